@@ -1,0 +1,47 @@
+//! What search asks of a network, or of whatever stands in for one.
+
+use crate::game::Game;
+
+/// An opinion on one position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evaluation {
+    /// One logit per legal action, in the order of [`Game::legal_actions`]; any common offset.
+    pub policy_logits: Vec<f32>,
+    /// Probabilities of win, draw and loss for the player to act; sums to 1.
+    pub win_draw_loss: [f32; 3],
+}
+
+impl Evaluation {
+    /// Returns the expected result in `[-1, 1]` for the player to act, a draw being worth `draw_value`.
+    #[must_use]
+    pub fn value(&self, draw_value: f32) -> f32 {
+        let [win, draw, loss] = self.win_draw_loss;
+        win - loss + draw * draw_value
+    }
+}
+
+/// Why an evaluation could not be given.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// The device that computes failed; no partial answer was returned.
+    #[error("the evaluator failed: {0}")]
+    Device(String),
+}
+
+/// Answers a batch of positions.
+pub trait Evaluator<G: Game> {
+    /// Writes an opinion on each of `games` into the entry of `evaluations` at the same place.
+    ///
+    /// `games` holds `B >= 1` unfinished games of one ruleset; `legal_actions[i]` are the legal actions of
+    /// `games[i]`. `evaluations` has `B` entries, whose vectors are cleared and refilled so that their
+    /// memory is reused.
+    ///
+    /// # Errors
+    /// [`EvalError::Device`] when the device fails; the content of `evaluations` is then meaningless.
+    fn evaluate(
+        &mut self,
+        games: &[&G],
+        legal_actions: &[&[G::Action]],
+        evaluations: &mut [Evaluation],
+    ) -> Result<(), EvalError>;
+}
