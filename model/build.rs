@@ -1,0 +1,15 @@
+//! Tells the linker where this package's own programs (its tests) find libtorch when they start, and
+//! passes the place on to the packages above, which link programs too.
+
+use std::env;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    // torch-sys knows where libtorch lies, whichever way it was named to it.
+    let Some(libraries) = env::var_os("DEP_TCH_LIBTORCH_LIB") else { return };
+    let libraries = libraries.to_string_lossy();
+    println!("cargo::metadata=libraries={libraries}");
+    if env::var("CARGO_CFG_TARGET_FAMILY").as_deref() == Ok("unix") {
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{libraries}");
+    }
+}
