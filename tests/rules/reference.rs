@@ -1,4 +1,91 @@
 //! The rulebook as a program: slow, plain, and written from the rules alone.
+//!
+//! # Decided readings
+//!
+//! Where the rules leave a reading open. *Recorded*: a recorded game or case has only this reading. *Words*: the letter
+//! of the rules, nothing recorded tells. *Open*: neither decides; the simplest reading is taken.
+//!
+//! ## Movement
+//!
+//! - `forward_sideways` with eight directions: all three backward directions are lost, the two forward diagonals stay
+//!   (recorded).
+//! - The square a piece leaves is empty during its chain: it is not jumped over (recorded), and a chain may pass
+//!   through it but not end on it (words). In a `maximal` chain it counts as visited from the
+//!   start, so it never obliges a piece to jump back (recorded: else a single jump would never be legal).
+//! - `maximal`: a square is a legal end if some chain that visits no landing twice arrives there and every jump from
+//!   there leads to a visited square. Steps and slides beside the chain stay legal (recorded).
+//! - `chain_slides`: every link of an optional chain may be a jump or a step or slide, the first one too, and a chain
+//!   need not contain a jump (open). In a `maximal` chain the links are jumps only, since hardly any chain of slides
+//!   would ever be complete (open). Without a chain (`none`) it means nothing.
+//! - Displacement: a step, a slide, a single jump and the last link of a chain may all end on a bound enemy piece, a
+//!   bound dux included; the chain ends there (recorded). In a `maximal` chain such a landing is as compulsory as an
+//!   empty one (open). A run that may be jumped is always the whole run, so that a piece in its midst cannot be landed
+//!   on (open).
+//! - A jump needs at least one piece to jump; with `jump_run = any` every piece of the run must be jumpable (words).
+//!
+//! ## Capture
+//!
+//! - `per_move = one`: with two or more victims there is one action for each victim (`d2-d3xe3`) and none without; with
+//!   one victim the action has no victim in its text (recorded). With rows each piece of a row is a victim of its own
+//!   (open).
+//! - `immediate` with `positional`: every enemy piece that is flanked anywhere after the move is a victim, whether or
+//!   not the moved piece flanks it; pieces of the mover are not. A piece that walks in between two enemies falls on
+//!   the next enemy move if it is still flanked (open: step 5 judges only the elimination of the opponent).
+//! - Corner captures need flankers on both neighbours, so an unarmed dux does not help (open). `man_by_enclosure` and
+//!   the enclosure of a dux count any enemy piece, an unarmed dux included (open).
+//! - A dux that is captured `as_man` is a man in rows, corners and enclosures (words). `man_by_enclosure` always takes
+//!   the sides there are, whatever `dux.enclosure_sides` says (words).
+//! - `free_flankers` restricts removals only: not binding (recorded) and not displacement (open). Every holder of one
+//!   and the same hold must be free (recorded for lines; open for the neighbours of an enclosed man).
+//! - Flags of `active` binding belong to the hold that the move completed: its held pieces and its two flankers (or all
+//!   neighbours). A piece that is also flanked on another line, where it walked in, goes free when a flanker of the
+//!   completed hold leaves (recorded). The hold lasts while both flankers stand, even if a piece of a bound row between
+//!   them is removed (words: "while both flankers stand"). Scope `line` and `free_flankers` look at these holds only
+//!   (open).
+//! - `effective`: a new hold needs flankers that are free before the move; then holds whose flanker the move has bound
+//!   are dropped, and do not come back (recorded). It does nothing under `positional` (words). The enclosure of a dux
+//!   under `displacement` is no flanking and is not released by it (open).
+//! - Displacement binds a dux with `dux.capture = enclosure` by `dux.enclosure_trigger`, not by `capture.trigger`
+//!   (words). It is released when it is no longer enclosed. Enclosure takes no dux there, not even at the end of a turn
+//!   (recorded for `active`).
+//! - Removal: texts name the squares in bytewise order (open: no record has squares whose order by rank differs).
+//! - `precedes_move`: one removal a turn. The move after it is compulsory; where there is none the turn ends by itself,
+//!   without `pass` (open). Taking the last piece ends the turn at once (as BELL-15).
+//!
+//! ## Continuation
+//!
+//! - `extra.moves = step` is the step *or slide* of the piece, in its own directions, without jumps: a piece with range
+//!   `slide` slides, one that steps `forward_sideways` does not go back (recorded). With eight directions it may go
+//!   diagonally too (open).
+//! - A capture that eliminates the opponent grants no continuation (recorded). An enemy dux enclosed and removed counts
+//!   as a capture of the move under the `active` trigger (open); removed at the end of the turn it only resets the
+//!   counters, since no continuation can follow.
+//! - `mandatory` and `must_capture`: a move captures if it takes a piece or wins by enclosing the dux (open).
+//! - Without a legal continuation the turn ends by itself; `stop` is never the only action (recorded).
+//! - Repetition rules restrict no continuation, and no move after a removal: something was captured already.
+//!
+//! ## End
+//!
+//! - Placement turns count towards the ply cap (words) but not towards the quiet limit (recorded). The position after
+//!   the last placement is the first of the history. A game that begins from a position has that position in its
+//!   history (recorded) and no turn, shuttle or pass behind it.
+//! - Nothing is captured, enclosed or eliminated by placement turns; after the last one a side without a legal action is
+//!   judged as ever (words). A side whose stones are all down waits while the other still has stones (open).
+//! - `dux_time = any`: a placement turn has as many stones as `placement.group`, the dux among them (words).
+//! - `superko` and `threefold_forbidden` compare the board *after* a move with the bound flags *before* it, while the
+//!   history has the flags of the finished turn. So a move that binds or frees a piece may repeat a position (recorded
+//!   twice, against the letter of the rules). Under `positional` there are no flags. Only moves are restricted; `pass`
+//!   is offered when they leave nothing.
+//! - `shuttle3` looks at squares only; the seventh move is exempt if it takes a piece or wins by enclosing the dux at
+//!   once (words).
+//! - Two passes in a row score as `quiet_result` says, reason "blockade" (words). The reasons are: dux captured, dux
+//!   enclosed, eliminated, blockade, repetition, ply cap, no legal move ("repetition" and "ply cap" are not recorded).
+//! - `eliminate = off` makes `eliminate_at` void (open). Only the opponent of the mover can be eliminated (words).
+//! - Enclosure `positional` with `win_dux = false`: enclosed duces of the opponent are removed first, then those of the
+//!   mover on the board that is left (open); both count as captures.
+//! - `win_dux` with a dux that is flanked, removed or displaced: "dux captured", at once, before anything of the end of
+//!   the turn. A dux enclosed under the `active` trigger: "dux enclosed", equally at once.
+//! - `enclosure_escape`: a single jump to an empty square (words); under displacement it also keeps the dux unbound.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -356,6 +443,9 @@ impl Reference {
     /// Whether a move at the start of a turn is illegal by a rule of repetition.
     fn repetition_forbids(&self, action: &Action) -> bool {
         let Action::Move { from, to, victim } = *action else { return false };
+        if self.turn.captured {
+            return false;
+        }
         let allowed = match self.rules.repetition.as_str() {
             "shuttle3" => {
                 let again = |last: Shuttle| (last.from, last.to) == (to, from) && last.count >= 6;

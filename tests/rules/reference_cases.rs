@@ -242,3 +242,65 @@ fn reference_counts_the_recorded_leaves() {
         assert_eq!(counted, leaves.parse::<u64>().unwrap(), "{line}");
     }
 }
+
+/// Every value of every parameter that a mixed game may have.
+const VALUES: &str = r#"{
+    "play.first_player": [1, 2],
+    "placement.men": [6, 9], "placement.dux": [0, 1], "placement.group": [1, 2, 3],
+    "placement.opening_group": [null, 1, 3], "placement.dux_time": ["after_men", "any"],
+    "move.lines": ["orthogonal", "all"],
+    "man.step": ["all", "forward_sideways", "none"], "dux.step": ["all", "forward_sideways", "none"],
+    "man.range": [1, "slide"], "dux.range": [1, "slide"],
+    "man.jump_over": [[], ["own"], ["enemy"], ["own", "enemy"]],
+    "dux.jump_over": [[], ["own"], ["enemy"], ["own", "enemy"]],
+    "man.jump_run": [1, "any"], "dux.jump_run": [1, "any"],
+    "man.jump_chain": ["none", "optional", "maximal"], "dux.jump_chain": ["none", "optional", "maximal"],
+    "move.jump_over_dux": [true, false], "dux.chain_slides": [false, true],
+    "capture.timing": ["immediate", "delayed", "displacement"],
+    "capture.lines": ["orthogonal", "all"], "capture.span": [1, "row"],
+    "capture.row_with_dux": ["blocks", "spared"], "capture.per_move": ["all", "one"],
+    "capture.trigger": ["active", "positional"], "capture.release": ["geometric", "effective"],
+    "capture.free_flankers": [false, true], "capture.corner": [false, true],
+    "capture.man_by_enclosure": [false, true], "capture.removal": ["replaces_move", "precedes_move"],
+    "capture.removal_scope": ["all", "line", "one"],
+    "extra.mode": ["none", "optional", "mandatory", "must_capture"],
+    "extra.moves": ["piece", "step"], "extra.limit": [null, 1],
+    "dux.armed": [true, false], "dux.capture": ["enclosure", "as_man", "never"],
+    "dux.enclosure_sides": ["available", "four"], "dux.enclosure_by": ["enemy", "any"],
+    "dux.enclosure_trigger": ["active", "positional"], "dux.enclosure_escape": [false, true],
+    "end.win_dux": [true, false], "end.eliminate": ["all_men", "all_pieces", "off"],
+    "end.eliminate_at": [0, 2], "end.no_move": ["pass", "loss", "draw"], "end.quiet_limit": [0, 20],
+    "end.quiet_result": ["draw", "most_pieces"], "end.count_dux": [true, false],
+    "end.repetition": ["none", "threefold_draw", "threefold_forbidden", "superko", "shuttle3"],
+    "end.max_plies_result": ["draw", "most_pieces"]
+}"#;
+
+/// A number below `bound` that depends on the seed and the place alone.
+fn drawn(seed: usize, place: &str, bound: usize) -> usize {
+    crc32fast::hash(format!("{seed} {place}").as_bytes()) as usize % bound
+}
+
+#[test]
+fn any_mix_of_parameters_can_be_played_to_an_end() {
+    let values: Map<String, Value> = serde_json::from_str(VALUES).unwrap();
+    for seed in 0..400 {
+        let mut parameters = Map::new();
+        for (name, options) in &values {
+            let options = options.as_array().unwrap();
+            parameters.insert(name.clone(), options[drawn(seed, name, options.len())].clone());
+        }
+        parameters.insert("setup.mode".into(), "placement".into());
+        parameters.insert("board.files".into(), Value::from(5 + drawn(seed, "files", 3)));
+        parameters.insert("board.ranks".into(), Value::from(5 + drawn(seed, "ranks", 3)));
+        parameters.insert("end.max_plies".into(), Value::from(60));
+        let mut game = Reference::new(&parameters);
+        let mut step = 0;
+        while game.result().is_none() {
+            let legal = game.legal();
+            assert!(!legal.is_empty(), "{parameters:?}: nothing is legal at {}", game.pieces());
+            step += 1;
+            game.play(&legal[drawn(seed, &step.to_string(), legal.len())]);
+        }
+        assert!(game.legal().is_empty(), "{parameters:?}: a finished game goes on");
+    }
+}
