@@ -8,6 +8,9 @@ use latrunculi_engine::{Outcome, Player};
 ///
 /// One turn may hold several actions, so `player_to_act` need not change after [`Game::play`]; every
 /// sign in a search follows the player to act and never the depth.
+///
+/// Searches copy games with [`Clone::clone_from`] many times a second: implement it so that it reuses
+/// the memory of its target.
 pub trait Game: Clone {
     /// One atomic decision.
     type Action: Copy + Eq + Debug;
@@ -41,4 +44,11 @@ pub trait Game: Clone {
     /// False for repetition, blockade, the ply cap, and for a lack of legal actions caused by history:
     /// such an end must not be proven under [`Game::position_key`].
     fn outcome_is_positional(&self) -> bool;
+
+    /// Returns for how many actions from here the history surely does not matter.
+    ///
+    /// A lower bound: nothing that [`Game::position_key`] leaves out (repetition, turns without a capture,
+    /// shuttle record, ply cap) can end the game or change the legal actions within the next so many
+    /// actions. 0 when nothing is known; `u32::MAX` when the game has no such rule.
+    fn history_free_plies(&self) -> u32;
 }

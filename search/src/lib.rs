@@ -1,7 +1,11 @@
 //! Tree search: one narrow [`Game`] trait, one [`Evaluator`] trait, alpha-beta and MCTS over them.
 
+pub mod alphabeta;
 pub mod evaluator;
+pub mod evaluators;
 pub mod game;
+pub mod mcts;
+pub mod toy;
 
 pub use evaluator::{EvalError, Evaluation, Evaluator};
 pub use game::Game;

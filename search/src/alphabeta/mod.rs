@@ -1,0 +1,665 @@
+//! Alpha-beta: the baseline that networks are judged against.
+//!
+//! Iterative deepening, principal variation search, a transposition table, captures first, killers,
+//! history, quiescence. Single-threaded and a function of position, settings and limits alone: nothing is
+//! carried from one search to the next.
+//!
+//! Source: Knuth and Moore 1975 (alpha-beta); Marsland and Campbell 1982 (principal variation search);
+//! Schaeffer 1989 (history); Campbell 1985 and Kishimoto and Müller 2004 (the graph-history interaction).
+
+mod heuristic;
+mod minimax;
+mod table;
+
+use std::mem;
+
+use latrunculi_engine::Player;
+use serde::{Deserialize, Serialize};
+
+use crate::game::Game;
+use table::{Bound, NO_ORDINAL, Table};
+
+pub use heuristic::{EVALUATION_MAX, Heuristic};
+pub use minimax::minimax;
+
+/// The score of a win now; a win in `n` actions scores `WIN - n`.
+pub const WIN: i32 = 1_000_000;
+
+/// The most actions that quiescence looks ahead; a safety net, captures end sooner.
+pub const QUIESCENCE_PLIES_MAX: u32 = 16;
+
+/// The most actions that the main search looks ahead.
+pub const DEPTH_MAX: u32 = 96;
+
+const INFINITE: i32 = WIN + 1;
+
+/// What one search may spend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Actions played, quiescence included; never exceeded. At least one action is always returned.
+    pub nodes: u64,
+    /// Depth of the last iteration, in actions, at most [`DEPTH_MAX`].
+    pub depth: u32,
+}
+
+impl Limits {
+    /// Limits by nodes alone.
+    #[must_use]
+    pub fn nodes(nodes: u64) -> Limits {
+        Limits { nodes, depth: DEPTH_MAX }
+    }
+
+    /// Limits by depth alone.
+    #[must_use]
+    pub fn depth(depth: u32) -> Limits {
+        Limits { nodes: u64::MAX, depth }
+    }
+}
+
+/// Which parts of the search are in use; everything is by default.
+///
+/// Without reductions and with `exact_depth` the value at a fixed depth is that of [`minimax`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AlphaBetaSettings {
+    /// Bytes of the transposition table; 0 turns it off.
+    pub table_bytes: usize,
+    /// Whether only scores of exactly the depth wanted are taken from the table, not deeper ones.
+    pub exact_depth: bool,
+    /// Scores are taken from the table only where the history cannot matter for so many actions
+    /// ([`Game::history_free_plies`]), or for the depth that is left if that is less.
+    pub history_margin: u32,
+    /// Whether actions are ordered by table, gain, killers and history.
+    pub ordering: bool,
+    /// Whether all actions but the first are searched with an empty window first.
+    pub principal_variation_search: bool,
+    /// Whether iterations begin with a narrow window around the last value.
+    pub aspiration: bool,
+    /// Whether leaves are judged only when no capture is left.
+    pub quiescence: bool,
+    /// Whether late quiet actions are searched less deeply first.
+    pub late_move_reductions: bool,
+}
+
+impl Default for AlphaBetaSettings {
+    fn default() -> AlphaBetaSettings {
+        AlphaBetaSettings {
+            table_bytes: 16 << 20,
+            exact_depth: false,
+            history_margin: 4,
+            ordering: true,
+            principal_variation_search: true,
+            aspiration: true,
+            quiescence: true,
+            late_move_reductions: true,
+        }
+    }
+}
+
+impl AlphaBetaSettings {
+    /// Returns the settings with which a fixed-depth value equals [`minimax`]'s.
+    #[must_use]
+    pub fn exact() -> AlphaBetaSettings {
+        AlphaBetaSettings {
+            exact_depth: true,
+            history_margin: u32::MAX,
+            late_move_reductions: false,
+            ..AlphaBetaSettings::default()
+        }
+    }
+
+    /// Returns the settings of alpha-beta and nothing else.
+    #[must_use]
+    pub fn plain() -> AlphaBetaSettings {
+        AlphaBetaSettings {
+            table_bytes: 0,
+            ordering: false,
+            principal_variation_search: false,
+            aspiration: false,
+            ..AlphaBetaSettings::exact()
+        }
+    }
+}
+
+/// What alpha-beta found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlphaBetaResult<A> {
+    /// The action to play.
+    pub action: A,
+    /// Its score for the player to act: the heuristic's unit, or [`WIN`] less the actions to the end.
+    pub score: i32,
+    /// The depth completed, in actions.
+    pub depth: u32,
+    /// Actions played.
+    pub nodes: u64,
+    /// What is expected to be played, `action` first.
+    pub principal_variation: Vec<A>,
+}
+
+impl<A> AlphaBetaResult<A> {
+    /// Returns the actions to a certain win (positive) or loss (negative) of the player to act, if seen.
+    #[must_use]
+    pub fn plies_to_end(&self) -> Option<i32> {
+        let plies = WIN - self.score.abs();
+        (self.score.abs() > EVALUATION_MAX).then_some(plies * self.score.signum())
+    }
+}
+
+/// An alpha-beta search with its memory: table, killers, history, one game per ply.
+#[derive(Clone, Debug)]
+pub struct AlphaBeta<G: Game, H> {
+    settings: AlphaBetaSettings,
+    heuristic: H,
+    table: Table,
+    frames: Vec<Frame<G>>,
+    /// Credit of quiet actions by player and action index.
+    history: [Vec<i32>; 2],
+    nodes: u64,
+    nodes_max: u64,
+    /// Whether the iteration met anything but ends of the game; if not, deeper ones would find the same.
+    has_horizon: bool,
+    /// Whether the node limit cut the search short; scores on the way up mean nothing then.
+    is_aborted: bool,
+}
+
+/// What one ply of the search works with.
+#[derive(Clone, Debug)]
+struct Frame<G: Game> {
+    game: G,
+    actions: Vec<G::Action>,
+    /// Ordering score and place in `actions`, best picked one by one.
+    order: Vec<(i32, u16)>,
+    killers: [Option<G::Action>; 2],
+    /// The best continuation found from this ply on.
+    variation: Vec<G::Action>,
+}
+
+/// A score for the player to act, and whether it rests on the history of the game.
+#[derive(Clone, Copy, Debug)]
+struct Score {
+    value: i32,
+    touches_history: bool,
+}
+
+impl Score {
+    fn of_position(value: i32) -> Score {
+        Score { value, touches_history: false }
+    }
+}
+
+const ORDER_TABLE: i32 = 1 << 30;
+const ORDER_TACTICAL: i32 = 1 << 28;
+const ORDER_KILLER: i32 = 1 << 26;
+/// Beyond this, all history is halved, so that it stays below the killers.
+const HISTORY_MAX: i32 = 1 << 24;
+
+/// Half the width of the first aspiration window, in the heuristic's unit.
+const ASPIRATION: i32 = 40;
+
+impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
+    /// Creates a search with its table.
+    #[must_use]
+    pub fn new(settings: AlphaBetaSettings, heuristic: H) -> AlphaBeta<G, H> {
+        let count = heuristic.action_index_count();
+        AlphaBeta {
+            settings,
+            table: Table::new(settings.table_bytes),
+            frames: Vec::new(),
+            history: [vec![0; count], vec![0; count]],
+            nodes: 0,
+            nodes_max: 0,
+            has_horizon: false,
+            is_aborted: false,
+            heuristic,
+        }
+    }
+
+    /// Returns the heuristic.
+    #[must_use]
+    pub fn heuristic(&self) -> &H {
+        &self.heuristic
+    }
+
+    /// Searches for the best action of the player to act.
+    ///
+    /// # Panics
+    /// When the game is over.
+    pub fn search(&mut self, game: &G, limits: Limits) -> AlphaBetaResult<G::Action> {
+        assert!(game.outcome().is_none(), "a search needs a game that goes on");
+        self.begin(game, limits);
+        let mut best: Option<AlphaBetaResult<G::Action>> = None;
+        for depth in 1..=limits.depth.clamp(1, DEPTH_MAX) {
+            let guess = best.as_ref().map(|result| result.score);
+            self.has_horizon = false;
+            let found = self.search_depth(depth as i32, guess);
+            let variation = &self.frames[0].variation;
+            // An iteration cut short still counts if it has searched the last best action: what it then
+            // prefers is better than that at this depth.
+            if let (Some(&action), true) = (variation.first(), found.is_some() || best.is_some()) {
+                let score = found.or(best.as_ref().map(|result| result.score)).unwrap_or(0);
+                let done = if self.is_aborted { depth - 1 } else { depth };
+                best = Some(AlphaBetaResult {
+                    action,
+                    score,
+                    depth: done,
+                    nodes: self.nodes,
+                    principal_variation: variation.clone(),
+                });
+            }
+            if self.is_aborted {
+                break;
+            }
+            // A win within the depth searched cannot be hastened, nor a loss delayed, by looking further.
+            let end = best.as_ref().and_then(AlphaBetaResult::plies_to_end);
+            let is_decided = end.is_some_and(|plies| plies.unsigned_abs() <= depth);
+            if is_decided || !self.has_horizon {
+                break;
+            }
+        }
+        let nodes = self.nodes;
+        match best {
+            Some(result) => AlphaBetaResult { nodes, ..result },
+            None => self.first_action(nodes),
+        }
+    }
+
+    /// Returns the first action in order, for budgets too small to search one.
+    fn first_action(&mut self, nodes: u64) -> AlphaBetaResult<G::Action> {
+        self.list_actions(0, NO_ORDINAL);
+        let ordinal = self.pick_action(0, 0);
+        let action = self.frames[0].actions[ordinal as usize];
+        let score = self.evaluate(0).value;
+        AlphaBetaResult { action, score, depth: 0, nodes, principal_variation: vec![action] }
+    }
+
+    fn begin(&mut self, game: &G, limits: Limits) {
+        self.table.clear();
+        for history in &mut self.history {
+            history.fill(0);
+        }
+        self.nodes = 0;
+        self.nodes_max = limits.nodes;
+        self.is_aborted = false;
+        self.frame(0, game);
+        self.frames[0].game.clone_from(game);
+        self.frames[0].variation.clear();
+        for frame in &mut self.frames {
+            frame.killers = [None; 2];
+        }
+    }
+
+    /// Makes sure that there is a frame of that ply.
+    fn frame(&mut self, ply: usize, game: &G) {
+        while self.frames.len() <= ply {
+            self.frames.push(Frame {
+                game: game.clone(),
+                actions: Vec::new(),
+                order: Vec::new(),
+                killers: [None; 2],
+                variation: Vec::new(),
+            });
+        }
+    }
+
+    /// Searches one iteration; returns its score unless it was cut short before the first action was done.
+    fn search_depth(&mut self, depth: i32, guess: Option<i32>) -> Option<i32> {
+        let guess = guess.filter(|score| self.settings.aspiration && depth > 2 && score.abs() <= EVALUATION_MAX);
+        let mut width = ASPIRATION;
+        let (mut alpha, mut beta) = match guess {
+            Some(score) => (score - width, score + width),
+            None => (-INFINITE, INFINITE),
+        };
+        loop {
+            let score = self.visit(0, depth, alpha, beta).value;
+            if self.is_aborted {
+                return None;
+            }
+            width *= 4;
+            if score <= alpha && alpha > -INFINITE {
+                alpha = if width > 3000 { -INFINITE } else { score - width };
+            } else if score >= beta && beta < INFINITE {
+                beta = if width > 3000 { INFINITE } else { score + width };
+            } else {
+                return Some(score);
+            }
+        }
+    }
+
+    /// Returns the score of the game at `ply` for the player to act, searched `depth` actions deep.
+    ///
+    /// Fail-soft: outside `(alpha, beta)` the value is a bound. The game must not be over.
+    fn visit(&mut self, ply: usize, depth: i32, alpha: i32, beta: i32) -> Score {
+        if depth <= 0 {
+            self.has_horizon = true;
+            return if self.settings.quiescence {
+                self.settle(ply, 0, alpha, beta)
+            } else {
+                self.frames[ply].variation.clear();
+                self.evaluate(ply)
+            };
+        }
+        let (mut alpha, alpha_before) = (alpha, alpha);
+        let uses_table = self.settings.table_bytes > 0;
+        let key = self.frames[ply].game.position_key();
+        let horizon = self.settings.history_margin.min(depth as u32);
+        let is_history_free = self.frames[ply].game.history_free_plies() >= horizon;
+        let mut table_ordinal = NO_ORDINAL;
+        if let Some(entry) = if uses_table { self.table.probe(key) } else { None } {
+            table_ordinal = entry.ordinal;
+            let entry_depth = i32::from(entry.depth);
+            let is_deep_enough = match self.settings.exact_depth {
+                true => entry_depth == depth,
+                false => entry_depth >= depth,
+            };
+            if ply > 0 && is_deep_enough && is_history_free {
+                let score = from_table(entry.score, ply);
+                let cuts = match entry.bound {
+                    Bound::None => false,
+                    Bound::Exact => true,
+                    Bound::Lower => score >= beta,
+                    Bound::Upper => score <= alpha,
+                };
+                if cuts {
+                    self.has_horizon = true;
+                    self.frames[ply].variation.clear();
+                    return Score::of_position(score);
+                }
+            }
+        }
+        self.list_actions(ply, table_ordinal);
+        self.prepare_child(ply);
+        let player = self.frames[ply].game.player_to_act();
+        let count = self.frames[ply].actions.len();
+        let mut best = Score::of_position(-INFINITE);
+        let mut best_ordinal = NO_ORDINAL;
+        let mut touches_history = false;
+        for place in 0..count {
+            let ordinal = self.pick_action(ply, place);
+            let is_quiet = self.frames[ply].order[place].0 < ORDER_KILLER;
+            if !self.play(ply, ordinal) {
+                return Score::of_position(0);
+            }
+            let reduction = self.reduction(depth, place, is_quiet);
+            let is_first = place == 0;
+            let score = self.visit_child(ply, player, depth, alpha, beta, is_first, reduction);
+            if self.is_aborted {
+                return Score::of_position(0);
+            }
+            touches_history |= score.touches_history;
+            if score.value > best.value {
+                best = score;
+                best_ordinal = ordinal;
+                if score.value > alpha || (ply == 0 && place == 0) {
+                    self.extend_variation(ply, ordinal);
+                }
+                alpha = alpha.max(score.value);
+                if alpha >= beta {
+                    self.reward(ply, depth, place, player);
+                    break;
+                }
+            }
+        }
+        // A cut rests on the action that made it alone; every other score on all actions.
+        if best.value < beta {
+            best.touches_history = touches_history;
+        }
+        if uses_table {
+            let bound = match best.value {
+                _ if best.touches_history || !is_history_free => Bound::None,
+                value if value >= beta => Bound::Lower,
+                value if value <= alpha_before => Bound::Upper,
+                _ => Bound::Exact,
+            };
+            let ordinal = if best.value > alpha_before { best_ordinal } else { NO_ORDINAL };
+            self.table.store(key, to_table(best.value, ply), depth as i16, bound, ordinal);
+        }
+        best
+    }
+
+    /// Returns the score, for `player`, of the game that frame `ply + 1` holds after his action.
+    #[expect(clippy::too_many_arguments, reason = "the state of one loop, handed on")]
+    fn visit_child(
+        &mut self,
+        ply: usize,
+        player: Player,
+        depth: i32,
+        alpha: i32,
+        beta: i32,
+        is_first: bool,
+        reduction: i32,
+    ) -> Score {
+        if let Some(score) = self.end_score(ply + 1, player) {
+            return score;
+        }
+        if is_first || !self.settings.principal_variation_search {
+            return self.visit_as(ply + 1, player, depth - 1, alpha, beta);
+        }
+        let mut score = self.visit_as(ply + 1, player, depth - 1 - reduction, alpha, alpha + 1);
+        if reduction > 0 && score.value > alpha && !self.is_aborted {
+            score = self.visit_as(ply + 1, player, depth - 1, alpha, alpha + 1);
+        }
+        if score.value > alpha && score.value < beta && !self.is_aborted {
+            score = self.visit_as(ply + 1, player, depth - 1, alpha, beta);
+        }
+        score
+    }
+
+    /// Visits a game for `player`, whoever is to act in it.
+    fn visit_as(&mut self, ply: usize, player: Player, depth: i32, alpha: i32, beta: i32) -> Score {
+        if self.frames[ply].game.player_to_act() == player {
+            self.visit(ply, depth, alpha, beta)
+        } else {
+            let score = self.visit(ply, depth, -beta, -alpha);
+            Score { value: -score.value, ..score }
+        }
+    }
+
+    /// Returns the score of the game at `ply` once the tactical actions are played out.
+    ///
+    /// The player to act may stand pat: no ruleset obliges to capture.
+    fn settle(&mut self, ply: usize, depth: u32, alpha: i32, beta: i32) -> Score {
+        self.frames[ply].variation.clear();
+        let mut best = self.evaluate(ply);
+        let heuristic = &self.heuristic;
+        if best.value >= beta || depth >= QUIESCENCE_PLIES_MAX || !heuristic.needs_quiescence(&self.frames[ply].game) {
+            return best;
+        }
+        let Frame { game, actions, order, .. } = &mut self.frames[ply];
+        game.legal_actions(actions);
+        order.clear();
+        for (ordinal, &action) in actions.iter().enumerate() {
+            if heuristic.is_tactical(game, action) {
+                order.push((heuristic.gain(game, action), ordinal as u16));
+            }
+        }
+        self.prepare_child(ply);
+        let player = self.frames[ply].game.player_to_act();
+        let mut alpha = alpha.max(best.value);
+        let mut touches_history = false;
+        for place in 0..self.frames[ply].order.len() {
+            let ordinal = self.pick_action(ply, place);
+            if !self.play(ply, ordinal) {
+                return Score::of_position(0);
+            }
+            let score = match self.end_score(ply + 1, player) {
+                Some(score) => score,
+                None if self.frames[ply + 1].game.player_to_act() == player => {
+                    self.settle(ply + 1, depth + 1, alpha, beta)
+                }
+                None => {
+                    let score = self.settle(ply + 1, depth + 1, -beta, -alpha);
+                    Score { value: -score.value, ..score }
+                }
+            };
+            if self.is_aborted {
+                return Score::of_position(0);
+            }
+            touches_history |= score.touches_history;
+            if score.value > best.value {
+                best = score;
+                if score.value > alpha {
+                    self.extend_variation(ply, ordinal);
+                    alpha = score.value;
+                }
+                if alpha >= beta {
+                    break;
+                }
+            }
+        }
+        if best.value < beta {
+            best.touches_history = touches_history;
+        }
+        best
+    }
+
+    /// Returns the score for `player` of a game that is over.
+    fn end_score(&mut self, ply: usize, player: Player) -> Option<Score> {
+        let game = &self.frames[ply].game;
+        let outcome = game.outcome()?;
+        let value = outcome.value_for(player) as i32 * (WIN - ply as i32);
+        let touches_history = !game.outcome_is_positional();
+        self.frames[ply].variation.clear();
+        Some(Score { value, touches_history })
+    }
+
+    fn evaluate(&self, ply: usize) -> Score {
+        let game = &self.frames[ply].game;
+        let value = self.heuristic.evaluate(game).clamp(-EVALUATION_MAX, EVALUATION_MAX);
+        Score::of_position(match game.player_to_act() {
+            Player::First => value,
+            Player::Second => -value,
+        })
+    }
+
+    fn prepare_child(&mut self, ply: usize) {
+        if self.frames.len() <= ply + 1 {
+            let game = self.frames[ply].game.clone();
+            self.frame(ply + 1, &game);
+        }
+    }
+
+    /// Plays the action of that place at `ply` into the next frame; false when the budget is spent.
+    fn play(&mut self, ply: usize, ordinal: u16) -> bool {
+        if self.nodes >= self.nodes_max {
+            self.is_aborted = true;
+            return false;
+        }
+        self.nodes += 1;
+        let (above, below) = self.frames.split_at_mut(ply + 1);
+        let child = &mut below[0].game;
+        child.clone_from(&above[ply].game);
+        child.play(above[ply].actions[ordinal as usize]);
+        true
+    }
+
+    /// Lists the legal actions at `ply` with their ordering scores.
+    fn list_actions(&mut self, ply: usize, table_ordinal: u16) {
+        let Frame { game, actions, order, killers, .. } = &mut self.frames[ply];
+        game.legal_actions(actions);
+        order.clear();
+        if !self.settings.ordering {
+            order.extend((0..actions.len()).map(|ordinal| (0, ordinal as u16)));
+            return;
+        }
+        let history = &self.history[game.player_to_act().index()];
+        for (ordinal, &action) in actions.iter().enumerate() {
+            let ordinal = ordinal as u16;
+            let gain = self.heuristic.gain(game, action);
+            let score = if ordinal == table_ordinal {
+                ORDER_TABLE
+            } else if gain > 0 {
+                ORDER_TACTICAL + gain
+            } else if killers[0] == Some(action) {
+                ORDER_KILLER + 1
+            } else if killers[1] == Some(action) {
+                ORDER_KILLER
+            } else {
+                history[self.heuristic.action_index(game, action)] + gain.max(-HISTORY_MAX)
+            };
+            order.push((score, ordinal));
+        }
+    }
+
+    /// Moves the best action not yet picked to that place and returns its ordinal; the first of equals.
+    fn pick_action(&mut self, ply: usize, place: usize) -> u16 {
+        let order = &mut self.frames[ply].order;
+        let mut best = place;
+        for index in place + 1..order.len() {
+            let (score, ordinal) = order[index];
+            let (best_score, best_ordinal) = order[best];
+            if score > best_score || (score == best_score && ordinal < best_ordinal) {
+                best = index;
+            }
+        }
+        order.swap(place, best);
+        order[place].1
+    }
+
+    /// Remembers that the action of that place at `ply` made a cut, and that those before it did not.
+    fn reward(&mut self, ply: usize, depth: i32, place: usize, player: Player) {
+        if !self.settings.ordering {
+            return;
+        }
+        let Frame { game, actions, order, killers, .. } = &mut self.frames[ply];
+        let action = actions[order[place].1 as usize];
+        if self.heuristic.gain(game, action) > 0 {
+            return;
+        }
+        if killers[0] != Some(action) {
+            *killers = [Some(action), killers[0]];
+        }
+        let history = &mut self.history[player.index()];
+        let bonus = (depth * depth).min(1024);
+        for &(score, ordinal) in &order[..place] {
+            if score < ORDER_KILLER {
+                let index = self.heuristic.action_index(game, actions[ordinal as usize]);
+                history[index] = (history[index] - bonus / 4).max(-HISTORY_MAX);
+            }
+        }
+        let entry = &mut history[self.heuristic.action_index(game, action)];
+        *entry += bonus;
+        if *entry > HISTORY_MAX {
+            history.iter_mut().for_each(|entry| *entry /= 2);
+        }
+    }
+
+    /// Returns by how much less a late quiet action is searched at first.
+    fn reduction(&self, depth: i32, place: usize, is_quiet: bool) -> i32 {
+        let applies = self.settings.late_move_reductions
+            && self.settings.principal_variation_search
+            && is_quiet
+            && depth >= 3
+            && place >= 4;
+        match applies {
+            true if place >= 16 && depth >= 5 => 2,
+            true => 1,
+            false => 0,
+        }
+    }
+
+    fn extend_variation(&mut self, ply: usize, ordinal: u16) {
+        let mut variation = mem::take(&mut self.frames[ply].variation);
+        variation.clear();
+        variation.push(self.frames[ply].actions[ordinal as usize]);
+        variation.extend_from_slice(&self.frames[ply + 1].variation);
+        self.frames[ply].variation = variation;
+    }
+}
+
+/// Counts the actions to a win or loss from the position instead of the root.
+fn to_table(score: i32, ply: usize) -> i32 {
+    match score {
+        _ if score > EVALUATION_MAX => score + ply as i32,
+        _ if score < -EVALUATION_MAX => score - ply as i32,
+        _ => score,
+    }
+}
+
+/// Undoes [`to_table`].
+fn from_table(score: i32, ply: usize) -> i32 {
+    match score {
+        _ if score > EVALUATION_MAX => score - ply as i32,
+        _ if score < -EVALUATION_MAX => score + ply as i32,
+        _ => score,
+    }
+}

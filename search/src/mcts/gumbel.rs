@@ -1,0 +1,237 @@
+//! Gumbel MuZero's planning: sequential halving at the root, completed values everywhere.
+//!
+//! Source: Danihelka, Guez, Schrittwieser and Silver 2022, "Policy improvement by planning with Gumbel";
+//! equations are numbered as there. Equal to mctx (`seq_halving.py`, `qtransforms.py`,
+//! `action_selection.py`) up to rounding; `tests/search/golden/` holds its answers.
+
+use latrunculi_engine::Player;
+
+use super::settings::{GumbelSettings, QScale};
+use super::tree::Edge;
+
+/// The least difference between values that is rescaled to `[0, 1]`; rounding stays below it.
+///
+/// mctx uses 1e-8, which in single precision magnifies rounding errors of equal values.
+const RANGE_MIN: f32 = 1e-6;
+
+/// The least score that an action considered can have, as in mctx `score_considered`.
+const SCORE_MIN: f32 = -1e9;
+
+/// Replaces the content of `visits` by the visit count that the next simulation looks for, simulation
+/// by simulation.
+///
+/// The simulation `i` goes to the best action among those with `visits[i]` visits so far. `considered`
+/// actions are halved until two are left, each phase visiting its survivors equally often.
+///
+/// Source: Danihelka et al. 2022, section 3.3 and figure 1; Karnin et al. 2013 for the halving; mctx,
+/// `get_sequence_of_considered_visits`.
+pub fn considered_visits(considered: usize, simulations: u32, visits: &mut Vec<u32>) {
+    visits.clear();
+    let total = simulations as usize;
+    if considered <= 1 {
+        visits.extend(0..simulations);
+        return;
+    }
+    // ceil(log2(considered)) phases.
+    let phases = considered.next_power_of_two().trailing_zeros() as usize;
+    let mut survivors = considered;
+    let mut done = 0;
+    while visits.len() < total {
+        let extra = (total / (phases * survivors)).max(1);
+        for _ in 0..extra {
+            visits.extend(std::iter::repeat_n(done, survivors));
+            done += 1;
+        }
+        survivors = (survivors / 2).max(2);
+    }
+    visits.truncate(total);
+}
+
+/// What the values of a node's edges say together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completion {
+    /// `v_mix`: the value given to actions without a visit, for the player to act.
+    pub(crate) mixed_value: f32,
+    pub(crate) visits_sum: u32,
+    /// `sigma(q) = slope * (q - origin)`, at most at `greatest`.
+    slope: f32,
+    origin: f32,
+    greatest: f32,
+}
+
+impl Completion {
+    /// Computes `v_mix` (equation 33) and `sigma` (equation 8) of a node.
+    ///
+    /// `value` is the evaluator's value in `[-1, 1]` for `player`, the one to act. Writes the completed
+    /// value of each edge (equation 10) to `completed`.
+    pub(crate) fn new(
+        edges: &[Edge],
+        player: Player,
+        value: f32,
+        draw_value: f32,
+        settings: &GumbelSettings,
+        completed: &mut Vec<f32>,
+    ) -> Completion {
+        let (mut visits_sum, mut visits_max) = (0, 0);
+        let (mut prior_sum, mut prior_q_sum) = (0.0, 0.0);
+        let (mut least, mut greatest) = (f32::INFINITY, f32::NEG_INFINITY);
+        let mut is_complete = true;
+        completed.clear();
+        completed.extend(edges.iter().map(|edge| {
+            if edge.visits == 0 {
+                is_complete = false;
+                return f32::NAN;
+            }
+            let q = edge.q(player, draw_value);
+            let prior = edge.prior.max(f32::MIN_POSITIVE);
+            visits_sum += edge.visits;
+            visits_max = visits_max.max(edge.visits);
+            prior_sum += prior;
+            prior_q_sum += prior * q;
+            least = least.min(q);
+            greatest = greatest.max(q);
+            q
+        }));
+        let visited_value = if visits_sum > 0 { prior_q_sum / prior_sum } else { 0.0 };
+        let mixed_value = (value + visits_sum as f32 * visited_value) / (visits_sum + 1) as f32;
+        if !is_complete {
+            least = least.min(mixed_value);
+            greatest = greatest.max(mixed_value);
+            for (q, edge) in completed.iter_mut().zip(edges) {
+                if edge.visits == 0 {
+                    *q = mixed_value;
+                }
+            }
+        }
+        let visit_scale = settings.maxvisit_init + visits_max as f32;
+        let (slope, origin) = match settings.q_scale {
+            QScale::MinMax { value_scale } => (visit_scale * value_scale / (greatest - least).max(RANGE_MIN), least),
+            QScale::Absolute { c_scale } => (visit_scale * c_scale * 0.5, -1.0),
+        };
+        Completion { mixed_value, visits_sum, slope, origin, greatest }
+    }
+
+    /// Returns `sigma(q)`, commensurable with logits.
+    #[inline]
+    pub(crate) fn sigma(&self, q: f32) -> f32 {
+        self.slope * (q - self.origin)
+    }
+
+    /// Writes the improved policy `softmax(logits + sigma(completed q))` (equation 11) to `policy`.
+    ///
+    /// `policy` comes in as the completed values of the edges.
+    pub(crate) fn improve(&self, edges: &[Edge], policy: &mut [f32]) {
+        let unvisited = (self.slope * (self.mixed_value - self.greatest)).exp();
+        let mut sum = 0.0;
+        for (entry, edge) in policy.iter_mut().zip(edges) {
+            let factor = if edge.visits == 0 { unvisited } else { (self.slope * (*entry - self.greatest)).exp() };
+            *entry = edge.prior * factor;
+            sum += *entry;
+        }
+        if sum > 0.0 {
+            for entry in policy.iter_mut() {
+                *entry /= sum;
+            }
+        } else {
+            // The prior gives nothing to the actions that the values leave: follow the values.
+            let best = edges.iter().filter(|edge| edge.visits > 0).count().max(1);
+            for (entry, edge) in policy.iter_mut().zip(edges) {
+                *entry = if edge.visits > 0 { 1.0 / best as f32 } else { 0.0 };
+            }
+        }
+    }
+}
+
+/// Picks the edge below the root that brings the visits closest to the improved policy.
+///
+/// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; the first of equals. Edges proven lost are left
+/// alone. `scratch` is working memory.
+pub(crate) fn select_interior(
+    edges: &[Edge],
+    player: Player,
+    value: f32,
+    draw_value: f32,
+    settings: &GumbelSettings,
+    scratch: &mut Vec<f32>,
+) -> usize {
+    let completion = Completion::new(edges, player, value, draw_value, settings, scratch);
+    completion.improve(edges, scratch);
+    let per_visit = 1.0 / (1 + completion.visits_sum) as f32;
+    let mut best = (f32::NEG_INFINITY, 0);
+    for (index, (edge, share)) in edges.iter().zip(scratch.iter()).enumerate() {
+        let score = share - edge.visits as f32 * per_visit;
+        if score > best.0 && !edge.bounds.is_lost_for(player) {
+            best = (score, index);
+        }
+    }
+    best.1
+}
+
+/// What the root of a Gumbel search remembers beside its edges.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GumbelRoot {
+    /// `ln(prior)`, its greatest entry 0.
+    pub(crate) logits: Vec<f32>,
+    /// `g`, all 0 when the search does not explore.
+    pub(crate) gumbel: Vec<f32>,
+    /// Visits that the edges brought from earlier searches.
+    pub(crate) visits_before: Vec<u32>,
+    /// [`considered_visits`] of this search.
+    pub(crate) schedule: Vec<u32>,
+}
+
+impl GumbelRoot {
+    /// Picks the root's best edge among those with `considered_visit` visits in this search.
+    ///
+    /// The score is `g + logits + sigma(completed q)` (section 3.2); the first of equals. Edges whose result
+    /// is proven need no visit: when only such have that many visits, the best of the others is taken.
+    pub(crate) fn select(
+        &self,
+        edges: &[Edge],
+        player: Player,
+        considered_visit: u32,
+        completion: &Completion,
+        completed: &[f32],
+    ) -> usize {
+        self.best_by_rank(edges, completion, completed, |index| {
+            let edge = &edges[index];
+            let is_considered = edge.visits - self.visits_before[index] == considered_visit;
+            match edge.bounds.result() {
+                None => usize::from(!is_considered),
+                Some(_) => 2 + usize::from(edge.bounds.is_lost_for(player)),
+            }
+        })
+    }
+
+    /// Picks the action to play: the best by the same score among the most visited of this search and
+    /// those whose result is proven, lost ones last.
+    pub(crate) fn choose(&self, edges: &[Edge], player: Player, completion: &Completion, completed: &[f32]) -> usize {
+        let new_visits = |index: usize| edges[index].visits - self.visits_before[index];
+        let most_visited = (0..edges.len()).map(new_visits).max().unwrap_or(0);
+        self.best_by_rank(edges, completion, completed, |index| {
+            let bounds = edges[index].bounds;
+            let is_candidate = new_visits(index) == most_visited || bounds.result().is_some();
+            if bounds.is_lost_for(player) { 2 } else { usize::from(!is_candidate) }
+        })
+    }
+
+    /// Returns the edge with the greatest score among those of the least rank; ranks go from 0 to 3.
+    fn best_by_rank(
+        &self,
+        edges: &[Edge],
+        completion: &Completion,
+        completed: &[f32],
+        rank: impl Fn(usize) -> usize,
+    ) -> usize {
+        let mut best = [(f32::NEG_INFINITY, None); 4];
+        for index in 0..edges.len() {
+            let score = self.gumbel[index] + self.logits[index] + completion.sigma(completed[index]);
+            let score = score.max(SCORE_MIN);
+            let best = &mut best[rank(index)];
+            if best.1.is_none() || score > best.0 {
+                *best = (score, Some(index));
+            }
+        }
+        best.iter().find_map(|&(_, index)| index).unwrap_or(0)
+    }
+}

@@ -1,0 +1,668 @@
+//! Monte Carlo tree search in two half-steps, so that many games share a batch.
+//!
+//! A [`Search`] thinks about one game. It asks ([`Search::select`]) for the evaluation of one position at
+//! a time ([`Search::leaf`]) and goes on when it is given ([`Search::receive`]):
+//!
+//! ```
+//! use latrunculi_search::mcts::{Effort, Search, Settings, Step};
+//! use latrunculi_search::{Evaluation, Evaluator, evaluators::Uniform, toy::TicTacToe};
+//! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+//!
+//! let mut rng = ChaCha8Rng::seed_from_u64(7);
+//! let mut search = Search::new(Settings::default(), &TicTacToe::new());
+//! search.start(Effort { simulations: 32, explores: true }, &mut rng);
+//! let mut evaluations = [Evaluation::default()];
+//! while search.select() == Step::Evaluate {
+//!     let leaf = search.leaf();
+//!     Uniform.evaluate(&[leaf.game], &[leaf.legal_actions], &mut evaluations)?;
+//!     search.receive(&evaluations[0]);
+//! }
+//! assert_eq!(search.result().policy.len(), 9);
+//! # Ok::<(), latrunculi_search::EvalError>(())
+//! ```
+
+mod gumbel;
+mod puct;
+mod result;
+mod settings;
+mod tree;
+mod value;
+
+use std::mem;
+
+use latrunculi_engine::Player;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::evaluator::{EvalError, Evaluation, Evaluator};
+use crate::game::Game;
+use gumbel::{Completion, GumbelRoot};
+use puct::PuctNode;
+use tree::{Bounds, Child, Tree};
+use value::Worth;
+
+pub use gumbel::considered_visits;
+pub use result::{Proven, SearchResult};
+pub use settings::{Considered, Effort, GumbelSettings, Interior, Mode, Proofs, PuctSettings, QScale, Settings};
+
+/// What a search needs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Step {
+    /// The evaluation of [`Search::leaf`], through [`Search::receive`].
+    Evaluate,
+    /// Nothing: the budget is spent or the root is proven.
+    Done,
+}
+
+/// The position whose evaluation a search waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaf<'a, G: Game> {
+    /// An unfinished game.
+    pub game: &'a G,
+    /// Its legal actions, at least one.
+    pub legal_actions: &'a [G::Action],
+}
+
+/// A search tree over one game, its memory reused from search to search.
+///
+/// At most one leaf is in flight. Everything random comes from the generator given to
+/// [`Search::start`]: the same generator, game and evaluations give the same result.
+#[derive(Clone, Debug)]
+pub struct Search<G: Game> {
+    settings: Settings,
+    game: G,
+    tree: Tree<G::Action>,
+    effort: Effort,
+    rng: ChaCha8Rng,
+    simulations: u32,
+    pending: Pending,
+    /// The game at the leaf.
+    leaf_game: G,
+    leaf_actions: Vec<G::Action>,
+    /// The edges from the root to the leaf.
+    path: Vec<u32>,
+    gumbel_root: GumbelRoot,
+    /// The root's prior under noise, PUCT mode.
+    noised_prior: Vec<f32>,
+    /// Where the subtree that is kept is copied to; working memory otherwise.
+    spare: Tree<G::Action>,
+    scratch: Vec<f32>,
+    evaluation: Evaluation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pending {
+    None,
+    Root,
+    Leaf,
+}
+
+impl<G: Game> Search<G> {
+    /// Creates a search at `game`, which must not be over.
+    #[must_use]
+    pub fn new(settings: Settings, game: &G) -> Search<G> {
+        Search {
+            settings,
+            game: game.clone(),
+            tree: Tree::new(),
+            effort: Effort { simulations: 0, explores: false },
+            rng: ChaCha8Rng::from_seed([0; 32]),
+            simulations: 0,
+            pending: Pending::None,
+            leaf_game: game.clone(),
+            leaf_actions: Vec::new(),
+            path: Vec::new(),
+            gumbel_root: GumbelRoot::default(),
+            noised_prior: Vec::new(),
+            spare: Tree::new(),
+            scratch: Vec::new(),
+            evaluation: Evaluation::default(),
+        }
+    }
+
+    /// Returns the game at the root.
+    #[must_use]
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// Returns the settings.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the simulations made since [`Search::start`].
+    #[must_use]
+    pub fn simulations(&self) -> u32 {
+        self.simulations
+    }
+
+    /// Returns the number of nodes and edges that the tree holds.
+    #[must_use]
+    pub fn tree_size(&self) -> (usize, usize) {
+        (self.tree.nodes.len(), self.tree.edges.len())
+    }
+
+    /// Puts `game` at the root and forgets the tree.
+    pub fn set_root(&mut self, game: &G) {
+        self.game.clone_from(game);
+        self.tree.clear();
+        self.pending = Pending::None;
+    }
+
+    /// Plays a legal action at the root, keeping the subtree below it if the settings say so.
+    ///
+    /// # Panics
+    /// May panic when the action is not legal.
+    pub fn advance(&mut self, action: G::Action) {
+        self.pending = Pending::None;
+        self.spare.clear();
+        if self.settings.reuse_tree && !self.tree.nodes.is_empty() {
+            let edges = self.tree.nodes[0].edges();
+            if let Some(edge) = edges.clone().find(|&edge| self.tree.actions[edge] == action) {
+                self.tree.copy_subtree(edge, &mut self.spare);
+            }
+        }
+        mem::swap(&mut self.tree, &mut self.spare);
+        if self.tree.edges.len() > self.settings.edges_max / 2 {
+            self.tree.clear();
+        }
+        self.game.play(action);
+    }
+
+    /// Begins a search: sets the budget and draws the noise from a generator forked off `rng`.
+    ///
+    /// What is in the tree stays, so that a search can be carried on by starting it again.
+    ///
+    /// # Panics
+    /// When the game at the root is over.
+    pub fn start(&mut self, effort: Effort, rng: &mut ChaCha8Rng) {
+        assert!(self.game.outcome().is_none(), "a search needs a game that goes on");
+        self.effort = effort;
+        self.rng = ChaCha8Rng::from_rng(rng);
+        self.simulations = 0;
+        self.pending = Pending::None;
+        if !self.tree.nodes.is_empty() {
+            self.prepare_root();
+        }
+    }
+
+    /// Runs until a position must be evaluated or the search is done.
+    ///
+    /// Asked again before [`Search::receive`], it answers the same again.
+    pub fn select(&mut self) -> Step {
+        if self.pending != Pending::None {
+            return Step::Evaluate;
+        }
+        if self.tree.nodes.is_empty() {
+            self.leaf_game.clone_from(&self.game);
+            self.leaf_game.legal_actions(&mut self.leaf_actions);
+            self.pending = Pending::Root;
+            return Step::Evaluate;
+        }
+        while !self.is_done() {
+            if self.descend() {
+                self.pending = Pending::Leaf;
+                return Step::Evaluate;
+            }
+        }
+        Step::Done
+    }
+
+    /// Returns the position to be evaluated.
+    ///
+    /// # Panics
+    /// When [`Search::select`] did not ask for one.
+    #[must_use]
+    pub fn leaf(&self) -> Leaf<'_, G> {
+        assert!(self.pending != Pending::None, "select() has asked for no evaluation");
+        Leaf { game: &self.leaf_game, legal_actions: &self.leaf_actions }
+    }
+
+    /// Takes the evaluation of [`Search::leaf`] into the tree.
+    ///
+    /// # Panics
+    /// When none was asked for, or when its policy has not one logit per legal action.
+    pub fn receive(&mut self, evaluation: &Evaluation) {
+        let pending = mem::replace(&mut self.pending, Pending::None);
+        assert!(pending != Pending::None, "select() has asked for no evaluation");
+        let logits = &evaluation.policy_logits;
+        assert_eq!(logits.len(), self.leaf_actions.len(), "one logit per legal action");
+        softmax(logits, &mut self.scratch);
+        let player = self.leaf_game.player_to_act();
+        let worth = Worth::from_evaluation(evaluation, player);
+        let has_room = self.tree.edges.len() + logits.len() <= self.settings.edges_max;
+        if pending == Pending::Root {
+            self.tree.add_node(player, worth, &self.leaf_actions, &self.scratch);
+            self.tree.root_visits = 1;
+            self.tree.root_worth = worth;
+            self.prepare_root();
+            return;
+        }
+        if has_room {
+            let node = self.tree.add_node(player, worth, &self.leaf_actions, &self.scratch);
+            if let Some(&edge) = self.path.last() {
+                self.tree.edges[edge as usize].child = node;
+            }
+        }
+        self.back_up(worth, false);
+        self.simulations += 1;
+    }
+
+    /// Searches to the end with an evaluator of its own.
+    ///
+    /// # Errors
+    /// What the evaluator reports.
+    pub fn run(&mut self, evaluator: &mut dyn Evaluator<G>) -> Result<(), EvalError> {
+        let mut evaluation = mem::take(&mut self.evaluation);
+        let mut answer = Ok(());
+        while answer.is_ok() && self.select() == Step::Evaluate {
+            let leaf = self.leaf();
+            let evaluations = std::slice::from_mut(&mut evaluation);
+            answer = evaluator.evaluate(&[leaf.game], &[leaf.legal_actions], evaluations);
+            if answer.is_ok() {
+                self.receive(&evaluation);
+            }
+        }
+        self.evaluation = evaluation;
+        answer
+    }
+
+    /// Returns what the search found.
+    ///
+    /// # Panics
+    /// When the root has not been evaluated yet.
+    #[must_use]
+    pub fn result(&self) -> SearchResult<G::Action> {
+        let mut result = SearchResult {
+            actions: Vec::new(),
+            visits: Vec::new(),
+            policy: Vec::new(),
+            prior: Vec::new(),
+            q: Vec::new(),
+            best: 0,
+            value: 0.0,
+            win_draw_loss: [0.0; 3],
+            network_value: 0.0,
+            proven: None,
+            simulations: 0,
+            principal_variation: Vec::new(),
+        };
+        self.write_result(&mut result);
+        result
+    }
+
+    /// Writes what the search found over `result`, reusing its memory.
+    ///
+    /// # Panics
+    /// When the root has not been evaluated yet.
+    pub fn write_result(&self, result: &mut SearchResult<G::Action>) {
+        assert!(!self.tree.nodes.is_empty(), "the root has been evaluated");
+        let root = self.tree.nodes[0];
+        let player = root.player;
+        let edges = &self.tree.edges[root.edges()];
+        result.actions.clear();
+        result.actions.extend_from_slice(&self.tree.actions[root.edges()]);
+        result.visits.clear();
+        result.visits.extend(edges.iter().map(|edge| edge.visits));
+        result.prior.clear();
+        result.prior.extend(edges.iter().map(|edge| edge.prior));
+        result.simulations = self.simulations;
+        result.network_value = root.evaluation.for_player(player, 1, self.settings.draw_value);
+
+        let bounds = self.tree.root_bounds;
+        result.proven = bounds
+            .result()
+            .map(|first| Proven { result: if player == Player::First { first } else { -first }, plies: bounds.plies });
+        let mean = self.tree.root_worth.for_player(player, self.tree.root_visits, 0.0);
+        let is_safe = bounds.guarantee(player) == 0 && mean < 0.0;
+        let is_held = bounds.guarantee(player.opponent()) == 0 && mean > 0.0;
+        let (worth, count) = match bounds.result() {
+            Some(first) => (Worth::exact(first), 1),
+            None if is_safe || is_held => (Worth::exact(0), 1),
+            None => (self.tree.root_worth, self.tree.root_visits),
+        };
+        result.value = worth.for_player(player, count, self.settings.draw_value);
+        let lead = worth.for_player(player, count, 0.0);
+        let draw = (worth.draw / f64::from(count)) as f32;
+        result.win_draw_loss = [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0];
+
+        match &self.settings.mode {
+            Mode::Gumbel(settings) => {
+                let value = result.network_value;
+                let draw_value = self.settings.draw_value;
+                let completion = Completion::new(edges, player, value, draw_value, settings, &mut result.q);
+                result.best = self.gumbel_root.choose(edges, player, &completion, &result.q);
+                result.policy.clear();
+                result.policy.extend_from_slice(&result.q);
+                completion.improve(edges, &mut result.policy);
+            }
+            Mode::Puct(settings) => {
+                let node = self.puct_root();
+                let forced = self.effort.explores && settings.forced_playouts > 0.0;
+                let priors = if forced { &self.noised_prior } else { &result.prior };
+                node.target(settings, priors, forced, &mut result.policy);
+                result.q.clear();
+                result.q.extend(edges.iter().map(|edge| match edge.visits {
+                    0 => node.mean,
+                    _ => edge.q(player, self.settings.draw_value),
+                }));
+                let rank = |&index: &usize| {
+                    let edge = &edges[index];
+                    let is_open = !edge.bounds.is_lost_for(player);
+                    (is_open, edge.visits, result.q[index], edge.prior)
+                };
+                result.best = first_best(0..edges.len(), rank).unwrap_or(0);
+            }
+        }
+        self.apply_proofs(result);
+        self.write_principal_variation(result);
+    }
+
+    /// Makes choice and target follow what is proven: a won root teaches its winning actions only, and no
+    /// root that has an alternative teaches a lost one.
+    fn apply_proofs(&self, result: &mut SearchResult<G::Action>) {
+        let root = self.tree.nodes[0];
+        let edges = &self.tree.edges[root.edges()];
+        if let Some(proven) = result.proven {
+            let best = self.best_edge(0) - root.edges().start;
+            let chosen = edges[result.best].bounds;
+            // A draw is kept by the searched choice as well as by any other action that keeps it.
+            let keeps_draw = proven.result == 0 && chosen.guarantee(root.player) == 0;
+            if !keeps_draw {
+                result.best = best;
+            }
+        }
+        let keeps = |index: usize| match result.proven {
+            Some(proven) => edges[index].bounds.guarantee(root.player) >= proven.result,
+            None => !edges[index].bounds.is_lost_for(root.player),
+        };
+        let kept: f32 = (0..edges.len()).filter(|&i| keeps(i)).map(|i| result.policy[i]).sum();
+        for (index, share) in result.policy.iter_mut().enumerate() {
+            *share = match (keeps(index), kept > 0.0) {
+                (true, true) => *share / kept,
+                (false, true) => 0.0,
+                (_, false) => f32::from(u8::from(index == result.best)),
+            };
+        }
+    }
+
+    fn write_principal_variation(&self, result: &mut SearchResult<G::Action>) {
+        result.principal_variation.clear();
+        let mut edge = self.tree.nodes[0].edges().start + result.best;
+        while self.tree.edges[edge].visits > 0 || result.principal_variation.is_empty() {
+            result.principal_variation.push(self.tree.actions[edge]);
+            match self.tree.edges[edge].child() {
+                Child::Node(node) => edge = self.best_edge(node),
+                _ => break,
+            }
+        }
+    }
+
+    /// Returns the best edge of a node by what is proven, then by visits, value and prior.
+    fn best_edge(&self, node_index: u32) -> usize {
+        let node = self.tree.nodes[node_index as usize];
+        let proven = self.tree.bounds_from_edges(node_index).result();
+        let rank = |&index: &usize| {
+            let edge = &self.tree.edges[index];
+            let plies = i32::from(edge.bounds.plies);
+            let guarantee = edge.bounds.guarantee(node.player);
+            let (class, plies) = match proven {
+                // The shortest win, the longest loss.
+                Some(0) => (guarantee.min(0), 0),
+                Some(_) => (guarantee, -plies * i32::from(guarantee)),
+                None => (-i8::from(edge.bounds.is_lost_for(node.player)), 0),
+            };
+            let q = match edge.visits {
+                0 => f32::NEG_INFINITY,
+                _ => edge.q(node.player, self.settings.draw_value),
+            };
+            (class, plies, edge.visits, q, edge.prior)
+        };
+        first_best(node.edges(), rank).unwrap_or(node.edges().start)
+    }
+
+    fn is_done(&self) -> bool {
+        self.simulations >= self.effort.simulations || self.tree.root_bounds.result().is_some()
+    }
+
+    /// Readies what selection at the root needs, once its edges are there.
+    fn prepare_root(&mut self) {
+        let root = self.tree.nodes[0];
+        let edges = &self.tree.edges[root.edges()];
+        match &self.settings.mode {
+            Mode::Gumbel(settings) => {
+                let count = settings.considered.count(self.effort.simulations, edges.len());
+                let own = &mut self.gumbel_root;
+                considered_visits(count, self.effort.simulations, &mut own.schedule);
+                own.visits_before.clear();
+                own.visits_before.extend(edges.iter().map(|edge| edge.visits));
+                own.logits.clear();
+                own.logits.extend(edges.iter().map(|e| e.prior.max(f32::MIN_POSITIVE).ln()));
+                let greatest = own.logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                own.logits.iter_mut().for_each(|logit| *logit -= greatest);
+                own.gumbel.clear();
+                let rng = &mut self.rng;
+                let explores = self.effort.explores;
+                own.gumbel.extend(edges.iter().map(|_| if explores { gumbel(rng) } else { 0.0 }));
+            }
+            Mode::Puct(settings) => {
+                if self.effort.explores {
+                    puct::noise_root(edges, settings, &mut self.rng, &mut self.noised_prior);
+                }
+            }
+        }
+    }
+
+    /// Walks one simulation down from the root; returns whether its leaf must be evaluated.
+    ///
+    /// When not, the simulation is finished: it met an end or a proof.
+    fn descend(&mut self) -> bool {
+        self.path.clear();
+        self.leaf_game.clone_from(&self.game);
+        let mut node_index = 0;
+        let (mut visits, mut worth) = (self.tree.root_visits, self.tree.root_worth);
+        loop {
+            let node = self.tree.nodes[node_index as usize];
+            let choice = match node_index {
+                0 => self.select_root(),
+                _ => self.select_interior(node_index, worth, visits),
+            };
+            let edge_index = node.edges_start + choice as u32;
+            self.path.push(edge_index);
+            let edge = &self.tree.edges[edge_index as usize];
+            let known = match (edge.child(), edge.bounds.result()) {
+                (Child::End(end), _) => Some(end),
+                (_, Some(result)) => Some(Worth::exact(result)),
+                _ => None,
+            };
+            if let Some(known) = known {
+                self.back_up(known, false);
+                self.simulations += 1;
+                return false;
+            }
+            self.leaf_game.play(self.tree.actions[edge_index as usize]);
+            if let Child::Node(child) = edge.child() {
+                (visits, worth) = (edge.visits, edge.worth);
+                node_index = child;
+                continue;
+            }
+            let Some(outcome) = self.leaf_game.outcome() else {
+                self.leaf_game.legal_actions(&mut self.leaf_actions);
+                return true;
+            };
+            self.reach_end(edge_index, Worth::from_outcome(outcome));
+            return false;
+        }
+    }
+
+    /// Notes that the game ends behind the last edge of the path, and finishes the simulation.
+    fn reach_end(&mut self, edge_index: u32, worth: Worth) {
+        let is_proof = match self.settings.proofs {
+            Proofs::Off => false,
+            Proofs::Positional => self.leaf_game.outcome_is_positional(),
+            Proofs::Path => true,
+        };
+        let edge = &mut self.tree.edges[edge_index as usize];
+        edge.set_end(worth);
+        if is_proof {
+            let result = worth.lead as i8;
+            edge.bounds = Bounds { lower: result, upper: result, plies: 0 };
+        }
+        self.back_up(worth, is_proof);
+        self.simulations += 1;
+    }
+
+    fn select_root(&mut self) -> usize {
+        let root = self.tree.nodes[0];
+        let draw_value = self.settings.draw_value;
+        match &self.settings.mode {
+            Mode::Gumbel(settings) => {
+                let edges = &self.tree.edges[root.edges()];
+                let value = root.evaluation.for_player(root.player, 1, draw_value);
+                let scratch = &mut self.scratch;
+                let completion = Completion::new(edges, root.player, value, draw_value, settings, scratch);
+                let considered_visit = self.gumbel_root.schedule[self.simulations as usize];
+                let root = root.player;
+                self.gumbel_root.select(edges, root, considered_visit, &completion, scratch)
+            }
+            Mode::Puct(settings) => {
+                let node = self.puct_root();
+                if self.effort.explores {
+                    let reduction = settings.fpu_reduction_noised_root;
+                    let forced = settings.forced_playouts > 0.0;
+                    node.select(settings, reduction, Some(&self.noised_prior), forced)
+                } else {
+                    node.select(settings, settings.fpu_reduction, None, false)
+                }
+            }
+        }
+    }
+
+    /// Picks an edge of a node whose visits, its own evaluation included, brought `worth`.
+    fn select_interior(&mut self, node_index: u32, worth: Worth, visits: u32) -> usize {
+        let node = self.tree.nodes[node_index as usize];
+        let edges = &self.tree.edges[node.edges()];
+        let player = node.player;
+        let draw_value = self.settings.draw_value;
+        let value = node.evaluation.for_player(player, 1, draw_value);
+        match &self.settings.mode {
+            Mode::Gumbel(settings @ GumbelSettings { interior: Interior::ImprovedPolicy, .. }) => {
+                let scratch = &mut self.scratch;
+                gumbel::select_interior(edges, player, value, draw_value, settings, scratch)
+            }
+            Mode::Gumbel(GumbelSettings { interior: Interior::Puct(settings), .. }) | Mode::Puct(settings) => {
+                let mean = worth.for_player(player, visits, draw_value);
+                let node = PuctNode { edges, player, value, mean, draw_value };
+                node.select(settings, settings.fpu_reduction, None, false)
+            }
+        }
+    }
+
+    fn puct_root(&self) -> PuctNode<'_> {
+        let root = self.tree.nodes[0];
+        let draw_value = self.settings.draw_value;
+        PuctNode {
+            edges: &self.tree.edges[root.edges()],
+            player: root.player,
+            value: root.evaluation.for_player(root.player, 1, draw_value),
+            mean: self.tree.root_worth.for_player(root.player, self.tree.root_visits, draw_value),
+            draw_value,
+        }
+    }
+
+    /// Adds one visit of `worth` to the path, and the proofs that follow from a new one at its end.
+    ///
+    /// Once an edge is proven, all its visits count as the proven result; what that changes is passed up
+    /// as well, so that the means above reflect it (synthesis and lc0 correct the path likewise).
+    fn back_up(&mut self, worth: Worth, mut is_news: bool) {
+        let mut change = worth;
+        for depth in (0..self.path.len()).rev() {
+            let edge = &mut self.tree.edges[self.path[depth] as usize];
+            edge.visits += 1;
+            match edge.bounds.result() {
+                Some(result) => {
+                    let exact = Worth::exact(result).times(edge.visits);
+                    change = exact - edge.worth;
+                    edge.worth = exact;
+                }
+                None => edge.worth += change,
+            }
+            if is_news {
+                let above = depth.checked_sub(1).map(|above| self.path[above] as usize);
+                let node = match above.map(|edge| self.tree.edges[edge].child()) {
+                    Some(Child::Node(node)) => node,
+                    _ => 0,
+                };
+                let bounds = self.tree.bounds_from_edges(node);
+                let known = match above {
+                    Some(edge) => &mut self.tree.edges[edge].bounds,
+                    None => &mut self.tree.root_bounds,
+                };
+                is_news = *known != bounds;
+                *known = bounds;
+            }
+        }
+        self.tree.root_visits += 1;
+        self.tree.root_worth += change;
+    }
+}
+
+/// Searches many games to the end, one batch of leaves at a time.
+///
+/// `searches` have been started; those that finish first drop out of the batch.
+///
+/// # Errors
+/// What the evaluator reports.
+pub fn run_all<G: Game>(searches: &mut [Search<G>], evaluator: &mut dyn Evaluator<G>) -> Result<(), EvalError> {
+    let mut evaluations = Vec::new();
+    loop {
+        let waiting: Vec<usize> = (0..searches.len()).filter(|&i| searches[i].select() == Step::Evaluate).collect();
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        if evaluations.len() < waiting.len() {
+            evaluations.resize_with(waiting.len(), Evaluation::default);
+        }
+        let leaves: Vec<Leaf<'_, G>> = waiting.iter().map(|&i| searches[i].leaf()).collect();
+        let games: Vec<&G> = leaves.iter().map(|leaf| leaf.game).collect();
+        let actions: Vec<&[G::Action]> = leaves.iter().map(|leaf| leaf.legal_actions).collect();
+        evaluator.evaluate(&games, &actions, &mut evaluations[..waiting.len()])?;
+        for (&index, evaluation) in waiting.iter().zip(&evaluations) {
+            searches[index].receive(evaluation);
+        }
+    }
+}
+
+/// Writes `softmax(logits)` to `probabilities`.
+fn softmax(logits: &[f32], probabilities: &mut Vec<f32>) {
+    let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    probabilities.clear();
+    probabilities.extend(logits.iter().map(|logit| (logit - greatest).exp()));
+    let sum: f32 = probabilities.iter().sum();
+    for probability in probabilities {
+        *probability /= sum;
+    }
+}
+
+/// Draws from the standard Gumbel distribution.
+fn gumbel(rng: &mut ChaCha8Rng) -> f32 {
+    // In (0, 1): neither logarithm meets a 0.
+    let uniform = (rng.random::<u32>() as f64 + 0.5) / 4_294_967_296.0;
+    -(-uniform.ln()).ln() as f32
+}
+
+/// Returns the first of the indices with the greatest rank.
+fn first_best<R: PartialOrd>(indices: impl Iterator<Item = usize>, rank: impl Fn(&usize) -> R) -> Option<usize> {
+    let mut best: Option<(R, usize)> = None;
+    for index in indices {
+        let own = rank(&index);
+        if best.as_ref().is_none_or(|(rank, _)| own > *rank) {
+            best = Some((own, index));
+        }
+    }
+    best.map(|(_, index)| index)
+}

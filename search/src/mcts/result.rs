@@ -1,0 +1,92 @@
+//! What a search found.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// What a search found at its root.
+///
+/// The vectors have one entry per legal action of the root, in `legal_actions` order. Values are for the
+/// player to act at the root, in `[-1, 1]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchResult<A> {
+    /// The legal actions.
+    pub actions: Vec<A>,
+    /// Visits in the tree, those of a kept subtree included.
+    pub visits: Vec<u32>,
+    /// The policy target, sums to 1: completed-Q improved policy, or pruned visits in PUCT mode.
+    pub policy: Vec<f32>,
+    /// The evaluator's policy, sums to 1, without noise.
+    pub prior: Vec<f32>,
+    /// Mean value of each action; for those without a visit the value that stands for them (`v_mix` or the
+    /// mean of the root).
+    pub q: Vec<f32>,
+    /// The chosen action, as an index into `actions`.
+    pub best: usize,
+    /// Mean of everything that came back to the root, or the exact value when it is proven.
+    pub value: f32,
+    /// The same as probabilities of win, draw and loss; sums to 1.
+    pub win_draw_loss: [f32; 3],
+    /// The evaluator's own value of the root.
+    pub network_value: f32,
+    /// The proven result for the player to act, if there is one.
+    pub proven: Option<Proven>,
+    /// Simulations made by this search.
+    pub simulations: u32,
+    /// What is expected to be played, the chosen action first.
+    pub principal_variation: Vec<A>,
+}
+
+/// A result that no play can change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proven {
+    /// 1 the player to act wins, 0 draw, -1 he loses.
+    pub result: i8,
+    /// Actions to the end: the shortest win found, the longest loss.
+    pub plies: u16,
+}
+
+impl<A: Copy> SearchResult<A> {
+    /// Returns the chosen action.
+    ///
+    /// # Panics
+    /// When the result is empty, that is, not written by a search.
+    #[must_use]
+    pub fn best_action(&self) -> A {
+        self.actions[self.best]
+    }
+
+    /// Draws an action index in proportion to `visits^(1 / temperature)`.
+    ///
+    /// Returns the chosen action's index when `temperature` is 0 or nothing was visited, or when the
+    /// root is proven.
+    #[must_use]
+    pub fn sample_by_visits(&self, temperature: f32, rng: &mut ChaCha8Rng) -> usize {
+        let weights: Vec<f64> = self.visits.iter().map(|&visits| f64::from(visits)).collect();
+        self.sample(&weights, temperature, rng)
+    }
+
+    /// Draws an action index in proportion to `policy^(1 / temperature)`; otherwise as
+    /// [`SearchResult::sample_by_visits`].
+    #[must_use]
+    pub fn sample_by_policy(&self, temperature: f32, rng: &mut ChaCha8Rng) -> usize {
+        let weights: Vec<f64> = self.policy.iter().map(|&share| f64::from(share)).collect();
+        self.sample(&weights, temperature, rng)
+    }
+
+    fn sample(&self, weights: &[f64], temperature: f32, rng: &mut ChaCha8Rng) -> usize {
+        let greatest = weights.iter().copied().fold(0.0, f64::max);
+        if temperature <= 0.0 || greatest <= 0.0 || self.proven.is_some() {
+            return self.best;
+        }
+        let exponent = 1.0 / f64::from(temperature);
+        let powers: Vec<f64> = weights.iter().map(|w| (w / greatest).powf(exponent)).collect();
+        let mut rest = rng.random::<f64>() * powers.iter().sum::<f64>();
+        for (index, power) in powers.iter().enumerate() {
+            rest -= power;
+            if rest < 0.0 {
+                return index;
+            }
+        }
+        self.best
+    }
+}

@@ -1,0 +1,212 @@
+//! The constants of a search, each with its source.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that shapes a search and stays the same for all its searches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// How the root spends the simulations, and what it teaches.
+    pub mode: Mode,
+    /// What a draw is worth to the player to act, in `[-1, 1]`; 0 keeps the game zero-sum.
+    pub draw_value: f32,
+    /// Which ends may be proven.
+    pub proofs: Proofs,
+    /// Whether the subtree under a played action is kept for the next search.
+    pub reuse_tree: bool,
+    /// The most edges a tree holds, 32 bytes and an action each; leaves beyond are evaluated and counted,
+    /// but not kept.
+    pub edges_max: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            mode: Mode::default(),
+            draw_value: 0.0,
+            proofs: Proofs::Positional,
+            reuse_tree: true,
+            edges_max: 1 << 23,
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the default search: Gumbel at the root, as mctx does it.
+    #[must_use]
+    pub fn gumbel() -> Settings {
+        Settings::default()
+    }
+
+    /// Returns a search by PUCT with KataGo's constants.
+    #[must_use]
+    pub fn puct() -> Settings {
+        Settings { mode: Mode::Puct(PuctSettings::default()), ..Settings::default() }
+    }
+}
+
+/// How the root spends the simulations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Mode {
+    /// Gumbel root, sequential halving, completed-Q targets: most from 16 to 64 simulations.
+    Gumbel(GumbelSettings),
+    /// Upper confidence bounds with the prior; targets from visits.
+    Puct(PuctSettings),
+}
+
+impl Default for Mode {
+    fn default() -> Mode {
+        Mode::Gumbel(GumbelSettings::default())
+    }
+}
+
+/// Which ends of the game may be proven and backed up as exact bounds.
+///
+/// A proof lets the search skip a subtree and stop early; every end counts as an exact *value* in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proofs {
+    /// None: values only.
+    Off,
+    /// Ends that follow from the position alone ([`crate::Game::outcome_is_positional`]).
+    #[default]
+    Positional,
+    /// Every end. Sound because a node of the tree stands for its whole path, history included; the
+    /// proof then holds for this game and not for the position elsewhere.
+    Path,
+}
+
+/// The constants of the Gumbel mode.
+///
+/// Source: Danihelka et al. 2022, "Policy improvement by planning with Gumbel"; mctx, `gumbel_muzero_policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GumbelSettings {
+    /// How many actions the root considers at first.
+    pub considered: Considered,
+    /// How values are made comparable with logits.
+    pub q_scale: QScale,
+    /// `c_visit`: visits every value is credited with when it is weighed against the prior; 50 in the
+    /// paper (section 3.4) and in mctx.
+    pub maxvisit_init: f32,
+    /// How nodes below the root choose.
+    pub interior: Interior,
+}
+
+/// How nodes below a Gumbel root choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interior {
+    /// By the improved policy (Danihelka et al. 2022, section 5; mctx). Made for few simulations: it trusts
+    /// the values of visited actions more and more and may never try the others in a long search.
+    #[default]
+    ImprovedPolicy,
+    /// By PUCT, as MiniZero does: explores for ever.
+    Puct(PuctSettings),
+}
+
+impl Default for GumbelSettings {
+    fn default() -> GumbelSettings {
+        GumbelSettings {
+            considered: Considered::Auto,
+            q_scale: QScale::MinMax { value_scale: 0.1 },
+            maxvisit_init: 50.0,
+            interior: Interior::ImprovedPolicy,
+        }
+    }
+}
+
+/// How many actions the root considers at first (`m` in the paper).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Considered {
+    /// 8 below 64 simulations, 16 from there on: with 16 actions and 16 simulations nothing is halved.
+    #[default]
+    Auto,
+    /// Always so many (if there are as many legal actions).
+    Fixed(u32),
+}
+
+impl Considered {
+    /// Returns the number of actions considered, at least 1.
+    #[must_use]
+    pub fn count(self, simulations: u32, legal_actions: usize) -> usize {
+        let wanted = match self {
+            Considered::Auto if simulations < 64 => 8,
+            Considered::Auto => 16,
+            Considered::Fixed(count) => count as usize,
+        };
+        wanted.min(legal_actions).max(1)
+    }
+}
+
+/// How values become comparable with logits: `sigma(q)` of the paper, equation 8.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum QScale {
+    /// mctx: completed values rescaled to `[0, 1]` between the least and the greatest of the node, times
+    /// `value_scale` (0.1) times the visit scale.
+    MinMax {
+        /// Factor on the rescaled value.
+        value_scale: f32,
+    },
+    /// The paper's board games: `q` in `[0, 1]` as it stands, times `c_scale` (1.0) times the visit scale.
+    Absolute {
+        /// Factor on the value.
+        c_scale: f32,
+    },
+}
+
+/// The constants of the PUCT mode, KataGo's where not said otherwise.
+///
+/// Source: Wu 2019 (arXiv 1902.10565) and KataGo's `searchexplorehelpers.cpp`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PuctSettings {
+    /// `c0` of `c(W) = c0 + c_log * ln((W + c_base) / c_base)`; 1.05 in late self-play configs.
+    pub c_puct: f32,
+    /// `c_log`: how fast exploration grows with visits; 0.28 in late self-play configs.
+    pub c_puct_log: f32,
+    /// `c_base`: the visits at which that growth sets in; 500.
+    pub c_puct_base: f32,
+    /// How far below its parent an unvisited action is assumed, times `sqrt` of the visited prior; 0.2.
+    pub fpu_reduction: f32,
+    /// The same at a root under noise; 0.
+    pub fpu_reduction_noised_root: f32,
+    /// Exponent `1 / temperature` softens the root's prior before the noise; 1.1 (1.25 at the start of a
+    /// game in KataGo).
+    pub root_policy_temperature: f32,
+    /// Share of the noise in the root's prior; 0.25.
+    pub noise_share: f32,
+    /// Sum of the Dirichlet parameters; 10 (AlphaZero's rule of thumb, alpha about 10 / actions).
+    pub noise_concentration: f32,
+    /// `k` of the forced playouts `sqrt(k * P * W)`; 2. 0 turns them off.
+    pub forced_playouts: f32,
+}
+
+impl Default for PuctSettings {
+    fn default() -> PuctSettings {
+        PuctSettings {
+            c_puct: 1.05,
+            c_puct_log: 0.28,
+            c_puct_base: 500.0,
+            fpu_reduction: 0.2,
+            fpu_reduction_noised_root: 0.0,
+            root_policy_temperature: 1.1,
+            noise_share: 0.25,
+            noise_concentration: 10.0,
+            forced_playouts: 2.0,
+        }
+    }
+}
+
+/// What one search may spend, and whether it explores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Visits below the root; the root's own evaluation is not counted (as in mctx). 0 is the bare policy.
+    pub simulations: u32,
+    /// Whether the root is noised: Gumbel noise, or Dirichlet noise with root temperature and forced
+    /// playouts. Off for evaluation matches and for the fast searches of playout-cap randomisation.
+    pub explores: bool,
+}

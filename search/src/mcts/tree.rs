@@ -1,0 +1,230 @@
+//! The memory of a search: nodes and edges in two flat arrays.
+
+use latrunculi_engine::Player;
+
+use super::value::Worth;
+
+/// An edge without a node behind it (yet).
+pub(crate) const NO_NODE: u32 = u32::MAX;
+/// An edge that ends the game: the first player wins, draw, the first player loses.
+const END_WIN: u32 = u32::MAX - 1;
+const END_DRAW: u32 = u32::MAX - 2;
+const END_LOSS: u32 = u32::MAX - 3;
+
+/// What lies behind an edge.
+pub(crate) enum Child {
+    /// Not evaluated, or evaluated and not kept.
+    None,
+    /// The end of the game, with its worth.
+    End(Worth),
+    /// A position with edges of its own.
+    Node(u32),
+}
+
+/// What is proven of a position, from the first player's view: the result lies within these bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) lower: i8,
+    pub(crate) upper: i8,
+    /// Actions to the end under best play once the bounds meet: shortest win, longest loss.
+    pub(crate) plies: u16,
+}
+
+impl Bounds {
+    pub(crate) const OPEN: Bounds = Bounds { lower: -1, upper: 1, plies: 0 };
+
+    /// Returns the proven result, if it is.
+    #[inline]
+    pub(crate) fn result(self) -> Option<i8> {
+        (self.lower == self.upper).then_some(self.lower)
+    }
+
+    /// Returns the result that `player` is sure of.
+    pub(crate) fn guarantee(self, player: Player) -> i8 {
+        match player {
+            Player::First => self.lower,
+            Player::Second => -self.upper,
+        }
+    }
+
+    /// Tells whether the position is proven lost for `player`.
+    #[inline]
+    pub(crate) fn is_lost_for(self, player: Player) -> bool {
+        match player {
+            Player::First => self.upper == -1,
+            Player::Second => self.lower == 1,
+        }
+    }
+}
+
+/// One legal action of a node, with what was learnt by playing it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    /// Probability by the evaluator's policy; a node's priors sum to 1.
+    pub(crate) prior: f32,
+    pub(crate) visits: u32,
+    /// Sum over the visits.
+    pub(crate) worth: Worth,
+    pub(crate) child: u32,
+    pub(crate) bounds: Bounds,
+}
+
+impl Edge {
+    pub(crate) fn child(&self) -> Child {
+        match self.child {
+            NO_NODE => Child::None,
+            END_WIN => Child::End(Worth::exact(1)),
+            END_DRAW => Child::End(Worth::exact(0)),
+            END_LOSS => Child::End(Worth::exact(-1)),
+            node => Child::Node(node),
+        }
+    }
+
+    pub(crate) fn set_end(&mut self, worth: Worth) {
+        self.child = if worth.lead > 0.0 {
+            END_WIN
+        } else if worth.lead < 0.0 {
+            END_LOSS
+        } else {
+            END_DRAW
+        };
+    }
+
+    /// Returns the mean over the visits for `player`, in `[-1, 1]`. There must be a visit.
+    #[inline]
+    pub(crate) fn q(&self, player: Player, draw_value: f32) -> f32 {
+        debug_assert!(self.visits > 0);
+        self.worth.for_player(player, self.visits, draw_value)
+    }
+}
+
+/// An evaluated position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) edges_start: u32,
+    pub(crate) edges_count: u32,
+    pub(crate) player: Player,
+    /// The evaluator's opinion, one visit's worth.
+    pub(crate) evaluation: Worth,
+}
+
+impl Node {
+    #[inline]
+    pub(crate) fn edges(&self) -> std::ops::Range<usize> {
+        let start = self.edges_start as usize;
+        start..start + self.edges_count as usize
+    }
+}
+
+/// The arena: node 0 is the root once it is evaluated.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree<A> {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) edges: Vec<Edge>,
+    /// The action of each edge, apart because selection does not read it.
+    pub(crate) actions: Vec<A>,
+    /// What came back to the root, its own evaluation included.
+    pub(crate) root_visits: u32,
+    pub(crate) root_worth: Worth,
+    pub(crate) root_bounds: Bounds,
+}
+
+impl<A: Copy> Tree<A> {
+    pub(crate) fn new() -> Tree<A> {
+        Tree {
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            actions: Vec::new(),
+            root_visits: 0,
+            root_worth: Worth::default(),
+            root_bounds: Bounds::OPEN,
+        }
+    }
+
+    /// Empties the tree and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.clear();
+        self.edges.clear();
+        self.actions.clear();
+        self.root_visits = 0;
+        self.root_worth = Worth::default();
+        self.root_bounds = Bounds::OPEN;
+    }
+
+    /// Adds an evaluated position and returns its index; `priors` has one entry per action.
+    pub(crate) fn add_node(&mut self, player: Player, evaluation: Worth, actions: &[A], priors: &[f32]) -> u32 {
+        let index = self.nodes.len() as u32;
+        let edges_start = self.edges.len() as u32;
+        let edges_count = actions.len() as u32;
+        self.nodes.push(Node { edges_start, edges_count, player, evaluation });
+        self.actions.extend_from_slice(actions);
+        self.edges.extend(priors.iter().map(|&prior| Edge {
+            prior,
+            visits: 0,
+            worth: Worth::default(),
+            child: NO_NODE,
+            bounds: Bounds::OPEN,
+        }));
+        index
+    }
+
+    /// Returns the bounds that follow for a node from those of its edges.
+    ///
+    /// Source: lc0, `MaybeSetBounds` (src/search/classic/search.cc); Winands, Björnsson and Saito 2008.
+    pub(crate) fn bounds_from_edges(&self, node_index: u32) -> Bounds {
+        let node = &self.nodes[node_index as usize];
+        let edges = &self.edges[node.edges()];
+        let is_first = node.player == Player::First;
+        let start = if is_first { -1 } else { 1 };
+        let (mut lower, mut upper) = (start, start);
+        for edge in edges {
+            if is_first {
+                lower = lower.max(edge.bounds.lower);
+                upper = upper.max(edge.bounds.upper);
+            } else {
+                lower = lower.min(edge.bounds.lower);
+                upper = upper.min(edge.bounds.upper);
+            }
+        }
+        let mut bounds = Bounds { lower, upper, plies: 0 };
+        if let Some(result) = bounds.result() {
+            let mover_wins = result == if is_first { 1 } else { -1 };
+            let plies = edges
+                .iter()
+                .filter(|edge| edge.bounds.result() == Some(result))
+                .map(|edge| edge.bounds.plies.saturating_add(1));
+            bounds.plies = if mover_wins { plies.min() } else { plies.max() }.unwrap_or(0);
+        }
+        bounds
+    }
+
+    /// Fills `into` with the part of this tree below the edge `edge_index` of the root.
+    ///
+    /// Leaves `into` empty when there is no node behind that edge.
+    pub(crate) fn copy_subtree(&self, edge_index: usize, into: &mut Tree<A>) {
+        into.clear();
+        let edge = &self.edges[edge_index];
+        let Child::Node(top) = edge.child() else { return };
+        into.root_visits = edge.visits;
+        into.root_worth = edge.worth;
+        into.root_bounds = edge.bounds;
+        self.copy_node(top, into);
+        // Breadth first: `into.edges` serves as its own queue.
+        let mut next = 0;
+        while next < into.edges.len() {
+            if let Child::Node(node) = into.edges[next].child() {
+                into.edges[next].child = self.copy_node(node, into);
+            }
+            next += 1;
+        }
+    }
+
+    fn copy_node(&self, node_index: u32, into: &mut Tree<A>) -> u32 {
+        let node = self.nodes[node_index as usize];
+        let index = into.nodes.len() as u32;
+        into.nodes.push(Node { edges_start: into.edges.len() as u32, ..node });
+        into.edges.extend_from_slice(&self.edges[node.edges()]);
+        into.actions.extend_from_slice(&self.actions[node.edges()]);
+        index
+    }
+}

@@ -1,0 +1,80 @@
+//! Sums of results, always from the first player's view.
+
+use std::ops::{Add, AddAssign, Sub};
+
+use latrunculi_engine::{Outcome, Player};
+
+use crate::evaluator::Evaluation;
+
+/// A sum of expected results.
+///
+/// Kept from the first player's view, so that no sign depends on the depth or on who moved; converted by
+/// [`Worth::for_player`] at the moment of a decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Worth {
+    /// Probability that the first player wins less that he loses.
+    pub(crate) lead: f64,
+    /// Probability of a draw.
+    pub(crate) draw: f64,
+}
+
+impl Worth {
+    /// Converts an opinion given for `player`.
+    pub(crate) fn from_evaluation(evaluation: &Evaluation, player: Player) -> Worth {
+        let [win, draw, loss] = evaluation.win_draw_loss;
+        Worth { lead: f64::from(win - loss) * sign(player), draw: f64::from(draw) }
+    }
+
+    pub(crate) fn from_outcome(outcome: Outcome) -> Worth {
+        Worth::exact(match outcome.winner {
+            Some(Player::First) => 1,
+            None => 0,
+            Some(Player::Second) => -1,
+        })
+    }
+
+    /// Returns the worth of a certain result: 1 a win of the first player, 0 a draw, -1 a loss.
+    pub(crate) fn exact(result: i8) -> Worth {
+        Worth { lead: f64::from(result), draw: if result == 0 { 1.0 } else { 0.0 } }
+    }
+
+    /// Returns `count` times this.
+    pub(crate) fn times(self, count: u32) -> Worth {
+        Worth { lead: self.lead * f64::from(count), draw: self.draw * f64::from(count) }
+    }
+
+    /// Returns the mean over `count` results for `player`, in `[-1, 1]`.
+    #[inline]
+    pub(crate) fn for_player(self, player: Player, count: u32, draw_value: f32) -> f32 {
+        let sum = self.lead * sign(player) + self.draw * f64::from(draw_value);
+        (sum / f64::from(count)) as f32
+    }
+}
+
+#[inline]
+fn sign(player: Player) -> f64 {
+    match player {
+        Player::First => 1.0,
+        Player::Second => -1.0,
+    }
+}
+
+impl Add for Worth {
+    type Output = Worth;
+    fn add(self, other: Worth) -> Worth {
+        Worth { lead: self.lead + other.lead, draw: self.draw + other.draw }
+    }
+}
+
+impl Sub for Worth {
+    type Output = Worth;
+    fn sub(self, other: Worth) -> Worth {
+        Worth { lead: self.lead - other.lead, draw: self.draw - other.draw }
+    }
+}
+
+impl AddAssign for Worth {
+    fn add_assign(&mut self, other: Worth) {
+        *self = *self + other;
+    }
+}

@@ -1,0 +1,140 @@
+//! Alpha-beta gives the values of plain minimax.
+
+use latrunculi_engine::Player;
+use latrunculi_search::Game;
+use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, WIN, minimax};
+use latrunculi_search::toy::{NimTurns, OpenLines, StoneParity, TicTacToe, TreeGame, TreeHeuristic};
+use rand::RngExt;
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+
+use crate::graph::{GraphGame, GraphHeuristic};
+
+/// Every way of searching that must give the exact value.
+fn exact_settings() -> Vec<(&'static str, AlphaBetaSettings)> {
+    let plain = AlphaBetaSettings::plain();
+    let table_bytes = 1 << 16;
+    vec![
+        ("plain", plain),
+        ("ordering", AlphaBetaSettings { ordering: true, ..plain }),
+        ("table", AlphaBetaSettings { table_bytes, ..plain }),
+        ("tiny table", AlphaBetaSettings { table_bytes: 256, ..plain }),
+        ("windows", AlphaBetaSettings { principal_variation_search: true, aspiration: true, ..plain }),
+        ("all", AlphaBetaSettings { table_bytes, ..AlphaBetaSettings::exact() }),
+        ("all, no quiescence", AlphaBetaSettings { table_bytes, quiescence: false, ..AlphaBetaSettings::exact() }),
+    ]
+}
+
+fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: &H, depth_max: u32, name: &str) {
+    for (settings_name, settings) in exact_settings() {
+        let mut search = AlphaBeta::new(settings, heuristic.clone());
+        for depth in 1..=depth_max {
+            let found = search.search(game, Limits::depth(depth));
+            let expected = minimax(game, heuristic, depth, settings.quiescence);
+            // A search that has seen a certain end stops, and deeper minimax finds the same.
+            assert_eq!(found.score, expected, "{name}, {settings_name}, depth {depth}: {found:?}");
+            assert_eq!(found.principal_variation.first(), Some(&found.action));
+            // The chosen action alone is worth the score.
+            let mut child = game.clone();
+            child.play(found.action);
+            let value = match child.outcome() {
+                Some(outcome) => outcome.value_for(game.player_to_act()) as i32 * (WIN - 1),
+                None => {
+                    let value = minimax(&child, heuristic, depth - 1, settings.quiescence);
+                    let value = if child.player_to_act() == game.player_to_act() { value } else { -value };
+                    if value.abs() > WIN / 2 { value - value.signum() } else { value }
+                }
+            };
+            assert_eq!(value, expected, "{name}, {settings_name}, depth {depth}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn random_layered_games_have_their_minimax_value() {
+    for seed in 0..150 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let game = GraphGame::layered(&mut rng, 9, 6);
+        assert_equals_minimax(&game, &GraphHeuristic, 5, &format!("seed {seed}"));
+    }
+}
+
+#[test]
+fn random_games_with_repetition_have_their_minimax_value() {
+    for seed in 0..150 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut game = GraphGame::cyclic(&mut rng, 12, 12);
+        for _ in 0..rng.random_range(0..6) {
+            let mut actions = Vec::new();
+            game.legal_actions(&mut actions);
+            let mut next = game.clone();
+            next.play(actions[rng.random_range(0..actions.len())]);
+            if next.outcome().is_none() {
+                game = next;
+            }
+        }
+        assert_equals_minimax(&game, &GraphHeuristic, 6, &format!("seed {seed}"));
+    }
+}
+
+#[test]
+fn tic_tac_toe_is_a_draw() {
+    assert_equals_minimax(&TicTacToe::new(), &OpenLines, 4, "tic-tac-toe");
+    let mut search = AlphaBeta::new(AlphaBetaSettings::default(), OpenLines);
+    let found = search.search(&TicTacToe::new(), Limits::depth(9));
+    assert_eq!(found.score, 0);
+}
+
+#[test]
+fn nim_is_won_as_bouton_says() {
+    for heaps in [[1, 2, 3, 0], [1, 2, 2, 0], [2, 2, 1, 1], [3, 1, 1, 0], [2, 3, 1, 1]] {
+        let game = NimTurns::new(heaps);
+        assert_equals_minimax(&game, &StoneParity, 5, "nim");
+        let mut search = AlphaBeta::new(AlphaBetaSettings::default(), StoneParity);
+        let found = search.search(&game, Limits::depth(20));
+        assert_eq!(found.score > 0, game.winner_by_theory() == Player::First, "{heaps:?}");
+        assert!(found.score.abs() > WIN / 2);
+        assert!(found.plies_to_end().is_some());
+    }
+}
+
+#[test]
+fn a_shorter_win_is_preferred_and_a_longer_loss() {
+    let mut search = AlphaBeta::new(AlphaBetaSettings::default(), TreeHeuristic);
+    let game = TreeGame::parse("1(2(1(+)) + 2(+))").unwrap();
+    assert_eq!(search.search(&game, Limits::depth(4)).action, 1);
+    let game = TreeGame::parse("2(1(2(+)) + 1(+))").unwrap();
+    let found = search.search(&game, Limits::depth(4));
+    assert_eq!((found.action, found.score), (0, -(WIN - 3)));
+}
+
+#[test]
+fn several_actions_of_one_player_keep_their_sign() {
+    // The first player acts twice, then the second twice.
+    let game = TreeGame::parse("1(1(2(2(+ -)) 2(2(+ =))) 2(-))").unwrap();
+    let mut search = AlphaBeta::new(AlphaBetaSettings::default(), TreeHeuristic);
+    let found = search.search(&game, Limits::depth(6));
+    assert_eq!((found.action, found.score), (0, 0));
+    assert_eq!(found.principal_variation, [0, 1, 0, 1]);
+}
+
+#[test]
+fn the_node_limit_is_hard_and_some_action_always_comes() {
+    for nodes in [0, 1, 2, 7, 100, 1000] {
+        let mut search = AlphaBeta::new(AlphaBetaSettings::default(), OpenLines);
+        let found = search.search(&TicTacToe::new(), Limits::nodes(nodes));
+        assert!(found.nodes <= nodes, "{nodes}: {found:?}");
+        assert!(found.action < 9);
+    }
+}
+
+#[test]
+fn a_search_does_not_depend_on_the_searches_before_it() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let settings = AlphaBetaSettings { table_bytes: 4096, ..AlphaBetaSettings::default() };
+    let mut used = AlphaBeta::new(settings, GraphHeuristic);
+    for _ in 0..20 {
+        let game = GraphGame::layered(&mut rng, 14, 8);
+        let fresh = AlphaBeta::new(settings, GraphHeuristic).search(&game, Limits::nodes(3000));
+        assert_eq!(used.search(&game, Limits::nodes(3000)), fresh);
+    }
+}

@@ -1,0 +1,319 @@
+//! MCTS on games with known values.
+
+use latrunculi_engine::Player;
+use latrunculi_search::evaluators::{Rollouts, Uniform};
+use latrunculi_search::mcts::{
+    Considered, Effort, GumbelSettings, Interior, Mode, Proofs, PuctSettings, Search, SearchResult, Settings, Step,
+    considered_visits, run_all,
+};
+use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
+use latrunculi_search::{Evaluation, Evaluator, Game};
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+
+use crate::graph::GraphGame;
+
+fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+fn both_modes() -> [Settings; 2] {
+    [Settings::gumbel(), Settings::puct()]
+}
+
+fn search<G: Game>(
+    settings: Settings,
+    game: &G,
+    simulations: u32,
+    explores: bool,
+    seed: u64,
+) -> SearchResult<G::Action> {
+    let mut search = Search::new(settings, game);
+    search.start(Effort { simulations, explores }, &mut rng(seed));
+    search.run(&mut Uniform).expect("it never fails");
+    search.result()
+}
+
+/// Returns the exact result for the first player under best play.
+fn exhaustive<G: Game>(game: &G) -> i8 {
+    if let Some(outcome) = game.outcome() {
+        return outcome.value_for(Player::First) as i8;
+    }
+    let mut actions = Vec::new();
+    game.legal_actions(&mut actions);
+    let values = actions.iter().map(|&action| {
+        let mut child = game.clone();
+        child.play(action);
+        exhaustive(&child)
+    });
+    match game.player_to_act() {
+        Player::First => values.max().expect("the game goes on"),
+        Player::Second => values.min().expect("the game goes on"),
+    }
+}
+
+#[test]
+fn the_published_phase_table_is_reproduced() {
+    // search-and-training.md, section 18: survivors x visits.
+    type Phases = &'static [(usize, u32)];
+    let table: [(u32, usize, Phases); 15] = [
+        (8, 8, &[(8, 1)]),
+        (8, 16, &[(8, 1)]),
+        (16, 8, &[(8, 1), (4, 1), (2, 2)]),
+        (16, 16, &[(16, 1)]),
+        (32, 8, &[(8, 1), (4, 2), (2, 5), (2, 3)]),
+        (32, 16, &[(16, 1), (8, 1), (4, 2)]),
+        (64, 8, &[(8, 2), (4, 5), (2, 10), (2, 4)]),
+        (64, 16, &[(16, 1), (8, 2), (4, 4), (2, 8)]),
+        (64, 32, &[(32, 1), (16, 1), (8, 1), (4, 2)]),
+        (128, 8, &[(8, 5), (4, 10), (2, 21), (2, 3)]),
+        (128, 16, &[(16, 2), (8, 4), (4, 8), (2, 16)]),
+        (128, 32, &[(32, 1), (16, 1), (8, 3), (4, 6), (2, 12), (2, 4)]),
+        (200, 8, &[(8, 8), (4, 16), (2, 33), (2, 3)]),
+        (200, 16, &[(16, 3), (8, 6), (4, 12), (2, 25), (2, 3)]),
+        (200, 32, &[(32, 1), (16, 2), (8, 5), (4, 10), (2, 20), (2, 8)]),
+    ];
+    let mut visits = Vec::new();
+    for (simulations, considered, phases) in table {
+        considered_visits(considered, simulations, &mut visits);
+        let mut expected = Vec::new();
+        let mut done = 0;
+        for &(survivors, extra) in phases {
+            for _ in 0..extra {
+                expected.extend(std::iter::repeat_n(done, survivors));
+                done += 1;
+            }
+        }
+        expected.truncate(simulations as usize);
+        assert_eq!(visits, expected, "n = {simulations}, m = {considered}");
+    }
+}
+
+#[test]
+fn eight_actions_are_considered_below_sixty_four_simulations() {
+    assert_eq!(Considered::Auto.count(32, 50), 8);
+    assert_eq!(Considered::Auto.count(64, 50), 16);
+    assert_eq!(Considered::Auto.count(64, 3), 3);
+    assert_eq!(Considered::Fixed(4).count(64, 50), 4);
+}
+
+#[test]
+fn a_win_in_one_is_found_and_proven() {
+    for settings in both_modes() {
+        let game = TreeGame::parse("2(1(+ -) 1(- +) - 1(= =))").unwrap();
+        let result = search(settings, &game, 16, true, 1);
+        assert_eq!(result.best_action(), 2);
+        let proven = result.proven.expect("a win in one");
+        assert_eq!((proven.result, proven.plies), (1, 1));
+        assert_eq!(result.value, 1.0);
+        assert_eq!(result.policy, [0.0, 0.0, 1.0, 0.0]);
+        assert!(result.simulations <= 16);
+    }
+}
+
+#[test]
+fn several_actions_of_one_player_keep_their_sign() {
+    for settings in both_modes() {
+        // Only by acting twice does the first player win; the second player would lose him either.
+        let game = TreeGame::parse("1(2(- +) 1(2(- -) 1(+ -)) 2(= -))").unwrap();
+        let result = search(settings, &game, 64, true, 3);
+        assert_eq!(result.best_action(), 1, "{result:?}");
+        assert_eq!(result.proven.map(|p| (p.result, p.plies)), Some((1, 3)));
+        assert_eq!(result.principal_variation, [1, 1, 0]);
+    }
+}
+
+#[test]
+fn the_solver_agrees_with_exhaustive_search() {
+    let mut solved = [0, 0];
+    for seed in 0..300 {
+        let game = GraphGame::layered(&mut rng(seed), 5, 4);
+        let expected = exhaustive(&game);
+        for (number, settings) in both_modes().into_iter().enumerate() {
+            let result = search(settings, &game, 4000, true, seed);
+            let Some(proven) = result.proven else { continue };
+            let sign = if game.player_to_act() == Player::First { 1 } else { -1 };
+            assert_eq!(proven.result * sign, expected, "seed {seed}, mode {number}");
+            let mut child = game.clone();
+            child.play(result.best_action());
+            assert_eq!(exhaustive(&child), expected, "seed {seed}, mode {number}: the action keeps it");
+            solved[number] += 1;
+        }
+    }
+    // Few simulations prove most; PUCT, which explores for ever, all of them.
+    assert!(solved[0] > 250 && solved[1] == 300, "{solved:?}");
+}
+
+#[test]
+fn nim_is_solved_as_bouton_says() {
+    for heaps in [[1, 2, 3, 0], [1, 2, 2, 0], [2, 2, 1, 1], [3, 1, 1, 0]] {
+        let game = NimTurns::new(heaps);
+        for settings in both_modes() {
+            let result = search(settings, &game, 60_000, true, 9);
+            let wins = game.winner_by_theory() == Player::First;
+            assert_eq!(result.proven.map(|p| p.result), Some(if wins { 1 } else { -1 }), "{heaps:?}");
+        }
+    }
+}
+
+#[test]
+fn ends_that_rest_on_the_history_are_values_but_no_proofs() {
+    let text = "1(+? 2(-? -?))";
+    for settings in both_modes() {
+        let result = search(settings.clone(), &TreeGame::parse(text).unwrap(), 50, false, 1);
+        assert_eq!(result.proven, None);
+        assert_eq!(result.best_action(), 0);
+        assert_eq!(result.q[0], 1.0);
+        let path = Settings { proofs: Proofs::Path, ..settings.clone() };
+        let result = search(path, &TreeGame::parse(text).unwrap(), 50, false, 1);
+        assert_eq!(result.proven.map(|p| p.result), Some(1));
+        let off = Settings { proofs: Proofs::Off, ..settings };
+        let result = search(off, &TreeGame::parse("1(+ -)").unwrap(), 50, false, 1);
+        assert_eq!(result.proven, None);
+        assert_eq!(result.simulations, 50);
+    }
+}
+
+#[test]
+fn a_draw_is_worth_what_the_settings_say() {
+    // The first player chooses between a sure draw and an open game of value 0.
+    let game = TreeGame::parse("1(=? 2(1(2(+ -) 2(- +)) 1(2(+ -) 2(- +))))").unwrap();
+    for mut settings in both_modes() {
+        settings.proofs = Proofs::Off;
+        settings.draw_value = 0.5;
+        let result = search(settings.clone(), &game, 40, false, 1);
+        assert!((result.q[0] - 0.5).abs() < 1e-6);
+        settings.draw_value = -0.5;
+        let result = search(settings, &game, 40, false, 1);
+        assert!((result.q[0] + 0.5).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_result_and_noise_differs_between_seeds() {
+    for settings in both_modes() {
+        let game = TicTacToe::new();
+        let one = search(settings.clone(), &game, 40, true, 11);
+        assert_eq!(one, search(settings.clone(), &game, 40, true, 11));
+        assert!((12..20).any(|seed| search(settings.clone(), &game, 40, true, seed).visits != one.visits));
+        let quiet = search(settings.clone(), &game, 40, false, 11);
+        assert_eq!(quiet, search(settings, &game, 40, false, 12), "no noise, no seed");
+    }
+}
+
+#[test]
+fn results_are_distributions_over_the_legal_actions() {
+    for settings in both_modes() {
+        for simulations in [0, 1, 5, 16, 100] {
+            let result = search(settings.clone(), &TicTacToe::new(), simulations, true, 2);
+            assert_eq!(result.actions.len(), 9);
+            assert!((result.policy.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            assert!((result.prior.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            assert!((result.win_draw_loss.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            assert_eq!(result.visits.iter().sum::<u32>(), simulations);
+            assert_eq!(result.simulations, simulations);
+            assert!(result.q.iter().all(|q| (-1.0..=1.0).contains(q)));
+        }
+    }
+}
+
+#[test]
+fn a_kept_subtree_goes_on_where_it_was() {
+    for settings in both_modes() {
+        let mut own = Search::new(settings.clone(), &TicTacToe::new());
+        own.start(Effort { simulations: 200, explores: false }, &mut rng(1));
+        own.run(&mut Uniform).unwrap();
+        let result = own.result();
+        let visits = result.visits[result.best];
+        own.advance(result.best_action());
+        own.start(Effort { simulations: 50, explores: true }, &mut rng(2));
+        own.run(&mut Uniform).unwrap();
+        let next = own.result();
+        assert_eq!(next.simulations, 50);
+        // One of the visits brought the node's own evaluation.
+        assert_eq!(next.visits.iter().sum::<u32>(), visits - 1 + 50);
+        assert!(next.value.abs() <= 1.0);
+
+        let mut fresh = Search::new(Settings { reuse_tree: false, ..settings }, &TicTacToe::new());
+        fresh.start(Effort { simulations: 200, explores: false }, &mut rng(1));
+        fresh.run(&mut Uniform).unwrap();
+        fresh.advance(4);
+        assert_eq!(fresh.tree_size(), (0, 0));
+    }
+}
+
+#[test]
+fn memory_is_bounded() {
+    for settings in both_modes() {
+        let settings = Settings { edges_max: 60, proofs: Proofs::Off, ..settings };
+        let mut own = Search::new(settings, &TicTacToe::new());
+        own.start(Effort { simulations: 500, explores: true }, &mut rng(1));
+        own.run(&mut Uniform).unwrap();
+        assert!(own.tree_size().1 <= 60);
+        assert_eq!(own.result().visits.iter().sum::<u32>(), 500);
+    }
+}
+
+#[test]
+fn a_batch_of_searches_finds_what_each_finds_alone() {
+    for settings in both_modes() {
+        let mut searches = Vec::new();
+        let mut alone = Vec::new();
+        for seed in 0..6 {
+            let game = GraphGame::layered(&mut rng(seed), 12, 8);
+            alone.push(search(settings.clone(), &game, 40 + seed as u32, true, seed));
+            let mut own = Search::new(settings.clone(), &game);
+            own.start(Effort { simulations: 40 + seed as u32, explores: true }, &mut rng(seed));
+            searches.push(own);
+        }
+        run_all(&mut searches, &mut Uniform).unwrap();
+        let together: Vec<_> = searches.iter().map(Search::result).collect();
+        assert_eq!(together, alone);
+    }
+}
+
+#[test]
+fn asking_twice_gives_the_same_leaf() {
+    let mut own = Search::new(Settings::default(), &TicTacToe::new());
+    own.start(Effort { simulations: 3, explores: false }, &mut rng(1));
+    let mut evaluations = [Evaluation::default()];
+    let mut asked = 0;
+    while own.select() == Step::Evaluate {
+        assert_eq!(own.select(), Step::Evaluate);
+        let leaf = own.leaf();
+        Uniform.evaluate(&[leaf.game], &[leaf.legal_actions], &mut evaluations).unwrap();
+        own.receive(&evaluations[0]);
+        asked += 1;
+    }
+    assert_eq!(asked, 4, "the root and three simulations");
+}
+
+#[test]
+fn rollouts_play_tic_tac_toe_without_losing_to_a_fork() {
+    // The first player holds two opposite corners, the second the centre: an edge is the only reply.
+    let mut game = TicTacToe::new();
+    for action in [0, 4, 8] {
+        game.play(action);
+    }
+    let interior = Interior::Puct(PuctSettings::default());
+    let gumbel = GumbelSettings { interior, ..GumbelSettings::default() };
+    for mode in [Mode::Gumbel(gumbel), Mode::Puct(PuctSettings::default())] {
+        let settings = Settings { mode, proofs: Proofs::Off, ..Settings::default() };
+        let mut own = Search::new(settings, &game);
+        own.start(Effort { simulations: 2000, explores: false }, &mut rng(1));
+        own.run(&mut Rollouts::new(1, 20, rng(4))).unwrap();
+        assert!(matches!(own.result().best_action(), 1 | 3 | 5 | 7), "{:?}", own.result());
+    }
+}
+
+#[test]
+fn the_actions_considered_are_fewer_than_the_legal_ones() {
+    let mut settings = Settings { proofs: Proofs::Off, ..Settings::default() };
+    if let Mode::Gumbel(gumbel) = &mut settings.mode {
+        gumbel.considered = Considered::Fixed(4);
+    }
+    let result = search(settings, &TicTacToe::new(), 16, true, 1);
+    let mut visits = result.visits.clone();
+    visits.sort_unstable();
+    // 4x2, 2x4: two survivors with six visits, two that fell with two.
+    assert_eq!(visits, [0, 0, 0, 0, 0, 2, 2, 6, 6]);
+}
