@@ -1,10 +1,27 @@
-//! The policy/value network on libtorch.
+//! The policy/value network on libtorch: inference, training step, checkpoint, export.
+//!
+//! This is the only crate that names libtorch (`tch`); what it takes and gives are plain vectors.
+
+mod actions;
+pub mod config;
+pub mod device;
+pub mod encoding;
+pub mod error;
+mod graph;
+pub mod inference;
+mod layout;
+pub mod network;
+#[doc(hidden)]
+pub mod testing;
+pub mod training;
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn libtorch_starts() {
-        let ones = tch::Tensor::ones([2, 3], (tch::Kind::Float, tch::Device::Cpu));
-        assert_eq!(ones.sum(tch::Kind::Float).double_value(&[]), 6.0);
-    }
-}
+mod tests;
+
+pub use config::{NetworkConfig, Pooling};
+pub use device::{Device, DeviceChoice};
+pub use encoding::{Shape, TrainingBatch};
+pub use error::{BatchError, DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
+pub use inference::{Answers, EncodedBatch, InferenceNetwork, Precision};
+pub use network::Network;
+pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters, TrainingPrecision};

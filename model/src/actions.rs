@@ -1,0 +1,204 @@
+//! From policy vectors of the contract to the tensors of the network: which entries must be fetched.
+//!
+//! Only the logits of legal actions leave the device. The policy vector of a position is never built:
+//! its three parts lie in three tensors, and each index is looked up in its own.
+
+use tch::{Kind, Tensor};
+
+use crate::encoding::Shape;
+use crate::error::{BatchError, TorchError};
+use crate::network::Outputs;
+
+/// Stands for "no second entry".
+const NONE: u32 = u32::MAX;
+
+/// The entries to fetch for a batch of `B` positions with `L` legal actions in all.
+#[derive(Debug, Default)]
+pub(crate) struct ActionGather {
+    /// Places in the flattened `[B, A, A]`, `[B, 4, A]` and `[B, 2]`.
+    parts: [Vec<i64>; 3],
+    /// `[L]`: place of the first entry among all that are fetched, parts one after the other.
+    first: Vec<u32>,
+    /// `[L]`: place of the second entry, or `NONE`. Empty when no action has one.
+    second: Vec<u32>,
+}
+
+impl ActionGather {
+    /// Sorts the entries of a batch by the tensor they lie in.
+    ///
+    /// `offsets` is `[B + 1]`, `indices` `[L]`, as in [`crate::TrainingBatch`].
+    pub(crate) fn new(shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<ActionGather, BatchError> {
+        let mut gather = ActionGather::default();
+        gather.fill(shape, offsets, indices)?;
+        Ok(gather)
+    }
+
+    /// As [`ActionGather::new`], reusing the memory.
+    pub(crate) fn fill(&mut self, shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<(), BatchError> {
+        let area = shape.area();
+        let (map_len, square_len, policy_len) = (area * area, 4 * area, shape.policy_len());
+        let batch_size = offsets.len().saturating_sub(1);
+        if offsets.first() != Some(&0) || offsets.last().map(|&last| last as usize) != Some(indices.len()) {
+            let expected = offsets.last().map_or(0, |&last| last as usize);
+            return Err(BatchError::Length { name: "action_indices", found: indices.len(), expected });
+        }
+        self.parts.iter_mut().for_each(Vec::clear);
+        self.first.clear();
+        self.second.clear();
+        let mut any_second = false;
+        // The part of an entry in its two highest bits until the lengths of the parts are known.
+        for position in 0..batch_size {
+            let (start, end) = (offsets[position] as usize, offsets[position + 1] as usize);
+            if start > end || end > indices.len() {
+                return Err(BatchError::Range { name: "action_offsets", index: position + 1 });
+            }
+            for (place, pair) in indices[start..end].iter().enumerate() {
+                let mut look_up = |index: u32| -> Option<u32> {
+                    let index = index as usize;
+                    let (part, len, within) = if index < map_len {
+                        (0, map_len, index)
+                    } else if index < map_len + square_len {
+                        (1, square_len, index - map_len)
+                    } else if index < policy_len {
+                        (2, 2, index - map_len - square_len)
+                    } else {
+                        return (index == policy_len).then_some(NONE);
+                    };
+                    let entries = &mut self.parts[part];
+                    entries.push((position * len + within) as i64);
+                    Some((part as u32) << 30 | (entries.len() - 1) as u32)
+                };
+                let out_of_range = BatchError::Range { name: "action_indices", index: start + place };
+                let (Some(first), Some(second)) = (look_up(pair[0]), look_up(pair[1])) else {
+                    return Err(out_of_range);
+                };
+                if first == NONE {
+                    return Err(out_of_range);
+                }
+                any_second |= second != NONE;
+                self.first.push(first);
+                self.second.push(second);
+            }
+        }
+        let starts = [0, self.parts[0].len() as u32, (self.parts[0].len() + self.parts[1].len()) as u32];
+        let resolve = |entry: &mut u32| {
+            if *entry != NONE {
+                *entry = starts[(*entry >> 30) as usize] + (*entry & 0x3fff_ffff);
+            }
+        };
+        self.first.iter_mut().for_each(resolve);
+        if any_second {
+            self.second.iter_mut().for_each(resolve);
+        } else {
+            self.second.clear();
+        }
+        Ok(())
+    }
+
+    /// Returns how many entries are fetched.
+    pub(crate) fn entry_count(&self) -> usize {
+        self.parts.iter().map(Vec::len).sum()
+    }
+
+    /// Fetches the entries: `[entry_count] f32` on the device of `outputs`.
+    pub(crate) fn fetch(&self, outputs: &Outputs) -> Result<Tensor, TorchError> {
+        let sources = [&outputs.action_map, &outputs.square_logits, &outputs.stop_pass];
+        let mut fetched = Vec::with_capacity(3);
+        for (source, entries) in sources.into_iter().zip(&self.parts) {
+            if !entries.is_empty() {
+                let index = Tensor::f_from_slice(entries)?.f_to_device(source.device())?;
+                fetched.push(source.f_reshape([-1])?.f_index_select(0, &index)?.f_to_kind(Kind::Float)?);
+            }
+        }
+        match fetched.len() {
+            0 => Ok(Tensor::f_zeros([0], (Kind::Float, sources[0].device()))?),
+            1 => Ok(fetched.remove(0)),
+            _ => Ok(Tensor::f_cat(&fetched, 0)?),
+        }
+    }
+
+    /// Writes the logit of each action into `logits`, `[L]`, from the fetched entries, `[entry_count]`.
+    pub(crate) fn combine(&self, entries: &[f32], logits: &mut Vec<f32>) {
+        logits.clear();
+        if self.second.is_empty() {
+            logits.extend(self.first.iter().map(|&first| entries[first as usize]));
+        } else {
+            let second = |place: u32| if place == NONE { 0.0 } else { entries[place as usize] };
+            let pairs = self.first.iter().zip(&self.second);
+            logits.extend(pairs.map(|(&first, &place)| entries[first as usize] + second(place)));
+        }
+    }
+
+    /// Returns the logits as a padded table `[B, width] f32` from the fetched entries, `[entry_count]`.
+    ///
+    /// Row `i` begins with the actions of position `i`; what is left of it holds -10,000, so that a
+    /// softmax gives it nothing and a target of 0 there costs nothing.
+    pub(crate) fn table(&self, entries: &Tensor, offsets: &[u32], width: usize) -> Result<Tensor, TorchError> {
+        let batch_size = offsets.len() - 1;
+        let count = self.entry_count() as i64;
+        let (zero, padding) = (count, count + 1);
+        let constants = Tensor::f_from_slice(&[0.0_f32, -1e4])?.f_to_device(entries.device())?;
+        let entries = Tensor::f_cat(&[entries, &constants], 0)?;
+        let look_up = |places: &[u32], none: i64| -> Result<Tensor, TorchError> {
+            let mut index = vec![none; batch_size * width];
+            for (row, offset) in index.chunks_mut(width).zip(offsets.windows(2)) {
+                for (cell, &place) in row.iter_mut().zip(&places[offset[0] as usize..offset[1] as usize]) {
+                    *cell = if place == NONE { zero } else { i64::from(place) };
+                }
+            }
+            let index = Tensor::f_from_slice(&index)?.f_to_device(entries.device())?;
+            Ok(entries.f_index_select(0, &index)?)
+        };
+        let mut table = look_up(&self.first, padding)?;
+        if !self.second.is_empty() {
+            table = table.f_add(&look_up(&self.second, zero)?)?;
+        }
+        Ok(table.f_view([batch_size as i64, width as i64])?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tch::Device;
+
+    #[test]
+    fn each_index_finds_its_entry_and_pairs_are_summed() {
+        let shape = Shape { files: 2, ranks: 2, planes: 1, scalars: 0 };
+        let len = shape.policy_len() as i64; // 16 + 16 + 2
+        let batch = 2;
+        let range = |start: i64, size: &[i64]| {
+            let count = size.iter().product::<i64>();
+            (Tensor::arange(count, (Kind::Float, Device::Cpu)) + start).view(size)
+        };
+        let outputs = Outputs {
+            action_map: range(0, &[batch, 4, 4]),
+            square_logits: range(1000, &[batch, 4, 4]),
+            stop_pass: range(2000, &[batch, 2]),
+            win_draw_loss: range(0, &[batch, 3]),
+            margin: range(0, &[batch]),
+        };
+        let none = len as u32;
+        let offsets = [0, 3, 5];
+        let indices = [[3, none], [16 + 5, none], [32, none], [1, 16 + 12], [33, none]];
+        let gather = ActionGather::new(&shape, &offsets, &indices).unwrap();
+        let entries = gather.fetch(&outputs).unwrap();
+        let values: Vec<f32> = Vec::try_from(&entries).unwrap();
+        let mut logits = Vec::new();
+        gather.combine(&values, &mut logits);
+        assert_eq!(logits, [3.0, 1005.0, 2000.0, 17.0 + 1028.0, 2003.0]);
+        let table = gather.table(&entries, &offsets, 3).unwrap();
+        let table: Vec<f32> = Vec::try_from(table.view(-1)).unwrap();
+        assert_eq!(table, [3.0, 1005.0, 2000.0, 17.0 + 1028.0, 2003.0, -1e4]);
+    }
+
+    #[test]
+    fn indices_beyond_the_policy_are_refused() {
+        let shape = Shape { files: 2, ranks: 2, planes: 1, scalars: 0 };
+        let none = shape.policy_len() as u32;
+        assert!(ActionGather::new(&shape, &[0, 1], &[[none + 1, none]]).is_err());
+        assert!(ActionGather::new(&shape, &[0, 1], &[[none, none]]).is_err());
+        assert!(ActionGather::new(&shape, &[0, 2], &[[0, none]]).is_err());
+        assert!(ActionGather::new(&shape, &[0, 2, 1], &[[0, none]]).is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! The device that computes, and how many threads it may use.
+
+use std::cell::Cell;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use crate::error::DeviceError;
+
+/// A wish for a device: `auto`, `cpu`, `cuda`, `cuda:N`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The first GPU if there is one, otherwise the processor.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// The GPU of that number, from 0.
+    Cuda(usize),
+}
+
+impl FromStr for DeviceChoice {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(DeviceChoice::Auto),
+            "cpu" => Ok(DeviceChoice::Cpu),
+            "cuda" => Ok(DeviceChoice::Cuda(0)),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(|number| number.parse().ok())
+                .map(DeviceChoice::Cuda)
+                .ok_or_else(|| DeviceError::Unknown(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Auto => f.write_str("auto"),
+            DeviceChoice::Cpu => f.write_str("cpu"),
+            DeviceChoice::Cuda(number) => write!(f, "cuda:{number}"),
+        }
+    }
+}
+
+/// A device that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device(pub(crate) tch::Device);
+
+impl Device {
+    /// The processor.
+    pub const CPU: Device = Device(tch::Device::Cpu);
+
+    /// Finds the device that is wished for.
+    ///
+    /// # Errors
+    /// Only for [`DeviceChoice::Cuda`]: [`DeviceError::Library`] when libtorch's part for GPUs is not
+    /// there, [`DeviceError::NoGpu`] and [`DeviceError::NoSuchGpu`] when the GPU is not.
+    pub fn open(choice: DeviceChoice) -> Result<Device, DeviceError> {
+        match choice {
+            DeviceChoice::Cpu => Ok(Device::CPU),
+            DeviceChoice::Cuda(number) => {
+                let there = gpu_count()?;
+                if number < there {
+                    Ok(Device(tch::Device::Cuda(number)))
+                } else {
+                    Err(DeviceError::NoSuchGpu { asked: number, there })
+                }
+            }
+            DeviceChoice::Auto => match gpu_count() {
+                Ok(_) => Ok(Device(tch::Device::Cuda(0))),
+                Err(_) => Ok(Device::CPU),
+            },
+        }
+    }
+
+    /// Tells whether this is a GPU.
+    #[must_use]
+    pub fn is_gpu(self) -> bool {
+        self.0.is_cuda()
+    }
+
+    /// Waits until the device has done what it was given. At once on the processor.
+    pub fn synchronize(self) {
+        if let tch::Device::Cuda(number) = self.0 {
+            tch::Cuda::synchronize(number as i64);
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            tch::Device::Cuda(number) => write!(f, "cuda:{number}"),
+            _ => f.write_str("cpu"),
+        }
+    }
+}
+
+/// Returns how many GPUs libtorch can use, at least 1.
+///
+/// # Errors
+/// [`DeviceError::Library`] or [`DeviceError::NoGpu`].
+fn gpu_count() -> Result<usize, DeviceError> {
+    open_gpu_library()?;
+    match usize::try_from(tch::Cuda::device_count()) {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(DeviceError::NoGpu),
+    }
+}
+
+/// Opens libtorch's part for GPUs, once, unless the program was linked with it.
+///
+/// The program is linked with the part for processors alone, so that one program serves both. This must
+/// come before anything asks libtorch about CUDA, because libtorch remembers the first answer.
+fn open_gpu_library() -> Result<(), DeviceError> {
+    static OPENED: OnceLock<Result<(), String>> = OnceLock::new();
+    OPENED
+        .get_or_init(|| {
+            #[cfg(target_os = "linux")]
+            {
+                use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+                // SAFETY: the library's initialisers register its kernels with the libtorch that is loaded,
+                // which is what they are made for; nothing is called through the handle.
+                #[allow(unsafe_code)]
+                let library = unsafe { Library::open(Some("libtorch_cuda.so"), RTLD_NOW | RTLD_GLOBAL) };
+                // It stays open as long as the program runs: its kernels are registered.
+                library.map(std::mem::forget).map_err(|error| error.to_string())
+            }
+            #[cfg(not(target_os = "linux"))]
+            {
+                Err("not on this system".to_owned())
+            }
+        })
+        .clone()
+        .map_err(DeviceError::Library)
+}
+
+/// Lets libtorch use `count` threads for work that the calling thread gives it.
+///
+/// Every thread that evaluates should use one: libtorch's threads wait for one another by spinning, so
+/// that two of them on a machine with other work fall 40 to 50 times behind one. [`crate::NetEvaluator`]
+/// sees to it by itself; a thread that trains alone may use more.
+pub fn use_threads(count: usize) {
+    thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
+    COUNT.with(|set| {
+        if set.replace(count) != count {
+            tch::set_num_threads(i32::try_from(count).unwrap_or(1));
+        }
+    });
+}
+
+/// Tells whether this processor multiplies 16-bit floating point numbers itself.
+#[must_use]
+pub fn cpu_has_bf16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        std::arch::is_x86_feature_detected!("avx512bf16")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}

@@ -1,0 +1,239 @@
+//! What can go wrong, one type per thing that is attempted.
+
+use std::path::PathBuf;
+
+/// A message of libtorch, its first line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("libtorch: {0}")]
+pub struct TorchError(String);
+
+impl From<tch::TchError> for TorchError {
+    fn from(error: tch::TchError) -> Self {
+        let text = error.to_string();
+        TorchError(text.lines().next().unwrap_or_default().trim().to_owned())
+    }
+}
+
+/// Why a device cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The text names no device.
+    #[error("unknown device '{0}' (known: auto, cpu, cuda, cuda:N)")]
+    Unknown(String),
+    /// libtorch's part for GPUs cannot be opened.
+    #[error(
+        "libtorch's part for GPUs cannot be opened ({0}): run scripts/setup-libtorch --cuda, or let LD_LIBRARY_PATH \
+         name the folder torch/lib of a PyTorch 2.11.0"
+    )]
+    Library(String),
+    /// There is no GPU that libtorch can use.
+    #[error("libtorch finds no usable GPU: check the driver with nvidia-smi, or ask for the device cpu")]
+    NoGpu,
+    /// There are fewer GPUs.
+    #[error("device cuda:{asked} was asked for and the machine has {there} (numbered from 0)")]
+    NoSuchGpu {
+        /// The number asked for.
+        asked: usize,
+        /// How many there are.
+        there: usize,
+    },
+}
+
+/// Why a network cannot be made as described.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkError {
+    /// The description is out of range, every reason named.
+    #[error("the network cannot be built: {}", .0.join("; "))]
+    Config(Vec<String>),
+    /// libtorch failed.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+}
+
+impl From<tch::TchError> for NetworkError {
+    fn from(error: tch::TchError) -> Self {
+        NetworkError::Torch(error.into())
+    }
+}
+
+/// Why a batch cannot be given to a network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BatchError {
+    /// It was encoded for another board or by another encoding.
+    #[error("the batch has the shape {batch} and the network {network}")]
+    Shape {
+        /// Shape of the batch.
+        batch: String,
+        /// Shape of the network.
+        network: String,
+    },
+    /// A vector has the wrong length.
+    #[error("'{name}' of the batch has {found} entries where {expected} are needed")]
+    Length {
+        /// The vector.
+        name: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it must have.
+        expected: usize,
+    },
+    /// An index or offset lies outside.
+    #[error("'{name}' of the batch has an entry that is out of range at {index}")]
+    Range {
+        /// The vector.
+        name: &'static str,
+        /// Where in it.
+        index: usize,
+    },
+}
+
+/// Why a network gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum InferenceError {
+    /// The batch does not fit.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// The answer is not a number: the weights are broken.
+    #[error("the network answered with something that is not a number: its weights are broken")]
+    NotFinite,
+    /// libtorch failed.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+}
+
+impl From<tch::TchError> for InferenceError {
+    fn from(error: tch::TchError) -> Self {
+        InferenceError::Torch(error.into())
+    }
+}
+
+/// Why a training step was not made. The weights are as before it.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// The batch does not fit.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// The settings are out of range, every reason named.
+    #[error("the training cannot be set up: {}", .0.join("; "))]
+    Config(Vec<String>),
+    /// A loss or a gradient is no longer a number.
+    #[error("step {step}: the {what} is not a number; the weights were left as they were")]
+    NotFinite {
+        /// The step, from 0.
+        step: u64,
+        /// What is not a number.
+        what: &'static str,
+    },
+    /// libtorch failed.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+}
+
+impl From<tch::TchError> for TrainError {
+    fn from(error: tch::TchError) -> Self {
+        TrainError::Torch(error.into())
+    }
+}
+
+/// Why a file could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refused.
+    #[error("{path}: {attempt}: {source}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        attempt: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// It is not a safetensors file, or it is cut off.
+    #[error("{path}: not a safetensors file, or cut off: {reason}", path = .path.display())]
+    NotSafetensors {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// It is a safetensors file, but not one of ours of this kind.
+    #[error("{path}: not a latrunculi {expected} ({reason})", path = .path.display())]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind of file that was expected.
+        expected: &'static str,
+        /// What was found.
+        reason: String,
+    },
+    /// It was written in a format that this program does not read.
+    #[error("{path}: format version {found}, this program reads {known}", path = .path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Version of the file.
+        found: String,
+        /// Version that is read.
+        known: u32,
+    },
+    /// Its description is unreadable.
+    #[error("{path}: the description in it is unreadable: {reason}", path = .path.display())]
+    Metadata {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tensor is missing, unknown or of another shape.
+    #[error("{path}: tensor '{name}': {reason}", path = .path.display())]
+    Tensor {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tensor has an entry that is not a number.
+    #[error("{path}: tensor '{name}' has an entry that is not a finite number", path = .path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+    },
+    /// The network it describes cannot be built.
+    #[error("{path}: {source}", path = .path.display())]
+    Network {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: NetworkError,
+    },
+    /// There is a file already.
+    #[error("{path}: there is a file already; remove it or choose another name", path = .path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What was written and read back does not answer as the network does.
+    #[error("{path}: read back, it differs from the network by {difference} in '{output}' (allowed: {allowed})", path = .path.display())]
+    Disagrees {
+        /// The file.
+        path: PathBuf,
+        /// The output that differs.
+        output: &'static str,
+        /// By how much at most.
+        difference: f64,
+        /// What is allowed.
+        allowed: f64,
+    },
+    /// libtorch failed.
+    #[error("{path}: {source}", path = .path.display())]
+    Torch {
+        /// The file.
+        path: PathBuf,
+        /// Its message.
+        source: TorchError,
+    },
+}

@@ -1,0 +1,259 @@
+//! Where each parameter lies in the one flat vector that holds them all.
+//!
+//! One vector makes the optimiser, the average, clipping and the guard one operation each, and keeps
+//! their states in step by construction. Parameters that are computed on together lie together: all
+//! convolutions of the trunk are standardised at once.
+//!
+//! Legend: `C` channels, `N` blocks, `M` blocks that learn about the whole board, `P` planes, `S`
+//! scalars, `D` policy channels, `V` value channels, `K` value hidden.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::config::{NetworkConfig, Pooling};
+use crate::encoding::Shape;
+
+/// How a parameter begins.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    Zero,
+    /// Every entry the same.
+    Constant(f32),
+    /// Normal with this standard deviation.
+    Normal(f64),
+}
+
+/// One named parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    /// Its name in files.
+    pub(crate) name: String,
+    /// Its shape; convolutions are `[out, rank, file, in]`, which is how they lie in memory.
+    pub(crate) shape: Vec<i64>,
+    /// Where it begins in the vector.
+    pub(crate) offset: i64,
+    /// Whether weight decay pulls it towards zero.
+    pub(crate) decays: bool,
+    start: Start,
+}
+
+impl Parameter {
+    /// Returns the number of its entries.
+    pub(crate) fn len(&self) -> i64 {
+        self.shape.iter().product()
+    }
+}
+
+/// The parameters in order, and the groups in which the forward pass takes them.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) parameters: Vec<Parameter>,
+    /// Number of entries of each group, in the order of [`Groups`].
+    pub(crate) group_lens: Vec<i64>,
+}
+
+/// The groups into which the vector is cut, by place in [`Layout::group_lens`].
+pub(crate) mod group {
+    /// `[C, 3, 3, P]`
+    pub(crate) const STEM_WEIGHT: usize = 0;
+    /// `[C]`
+    pub(crate) const STEM_BIAS: usize = 1;
+    /// `[C, S]`
+    pub(crate) const SCALARS_WEIGHT: usize = 2;
+    /// `[2N, C, 3, 3, C]`
+    pub(crate) const TRUNK_WEIGHT: usize = 3;
+    /// `[2N, C]`
+    pub(crate) const TRUNK_GAIN: usize = 4;
+    /// `[2N, C]`
+    pub(crate) const TRUNK_BIAS: usize = 5;
+    /// Global bias: `[M, C, 2C]`. Squeeze and excitation: `[M, C/4, C]`.
+    pub(crate) const POOL_IN_WEIGHT: usize = 6;
+    /// Squeeze and excitation: `[M, C/4]`.
+    pub(crate) const POOL_IN_BIAS: usize = 7;
+    /// Squeeze and excitation: `[M, 2C, C/4]`.
+    pub(crate) const POOL_OUT_WEIGHT: usize = 8;
+    /// Squeeze and excitation: `[M, 2C]`.
+    pub(crate) const POOL_OUT_BIAS: usize = 9;
+    /// `[D, C]`
+    pub(crate) const FROM_WEIGHT: usize = 10;
+    /// `[D]`
+    pub(crate) const FROM_BIAS: usize = 11;
+    /// To-squares and value features: `[D + V, C]`
+    pub(crate) const TO_VALUE_WEIGHT: usize = 12;
+    /// `[D + V]`
+    pub(crate) const TO_VALUE_BIAS: usize = 13;
+    /// `[K, 2V]`
+    pub(crate) const SUMMARY_WEIGHT: usize = 14;
+    /// `[K]`
+    pub(crate) const SUMMARY_BIAS: usize = 15;
+    /// Win, draw, loss; margin; stop, pass; four queries: `[3 + 1 + 2 + 4D, K]`
+    pub(crate) const LAST_WEIGHT: usize = 16;
+    /// `[3 + 1 + 2 + 4D]`
+    pub(crate) const LAST_BIAS: usize = 17;
+}
+
+/// What a channel of squeeze and excitation is divided by.
+pub(crate) const SQUEEZE: usize = 4;
+
+impl Layout {
+    /// Lays out the parameters of a network.
+    pub(crate) fn new(config: &NetworkConfig, shape: &Shape) -> Layout {
+        let mut builder = Builder { layout: Layout { parameters: Vec::new(), group_lens: Vec::new() }, offset: 0 };
+        let channels = config.channels;
+        let convolutions = || (0..config.blocks).flat_map(|block| (1..=2).map(move |half| (block, half)));
+        let pooled = || (0..config.blocks).filter(|&block| config.is_pooled(block));
+
+        // Inputs are sparse zeros and ones: a tenth or so are ones.
+        let stem = 2.0 * (2.0 / (9.0 * shape.planes as f64)).sqrt();
+        builder.add("stem.weight", &[channels, 3, 3, shape.planes], true, Start::Normal(stem));
+        builder.end_group();
+        builder.add("stem.bias", &[channels], false, Start::Zero);
+        builder.end_group();
+        if shape.scalars > 0 {
+            let scalars = 0.5 * (1.0 / shape.scalars as f64).sqrt();
+            builder.add("stem.scalars.weight", &[channels, shape.scalars], true, Start::Normal(scalars));
+        }
+        builder.end_group();
+
+        let trunk = (2.0 / (9.0 * channels as f64)).sqrt();
+        for (block, half) in convolutions() {
+            let name = format!("blocks.{block}.conv{half}.weight");
+            builder.add(&name, &[channels, 3, 3, channels], true, Start::Normal(trunk));
+        }
+        builder.end_group();
+        for (block, half) in convolutions() {
+            // The factor keeps the variance through a ReLU (Brock et al. 2021, section 3); a second gain of
+            // zero lets every block begin as the identity.
+            let start = if half == 1 { Start::Constant(1.7128585) } else { Start::Zero };
+            builder.add(&format!("blocks.{block}.conv{half}.gain"), &[channels], false, start);
+        }
+        builder.end_group();
+        for (block, half) in convolutions() {
+            builder.add(&format!("blocks.{block}.conv{half}.bias"), &[channels], false, Start::Zero);
+        }
+        builder.end_group();
+
+        let squeezed = (channels / SQUEEZE).max(1);
+        match config.pooling {
+            Pooling::None => (0..4).for_each(|_| builder.end_group()),
+            Pooling::GlobalBias => {
+                for block in pooled() {
+                    let name = format!("blocks.{block}.global.weight");
+                    builder.add(&name, &[channels, 2 * channels], true, Start::Zero);
+                }
+                (0..4).for_each(|_| builder.end_group());
+            }
+            Pooling::SqueezeExcitation => {
+                let squeeze = (2.0 / channels as f64).sqrt();
+                for block in pooled() {
+                    let name = format!("blocks.{block}.squeeze.weight");
+                    builder.add(&name, &[squeezed, channels], true, Start::Normal(squeeze));
+                }
+                builder.end_group();
+                for block in pooled() {
+                    builder.add(&format!("blocks.{block}.squeeze.bias"), &[squeezed], false, Start::Zero);
+                }
+                builder.end_group();
+                for block in pooled() {
+                    let name = format!("blocks.{block}.excite.weight");
+                    builder.add(&name, &[2 * channels, squeezed], true, Start::Zero);
+                }
+                builder.end_group();
+                for block in pooled() {
+                    builder.add(&format!("blocks.{block}.excite.bias"), &[2 * channels], false, Start::Zero);
+                }
+                builder.end_group();
+            }
+        }
+
+        let (keys, features) = (config.policy_channels, config.value_channels);
+        let head = (1.0 / channels as f64).sqrt();
+        builder.add("policy.from.weight", &[keys, channels], true, Start::Normal(0.3 * head));
+        builder.end_group();
+        builder.add("policy.from.bias", &[keys], false, Start::Zero);
+        builder.end_group();
+        builder.add("policy.to.weight", &[keys, channels], true, Start::Normal(head));
+        builder.add("value.features.weight", &[features, channels], true, Start::Normal(1.4 * head));
+        builder.end_group();
+        builder.add("policy.to.bias", &[keys], false, Start::Zero);
+        builder.add("value.features.bias", &[features], false, Start::Zero);
+        builder.end_group();
+
+        let hidden = config.value_hidden;
+        let summary = (1.0 / features as f64).sqrt();
+        builder.add("value.hidden.weight", &[hidden, 2 * features], true, Start::Normal(summary));
+        builder.end_group();
+        builder.add("value.hidden.bias", &[hidden], false, Start::Zero);
+        builder.end_group();
+        let outputs = [("value.win_draw_loss", 3), ("value.margin", 1), ("policy.stop_pass", 2)];
+        let last = 0.3 * (1.0 / hidden as f64).sqrt();
+        for (name, len) in outputs.into_iter().chain([("policy.queries", 4 * keys)]) {
+            builder.add(&format!("{name}.weight"), &[len, hidden], true, Start::Normal(last));
+        }
+        builder.end_group();
+        for (name, len) in outputs.into_iter().chain([("policy.queries", 4 * keys)]) {
+            builder.add(&format!("{name}.bias"), &[len], false, Start::Zero);
+        }
+        builder.end_group();
+        builder.layout
+    }
+
+    /// Returns the number of all entries.
+    pub(crate) fn len(&self) -> i64 {
+        self.group_lens.iter().sum()
+    }
+
+    /// Returns a fresh vector `[len]`; the same for the same seed on every machine.
+    pub(crate) fn start_values(&self, seed: u64) -> Vec<f32> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut values = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
+        for parameter in &self.parameters {
+            for _ in 0..parameter.len() {
+                values.push(match parameter.start {
+                    Start::Zero => 0.0,
+                    Start::Constant(value) => value,
+                    Start::Normal(deviation) => {
+                        let normal: f64 = StandardNormal.sample(&mut rng);
+                        (normal * deviation) as f32
+                    }
+                });
+            }
+        }
+        values
+    }
+
+    /// Returns a vector `[len]` of 1 where weight decay acts and 0 elsewhere.
+    pub(crate) fn decay_mask(&self) -> Vec<f32> {
+        let mut mask = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
+        for parameter in &self.parameters {
+            let value = if parameter.decays { 1.0 } else { 0.0 };
+            mask.extend((0..parameter.len()).map(|_| value));
+        }
+        mask
+    }
+}
+
+struct Builder {
+    layout: Layout,
+    offset: i64,
+}
+
+impl Builder {
+    fn add(&mut self, name: &str, shape: &[usize], decays: bool, start: Start) {
+        let parameter = Parameter {
+            name: name.to_owned(),
+            shape: shape.iter().map(|&len| len as i64).collect(),
+            offset: self.offset,
+            decays,
+            start,
+        };
+        self.offset += parameter.len();
+        self.layout.parameters.push(parameter);
+    }
+
+    fn end_group(&mut self) {
+        let before = self.layout.group_lens.iter().sum::<i64>();
+        self.layout.group_lens.push(self.offset - before);
+    }
+}

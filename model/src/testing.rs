@@ -1,0 +1,54 @@
+//! Made-up batches for tests and measurements.
+
+use crate::encoding::{Shape, TrainingBatch};
+use crate::inference::sample_inputs;
+
+/// Returns `count` made-up positions with about `actions` actions each and targets that follow from what
+/// is on the board, so that they can be learnt. The same each time.
+#[must_use]
+pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBatch {
+    let (planes, scalars) = sample_inputs(shape, count);
+    let area = shape.area();
+    let none = shape.policy_len() as u32;
+    let mut batch = TrainingBatch {
+        shape: *shape,
+        planes,
+        scalars,
+        action_offsets: vec![0],
+        action_indices: Vec::new(),
+        policy: Vec::new(),
+        win_draw_loss: Vec::new(),
+        margin: Vec::new(),
+        weights: vec![1.0; count],
+    };
+    for position in 0..count {
+        let board = &batch.planes[position * shape.planes * area..(position + 1) * shape.planes * area];
+        let count_in = |plane: usize| board[(plane % shape.planes) * area..][..area].iter().sum::<f32>();
+        let margin = ((count_in(0) - count_in(1)) / 4.0).clamp(-1.0, 1.0);
+        let legal = 1 + (actions + position) % (actions + 3);
+        let mut wishes = Vec::with_capacity(legal);
+        for index in 0..legal {
+            let mixed = (position * 31 + index * 97) % (area * area);
+            let pair = match index % 7 {
+                5 => [(area * area + mixed % (4 * area)) as u32, none],
+                6 => [mixed as u32, (area * area + 3 * area + mixed % area) as u32],
+                _ => [mixed as u32, none],
+            };
+            // Moves that leave a stone of plane 0 are wished for.
+            wishes.push(0.05 + board[mixed / area]);
+            batch.action_indices.push(pair);
+        }
+        let last = *batch.action_indices.last().unwrap_or(&[0, none]);
+        if position % 5 == 0 && last[1] == none {
+            batch.action_indices.pop();
+            batch.action_indices.push([none - 1 - (position % 2) as u32, none]);
+        }
+        let total: f32 = wishes.iter().sum();
+        batch.policy.extend(wishes.iter().map(|wish| wish / total));
+        batch.action_offsets.push(batch.action_indices.len() as u32);
+        let (win, loss) = if margin > 0.0 { (0.8, 0.1) } else { (0.1, 0.8) };
+        batch.win_draw_loss.push([win, 0.1, loss]);
+        batch.margin.push(margin);
+    }
+    batch
+}
