@@ -1,5 +1,6 @@
 //! Tests of the searches on games with known values, and against mctx.
 
 mod alphabeta;
+mod golden;
 mod graph;
 mod mcts;

@@ -84,6 +84,8 @@ pub struct Search<G: Game> {
     /// The edges from the root to the leaf.
     path: Vec<u32>,
     gumbel_root: GumbelRoot,
+    /// Noise that the caller brought, empty if it is to be drawn.
+    given_gumbel: Vec<f32>,
     /// The root's prior under noise, PUCT mode.
     noised_prior: Vec<f32>,
     /// Where the subtree that is kept is copied to; working memory otherwise.
@@ -115,6 +117,7 @@ impl<G: Game> Search<G> {
             leaf_actions: Vec::new(),
             path: Vec::new(),
             gumbel_root: GumbelRoot::default(),
+            given_gumbel: Vec::new(),
             noised_prior: Vec::new(),
             spare: Tree::new(),
             scratch: Vec::new(),
@@ -183,6 +186,26 @@ impl<G: Game> Search<G> {
         assert!(self.game.outcome().is_none(), "a search needs a game that goes on");
         self.effort = effort;
         self.rng = ChaCha8Rng::from_rng(rng);
+        self.given_gumbel.clear();
+        self.begin();
+    }
+
+    /// Begins a search as [`Search::start`] does, with the Gumbel noise given, one number per legal action
+    /// of the root: to compare with other programs, or to search twice under the same noise.
+    ///
+    /// # Panics
+    /// When the game at the root is over, when the mode is not Gumbel, or, once the root is evaluated, when
+    /// there is not one number per action.
+    pub fn start_with_gumbel(&mut self, simulations: u32, gumbel: &[f32]) {
+        assert!(self.game.outcome().is_none(), "a search needs a game that goes on");
+        assert!(matches!(self.settings.mode, Mode::Gumbel(_)), "PUCT knows no Gumbel noise");
+        self.effort = Effort { simulations, explores: true };
+        self.given_gumbel.clear();
+        self.given_gumbel.extend_from_slice(gumbel);
+        self.begin();
+    }
+
+    fn begin(&mut self) {
         self.simulations = 0;
         self.pending = Pending::None;
         if !self.tree.nodes.is_empty() {
@@ -445,9 +468,14 @@ impl<G: Game> Search<G> {
                 let greatest = own.logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 own.logits.iter_mut().for_each(|logit| *logit -= greatest);
                 own.gumbel.clear();
-                let rng = &mut self.rng;
-                let explores = self.effort.explores;
-                own.gumbel.extend(edges.iter().map(|_| if explores { gumbel(rng) } else { 0.0 }));
+                if !self.given_gumbel.is_empty() {
+                    assert_eq!(self.given_gumbel.len(), edges.len(), "one number per action");
+                    own.gumbel.extend_from_slice(&self.given_gumbel);
+                } else if self.effort.explores {
+                    own.gumbel.extend(edges.iter().map(|_| gumbel(&mut self.rng)));
+                } else {
+                    own.gumbel.resize(edges.len(), 0.0);
+                }
             }
             Mode::Puct(settings) => {
                 if self.effort.explores {
