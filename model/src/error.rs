@@ -4,13 +4,20 @@ use std::path::PathBuf;
 
 /// A message of libtorch, its first line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("libtorch: {0}")]
+#[error("{0}")]
 pub struct TorchError(String);
+
+impl TorchError {
+    /// A fault that was found around a call of libtorch.
+    pub(crate) fn other(message: String) -> Self {
+        TorchError(message)
+    }
+}
 
 impl From<tch::TchError> for TorchError {
     fn from(error: tch::TchError) -> Self {
         let text = error.to_string();
-        TorchError(text.lines().next().unwrap_or_default().trim().to_owned())
+        TorchError(format!("libtorch: {}", text.lines().next().unwrap_or_default().trim()))
     }
 }
 

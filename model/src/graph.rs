@@ -220,6 +220,11 @@ impl Graph {
         Ok(graph)
     }
 
+    /// Returns this graph without its weights.
+    pub(crate) fn clone_structure(&self) -> Graph {
+        Graph { shape: self.shape, ops: self.ops.clone(), weights: Vec::new(), outputs: self.outputs.clone() }
+    }
+
     /// Replaces the outputs by those of exported files: policy vector, win/draw/loss, margin.
     pub(crate) fn with_policy_vector(mut self) -> Graph {
         let area = self.shape.area() as i64;

@@ -170,9 +170,9 @@ fn batches_that_do_not_fit_are_refused() {
     let good = made_up_batch(&SHAPE, 8, 10);
     let broken: [fn(&mut TrainingBatch); 7] = [
         |batch| batch.shape.files += 1,
-        |batch| drop(batch.planes.pop()),
-        |batch| drop(batch.scalars.pop()),
-        |batch| drop(batch.policy.pop()),
+        |batch| _ = batch.planes.pop(),
+        |batch| _ = batch.scalars.pop(),
+        |batch| _ = batch.policy.pop(),
         |batch| batch.action_indices[0][0] = u32::MAX,
         |batch| batch.weights[2] = -1.0,
         |batch| batch.action_offsets[1] = 10_000,

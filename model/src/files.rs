@@ -1,0 +1,174 @@
+//! Files of tensors: written beside and renamed, read with every doubt.
+//!
+//! The format is safetensors: the length of the header (8 bytes, little end first), the header (JSON:
+//! name, type, shape and place of each tensor, and our description under `__metadata__`), the entries.
+//! What is written depends on the content alone, so equal content gives equal files.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use tch::{Kind, Tensor};
+
+use crate::error::{FileError, TorchError};
+
+/// Key under which a file says what it is.
+const KIND_KEY: &str = "format";
+/// Key under which a file says in which version of that.
+const VERSION_KEY: &str = "format_version";
+/// A header longer than this is no header of ours, in bytes.
+const HEADER_BYTES_MAX: u64 = 16 << 20;
+
+/// What a file holds: our description, by key, and tensors by name.
+#[derive(Debug)]
+pub(crate) struct TensorFile {
+    pub(crate) metadata: BTreeMap<String, String>,
+    /// In the order of their names.
+    pub(crate) tensors: BTreeMap<String, Tensor>,
+}
+
+/// Writes `bytes` into a new file beside `path`, makes sure that they are on the disk, renames it to
+/// `path`. Whoever reads `path` sees the old file or the new one, whole.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let beside = beside(path);
+    let io = |attempt| move |source| FileError::Io { path: path.to_owned(), attempt, source };
+    let written = (|| {
+        let mut file = File::create(&beside).map_err(io("creating it"))?;
+        file.write_all(bytes).map_err(io("writing it"))?;
+        file.sync_all().map_err(io("writing it to the disk"))
+    })();
+    if let Err(error) = written {
+        // The unfinished file is of no use to anybody; that it cannot be removed either is no news.
+        let _ = fs::remove_file(&beside);
+        return Err(error);
+    }
+    put_in_place(&beside, path)
+}
+
+/// Renames a finished file `beside` to `path`.
+pub(crate) fn put_in_place(beside: &Path, path: &Path) -> Result<(), FileError> {
+    let io = |source| FileError::Io { path: path.to_owned(), attempt: "putting it in its place", source };
+    fs::rename(beside, path).map_err(io)?;
+    // The new name too must survive a loss of power. Not every system lets folders be opened.
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name under which a file is written before it gets its own.
+pub(crate) fn beside(path: &Path) -> std::path::PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()))
+}
+
+/// Returns the bytes of a file with this description and these tensors (`f32`).
+pub(crate) fn to_bytes(
+    kind: &str,
+    version: u32,
+    metadata: &BTreeMap<String, String>,
+    tensors: &[(String, Tensor)],
+) -> Result<Vec<u8>, TorchError> {
+    let mut described: Map<String, Value> =
+        metadata.iter().map(|(key, value)| (key.clone(), Value::String(value.clone()))).collect();
+    described.insert(KIND_KEY.to_owned(), json!(kind));
+    described.insert(VERSION_KEY.to_owned(), json!(version.to_string()));
+    let mut header = BTreeMap::from([("__metadata__".to_owned(), Value::Object(described))]);
+    let mut sorted: Vec<&(String, Tensor)> = tensors.iter().collect();
+    sorted.sort_by(|left, right| left.0.cmp(&right.0));
+    let mut entries = Vec::new();
+    for (name, tensor) in sorted {
+        let start = entries.len();
+        let tensor = tensor.detach().f_to_device(tch::Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
+        let mut values = vec![0.0_f32; tensor.numel()];
+        tensor.f_copy_data(&mut values, tensor.numel())?;
+        entries.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        let description = json!({ "dtype": "F32", "shape": tensor.size(), "data_offsets": [start, entries.len()] });
+        header.insert(name.clone(), description);
+    }
+    let mut header = serde_json::to_vec(&header).expect("names and numbers are always JSON");
+    header.resize(header.len().next_multiple_of(8), b' ');
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.append(&mut header);
+    bytes.append(&mut entries);
+    Ok(bytes)
+}
+
+/// Reads a file that says it is a `kind` in `version`, all tensors `f32` and finite, onto the processor.
+pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<TensorFile, FileError> {
+    let io = |source| FileError::Io { path: path.to_owned(), attempt: "reading it", source };
+    let broken = |reason: String| FileError::NotSafetensors { path: path.to_owned(), reason };
+    let mut file = File::open(path).map_err(io)?;
+    let about = file.metadata().map_err(io)?;
+    if !about.is_file() {
+        return Err(broken("not a file".to_owned()));
+    }
+    let mut bytes = vec![0; 8];
+    if about.len() < 8 {
+        return Err(broken(format!("it has {} bytes", about.len())));
+    }
+    file.read_exact(&mut bytes).map_err(io)?;
+    let header_bytes = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
+    if header_bytes > HEADER_BYTES_MAX || header_bytes > about.len() - 8 {
+        return Err(broken(format!("it announces a header of {header_bytes} bytes and has {}", about.len())));
+    }
+    // The lengths of the tensors are checked against the file before their entries are read.
+    let mut header = vec![0; header_bytes as usize];
+    file.read_exact(&mut header).map_err(io)?;
+    let described: Value =
+        serde_json::from_slice(&header).map_err(|error| broken(format!("its header is unreadable: {error}")))?;
+    let announced = described.as_object().into_iter().flatten();
+    let announced = announced.filter_map(|(_, tensor)| tensor["data_offsets"][1].as_u64()).max().unwrap_or(0);
+    let there = about.len() - 8 - header_bytes;
+    if announced != there {
+        return Err(broken(format!("it announces {announced} bytes of entries and has {there}")));
+    }
+    bytes.extend_from_slice(&header);
+    file.read_to_end(&mut bytes).map_err(io)?;
+    let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).map_err(|error| broken(error.to_string()))?;
+    let metadata: BTreeMap<String, String> = header.metadata().clone().unwrap_or_default().into_iter().collect();
+
+    let other = |reason: String| FileError::OtherKind { path: path.to_owned(), expected: kind, reason };
+    match metadata.get(KIND_KEY) {
+        Some(found) if found == kind => {}
+        Some(found) => return Err(other(format!("it is a {found}"))),
+        None => return Err(other("it does not say what it is".to_owned())),
+    }
+    let found = metadata.get(VERSION_KEY).cloned().unwrap_or_default();
+    if found != version.to_string() {
+        return Err(FileError::Version { path: path.to_owned(), found, known: version });
+    }
+
+    let parsed = safetensors::SafeTensors::deserialize(&bytes).map_err(|error| broken(error.to_string()))?;
+    let mut tensors = BTreeMap::new();
+    for (name, view) in parsed.tensors() {
+        let wrong = |reason: String| FileError::Tensor { path: path.to_owned(), name: name.clone(), reason };
+        if view.dtype() != safetensors::Dtype::F32 {
+            return Err(wrong(format!("it has entries of type {:?}, not F32", view.dtype())));
+        }
+        let values: Vec<f32> =
+            view.data().chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().expect("four bytes"))).collect();
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(FileError::NotFinite { path: path.to_owned(), name });
+        }
+        let shape: Vec<i64> = view.shape().iter().map(|&len| len as i64).collect();
+        let torch = |error: tch::TchError| FileError::Torch { path: path.to_owned(), source: error.into() };
+        let tensor = Tensor::f_from_slice(&values).and_then(|flat| flat.f_view(shape.as_slice())).map_err(torch)?;
+        tensors.insert(name, tensor);
+    }
+    Ok(TensorFile { metadata, tensors })
+}
+
+impl TensorFile {
+    /// Returns the value under `key`, read as JSON.
+    pub(crate) fn described<T: serde::de::DeserializeOwned>(&self, path: &Path, key: &str) -> Result<T, FileError> {
+        let wrong = |reason: String| FileError::Metadata { path: path.to_owned(), reason };
+        let text = self.metadata.get(key).ok_or_else(|| wrong(format!("'{key}' is missing")))?;
+        serde_json::from_str(text).map_err(|error| wrong(format!("'{key}': {error}")))
+    }
+}

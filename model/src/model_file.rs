@@ -1,0 +1,286 @@
+//! The model file: weights and everything that a player needs to use them; and the checkpoint of a
+//! training.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tch::Tensor;
+
+use crate::config::NetworkConfig;
+use crate::device::Device;
+use crate::encoding::Shape;
+use crate::error::FileError;
+use crate::files::{self, TensorFile};
+use crate::layout::Layout;
+use crate::network::Network;
+use crate::training::{Trainer, TrainingConfig, TrainingCounters};
+
+const MODEL: &str = "latrunculi model";
+const MODEL_VERSION: u32 = 1;
+const CHECKPOINT: &str = "latrunculi checkpoint";
+const CHECKPOINT_VERSION: u32 = 1;
+
+/// What a model file says about its network besides the weights and their shape.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelInfo {
+    /// Name of the ruleset it was trained on.
+    pub ruleset: String,
+    /// That ruleset in full, as TOML, so that the file is enough to play.
+    pub ruleset_text: String,
+    /// Version of the encoding of positions, which gives the planes and scalars their meaning.
+    pub encoding: u32,
+    /// How far it was trained.
+    pub training: TrainingCounters,
+    /// Whatever else is known, by name: games, generations, seed, program, strength.
+    pub notes: BTreeMap<String, serde_json::Value>,
+}
+
+/// A network and what is known about it.
+#[derive(Debug)]
+pub struct Model {
+    /// The network, with the weights that play.
+    pub network: Network,
+    /// What is known about it.
+    pub info: ModelInfo,
+}
+
+impl Model {
+    /// Writes this model to `path`, beside and renamed; a file that is there is replaced.
+    ///
+    /// # Errors
+    /// [`FileError::Io`] when the system refuses, [`FileError::Torch`] when the device fails.
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        let mut metadata = describe(self.network.config(), self.network.shape());
+        metadata.insert("info".to_owned(), to_json(&self.info));
+        let tensors: Vec<(String, Tensor)> =
+            self.network.named().into_iter().map(|(name, tensor)| (name.to_owned(), tensor)).collect();
+        let bytes = files::to_bytes(MODEL, MODEL_VERSION, &metadata, &tensors)
+            .map_err(|source| FileError::Torch { path: path.to_owned(), source })?;
+        files::write_whole(path, &bytes)
+    }
+
+    /// Reads a model from `path` onto `device`.
+    ///
+    /// # Errors
+    /// [`FileError`]: what is wrong with the file, with its name.
+    pub fn load(path: &Path, device: Device) -> Result<Model, FileError> {
+        let file = files::read(path, MODEL, MODEL_VERSION)?;
+        let (config, shape, layout) = described(&file, path)?;
+        let info = file.described(path, "info")?;
+        check_names(&file, path, &layout, &[""])?;
+        let parameters = gather(&file, path, &layout, "")?;
+        let network = Network::from_parameters(&config, &shape, &parameters, device)
+            .map_err(|source| FileError::Network { path: path.to_owned(), source })?;
+        Ok(Model { network, info })
+    }
+}
+
+/// The four vectors of a checkpoint, by the beginning of their tensors' names.
+const PARTS: [&str; 4] = ["parameters/", "average/", "first_moment/", "second_moment/"];
+
+impl Trainer {
+    /// Writes everything that the next step depends on to `path`, beside and renamed. `extra` is the
+    /// caller's own state, given back by [`Trainer::load`].
+    ///
+    /// # Errors
+    /// [`FileError::Io`] when the system refuses, [`FileError::Torch`] when the device fails.
+    pub fn save(&self, path: &Path, extra: &str) -> Result<(), FileError> {
+        let torch = |source| FileError::Torch { path: path.to_owned(), source };
+        let mut metadata = describe(&self.network_config, &self.shape);
+        metadata.insert("training".to_owned(), to_json(&self.config));
+        metadata.insert("counters".to_owned(), to_json(&self.counters));
+        metadata.insert("extra".to_owned(), extra.to_owned());
+        let vectors = [&self.parameters, &self.average, &self.first_moment, &self.second_moment];
+        let mut tensors = Vec::new();
+        for (part, vector) in PARTS.iter().zip(vectors) {
+            for parameter in &self.layout.parameters {
+                let piece = vector
+                    .f_narrow(0, parameter.offset, parameter.len())
+                    .and_then(|piece| piece.f_view(parameter.shape.as_slice()))
+                    .map_err(|error| torch(error.into()))?;
+                tensors.push((format!("{part}{}", parameter.name), piece));
+            }
+        }
+        let bytes = files::to_bytes(CHECKPOINT, CHECKPOINT_VERSION, &metadata, &tensors).map_err(torch)?;
+        files::write_whole(path, &bytes)
+    }
+
+    /// Reads a checkpoint from `path` onto `device`, with the caller's own state. The next step is the one
+    /// that would have followed.
+    ///
+    /// # Errors
+    /// [`FileError`]: what is wrong with the file, with its name.
+    pub fn load(path: &Path, device: Device) -> Result<(Trainer, String), FileError> {
+        let file = files::read(path, CHECKPOINT, CHECKPOINT_VERSION)?;
+        let (network_config, shape, layout) = described(&file, path)?;
+        let config: TrainingConfig = file.described(path, "training")?;
+        let counters: TrainingCounters = file.described(path, "counters")?;
+        check_names(&file, path, &layout, &PARTS)?;
+        let to_device = |part: &str| -> Result<Tensor, FileError> {
+            gather(&file, path, &layout, part)?
+                .f_to_device(device.0)
+                .map_err(|error| FileError::Torch { path: path.to_owned(), source: error.into() })
+        };
+        let network = Network::from_parameters(&network_config, &shape, &to_device(PARTS[0])?, device)
+            .map_err(|source| FileError::Network { path: path.to_owned(), source })?;
+        let mut trainer = Trainer::new(&network, &config)
+            .map_err(|error| FileError::Metadata { path: path.to_owned(), reason: error.to_string() })?;
+        trainer.average = to_device(PARTS[1])?;
+        trainer.first_moment = to_device(PARTS[2])?;
+        trainer.second_moment = to_device(PARTS[3])?;
+        trainer.counters = counters;
+        Ok((trainer, file.metadata.get("extra").cloned().unwrap_or_default()))
+    }
+}
+
+fn to_json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("our own descriptions are always JSON")
+}
+
+fn describe(config: &NetworkConfig, shape: &Shape) -> BTreeMap<String, String> {
+    BTreeMap::from([("network".to_owned(), to_json(config)), ("shape".to_owned(), to_json(shape))])
+}
+
+fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, Shape, Layout), FileError> {
+    let config: NetworkConfig = file.described(path, "network")?;
+    let shape: Shape = file.described(path, "shape")?;
+    config.validate(&shape).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
+    let layout = Layout::new(&config, &shape);
+    Ok((config, shape, layout))
+}
+
+/// Refuses tensors that the network does not have.
+fn check_names(file: &TensorFile, path: &Path, layout: &Layout, parts: &[&str]) -> Result<(), FileError> {
+    let known = |name: &str| {
+        parts.iter().any(|part| {
+            name.strip_prefix(part).is_some_and(|name| layout.parameters.iter().any(|known| known.name == name))
+        })
+    };
+    match file.tensors.keys().find(|name| !known(name)) {
+        None => Ok(()),
+        Some(name) => Err(FileError::Tensor {
+            path: path.to_owned(),
+            name: name.clone(),
+            reason: "the network that is described has no such tensor".to_owned(),
+        }),
+    }
+}
+
+/// Joins the tensors whose names begin with `part` into the one vector, `[len] f32`.
+fn gather(file: &TensorFile, path: &Path, layout: &Layout, part: &str) -> Result<Tensor, FileError> {
+    let mut pieces = Vec::with_capacity(layout.parameters.len());
+    for parameter in &layout.parameters {
+        let name = format!("{part}{}", parameter.name);
+        let wrong = |reason: String| FileError::Tensor { path: path.to_owned(), name: name.clone(), reason };
+        let tensor = file.tensors.get(&name).ok_or_else(|| wrong("it is missing".to_owned()))?;
+        if tensor.size() != parameter.shape {
+            return Err(wrong(format!("its shape is {:?} and must be {:?}", tensor.size(), parameter.shape)));
+        }
+        pieces.push(tensor.flatten(0, -1));
+    }
+    Tensor::f_cat(&pieces, 0).map_err(|error| FileError::Torch { path: path.to_owned(), source: error.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Pooling;
+    use crate::testing::made_up_batch;
+    use crate::tests::{SHAPE, trained};
+
+    fn values(tensor: &Tensor) -> Vec<f32> {
+        Vec::try_from(tensor.detach()).unwrap()
+    }
+
+    fn model() -> Model {
+        let info = ModelInfo { ruleset: "bell".to_owned(), encoding: 1, ..ModelInfo::default() };
+        Model { network: trained(Pooling::GlobalBias).averaged_network().unwrap(), info }
+    }
+
+    #[test]
+    fn a_model_comes_back_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.safetensors");
+        let model = model();
+        model.save(&path).unwrap();
+        let again = Model::load(&path, Device::CPU).unwrap();
+        assert_eq!(model.info, again.info);
+        assert_eq!(values(&model.network.parameters), values(&again.network.parameters));
+        let bytes = std::fs::read(&path).unwrap();
+        again.save(&path).unwrap();
+        assert_eq!(bytes, std::fs::read(&path).unwrap(), "equal content gives equal files");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside");
+    }
+
+    #[test]
+    fn a_continued_training_is_the_uninterrupted_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint.safetensors");
+        let mut trainer = trained(Pooling::GlobalBias);
+        trainer.save(&path, "{\"games\":7}").unwrap();
+        let (mut continued, extra) = Trainer::load(&path, Device::CPU).unwrap();
+        assert_eq!(extra, "{\"games\":7}");
+        assert_eq!(continued.counters(), trainer.counters());
+        for seed in 0..4 {
+            let batch = made_up_batch(&SHAPE, 16 + seed, 9);
+            let reports = [trainer.step(&batch, 0.9).unwrap(), continued.step(&batch, 0.9).unwrap()];
+            assert_eq!(reports[0], reports[1]);
+        }
+        assert_eq!(values(&trainer.parameters), values(&continued.parameters));
+        assert_eq!(values(&trainer.average), values(&continued.average));
+        assert_eq!(values(&trainer.second_moment), values(&continued.second_moment));
+    }
+
+    /// Reads a file that was changed by `change`, and returns the refusal.
+    fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> FileError {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.safetensors");
+        model().save(&path).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        change(&mut bytes);
+        std::fs::write(&path, bytes).unwrap();
+        let error = Model::load(&path, Device::CPU).unwrap_err();
+        assert!(error.to_string().contains("a.safetensors"), "the file is named: {error}");
+        error
+    }
+
+    /// Replaces text in the header by text of the same length.
+    fn replace(bytes: &mut [u8], from: &str, to: &str) {
+        assert_eq!(from.len(), to.len());
+        let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
+    }
+
+    #[test]
+    fn broken_files_are_refused_with_the_fault_named() {
+        for keep in [0, 7, 8, 100] {
+            assert!(matches!(refusal(|bytes| bytes.truncate(keep)), FileError::NotSafetensors { .. }));
+        }
+        assert!(matches!(refusal(|bytes| _ = bytes.pop()), FileError::NotSafetensors { .. }));
+        assert!(matches!(refusal(|bytes| bytes.push(0)), FileError::NotSafetensors { .. }));
+        assert!(matches!(refusal(|bytes| bytes[..8].fill(0xff)), FileError::NotSafetensors { .. }));
+        let other = |bytes: &mut Vec<u8>| replace(bytes, "latrunculi model", "latrunculi mobel");
+        assert!(matches!(refusal(other), FileError::OtherKind { .. }));
+        let version = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"1\"", "\"format_version\":\"9\"");
+        assert!(matches!(refusal(version), FileError::Version { .. }));
+        let shape = |bytes: &mut Vec<u8>| replace(bytes, "\\\"channels\\\":16", "\\\"channels\\\":24");
+        assert!(matches!(refusal(shape), FileError::Tensor { .. }));
+        let name = |bytes: &mut Vec<u8>| replace(bytes, "\"stem.bias\"", "\"stem.bios\"");
+        assert!(matches!(refusal(name), FileError::Tensor { .. }));
+        let impossible = |bytes: &mut Vec<u8>| replace(bytes, "\\\"blocks\\\":3", "\\\"blocks\\\":0");
+        assert!(matches!(refusal(impossible), FileError::Network { .. }));
+        let unknown = |bytes: &mut Vec<u8>| replace(bytes, "\\\"blocks\\\":3", "\\\"blacks\\\":3");
+        assert!(matches!(refusal(unknown), FileError::Metadata { .. }));
+        let nan = |bytes: &mut Vec<u8>| {
+            let end = bytes.len();
+            bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+        };
+        assert!(matches!(refusal(nan), FileError::NotFinite { .. }));
+        let missing = Path::new("there/is/no/such/file");
+        assert!(matches!(Model::load(missing, Device::CPU), Err(FileError::Io { .. })));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Model::load(folder.path(), Device::CPU).is_err());
+    }
+}
