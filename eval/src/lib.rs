@@ -1,1 +1,3 @@
-//! (in preparation)
+//! Agents, matches and their statistics.
+
+pub mod statistics;

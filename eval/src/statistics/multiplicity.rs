@@ -1,0 +1,235 @@
+//! Many questions at once: corrected p-values, equivalence, and the verdict on each ruleset.
+
+use serde::{Deserialize, Serialize};
+
+use super::distribution::normal_cdf;
+use super::error::StatisticsError;
+use super::interval::Confidence;
+use super::score::Score;
+use super::sprt::check_margin;
+
+/// Returns p-values adjusted by Holm's step-down, in the order given.
+///
+/// `p₍ᵢ₎ = max_{j<=i} min(1, (m−j+1)·p₍ⱼ₎)`. Rejecting those at most `α` keeps the chance of any false
+/// rejection at `α`, whatever the dependence. For confirmatory families such as "is it unbalanced?".
+///
+/// # Errors
+/// [`StatisticsError::OutOfRange`] for a p-value outside `[0, 1]`.
+///
+/// Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
+pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {
+    let order = ascending(p_values)?;
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut largest: f64 = 0.0;
+    for (rank, &index) in order.iter().enumerate() {
+        largest = largest.max(((p_values.len() - rank) as f64 * p_values[index]).min(1.0));
+        adjusted[index] = largest;
+    }
+    Ok(adjusted)
+}
+
+/// Returns p-values adjusted by Benjamini and Hochberg's step-up, in the order given.
+///
+/// `p₍ᵢ₎ = min_{j>=i} min(1, m·p₍ⱼ₎/j)`. Rejecting those at most `q` keeps the expected share of false
+/// rejections at `q`, for independent or positively dependent tests. For exploration.
+///
+/// # Errors
+/// [`StatisticsError::OutOfRange`] for a p-value outside `[0, 1]`.
+///
+/// Source: Benjamini and Hochberg 1995, JRSS B 57, 289-300.
+pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {
+    let order = ascending(p_values)?;
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut smallest: f64 = 1.0;
+    for (rank, &index) in order.iter().enumerate().rev() {
+        smallest = smallest.min(p_values.len() as f64 * p_values[index] / (rank as f64 + 1.0));
+        adjusted[index] = smallest;
+    }
+    Ok(adjusted)
+}
+
+/// Returns the critical value `z = Φ⁻¹(½ + ½·level^(1/K))` for `count` intervals that all hold together.
+#[must_use]
+pub fn sidak_z(confidence: Confidence, count: usize) -> f64 {
+    confidence.simultaneous(count).z()
+}
+
+fn ascending(p_values: &[f64]) -> Result<Vec<usize>, StatisticsError> {
+    for &p in p_values {
+        StatisticsError::check("p-value", p, "between 0 and 1", (0.0..=1.0).contains(&p))?;
+    }
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&one, &other| p_values[one].total_cmp(&p_values[other]));
+    Ok(order)
+}
+
+/// Two one-sided tests of "the expected score is within `margin` of ½".
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Equivalence {
+    /// The p-value against "at least `½ + margin`": `Φ((s − ½ − margin)/SE)`.
+    pub p_above: f64,
+    /// The p-value against "at most `½ − margin`": `Φ((½ − margin − s)/SE)`.
+    pub p_below: f64,
+}
+
+impl Equivalence {
+    /// Tests a score.
+    ///
+    /// # Errors
+    /// [`StatisticsError::OutOfRange`] unless `0 < margin < ½`; [`StatisticsError::NoVariance`] when every
+    /// observation was the same.
+    ///
+    /// Source: Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680.
+    pub fn test(score: Score, margin: f64) -> Result<Equivalence, StatisticsError> {
+        check_margin(margin)?;
+        let score = score.estimate()?;
+        let offset = score.value - 0.5;
+        Ok(Equivalence {
+            p_above: normal_cdf((offset - margin) / score.standard_error),
+            p_below: normal_cdf((-margin - offset) / score.standard_error),
+        })
+    }
+
+    /// Returns the p-value of the pair: the larger one.
+    ///
+    /// At most `α` just when the `1 − 2α` interval lies inside the margin.
+    #[must_use]
+    pub fn p(self) -> f64 {
+        self.p_above.max(self.p_below)
+    }
+}
+
+/// What may be said about a ruleset's balance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BalanceVerdict {
+    /// The advantage is smaller than the margin, shown by an equivalence test.
+    Balanced,
+    /// The first player scores more than ½, and it is not shown that the excess is below the margin.
+    First,
+    /// The second player scores more than ½, likewise.
+    Second,
+    /// Nothing is shown.
+    Unresolved,
+}
+
+/// A ruleset's verdict with the adjusted p-values behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct BalanceFinding {
+    /// The verdict.
+    pub verdict: BalanceVerdict,
+    /// Holm's p-value of "the expected score is ½".
+    pub p_unbalanced: f64,
+    /// Holm's p-value of "the expected score is off ½ by the margin or more".
+    pub p_balanced: f64,
+}
+
+/// Judges the first player's scores of a family of rulesets together.
+///
+/// Equivalence is asked first, with Holm over the rulesets: what passes is [`BalanceVerdict::Balanced`],
+/// even if so many games were played that a tiny advantage is certain. The rest go by Holm's two-sided
+/// test. A difference that is not significant is never called balanced.
+///
+/// # Errors
+/// As [`Equivalence::test`], for the first score it refuses.
+pub fn balance_verdicts(scores: &[Score], margin: f64, alpha: f64) -> Result<Vec<BalanceFinding>, StatisticsError> {
+    StatisticsError::check("alpha", alpha, "above 0 and below 1/2", alpha > 0.0 && alpha < 0.5)?;
+    let unbalanced: Vec<f64> = scores.iter().map(|score| score.two_sided_p()).collect::<Result<_, _>>()?;
+    let balanced: Vec<f64> = scores
+        .iter()
+        .map(|&score| Ok(Equivalence::test(score, margin)?.p()))
+        .collect::<Result<_, StatisticsError>>()?;
+    let adjusted = holm(&unbalanced)?.into_iter().zip(holm(&balanced)?);
+    Ok(scores
+        .iter()
+        .zip(adjusted)
+        .map(|(score, (p_unbalanced, p_balanced))| {
+            let verdict = if p_balanced <= alpha {
+                BalanceVerdict::Balanced
+            } else if p_unbalanced > alpha {
+                BalanceVerdict::Unresolved
+            } else if score.mean() > 0.5 {
+                BalanceVerdict::First
+            } else {
+                BalanceVerdict::Second
+            };
+            BalanceFinding { verdict, p_unbalanced, p_balanced }
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::score::Trinomial;
+
+    fn near(found: &[f64], expected: &[f64]) -> bool {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-12)
+    }
+
+    #[test]
+    fn holm_and_benjamini_hochberg_step_as_published() {
+        let p_values = [0.04, 0.01, 0.03, 0.005];
+        assert!(near(&holm(&p_values).unwrap(), &[0.06, 0.03, 0.06, 0.02]));
+        assert!(near(&benjamini_hochberg(&p_values).unwrap(), &[0.04, 0.02, 0.04, 0.02]));
+        assert!(near(&holm(&[0.9, 0.8]).unwrap(), &[1.0, 1.0]));
+        assert!(near(&benjamini_hochberg(&[0.9, 0.8]).unwrap(), &[0.9, 0.9]));
+        assert_eq!(holm(&[]), Ok(vec![]));
+        assert!(holm(&[0.5, f64::NAN]).is_err() && benjamini_hochberg(&[1.1]).is_err());
+    }
+
+    #[test]
+    fn critical_values_are_those_of_the_table() {
+        for (count, per_ruleset, all_pairs) in
+            [(5, 2.576, 2.807), (10, 2.807, 3.261), (20, 3.023, 3.649), (30, 3.144, 3.857)]
+        {
+            let pairs = count * (count - 1) / 2;
+            assert!((Confidence::NINETY_FIVE.bonferroni(count).z() - per_ruleset).abs() < 6e-4);
+            assert!((Confidence::NINETY_FIVE.bonferroni(pairs).z() - all_pairs).abs() < 6e-4);
+            assert!(sidak_z(Confidence::NINETY_FIVE, count) < per_ruleset);
+        }
+        assert_eq!(sidak_z(Confidence::NINETY_FIVE, 1), Confidence::NINETY_FIVE.z());
+    }
+
+    #[test]
+    fn equivalence_agrees_with_the_ninety_per_cent_interval() {
+        for wins in (300..700).step_by(7) {
+            let score = Trinomial::new(wins, 300, 1_000 - wins).score().unwrap();
+            let interval = score.interval(Confidence::NINETY).unwrap();
+            let inside = interval.lower >= 0.47 && interval.upper <= 0.53;
+            assert_eq!(Equivalence::test(score, 0.03).unwrap().p() <= 0.05, inside);
+        }
+        let alike = Trinomial::new(0, 90, 0).score().unwrap();
+        assert_eq!(Equivalence::test(alike, 0.03), Err(StatisticsError::NoVariance));
+        let score = Trinomial::new(4, 3, 4).score().unwrap();
+        assert!(Equivalence::test(score, 0.0).is_err());
+    }
+
+    #[test]
+    fn verdicts_tell_balanced_from_unresolved() {
+        let scores: Vec<Score> = [
+            Trinomial::new(3_500, 3_000, 3_500),
+            Trinomial::new(35, 30, 35),
+            Trinomial::new(4_500, 3_000, 2_500),
+            Trinomial::new(2_500, 3_000, 4_500),
+            // A certain advantage of half a point in a hundred: within the margin of three.
+            Trinomial::new(355_000, 300_000, 345_000),
+        ]
+        .iter()
+        .map(|counts| counts.score().unwrap())
+        .collect();
+        let findings = balance_verdicts(&scores, 0.03, 0.05).unwrap();
+        let verdicts: Vec<BalanceVerdict> = findings.iter().map(|f| f.verdict).collect();
+        assert_eq!(
+            verdicts,
+            [
+                BalanceVerdict::Balanced,
+                BalanceVerdict::Unresolved,
+                BalanceVerdict::First,
+                BalanceVerdict::Second,
+                BalanceVerdict::Balanced,
+            ]
+        );
+        assert!(findings[4].p_unbalanced < 1e-6);
+    }
+}

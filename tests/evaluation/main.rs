@@ -1,0 +1,16 @@
+//! The statistics against published numbers, against the textbook, and against simulated games.
+//!
+//! `evaluation-vectors.json` holds the numbers. Each of its names is a field of [`vectors::Vectors`]: a
+//! name that no field takes up fails to load, and a field that no test reads does not compile cleanly.
+
+mod ratings;
+mod scores;
+mod sequential;
+mod simulations;
+mod vectors;
+
+/// Asserts that `found` is within `tolerance` of `expected`, naming what was compared.
+#[track_caller]
+fn assert_near(what: &str, found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{what}: found {found}, expected {expected} within {tolerance}");
+}
