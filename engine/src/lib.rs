@@ -1,7 +1,39 @@
 //! Latrunculi, the game: every reconstruction as data, and one engine that plays them all.
+//!
+//! A ruleset file becomes a [`Ruleset`] (data), that becomes [`Rules`] (checked, tables derived once), and
+//! a [`GameState`] is a game under such rules. No threads, no clock, no randomness, no files.
 
+mod action;
+mod capture;
+pub mod conformance;
+pub mod encoding;
+mod geometry;
+mod legal;
+mod movement;
+mod notation;
 mod outcome;
+pub mod parameters;
+pub mod perft;
+mod play;
 mod player;
+mod position;
+pub mod presets;
+mod rules;
+pub mod ruleset;
+mod ruleset_file;
+mod squares;
+mod state;
+mod symmetry;
+mod zobrist;
 
+pub use action::{Action, ActionKind};
+pub use notation::{ActionError, PositionError, PositionFault};
 pub use outcome::{EndReason, Outcome};
 pub use player::Player;
+pub use position::{Continuation, Hand, Holds, Phase, Piece, Position, Shuttle};
+pub use rules::{Rules, RulesetError, RulesetFault};
+pub use ruleset::Ruleset;
+pub use ruleset_file::{Evidence, FileFault, RulesetFile, RulesetFileError};
+pub use squares::{Bits, SQUARES_MAX, Square, SquareSet};
+pub use state::{GameState, IllegalAction};
+pub use symmetry::Symmetry;

@@ -1,0 +1,651 @@
+//! Text forms of squares, actions and positions, written and read.
+//!
+//! Actions: `a1-a4` move, `d2-d3xe3` move with the chosen victim, `xd4+e4` removal, `@c3` man placed, `D@c3`
+//! dux placed, `stop`, `pass`. Positions: a list of pieces (`M:c2,b4 D:a1 m:b3 d:h7`) or one line with
+//! everything (see [`Rules::position_text`]).
+
+use crate::action::{Action, ActionKind};
+use crate::capture::by_words;
+use crate::parameters::nearest;
+use crate::player::Player;
+use crate::position::{Continuation, Hand, Phase, Piece, Position, Shuttle};
+use crate::rules::Rules;
+use crate::squares::{Square, SquareSet};
+use crate::state::GameState;
+
+/// One reason why a text is not a position of these rules.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PositionFault {
+    /// Not a square of the board.
+    #[error("{text:?} is not a square of this board (a1 to {last})")]
+    NotASquare {
+        /// What was written.
+        text: String,
+        /// The board's last square.
+        last: String,
+    },
+    /// A list of pieces does not begin with one of the four letters and a colon.
+    #[error("{0:?} is not a list of pieces: write M:, D:, m: or d: and squares, as in M:c2,b4 D:a1 m:b3 d:h7")]
+    NotAPieceList(String),
+    /// Two pieces on one square.
+    #[error("{0} is taken twice")]
+    TakenTwice(String),
+    /// A side has more than one dux.
+    #[error("{0} has more than one dux")]
+    SecondDux(Player),
+    /// Wrong number of rows.
+    #[error("the board has {expected} ranks, but {found} rows are drawn")]
+    RowCount {
+        /// Ranks of the board.
+        expected: usize,
+        /// Rows in the text.
+        found: usize,
+    },
+    /// A row of the wrong width.
+    #[error("row {row:?} has {found} squares, but the board has {expected} files")]
+    RowWidth {
+        /// The row as written.
+        row: String,
+        /// Files of the board.
+        expected: usize,
+        /// Squares in the row.
+        found: usize,
+    },
+    /// A character that is no piece.
+    #[error("{0:?} is neither a piece (M D m d) nor a number of empty squares")]
+    NotAPiece(char),
+    /// A field is missing.
+    #[error("the {0} is missing")]
+    Missing(&'static str),
+    /// A field says something else than it should.
+    #[error("{text:?} is not a {field}: write {expected}")]
+    BadField {
+        /// Which field.
+        field: &'static str,
+        /// What was written.
+        text: String,
+        /// What it should look like.
+        expected: &'static str,
+    },
+    /// A square that should hold a certain piece does not.
+    #[error("{square} has no piece that could be {role}")]
+    NoSuchPiece {
+        /// The square.
+        square: String,
+        /// What the piece should be.
+        role: &'static str,
+    },
+    /// The parts contradict each other.
+    #[error("{0}")]
+    Contradiction(&'static str),
+}
+
+/// Every reason why a text is not a position of these rules; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PositionError {
+    /// The reasons.
+    pub faults: Vec<PositionFault>,
+}
+
+impl std::fmt::Display for PositionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let faults: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
+        write!(f, "not a position of this ruleset: {}", faults.join("; "))
+    }
+}
+
+impl std::error::Error for PositionError {}
+
+/// Why a text is not a legal action here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionError {
+    /// The text has none of the forms of an action.
+    #[error(
+        "{0:?} is not an action: write a1-a4 (move), d2-d3xe3 (move and take), xd4+e4 (remove), @c3 or D@c3 \
+         (place), stop or pass"
+    )]
+    NotAnAction(String),
+    /// A square in it is not on the board.
+    #[error("{text:?} is not a square of this board (a1 to {last})")]
+    NotASquare {
+        /// What was written.
+        text: String,
+        /// The board's last square.
+        last: String,
+    },
+    /// It could be an action, but not here.
+    #[error("{text} is not legal here{hint}")]
+    NotLegal {
+        /// What was written.
+        text: String,
+        /// The reason, or what comes near; may be empty.
+        hint: String,
+    },
+}
+
+impl Rules {
+    /// Returns the name of a square, as `c3`.
+    #[must_use]
+    pub fn square_text(&self, square: Square) -> String {
+        let file = square.0 % self.geometry.files;
+        format!("{}{}", char::from(b'a' + file), square.0 / self.geometry.files + 1)
+    }
+
+    /// Reads the name of a square.
+    #[must_use]
+    pub fn parse_square(&self, text: &str) -> Option<Square> {
+        let mut letters = text.chars();
+        let file = u32::from(letters.next()?).checked_sub(u32::from('a'))?;
+        let digits = letters.as_str();
+        if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let rank = digits.parse::<u32>().ok()?.checked_sub(1)?;
+        if file >= u32::from(self.geometry.files) || rank >= u32::from(self.geometry.ranks) {
+            return None;
+        }
+        Some(Square((rank * u32::from(self.geometry.files) + file) as u8))
+    }
+
+    /// Returns the names of squares by file, then rank, joined by `separator`.
+    #[must_use]
+    pub fn squares_text(&self, squares: SquareSet, separator: &str) -> String {
+        let mut squares: Vec<Square> = squares.iter().collect();
+        squares.sort_by_key(|square| (square.0 % self.geometry.files, square.0 / self.geometry.files));
+        let names: Vec<String> = squares.into_iter().map(|square| self.square_text(square)).collect();
+        names.join(separator)
+    }
+
+    fn last_square_text(&self) -> String {
+        self.square_text(Square::from_index(self.square_count() - 1))
+    }
+
+    /// Returns the text of an action that is legal at `position`.
+    #[must_use]
+    pub fn action_text(&self, position: &Position, action: Action) -> String {
+        let square = |square| self.square_text(square);
+        match action.kind() {
+            ActionKind::Move { from, to } => format!("{}-{}", square(from), square(to)),
+            ActionKind::MoveTaking { from, to, victim } => {
+                format!("{}-{}x{}", square(from), square(to), square(victim))
+            }
+            ActionKind::PlaceMan(at) => format!("@{}", square(at)),
+            ActionKind::PlaceDux(at) => format!("D@{}", square(at)),
+            ActionKind::Remove { first, last } => {
+                format!("x{}", self.squares_text(self.removed_squares(position, first, last), "+"))
+            }
+            ActionKind::Stop => "stop".to_owned(),
+            ActionKind::Pass => "pass".to_owned(),
+        }
+    }
+
+    fn removed_squares(&self, position: &Position, first: Square, last: Square) -> SquareSet {
+        match self.geometry.words {
+            1 => self.removed_by::<1>(position, first, last).resize(),
+            2 => self.removed_by::<2>(position, first, last).resize(),
+            3 => self.removed_by::<3>(position, first, last).resize(),
+            _ => self.removed_by::<4>(position, first, last),
+        }
+    }
+
+    /// Returns the squares that a removal, or the chosen victim of a move, empties; empty for other actions.
+    #[must_use]
+    pub fn chosen_victims(&self, position: &Position, action: Action) -> SquareSet {
+        match action.kind() {
+            ActionKind::Remove { first, last } => self.removed_squares(position, first, last),
+            ActionKind::MoveTaking { victim, .. } => SquareSet::of(victim),
+            _ => SquareSet::EMPTY,
+        }
+    }
+
+    /// Counts the enemy pieces that a legal action takes at once, a dux enclosed at once included.
+    #[must_use]
+    pub fn captures_of(&self, position: &Position, action: Action) -> u32 {
+        let mut after = *position;
+        let made = by_words!(self, self.make(&mut after, action));
+        made.taken.len()
+    }
+
+    /// Returns the pieces on the board as a list, as `M:c2,b4 D:a1 m:b3 d:h7`; kinds without pieces are left out.
+    #[must_use]
+    pub fn pieces_text(&self, position: &Position) -> String {
+        let mut lists = Vec::new();
+        for player in Player::BOTH {
+            let men = position.men(player);
+            if !men.is_empty() {
+                lists.push(format!("{}:{}", Piece::Man.letter(player), self.squares_text(men, ",")));
+            }
+            if let Some(dux) = position.dux(player) {
+                lists.push(format!("{}:{}", Piece::Dux.letter(player), self.square_text(dux)));
+            }
+        }
+        lists.join(" ")
+    }
+
+    /// Reads a list of pieces: movement phase, empty hands, nothing bound that the board alone does not
+    /// bind.
+    ///
+    /// # Errors
+    /// [`PositionError`] with every fault of the list.
+    pub fn parse_pieces(&self, text: &str, to_act: Player) -> Result<Position, PositionError> {
+        let mut faults = Vec::new();
+        let mut position = self.empty_position(to_act);
+        for list in text.split_whitespace() {
+            let letter = list.split_once(':').filter(|(letter, _)| letter.chars().count() == 1);
+            let piece = letter
+                .and_then(|(letter, squares)| Some((letter.chars().next().and_then(Piece::from_letter)?, squares)));
+            let Some(((piece, owner), squares)) = piece else {
+                faults.push(PositionFault::NotAPieceList(list.to_owned()));
+                continue;
+            };
+            for name in squares.split(',').filter(|name| !name.is_empty()) {
+                match self.parse_square(name) {
+                    Some(square) => self.put_checked(&mut position, owner, piece, square, &mut faults),
+                    None => faults.push(self.not_a_square(name)),
+                }
+            }
+        }
+        self.settle(&mut position);
+        if faults.is_empty() { Ok(position) } else { Err(PositionError { faults }) }
+    }
+
+    fn not_a_square(&self, text: &str) -> PositionFault {
+        PositionFault::NotASquare { text: text.to_owned(), last: self.last_square_text() }
+    }
+
+    fn empty_position(&self, to_act: Player) -> Position {
+        let mut position = self.initial_position();
+        position.stones = [SquareSet::EMPTY; 2];
+        position.dux = [None; 2];
+        position.hands = [Hand::default(); 2];
+        position.phase = Phase::Movement;
+        position.group_left = 0;
+        position.to_act = to_act;
+        position
+    }
+
+    fn put_checked(
+        &self,
+        position: &mut Position,
+        owner: Player,
+        piece: Piece,
+        square: Square,
+        faults: &mut Vec<PositionFault>,
+    ) {
+        if position.piece_at(square).is_some() {
+            faults.push(PositionFault::TakenTwice(self.square_text(square)));
+        } else if piece == Piece::Dux && position.dux(owner).is_some() {
+            faults.push(PositionFault::SecondDux(owner));
+        } else {
+            position.put(owner, piece, square);
+        }
+    }
+
+    /// Returns the position on one line; reading it with [`Rules::parse_position`] gives it back.
+    ///
+    /// Fields, separated by one space:
+    /// 1. the board: rows from the top, `/` between them, numbers for runs of empty squares;
+    /// 2. the player to act, `1` or `2`;
+    /// 3. stones in hand, as `M14D1m16d1`, or `-`;
+    /// 4. `place:2` (stones left in this placement turn), `move`, `go:d4:0` (the piece on d4 may go on,
+    ///    continuation moves made) or `removed` (a removal was made, the move is due);
+    /// 5. bound squares, comma separated, or `-`;
+    /// 6. turns since a capture;
+    /// 7. turns played;
+    /// 8. if not empty, what the end of the game counts besides: `p1` (the last turn was a pass) and
+    ///    `s1:a1-a2:3` (player 1 has gone to and fro between a1 and a2 three turns in a row), comma
+    ///    separated.
+    #[must_use]
+    pub fn position_text(&self, position: &Position) -> String {
+        let mut text = self.rows_text(position);
+        text.push_str(&format!(" {} ", position.to_act.number()));
+        let hands_begin = text.len();
+        for player in Player::BOTH {
+            let hand = position.hand(player);
+            for (piece, count) in [(Piece::Man, hand.men), (Piece::Dux, hand.dux)] {
+                if count > 0 {
+                    text.push_str(&format!("{}{count}", piece.letter(player)));
+                }
+            }
+        }
+        if text.len() == hands_begin {
+            text.push('-');
+        }
+        let phase = match (position.phase, position.continuation) {
+            (Phase::Placement, _) => format!("place:{}", position.group_left),
+            (Phase::Movement, Some(Continuation { square, moves_made })) => {
+                format!("go:{}:{moves_made}", self.square_text(square))
+            }
+            (Phase::Movement, None) if position.removed_this_turn => "removed".to_owned(),
+            (Phase::Movement, None) => "move".to_owned(),
+        };
+        let bound = if position.bound.is_empty() { "-".to_owned() } else { self.squares_text(position.bound, ",") };
+        text.push_str(&format!(" {phase} {bound} {} {}", position.quiet_turns, position.turns));
+        let mut records = Vec::new();
+        if position.passes > 0 {
+            records.push(format!("p{}", position.passes));
+        }
+        for player in Player::BOTH {
+            if let Some(Shuttle { from, to, moves }) = position.shuttle(player) {
+                let (from, to) = (self.square_text(from), self.square_text(to));
+                records.push(format!("s{}:{from}-{to}:{moves}", player.number()));
+            }
+        }
+        if !records.is_empty() {
+            text.push(' ');
+            text.push_str(&records.join(","));
+        }
+        text
+    }
+
+    fn rows_text(&self, position: &Position) -> String {
+        let mut rows = Vec::new();
+        for rank in (0..self.ranks()).rev() {
+            let mut row = String::new();
+            let mut empty = 0;
+            for file in 0..self.files() {
+                match position.piece_at(Square::from_index(rank * self.files() + file)) {
+                    Some((piece, owner)) => {
+                        if empty > 0 {
+                            row.push_str(&empty.to_string());
+                            empty = 0;
+                        }
+                        row.push(piece.letter(owner));
+                    }
+                    None => empty += 1,
+                }
+            }
+            if empty > 0 {
+                row.push_str(&empty.to_string());
+            }
+            rows.push(row);
+        }
+        rows.join("/")
+    }
+
+    /// Reads a position from its one line, or from its rows and the player to act alone (the rest is then
+    /// as in the movement phase with empty hands).
+    ///
+    /// # Errors
+    /// [`PositionError`] with every fault of the text.
+    pub fn parse_position(&self, text: &str) -> Result<Position, PositionError> {
+        let mut faults = Vec::new();
+        let mut fields = text.split_whitespace();
+        let mut position = self.empty_position(Player::First);
+        match fields.next() {
+            Some(rows) => self.read_rows(rows, &mut position, &mut faults),
+            None => faults.push(PositionFault::Missing("board")),
+        }
+        match fields.next() {
+            Some("1") => position.to_act = Player::First,
+            Some("2") => position.to_act = Player::Second,
+            Some(text) => faults.push(bad_field("player to act", text, "1 or 2")),
+            None => faults.push(PositionFault::Missing("player to act (1 or 2)")),
+        }
+        let hands = fields.next().unwrap_or("-");
+        read_hands(hands, &mut position, &mut faults);
+        let phase = fields.next().unwrap_or("move");
+        self.read_phase(phase, &mut position, &mut faults);
+        let bound = fields.next().unwrap_or("-");
+        let flags = self.read_bound(bound, &position, &mut faults);
+        position.quiet_turns = read_counter("number of turns since a capture", fields.next(), &mut faults);
+        position.turns = read_counter("number of turns", fields.next(), &mut faults);
+        if let Some(records) = fields.next() {
+            self.read_records(records, &mut position, &mut faults);
+        }
+        if let Some(extra) = fields.next() {
+            faults.push(bad_field("field of a position", extra, "eight fields at most"));
+        }
+        self.settle(&mut position);
+        self.check_flags(flags, &mut position, &mut faults);
+        position.key = position.key_from_scratch();
+        if faults.is_empty() { Ok(position) } else { Err(PositionError { faults }) }
+    }
+
+    fn read_rows(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+        let rows: Vec<&str> = text.split('/').collect();
+        if rows.len() != self.ranks() {
+            faults.push(PositionFault::RowCount { expected: self.ranks(), found: rows.len() });
+            return;
+        }
+        for (index, row) in rows.iter().enumerate() {
+            let rank = self.ranks() - 1 - index;
+            let mut file = 0;
+            let mut letters = row.chars().peekable();
+            while let Some(letter) = letters.next() {
+                if let Some(digit) = letter.to_digit(10) {
+                    let mut run = digit as usize;
+                    while let Some(digit) = letters.peek().and_then(|next| next.to_digit(10)) {
+                        run = (run * 10 + digit as usize).min(1000);
+                        letters.next();
+                    }
+                    file += run;
+                } else if let Some((piece, owner)) = Piece::from_letter(letter) {
+                    if file < self.files() {
+                        let square = Square::from_index(rank * self.files() + file);
+                        self.put_checked(position, owner, piece, square, faults);
+                    }
+                    file += 1;
+                } else {
+                    faults.push(PositionFault::NotAPiece(letter));
+                }
+            }
+            if file != self.files() {
+                faults.push(PositionFault::RowWidth { row: (*row).to_owned(), expected: self.files(), found: file });
+            }
+        }
+    }
+
+    fn read_phase(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+        const EXPECTED: &str = "place:2, move, go:d4:0 or removed";
+        let parts: Vec<&str> = text.split(':').collect();
+        let bad = || bad_field("phase", text, EXPECTED);
+        let in_hand = Player::BOTH.into_iter().any(|player| position.hand(player).stones() > 0);
+        match parts.as_slice() {
+            ["move"] => {}
+            ["removed"] => position.removed_this_turn = true,
+            ["place", left] => match left.parse::<u8>() {
+                Ok(left) if left > 0 && left <= position.hand(position.to_act).stones() => {
+                    position.phase = Phase::Placement;
+                    position.group_left = left;
+                }
+                Ok(_) => faults.push(PositionFault::Contradiction(
+                    "a placement turn needs at least one stone left, and no more than the player has in hand",
+                )),
+                Err(_) => faults.push(bad()),
+            },
+            ["go", square, made] => match (self.parse_square(square), made.parse()) {
+                (Some(square), Ok(moves_made)) => {
+                    if position.stones(position.to_act).contains(square) {
+                        position.continuation = Some(Continuation { square, moves_made });
+                    } else {
+                        let square = self.square_text(square);
+                        faults.push(PositionFault::NoSuchPiece { square, role: "the one to go on" });
+                    }
+                }
+                (None, _) => faults.push(self.not_a_square(square)),
+                _ => faults.push(bad()),
+            },
+            _ => faults.push(bad()),
+        }
+        if in_hand && position.phase == Phase::Movement && !text.starts_with("place") {
+            faults.push(PositionFault::Contradiction("stones in hand, but the phase is not placement"));
+        }
+    }
+
+    fn read_bound(&self, text: &str, position: &Position, faults: &mut Vec<PositionFault>) -> Option<SquareSet> {
+        if text == "-" {
+            return None;
+        }
+        let mut bound = SquareSet::EMPTY;
+        for name in text.split(',') {
+            match self.parse_square(name) {
+                Some(square) if position.piece_at(square).is_some() => bound.insert(square),
+                Some(square) => {
+                    faults.push(PositionFault::NoSuchPiece { square: self.square_text(square), role: "bound" });
+                }
+                None => faults.push(self.not_a_square(name)),
+            }
+        }
+        Some(bound)
+    }
+
+    /// Takes over stored bound flags; where the board alone binds, they must say what it says.
+    fn check_flags(&self, flags: Option<SquareSet>, position: &mut Position, faults: &mut Vec<PositionFault>) {
+        let Some(flags) = flags else { return };
+        let stores_flags = self.binds && self.ruleset.capture.trigger == crate::ruleset::Trigger::Active;
+        if stores_flags {
+            position.bound = flags;
+        } else if flags != position.bound {
+            faults.push(PositionFault::Contradiction("the bound squares are not those that the board binds"));
+        }
+    }
+
+    fn read_records(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+        const EXPECTED: &str = "p1 or s1:a1-a2:3, comma separated";
+        for record in text.split(',') {
+            if record == "p1" || record == "p2" {
+                position.passes = if record == "p1" { 1 } else { 2 };
+                continue;
+            }
+            let parts: Vec<&str> = record.split(':').collect();
+            let shuttle = match parts.as_slice() {
+                [owner @ ("s1" | "s2"), squares, moves] => squares.split_once('-').and_then(|(from, to)| {
+                    let (from, to) = (self.parse_square(from)?, self.parse_square(to)?);
+                    let moves = moves.parse().ok().filter(|&moves| moves > 0)?;
+                    Some((usize::from(*owner == "s2"), Shuttle { from, to, moves }))
+                }),
+                _ => None,
+            };
+            match shuttle {
+                Some((owner, shuttle)) => position.shuttles[owner] = Some(shuttle),
+                None => faults.push(bad_field("record", record, EXPECTED)),
+            }
+        }
+    }
+}
+
+fn bad_field(field: &'static str, text: &str, expected: &'static str) -> PositionFault {
+    PositionFault::BadField { field, text: text.to_owned(), expected }
+}
+
+fn read_counter(field: &'static str, text: Option<&str>, faults: &mut Vec<PositionFault>) -> u16 {
+    let text = text.unwrap_or("0");
+    text.parse().unwrap_or_else(|_| {
+        faults.push(bad_field(field, text, "a whole number below 65536"));
+        0
+    })
+}
+
+fn read_hands(text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+    const EXPECTED: &str = "M14D1m16d1, or - for empty hands";
+    if text == "-" {
+        return;
+    }
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let digits = &rest[letter.len_utf8()..];
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        match (Piece::from_letter(letter), digits[..end].parse::<u8>()) {
+            (Some((Piece::Man, owner)), Ok(count)) if count < 128 => position.hands[owner.index()].men = count,
+            (Some((Piece::Dux, owner)), Ok(count)) if count <= 1 => position.hands[owner.index()].dux = count,
+            _ => {
+                faults.push(bad_field("list of stones in hand", text, EXPECTED));
+                return;
+            }
+        }
+        rest = &digits[end..];
+    }
+}
+
+impl GameState {
+    /// Returns the text of a legal action.
+    #[must_use]
+    pub fn action_text(&self, action: Action) -> String {
+        self.rules().action_text(self.position(), action)
+    }
+
+    /// Reads the text of an action that is legal now.
+    ///
+    /// # Errors
+    /// [`ActionError`] that says whether the text is no action at all, names a square off the board, or is
+    /// not legal here, and why.
+    pub fn parse_action(&self, text: &str) -> Result<Action, ActionError> {
+        let mut actions = Vec::new();
+        self.legal_actions(&mut actions);
+        let texts: Vec<String> = actions.iter().map(|&action| self.action_text(action)).collect();
+        if let Some(index) = texts.iter().position(|legal| legal == text) {
+            return Ok(actions[index]);
+        }
+        self.check_form(text)?;
+        let hint = if self.outcome().is_some() {
+            ": the game is over".to_owned()
+        } else {
+            nearest(text, texts.iter().map(String::as_str))
+                .map(|near| format!("; did you mean {near}?"))
+                .unwrap_or_default()
+        };
+        Err(ActionError::NotLegal { text: text.to_owned(), hint })
+    }
+
+    /// Checks that `text` has the form of an action on this board.
+    fn check_form(&self, text: &str) -> Result<(), ActionError> {
+        if text == "stop" || text == "pass" {
+            return Ok(());
+        }
+        let squares: Vec<&str> = if let Some(at) = text.strip_prefix("D@").or_else(|| text.strip_prefix('@')) {
+            vec![at]
+        } else if let Some(removed) = text.strip_prefix('x') {
+            removed.split('+').collect()
+        } else if let Some((from, rest)) = text.split_once('-') {
+            std::iter::once(from).chain(rest.split('x')).collect()
+        } else {
+            return Err(ActionError::NotAnAction(text.to_owned()));
+        };
+        for square in squares {
+            let form = square.starts_with(|c: char| c.is_ascii_lowercase())
+                && square.len() > 1
+                && square[1..].bytes().all(|byte| byte.is_ascii_digit());
+            if !form {
+                return Err(ActionError::NotAnAction(text.to_owned()));
+            }
+            if self.rules().parse_square(square).is_none() {
+                let last = self.rules().last_square_text();
+                return Err(ActionError::NotASquare { text: square.to_owned(), last });
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws the board with coordinates, the player to act, and bound pieces in brackets.
+    #[must_use]
+    pub fn drawing(&self) -> String {
+        self.rules().drawing(self.position())
+    }
+}
+
+impl Rules {
+    /// Draws the board with coordinates; bound pieces stand in brackets.
+    #[must_use]
+    pub fn drawing(&self, position: &Position) -> String {
+        let width = self.ranks().to_string().len();
+        let files: String = (0..self.files()).map(|file| format!(" {} ", char::from(b'a' + file as u8))).collect();
+        let mut drawing = String::new();
+        for rank in (0..self.ranks()).rev() {
+            drawing.push_str(&format!("{:>width$} ", rank + 1));
+            for file in 0..self.files() {
+                let square = Square::from_index(rank * self.files() + file);
+                let letter = position.piece_at(square).map_or('.', |(piece, owner)| piece.letter(owner));
+                if position.bound.contains(square) {
+                    drawing.push_str(&format!("({letter})"));
+                } else {
+                    drawing.push_str(&format!(" {letter} "));
+                }
+            }
+            drawing.truncate(drawing.trim_end().len());
+            drawing.push('\n');
+        }
+        drawing.push_str(&format!("{:>width$} {}\n", "", files.trim_end()));
+        drawing
+    }
+}

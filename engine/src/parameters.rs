@@ -1,0 +1,425 @@
+//! The parameters of a ruleset one by one: name, kind, meaning, and how to read and set each.
+//!
+//! This table is the one place that knows the names of rules.md, section 2. Ruleset files, rule cases,
+//! `rulesets show` and the documentation all go through it.
+
+use std::fmt;
+
+use crate::player::Player;
+use crate::ruleset::{
+    DuxCapture, DuxTime, Eliminate, EnclosureBy, EnclosureSides, ExtraMode, ExtraMoves, JumpChain, JumpOver, JumpRun,
+    Lines, MaxPliesResult, NoMove, PerMove, QuietResult, Range, Release, Removal, RemovalScope, Repetition, RowWithDux,
+    Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
+};
+
+/// The value of one parameter, as it is written in files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterValue {
+    /// A whole number.
+    Integer(i64),
+    /// True or false.
+    Boolean(bool),
+    /// A name or text.
+    Text(String),
+    /// A set of names.
+    List(Vec<String>),
+    /// Not set (`"none"` in TOML, `null` in JSON).
+    Absent,
+}
+
+impl fmt::Display for ParameterValue {
+    /// Writes the value as TOML.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParameterValue::Integer(number) => write!(f, "{number}"),
+            ParameterValue::Boolean(truth) => write!(f, "{truth}"),
+            ParameterValue::Text(text) if text.contains('\n') => write!(f, "\"\"\"\n{text}\"\"\""),
+            ParameterValue::Text(text) if text == "1" => f.write_str("1"),
+            ParameterValue::Text(text) => write!(f, "{text:?}"),
+            ParameterValue::List(names) => write!(f, "{names:?}"),
+            ParameterValue::Absent => f.write_str("\"none\""),
+        }
+    }
+}
+
+impl ParameterValue {
+    /// Reads a JSON value; `None` for objects, fractions and mixed lists.
+    #[must_use]
+    pub fn from_json(value: &serde_json::Value) -> Option<ParameterValue> {
+        use serde_json::Value;
+        Some(match value {
+            Value::Null => ParameterValue::Absent,
+            Value::Bool(truth) => ParameterValue::Boolean(*truth),
+            Value::Number(number) => ParameterValue::Integer(number.as_i64()?),
+            Value::String(text) => ParameterValue::Text(text.clone()),
+            Value::Array(items) => {
+                ParameterValue::List(items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>()?)
+            }
+            Value::Object(_) => return None,
+        })
+    }
+
+    /// Returns the value as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            ParameterValue::Integer(number) => (*number).into(),
+            ParameterValue::Boolean(truth) => (*truth).into(),
+            ParameterValue::Text(text) if text == "1" => 1.into(),
+            ParameterValue::Text(text) => text.clone().into(),
+            ParameterValue::List(names) => names.clone().into(),
+            ParameterValue::Absent => serde_json::Value::Null,
+        }
+    }
+}
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A whole number between the two, both included.
+    Integer(i64, i64),
+    /// A whole number between the two, or nothing.
+    OptionalInteger(i64, i64),
+    /// True or false.
+    Boolean,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// Any subset of these names.
+    Set(&'static [&'static str]),
+    /// A drawn board, or nothing.
+    Board,
+}
+
+impl fmt::Display for ParameterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParameterKind::Integer(low, high) => write!(f, "a whole number from {low} to {high}"),
+            ParameterKind::OptionalInteger(low, high) => write!(f, "a whole number from {low} to {high}, or \"none\""),
+            ParameterKind::Boolean => f.write_str("true or false"),
+            ParameterKind::Choice(names) => write!(f, "one of {}", names.join(", ")),
+            ParameterKind::Set(names) => write!(f, "a list of some of {}", names.join(", ")),
+            ParameterKind::Board => f.write_str("a drawn board (characters M D m d .), or \"none\""),
+        }
+    }
+}
+
+/// One parameter of the space.
+pub struct Parameter {
+    /// Name with its table, as `capture.per_move`.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: ParameterKind,
+    /// What it decides, in a few words.
+    pub meaning: &'static str,
+    read: fn(&Ruleset) -> ParameterValue,
+    write: fn(&mut Ruleset, &ParameterValue),
+}
+
+impl fmt::Debug for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parameter").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+impl Parameter {
+    /// Returns the parameter of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Parameter> {
+        PARAMETERS.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Returns this parameter's value in `ruleset`.
+    #[must_use]
+    pub fn value_in(&self, ruleset: &Ruleset) -> ParameterValue {
+        (self.read)(ruleset)
+    }
+
+    /// Returns this parameter's default.
+    #[must_use]
+    pub fn default_value(&self) -> ParameterValue {
+        (self.read)(&Ruleset::default())
+    }
+
+    /// Sets this parameter in `ruleset`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with the value, without the parameter's name; nothing is changed.
+    pub fn set_in(&self, ruleset: &mut Ruleset, value: &ParameterValue) -> Result<(), String> {
+        let value = self.accept(value)?;
+        (self.write)(ruleset, &value);
+        Ok(())
+    }
+
+    /// Brings the value to the form that `write` expects, or says what is wrong with it.
+    fn accept(&self, value: &ParameterValue) -> Result<ParameterValue, String> {
+        use ParameterValue::{Absent, Boolean, Integer, List, Text};
+        let wrong = || Err(format!("{value} is not {}", self.kind));
+        let is_none = |text: &str| text == "none";
+        match (self.kind, value) {
+            (ParameterKind::Integer(low, high) | ParameterKind::OptionalInteger(low, high), Integer(number)) => {
+                if (low..=high).contains(number) { Ok(value.clone()) } else { wrong() }
+            }
+            (ParameterKind::OptionalInteger(..) | ParameterKind::Board, Absent) => Ok(Absent),
+            (ParameterKind::OptionalInteger(..) | ParameterKind::Board, Text(text)) if is_none(text) => Ok(Absent),
+            (ParameterKind::Board, Text(text)) => {
+                let rows: Vec<&str> = text.split(['\n', '/']).map(str::trim).filter(|row| !row.is_empty()).collect();
+                match text.chars().find(|c| !"MDmd./\n\r \t".contains(*c)) {
+                    Some(c) => Err(format!("a drawn board holds only the characters M D m d . and not {c:?}")),
+                    None => Ok(Text(rows.join("\n"))),
+                }
+            }
+            (ParameterKind::Boolean, Boolean(_)) => Ok(value.clone()),
+            (ParameterKind::Choice(names), Text(name)) => choice_or_hint(names, name),
+            (ParameterKind::Choice(names), Integer(number)) => choice_or_hint(names, &number.to_string()),
+            (ParameterKind::Set(names), List(chosen)) => {
+                for name in chosen {
+                    choice_or_hint(names, name)?;
+                }
+                Ok(value.clone())
+            }
+            _ => wrong(),
+        }
+    }
+}
+
+fn choice_or_hint(names: &[&str], name: &str) -> Result<ParameterValue, String> {
+    if names.contains(&name) {
+        return Ok(ParameterValue::Text(name.to_owned()));
+    }
+    let hint = nearest(name, names.iter().copied()).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+    Err(format!("{name:?} is not one of {}{hint}", names.join(", ")))
+}
+
+/// Returns the known name that is fewest letters away from `name`, if any is near enough to be meant.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .min()
+        .filter(|&(distance, candidate)| distance <= 1 + candidate.len().max(name.len()) / 4)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Counts the insertions, deletions and replacements that turn `a` into `b` (Levenshtein 1966).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn integer(value: &ParameterValue) -> i64 {
+    match value {
+        ParameterValue::Integer(number) => *number,
+        other => unreachable!("accepted as a whole number: {other:?}"),
+    }
+}
+
+fn small(value: &ParameterValue) -> u8 {
+    u8::try_from(integer(value)).expect("the accepted range fits in a byte")
+}
+
+fn short(value: &ParameterValue) -> u16 {
+    u16::try_from(integer(value)).expect("the accepted range fits in 16 bits")
+}
+
+fn truth(value: &ParameterValue) -> bool {
+    match value {
+        ParameterValue::Boolean(truth) => *truth,
+        other => unreachable!("accepted as true or false: {other:?}"),
+    }
+}
+
+fn name(value: &ParameterValue) -> &str {
+    match value {
+        ParameterValue::Text(text) => text,
+        other => unreachable!("accepted as a name: {other:?}"),
+    }
+}
+
+fn jump_over_value(jump_over: JumpOver) -> ParameterValue {
+    let names = [(jump_over.own, "own"), (jump_over.enemy, "enemy")];
+    ParameterValue::List(names.iter().filter(|(chosen, _)| *chosen).map(|(_, name)| (*name).to_owned()).collect())
+}
+
+fn jump_over_set(value: &ParameterValue) -> JumpOver {
+    match value {
+        ParameterValue::List(names) => {
+            JumpOver { own: names.iter().any(|name| name == "own"), enemy: names.iter().any(|name| name == "enemy") }
+        }
+        other => unreachable!("accepted as a set: {other:?}"),
+    }
+}
+
+/// Declares one row of [`PARAMETERS`] by the field it stands for.
+macro_rules! row {
+    ($name:literal, integer $low:literal..=$high:literal, $convert:ident, $($field:ident).+, $meaning:literal) => {
+        Parameter {
+            name: $name,
+            kind: ParameterKind::Integer($low, $high),
+            meaning: $meaning,
+            read: |r| ParameterValue::Integer(r.$($field).+.into()),
+            write: |r, v| r.$($field).+ = $convert(v),
+        }
+    };
+    ($name:literal, optional $low:literal..=$high:literal, $($field:ident).+, $meaning:literal) => {
+        Parameter {
+            name: $name,
+            kind: ParameterKind::OptionalInteger($low, $high),
+            meaning: $meaning,
+            read: |r| r.$($field).+.map_or(ParameterValue::Absent, |n| ParameterValue::Integer(n.into())),
+            write: |r, v| r.$($field).+ = if *v == ParameterValue::Absent { None } else { Some(small(v)) },
+        }
+    };
+    ($name:literal, boolean, $($field:ident).+, $meaning:literal) => {
+        Parameter {
+            name: $name,
+            kind: ParameterKind::Boolean,
+            meaning: $meaning,
+            read: |r| ParameterValue::Boolean(r.$($field).+),
+            write: |r, v| r.$($field).+ = truth(v),
+        }
+    };
+    ($name:literal, jump_over, $($field:ident).+, $meaning:literal) => {
+        Parameter {
+            name: $name,
+            kind: ParameterKind::Set(&["own", "enemy"]),
+            meaning: $meaning,
+            read: |r| jump_over_value(r.$($field).+),
+            write: |r, v| r.$($field).+ = jump_over_set(v),
+        }
+    };
+    ($name:literal, $choice:ident, $($field:ident).+, $meaning:literal) => {
+        Parameter {
+            name: $name,
+            kind: ParameterKind::Choice($choice::NAMES),
+            meaning: $meaning,
+            read: |r| ParameterValue::Text(r.$($field).+.as_str().to_owned()),
+            write: |r, v| r.$($field).+ = $choice::from_name(name(v)).expect("accepted as one of the names"),
+        }
+    };
+}
+
+/// Every parameter, in the order of rules.md, section 2.
+pub static PARAMETERS: &[Parameter] = &[
+    row!("board.files", integer 4..=16, small, board.files, "files of the board, counted from South's left"),
+    row!("board.ranks", integer 4..=16, small, board.ranks, "ranks of the board, counted from South's side"),
+    row!("setup.mode", SetupMode, setup.mode, "fixed opening array, or an opening phase that places stones"),
+    Parameter {
+        name: "setup.array",
+        kind: ParameterKind::Board,
+        meaning: "the opening array, top rank first",
+        read: |r| r.setup.array.clone().map_or(ParameterValue::Absent, ParameterValue::Text),
+        write: |r, v| {
+            r.setup.array = match v {
+                ParameterValue::Text(text) => Some(text.clone()),
+                _ => None,
+            }
+        },
+    },
+    row!("placement.men", integer 0..=127, small, placement.men, "men in hand per side"),
+    row!("placement.dux", integer 0..=1, small, placement.dux, "duces in hand per side"),
+    row!("placement.group", integer 1..=127, small, placement.group, "men placed per placement turn"),
+    row!("placement.opening_group", optional 1..=127, placement.opening_group, "size of the very first group, if it differs"),
+    row!("placement.dux_time", DuxTime, placement.dux_time, "when the dux goes down"),
+    Parameter {
+        name: "play.first_player",
+        kind: ParameterKind::Integer(1, 2),
+        meaning: "who makes the first placement or move",
+        read: |r| ParameterValue::Integer(r.first_player.number().into()),
+        write: |r, v| r.first_player = if integer(v) == 1 { Player::First } else { Player::Second },
+    },
+    row!("move.lines", Lines, movement.lines, "four or eight directions, for steps, slides and jumps"),
+    row!("move.jump_over_dux", boolean, movement.jump_over_dux, "whether a dux may be jumped over"),
+    row!("man.step", StepDirections, man.step, "directions of a man's steps and slides"),
+    row!("man.range", Range, man.range, "one square or any number"),
+    row!("man.jump_over", jump_over, man.jump_over, "whose pieces a man may jump over"),
+    row!("man.jump_run", JumpRun, man.jump_run, "exactly one adjacent piece, or a whole adjacent run"),
+    row!("man.jump_chain", JumpChain, man.jump_chain, "one jump, as many as liked, or on while possible"),
+    row!("dux.step", StepDirections, dux_movement.step, "directions of the dux's steps and slides"),
+    row!("dux.range", Range, dux_movement.range, "one square or any number"),
+    row!("dux.jump_over", jump_over, dux_movement.jump_over, "whose pieces the dux may jump over"),
+    row!("dux.jump_run", JumpRun, dux_movement.jump_run, "exactly one adjacent piece, or a whole adjacent run"),
+    row!("dux.jump_chain", JumpChain, dux_movement.jump_chain, "one jump, as many as liked, or on while possible"),
+    row!("dux.chain_slides", boolean, dux.chain_slides, "whether a dux chain may mix slides or steps with jumps"),
+    row!("capture.timing", Timing, capture.timing, "flanked pieces are removed at once, later, or by displacement"),
+    row!("capture.lines", Lines, capture.lines, "lines on which two flankers hold a piece"),
+    row!("capture.span", Span, capture.span, "one piece between the flankers, or an uninterrupted row"),
+    row!(
+        "capture.row_with_dux",
+        RowWithDux,
+        capture.row_with_dux,
+        "a row with an uncapturable dux: nothing happens, or the others are taken"
+    ),
+    row!(
+        "capture.per_move",
+        PerMove,
+        capture.per_move,
+        "one move takes all it flanks, or one piece of the mover's choice"
+    ),
+    row!(
+        "capture.trigger",
+        Trigger,
+        capture.trigger,
+        "walking in between is safe, or being flanked counts however it came about"
+    ),
+    row!("capture.release", Release, capture.release, "bound while both flankers stand, or only while both are free"),
+    row!("capture.free_flankers", boolean, capture.free_flankers, "whether a removal needs both flankers to be free"),
+    row!(
+        "capture.corner",
+        boolean,
+        capture.corner,
+        "whether a man in a corner is flanked by enemies on its two neighbours"
+    ),
+    row!(
+        "capture.man_by_enclosure",
+        boolean,
+        capture.man_by_enclosure,
+        "whether a man with enemies on all its sides is captured"
+    ),
+    row!("capture.removal", Removal, capture.removal, "a removal is the whole turn, or comes before the move"),
+    row!("capture.removal_scope", RemovalScope, capture.removal_scope, "what one removal takes"),
+    row!("extra.mode", ExtraMode, extra.mode, "whether a piece that captured may go on"),
+    row!("extra.moves", ExtraMoves, extra.moves, "a continuation is the piece's full move, or one orthogonal step"),
+    row!("extra.limit", optional 1..=255, extra.limit, "number of continuation moves per turn"),
+    row!("dux.armed", boolean, dux.armed, "whether the dux counts as a flanker"),
+    row!("dux.capture", DuxCapture, dux.capture, "how the dux is taken"),
+    row!(
+        "dux.enclosure_sides",
+        EnclosureSides,
+        dux.enclosure_sides,
+        "the board's edge is a wall, or four real neighbours are needed"
+    ),
+    row!("dux.enclosure_by", EnclosureBy, dux.enclosure_by, "who may stand around an enclosed dux"),
+    row!(
+        "dux.enclosure_trigger",
+        Trigger,
+        dux.enclosure_trigger,
+        "an enemy move must complete it, or it is judged at the end of every turn"
+    ),
+    row!(
+        "dux.enclosure_escape",
+        boolean,
+        dux.enclosure_escape,
+        "whether an enclosed dux that still has a jump is not lost"
+    ),
+    row!("end.win_dux", boolean, end.win_dux, "whether taking the dux wins; if not, it is just removed"),
+    row!("end.eliminate", Eliminate, end.eliminate, "what must be captured to win"),
+    row!("end.eliminate_at", integer 0..=127, small, end.eliminate_at, "a side reduced to this many has lost"),
+    row!("end.no_move", NoMove, end.no_move, "a player without a legal action passes, loses, or the game is drawn"),
+    row!("end.quiet_limit", integer 0..=60000, short, end.quiet_limit, "turns without a capture that end the game; 0 is off"),
+    row!("end.quiet_result", QuietResult, end.quiet_result, "how that end is scored"),
+    row!("end.count_dux", boolean, end.count_dux, "whether the dux counts among the pieces"),
+    row!("end.repetition", Repetition, end.repetition, "what a repeated position does"),
+    row!("end.max_plies", integer 1..=60000, short, end.max_plies, "arbitration cap of the engine, in turns"),
+    row!("end.max_plies_result", MaxPliesResult, end.max_plies_result, "result when the cap is reached"),
+];

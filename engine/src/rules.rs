@@ -1,0 +1,417 @@
+//! A ruleset made ready to play: checked, with everything derived from it that does not change.
+
+use std::fmt;
+
+use crate::geometry::{Direction, Geometry, STEPS, direction_count};
+use crate::player::Player;
+use crate::position::{Hand, Holds, Phase, Piece, Position};
+use crate::ruleset::{
+    DuxCapture, Eliminate, ExtraMode, JumpChain, JumpOver, JumpRun, PerMove, PieceMovement, Range, Release, Repetition,
+    Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
+};
+use crate::squares::{Square, SquareSet};
+
+/// One reason why a ruleset cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesetFault {
+    /// The parameter that is at fault, as `setup.array`.
+    pub parameter: &'static str,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for RulesetFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.parameter, self.message)
+    }
+}
+
+/// Every reason why a ruleset cannot be played; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesetError {
+    /// The ruleset's name.
+    pub id: String,
+    /// The reasons.
+    pub faults: Vec<RulesetFault>,
+}
+
+impl fmt::Display for RulesetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ruleset {:?} cannot be played", self.id)?;
+        for fault in &self.faults {
+            write!(f, "\n  {fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RulesetError {}
+
+/// How one kind of piece moves, by direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Mover {
+    /// By player, one bit per direction of steps and slides.
+    pub(crate) step_directions: [u8; 2],
+    pub(crate) slides: bool,
+    pub(crate) jump_over: JumpOver,
+    pub(crate) jumps_runs: bool,
+    pub(crate) chain: JumpChain,
+    /// Directions of jumps: the first 4 or all 8.
+    pub(crate) direction_count: usize,
+    pub(crate) chain_slides: bool,
+}
+
+impl Mover {
+    fn new(ruleset: &Ruleset, movement: &PieceMovement, chain_slides: bool) -> Mover {
+        let direction_count = direction_count(ruleset.movement.lines);
+        let directions = |forward: i8| {
+            (0..direction_count)
+                .filter(|&direction: &Direction| match movement.step {
+                    StepDirections::All => true,
+                    StepDirections::ForwardSideways => STEPS[direction].1 * forward >= 0,
+                    StepDirections::None => false,
+                })
+                .fold(0, |mask, direction| mask | 1 << direction)
+        };
+        Mover {
+            step_directions: [directions(1), directions(-1)],
+            slides: movement.range == Range::Slide,
+            jump_over: movement.jump_over,
+            jumps_runs: movement.jump_run == JumpRun::Any,
+            chain: movement.jump_chain,
+            direction_count,
+            chain_slides: chain_slides && movement.jump_chain != JumpChain::None,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn steps(&self, player: Player, direction: Direction) -> bool {
+        self.step_directions[player.index()] >> direction & 1 != 0
+    }
+}
+
+/// A ruleset made ready to play.
+///
+/// Built once by [`Rules::new`]; everything that plays reads it and nothing changes it.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub(crate) ruleset: Ruleset,
+    pub(crate) geometry: Geometry,
+    pub(crate) man: Mover,
+    pub(crate) dux: Mover,
+    /// The dux moves exactly like a man, so that both are generated together.
+    pub(crate) dux_moves_like_man: bool,
+    pub(crate) capture_directions: usize,
+    /// Flanked pieces stay on the board for a while: delayed or displacement.
+    pub(crate) binds: bool,
+    /// What is bound is stored, since a move must have completed the binding.
+    pub(crate) stores_holds: bool,
+    /// A move's victims may have to be chosen.
+    pub(crate) chooses_victim: bool,
+    /// A legal move may depend on the game's history.
+    pub(crate) history_limits_moves: bool,
+    /// Positions between turns have to be remembered.
+    pub(crate) remembers_positions: bool,
+    initial: Position,
+}
+
+impl Rules {
+    /// Checks a ruleset and makes it ready to play.
+    ///
+    /// # Errors
+    /// [`RulesetError`] with every reason why it cannot be played.
+    pub fn new(ruleset: &Ruleset) -> Result<Rules, RulesetError> {
+        let mut faults = Vec::new();
+        check_board(ruleset, &mut faults);
+        let stones = match ruleset.setup.mode {
+            SetupMode::Array => read_array(ruleset, &mut faults),
+            SetupMode::Placement => check_placement(ruleset, &mut faults),
+        };
+        check_end(ruleset, stones, &mut faults);
+        if !faults.is_empty() {
+            return Err(RulesetError { id: ruleset.id.clone(), faults });
+        }
+        Ok(Rules::derive(ruleset))
+    }
+
+    fn derive(ruleset: &Ruleset) -> Rules {
+        let repetition = ruleset.end.repetition;
+        let mut rules = Rules {
+            geometry: Geometry::new(ruleset.board),
+            man: Mover::new(ruleset, &ruleset.man, false),
+            dux: Mover::new(ruleset, &ruleset.dux_movement, ruleset.dux.chain_slides),
+            dux_moves_like_man: ruleset.man == ruleset.dux_movement && !ruleset.dux.chain_slides,
+            capture_directions: direction_count(ruleset.capture.lines),
+            binds: ruleset.capture.timing != Timing::Immediate,
+            stores_holds: ruleset.capture.timing != Timing::Immediate && ruleset.capture.trigger == Trigger::Active,
+            chooses_victim: ruleset.capture.timing == Timing::Immediate && ruleset.capture.per_move == PerMove::One,
+            history_limits_moves: matches!(
+                repetition,
+                Repetition::ThreefoldForbidden | Repetition::Superko | Repetition::Shuttle3
+            ),
+            remembers_positions: matches!(
+                repetition,
+                Repetition::ThreefoldDraw | Repetition::ThreefoldForbidden | Repetition::Superko
+            ),
+            initial: Position {
+                stones: [SquareSet::EMPTY; 2],
+                dux: [None; 2],
+                bound: SquareSet::EMPTY,
+                holds: Holds::default(),
+                hands: [Hand::default(); 2],
+                to_act: ruleset.first_player,
+                phase: Phase::Movement,
+                group_left: 0,
+                continuation: None,
+                removed_this_turn: false,
+                quiet_turns: 0,
+                turns: 0,
+                passes: 0,
+                shuttles: [None; 2],
+                key: 0,
+            },
+            ruleset: ruleset.clone(),
+        };
+        rules.initial = rules.initial_position_from_ruleset();
+        rules
+    }
+
+    fn initial_position_from_ruleset(&self) -> Position {
+        let mut position = self.initial;
+        match self.ruleset.setup.mode {
+            SetupMode::Array => {
+                let array = self.ruleset.setup.array.as_deref().unwrap_or_default();
+                for (row, line) in array_rows(array).enumerate() {
+                    let rank = usize::from(self.geometry.ranks) - 1 - row;
+                    for (file, letter) in line.chars().enumerate() {
+                        if let Some((piece, owner)) = Piece::from_letter(letter) {
+                            let square = Square::from_index(rank * usize::from(self.geometry.files) + file);
+                            position.put(owner, piece, square);
+                        }
+                    }
+                }
+            }
+            SetupMode::Placement => {
+                let placement = &self.ruleset.placement;
+                position.hands = [Hand { men: placement.men, dux: placement.dux }; 2];
+                position.phase = Phase::Placement;
+                let group = placement.opening_group.unwrap_or(placement.group);
+                position.group_left = self.group_size(position.hands[0], group);
+            }
+        }
+        self.settle(&mut position);
+        position
+    }
+
+    /// Brings bound flags and key of a position set up by hand in order: what the board alone binds.
+    pub(crate) fn settle(&self, position: &mut Position) {
+        position.bound = SquareSet::EMPTY;
+        position.holds = Holds::default();
+        if self.binds && self.ruleset.capture.trigger == Trigger::Positional {
+            position.bound = self.bound_by_position(position);
+        }
+        position.key = position.key_from_scratch();
+    }
+
+    /// Returns how many stones `hand` puts down in one placement turn of at most `group` men.
+    pub(crate) fn group_size(&self, hand: Hand, group: u8) -> u8 {
+        use crate::ruleset::DuxTime;
+        match self.ruleset.placement.dux_time {
+            DuxTime::Any => hand.stones().min(group),
+            DuxTime::AfterMen if hand.men > 0 => hand.men.min(group),
+            DuxTime::AfterMen => hand.dux,
+        }
+    }
+
+    /// Returns the ruleset as data.
+    #[must_use]
+    pub fn ruleset(&self) -> &Ruleset {
+        &self.ruleset
+    }
+
+    /// Returns the opening position.
+    #[must_use]
+    pub fn initial_position(&self) -> Position {
+        self.initial
+    }
+
+    /// Returns the number of files.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        self.geometry.files.into()
+    }
+
+    /// Returns the number of ranks.
+    #[must_use]
+    pub fn ranks(&self) -> usize {
+        self.geometry.ranks.into()
+    }
+
+    /// Returns the number of squares.
+    #[must_use]
+    pub fn square_count(&self) -> usize {
+        self.files() * self.ranks()
+    }
+
+    /// Returns the set of all squares of the board.
+    #[must_use]
+    pub fn board(&self) -> SquareSet {
+        self.geometry.board
+    }
+
+    /// Returns the orthogonal neighbours of `square`.
+    #[must_use]
+    pub fn orthogonal_neighbours(&self, square: Square) -> SquareSet {
+        self.geometry.orthogonal(square)
+    }
+
+    /// Tells whether a side has a dux, in hand or on the board, when the game begins.
+    #[must_use]
+    pub fn has_duces(&self) -> bool {
+        Player::BOTH.into_iter().any(|player| self.initial.dux(player).is_some() || self.initial.hand(player).dux > 0)
+    }
+
+    /// Returns the men that each side begins with, in hand and on the board.
+    #[must_use]
+    pub fn men_at_start(&self, player: Player) -> usize {
+        self.initial.men(player).len() as usize + usize::from(self.initial.hand(player).men)
+    }
+
+    /// Returns settings that are allowed but change nothing, each with the reason.
+    #[must_use]
+    pub fn settings_without_effect(&self) -> Vec<RulesetFault> {
+        let ruleset = &self.ruleset;
+        let capture = &ruleset.capture;
+        let mut notes = Vec::new();
+        let mut note = |parameter, message: &str| {
+            notes.push(RulesetFault { parameter, message: format!("has no effect: {message}") });
+        };
+        if capture.release == Release::Effective && !self.stores_holds {
+            note("capture.release", "only an active trigger with delayed or displacement capture stores what is bound");
+        }
+        if capture.timing != Timing::Delayed && capture.free_flankers {
+            note("capture.free_flankers", "there is no removal unless capture.timing is \"delayed\"");
+        }
+        if self.binds && capture.per_move == PerMove::One {
+            note("capture.per_move", "nothing is taken at once unless capture.timing is \"immediate\"");
+        }
+        if ruleset.dux.chain_slides && ruleset.dux_movement.jump_chain == JumpChain::None {
+            note("dux.chain_slides", "dux.jump_chain is \"none\"");
+        }
+        if ruleset.extra.limit.is_some() && ruleset.extra.mode == ExtraMode::None {
+            note("extra.limit", "extra.mode is \"none\"");
+        }
+        if capture.span == Span::One && capture.row_with_dux != Default::default() {
+            note("capture.row_with_dux", "capture.span is 1");
+        }
+        if !self.has_duces() && ruleset.dux.capture != DuxCapture::Never {
+            note("dux.capture", "there is no dux");
+        }
+        notes
+    }
+}
+
+/// Returns the rows of a drawn array, top rank first.
+fn array_rows(array: &str) -> impl Iterator<Item = &str> {
+    array.split(['\n', '/']).map(str::trim).filter(|row| !row.is_empty())
+}
+
+fn fault(faults: &mut Vec<RulesetFault>, parameter: &'static str, message: String) {
+    faults.push(RulesetFault { parameter, message });
+}
+
+fn check_board(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) {
+    for (parameter, size) in [("board.files", ruleset.board.files), ("board.ranks", ruleset.board.ranks)] {
+        if !(4..=16).contains(&size) {
+            fault(faults, parameter, format!("a board has 4 to 16, not {size}"));
+        }
+    }
+}
+
+/// Checks the array and returns each side's men and duces.
+fn read_array(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 2] {
+    let mut stones = [Hand::default(); 2];
+    if ruleset.placement.men > 0 || ruleset.placement.dux > 0 {
+        let message = "stones in hand are never placed when setup.mode is \"array\": set both to 0, or setup.mode to \
+                       \"placement\"";
+        fault(faults, "placement.men", message.to_owned());
+    }
+    let Some(array) = &ruleset.setup.array else {
+        fault(faults, "setup.array", "setup.mode is \"array\" but no array is drawn".to_owned());
+        return stones;
+    };
+    let rows: Vec<&str> = array_rows(array).collect();
+    let (files, ranks) = (usize::from(ruleset.board.files), usize::from(ruleset.board.ranks));
+    if rows.len() != ranks {
+        fault(faults, "setup.array", format!("the drawing has {} rows, but board.ranks is {ranks}", rows.len()));
+    }
+    for (row, line) in rows.iter().enumerate() {
+        let width = line.chars().count();
+        if width != files {
+            let message = format!("row {} from the top has {width} squares, but board.files is {files}", row + 1);
+            fault(faults, "setup.array", message);
+        }
+        for letter in line.chars() {
+            match Piece::from_letter(letter) {
+                Some((Piece::Man, owner)) => stones[owner.index()].men += 1,
+                Some((Piece::Dux, owner)) => stones[owner.index()].dux += 1,
+                None if letter == '.' => {}
+                None => fault(faults, "setup.array", format!("{letter:?} is none of M D m d .")),
+            }
+        }
+    }
+    for player in Player::BOTH {
+        let Hand { men, dux } = stones[player.index()];
+        if men + dux == 0 {
+            fault(faults, "setup.array", format!("{player} has no stones"));
+        }
+        if dux > 1 {
+            fault(faults, "setup.array", format!("{player} has {dux} duces; a side has one at most"));
+        }
+    }
+    stones
+}
+
+/// Checks the stones to be placed and returns each side's men and duces.
+fn check_placement(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 2] {
+    let placement = &ruleset.placement;
+    if ruleset.setup.array.is_some() {
+        let message = "an array is drawn but setup.mode is \"placement\": write array = \"none\", or mode = \"array\"";
+        fault(faults, "setup.array", message.to_owned());
+    }
+    if placement.dux > 1 {
+        fault(faults, "placement.dux", format!("a side has one dux at most, not {}", placement.dux));
+    }
+    if placement.group == 0 || placement.opening_group == Some(0) {
+        fault(faults, "placement.group", "a placement turn puts down at least one stone".to_owned());
+    }
+    let stones = usize::from(placement.men) + usize::from(placement.dux);
+    let squares = usize::from(ruleset.board.files) * usize::from(ruleset.board.ranks);
+    if stones == 0 {
+        fault(faults, "placement.men", "setup.mode is \"placement\" but nobody has stones to place".to_owned());
+    } else if 2 * stones >= squares {
+        let message = format!("{stones} stones a side leave no empty square on a board of {squares}");
+        fault(faults, "placement.men", message);
+    }
+    [Hand { men: placement.men, dux: placement.dux }; 2]
+}
+
+fn check_end(ruleset: &Ruleset, stones: [Hand; 2], faults: &mut Vec<RulesetFault>) {
+    let end = &ruleset.end;
+    for player in Player::BOTH {
+        let hand = stones[player.index()];
+        let counted = match end.eliminate {
+            Eliminate::Off => continue,
+            Eliminate::AllMen => hand.men,
+            Eliminate::AllPieces => hand.stones(),
+        };
+        if hand.stones() > 0 && counted <= end.eliminate_at {
+            let what = if end.eliminate == Eliminate::AllMen { "men" } else { "pieces" };
+            let message = format!("{player} begins with {counted} {what} and so has lost before the first move");
+            fault(faults, "end.eliminate_at", message);
+        }
+    }
+    if end.max_plies == 0 {
+        fault(faults, "end.max_plies", "a game needs at least one turn".to_owned());
+    }
+}

@@ -1,0 +1,263 @@
+//! Reading ruleset files.
+//!
+//! A file is TOML with the names of [`crate::parameters`], a few texts, and optionally `base = "bell"` to
+//! start from another ruleset. The evidence for a value stands beside it as a comment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::parameters::{PARAMETERS, Parameter, ParameterValue, nearest};
+use crate::rules::Rules;
+use crate::ruleset::Ruleset;
+
+/// A ruleset together with what its file, and those it is based on, say about each value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesetFile {
+    /// The ruleset.
+    pub ruleset: Ruleset,
+    /// The ruleset that this one was based on, if any.
+    pub base: Option<String>,
+    /// By parameter name, the comment beside its value.
+    pub evidence: BTreeMap<&'static str, Evidence>,
+}
+
+/// What a file says about where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The comment beside the value, without `#`; may be empty.
+    pub text: String,
+    /// The ruleset whose file says it.
+    pub ruleset: String,
+}
+
+/// One fault of a ruleset file, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFault {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1, in characters.
+    pub column: usize,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+/// Every fault of a ruleset file; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesetFileError {
+    /// The faults, by place.
+    pub faults: Vec<FileFault>,
+}
+
+impl fmt::Display for RulesetFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "line {}, column {}: {}", fault.line, fault.column, fault.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RulesetFileError {}
+
+/// The texts at the top of a file, beside the parameters.
+const TEXTS: [&str; 5] = ["id", "base", "name", "summary", "source"];
+
+struct Reader<'a> {
+    text: &'a str,
+    faults: Vec<FileFault>,
+    /// Where each parameter was set in this file.
+    places: BTreeMap<&'static str, Range<usize>>,
+}
+
+impl RulesetFile {
+    /// Reads a ruleset from the text of a file and checks that it can be played.
+    ///
+    /// `base` looks up the ruleset named by `base = "…"`; `bases` names all that it knows, for hints.
+    ///
+    /// # Errors
+    /// [`RulesetFileError`] with every fault and its place: unknown keys, impossible values, and
+    /// combinations that cannot be played.
+    pub fn parse(
+        text: &str,
+        base: &dyn Fn(&str) -> Option<RulesetFile>,
+        bases: &[&str],
+    ) -> Result<RulesetFile, RulesetFileError> {
+        let mut reader = Reader { text, faults: Vec::new(), places: BTreeMap::new() };
+        let file = reader.read(base, bases);
+        let Reader { mut faults, places, .. } = reader;
+        if faults.is_empty()
+            && let Err(error) = Rules::new(&file.ruleset)
+        {
+            for fault in error.faults {
+                let span = places.get(fault.parameter).cloned().unwrap_or(0..0);
+                let (line, column) = line_and_column(text, span.start);
+                faults.push(FileFault { line, column, message: fault.to_string() });
+            }
+        }
+        faults.sort_by_key(|fault| (fault.line, fault.column));
+        if faults.is_empty() { Ok(file) } else { Err(RulesetFileError { faults }) }
+    }
+}
+
+impl Reader<'_> {
+    fn fault(&mut self, at: usize, message: String) {
+        let (line, column) = line_and_column(self.text, at);
+        self.faults.push(FileFault { line, column, message });
+    }
+
+    fn read(&mut self, base: &dyn Fn(&str) -> Option<RulesetFile>, bases: &[&str]) -> RulesetFile {
+        let mut file = RulesetFile { ruleset: Ruleset::default(), base: None, evidence: BTreeMap::new() };
+        let table = match DeTable::parse(self.text) {
+            Ok(table) => table,
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                self.fault(at, format!("not TOML: {}", error.message()));
+                return file;
+            }
+        };
+        let table = table.get_ref();
+        if let Some(value) = table.get("base") {
+            match value.get_ref() {
+                DeValue::String(name) => match base(name) {
+                    Some(found) => {
+                        file = found;
+                        file.base = Some(name.to_string());
+                        file.ruleset.summary.clear();
+                        file.ruleset.source.clear();
+                    }
+                    None => {
+                        let hint = nearest(name, bases.iter().copied())
+                            .map(|near| format!("; did you mean {near:?}?"))
+                            .unwrap_or_default();
+                        self.fault(value.span().start, format!("there is no ruleset {name:?} to start from{hint}"));
+                    }
+                },
+                _ => self.fault(value.span().start, "base is the name of a ruleset, in quotes".to_owned()),
+            }
+        }
+        self.read_texts(table, &mut file.ruleset);
+        let id = file.ruleset.id.clone();
+        for (key, value) in table.iter() {
+            let key_text = key.get_ref().as_ref();
+            if TEXTS.contains(&key_text) {
+                continue;
+            }
+            let is_table = PARAMETERS.iter().any(|parameter| table_of(parameter) == key_text);
+            match value.get_ref() {
+                DeValue::Table(entries) if is_table => {
+                    for (name, value) in entries.iter() {
+                        let full_name = format!("{key_text}.{}", name.get_ref());
+                        self.read_parameter(&full_name, name.span().start, value, &id, &mut file);
+                    }
+                }
+                _ => {
+                    let known = PARAMETERS.iter().map(table_of).chain(TEXTS);
+                    let hint = nearest(key_text, known).map(|near| format!("; did you mean {near:?}?"));
+                    let message = if is_table {
+                        format!("{key_text} is a table: write [{key_text}] and its parameters below")
+                    } else {
+                        format!("{key_text:?} is neither a text nor a table of rulesets{}", hint.unwrap_or_default())
+                    };
+                    self.fault(key.span().start, message);
+                }
+            }
+        }
+        file
+    }
+
+    fn read_texts(&mut self, table: &DeTable<'_>, ruleset: &mut Ruleset) {
+        for (name, field) in [
+            ("id", &mut ruleset.id),
+            ("name", &mut ruleset.name),
+            ("summary", &mut ruleset.summary),
+            ("source", &mut ruleset.source),
+        ] {
+            match table.get(name).map(|value| (value.get_ref(), value.span().start)) {
+                Some((DeValue::String(text), at)) => {
+                    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+                    if name == "id" && (text.is_empty() || !text.chars().all(allowed)) {
+                        self.fault(at, format!("id {text:?} may hold only lower-case letters, digits and hyphens"));
+                    }
+                    *field = text.to_string();
+                }
+                Some((_, at)) => self.fault(at, format!("{name} is a text, in quotes")),
+                None if name == "id" => {
+                    self.fault(0, "the ruleset has no name: write id = \"my-rules\" at the top".to_owned());
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn read_parameter(
+        &mut self,
+        name: &str,
+        key_at: usize,
+        value: &toml::Spanned<DeValue<'_>>,
+        id: &str,
+        file: &mut RulesetFile,
+    ) {
+        let Some(parameter) = Parameter::named(name) else {
+            let hint = nearest(name, PARAMETERS.iter().map(|parameter| parameter.name))
+                .map(|near| format!("; did you mean {near}?"))
+                .unwrap_or_default();
+            self.fault(key_at, format!("{name} is not a parameter of rulesets{hint}"));
+            return;
+        };
+        let at = value.span().start;
+        let Some(read) = value_of(value.get_ref()) else {
+            self.fault(at, format!("{name}: not {}", parameter.kind));
+            return;
+        };
+        if let Err(message) = parameter.set_in(&mut file.ruleset, &read) {
+            self.fault(at, format!("{name}: {message}"));
+            return;
+        }
+        self.places.insert(parameter.name, value.span());
+        let text = comment_beside(self.text, &value.span());
+        file.evidence.insert(parameter.name, Evidence { text, ruleset: id.to_owned() });
+    }
+}
+
+fn table_of(parameter: &Parameter) -> &'static str {
+    parameter.name.split_once('.').map_or("", |(table, _)| table)
+}
+
+fn value_of(value: &DeValue<'_>) -> Option<ParameterValue> {
+    Some(match value {
+        DeValue::String(text) => ParameterValue::Text(text.trim().to_owned()),
+        DeValue::Integer(number) => ParameterValue::Integer(i64::from_str_radix(number.as_str(), number.radix()).ok()?),
+        DeValue::Boolean(truth) => ParameterValue::Boolean(*truth),
+        DeValue::Array(items) => {
+            let name = |item: &toml::Spanned<DeValue<'_>>| match item.get_ref() {
+                DeValue::String(text) => Some(text.to_string()),
+                _ => None,
+            };
+            ParameterValue::List(items.iter().map(name).collect::<Option<_>>()?)
+        }
+        DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => return None,
+    })
+}
+
+/// Returns the comment after a value on its line; for a value of several lines, the one above it.
+fn comment_beside(text: &str, value: &Range<usize>) -> String {
+    let line_start = text[..value.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let comment = if text[value.clone()].contains('\n') {
+        text[..line_start].trim_end_matches('\n').lines().next_back().unwrap_or_default().trim_start()
+    } else {
+        text[value.end..].lines().next().unwrap_or_default().trim_start()
+    };
+    comment.strip_prefix('#').map(|comment| comment.trim().to_owned()).unwrap_or_default()
+}
+
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at.min(text.len())];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}

@@ -1,0 +1,266 @@
+//! A game in progress: rules, position and history.
+
+use std::sync::Arc;
+
+use crate::action::Action;
+use crate::capture::by_words;
+use crate::outcome::{EndReason, Outcome};
+use crate::player::Player;
+use crate::position::Position;
+use crate::rules::Rules;
+use crate::ruleset::{NoMove, Repetition};
+use crate::squares::SquareSet;
+use crate::zobrist;
+
+/// A game in progress: the rules, the position, and what repetition needs of the history.
+#[derive(Debug)]
+pub struct GameState {
+    rules: Arc<Rules>,
+    position: Position,
+    /// Keys of the positions between turns since the last capture, the present one included.
+    history: Vec<u64>,
+    outcome: Option<Outcome>,
+    outcome_is_positional: bool,
+    last_taken: SquareSet,
+}
+
+impl Clone for GameState {
+    fn clone(&self) -> Self {
+        GameState { rules: Arc::clone(&self.rules), history: self.history.clone(), ..*self }
+    }
+
+    /// Copies `source`, reusing this state's memory.
+    fn clone_from(&mut self, source: &Self) {
+        if !Arc::ptr_eq(&self.rules, &source.rules) {
+            self.rules = Arc::clone(&source.rules);
+        }
+        self.history.clone_from(&source.history);
+        self.position = source.position;
+        self.outcome = source.outcome;
+        self.outcome_is_positional = source.outcome_is_positional;
+        self.last_taken = source.last_taken;
+    }
+}
+
+/// An action that cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IllegalAction {
+    /// The game is over.
+    #[error("the game is over: {0}")]
+    GameOver(EndReason),
+    /// The action is not among the legal ones.
+    #[error("{0} is not legal here")]
+    NotLegal(String),
+}
+
+impl GameState {
+    /// Returns a new game.
+    #[must_use]
+    pub fn new(rules: Arc<Rules>) -> GameState {
+        let position = rules.initial_position();
+        GameState::from_position(rules, position)
+    }
+
+    /// Returns a game that begins at `position`, without history.
+    ///
+    /// A position in which the player to act has no legal action ends at once where the rules say so.
+    #[must_use]
+    pub fn from_position(rules: Arc<Rules>, position: Position) -> GameState {
+        let mut state = GameState {
+            rules,
+            position,
+            history: Vec::with_capacity(128),
+            outcome: None,
+            outcome_is_positional: true,
+            last_taken: SquareSet::EMPTY,
+        };
+        if state.rules.remembers_positions {
+            state.history.push(position.key());
+        }
+        if !position.is_mid_turn() {
+            state.judge_legal_actions();
+        }
+        state
+    }
+
+    /// Returns the rules.
+    #[must_use]
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+
+    /// Returns the position.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// Returns whose decision it is. Meaningless once the game is over.
+    #[inline]
+    #[must_use]
+    pub fn player_to_act(&self) -> Player {
+        self.position.to_act
+    }
+
+    /// Returns how the game ended, or `None` while it goes on.
+    #[inline]
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    /// Tells whether the end of this game follows from the position alone, and not from repetition, from
+    /// counters of turns, or from moves that history forbids.
+    #[must_use]
+    pub fn outcome_is_positional(&self) -> bool {
+        self.outcome.is_some() && self.outcome_is_positional
+    }
+
+    /// Returns the squares that the last action emptied by capture.
+    #[must_use]
+    pub fn last_taken(&self) -> SquareSet {
+        self.last_taken
+    }
+
+    /// Returns how often the present position has stood between turns since the last capture, at least 1
+    /// where the rules remember positions, else 0.
+    #[must_use]
+    pub fn repetitions(&self) -> usize {
+        occurrences(&self.history, self.position.key)
+    }
+
+    /// Replaces the content of `actions` by the legal actions, in a fixed order; empty once the game is over.
+    #[inline]
+    pub fn legal_actions(&self, actions: &mut Vec<Action>) {
+        if self.outcome.is_some() {
+            actions.clear();
+        } else {
+            self.rules.legal_actions(&self.position, &self.history, actions);
+        }
+    }
+
+    /// Tells whether `action` is legal now.
+    #[must_use]
+    pub fn is_legal(&self, action: Action) -> bool {
+        let mut actions = Vec::new();
+        self.legal_actions(&mut actions);
+        actions.contains(&action)
+    }
+
+    /// Plays an action after checking it; see [`GameState::play`].
+    ///
+    /// # Errors
+    /// [`IllegalAction`] when the game is over or the action is not legal; nothing has changed then.
+    pub fn try_play(&mut self, action: Action) -> Result<(), IllegalAction> {
+        if let Some(outcome) = self.outcome {
+            return Err(IllegalAction::GameOver(outcome.reason));
+        }
+        if !self.is_legal(action) {
+            return Err(IllegalAction::NotLegal(self.rules.action_text(&self.position, action)));
+        }
+        self.play(action);
+        Ok(())
+    }
+
+    /// Plays a legal action; [`GameState::try_play`] checks it first.
+    ///
+    /// # Panics
+    /// In debug builds when the action is not legal or the game is over; otherwise the state is then
+    /// meaningless.
+    #[inline]
+    pub fn play(&mut self, action: Action) {
+        debug_assert!(self.is_legal(action), "{action:?} is not legal");
+        by_words!(self.rules, self.play_in(action));
+    }
+
+    #[inline(always)]
+    fn play_in<const N: usize>(&mut self, action: Action) {
+        let rules = &*self.rules;
+        let position = &mut self.position;
+        let outside_key = position.key_without_stones();
+        let made = rules.make::<N>(position, action);
+        position.key ^= outside_key;
+        self.last_taken = made.taken;
+        if made.turn_goes_on && made.outcome.is_none() {
+            position.key ^= position.key_without_stones();
+            return;
+        }
+        position.continuation = None;
+        position.removed_this_turn = false;
+        position.key ^= position.key_without_stones();
+        let end = rules.end_turn::<N>(position, &made);
+        self.last_taken |= end.taken;
+        self.outcome = end.outcome;
+        if let Some(outcome) = end.outcome {
+            self.outcome_is_positional =
+                matches!(outcome.reason, EndReason::DuxCaptured | EndReason::DuxEnclosed | EndReason::Eliminated);
+            return;
+        }
+        if rules.remembers_positions {
+            if end.captured {
+                self.history.clear();
+            }
+            self.history.push(position.key);
+            if rules.ruleset.end.repetition == Repetition::ThreefoldDraw
+                && occurrences(&self.history, position.key) >= 3
+            {
+                self.finish(Outcome { winner: None, reason: EndReason::Repetition }, false);
+                return;
+            }
+        }
+        if self.position.turns >= rules.ruleset.end.max_plies {
+            self.finish(Outcome { winner: None, reason: EndReason::MaxPlies }, false);
+            return;
+        }
+        self.judge_legal_actions();
+    }
+
+    fn finish(&mut self, outcome: Outcome, positional: bool) {
+        self.outcome = Some(outcome);
+        self.outcome_is_positional = positional;
+    }
+
+    /// Ends the game where the player to act has no legal action and the rules do not let him pass.
+    #[inline(always)]
+    fn judge_legal_actions(&mut self) {
+        let no_move = self.rules.ruleset.end.no_move;
+        if no_move == NoMove::Pass {
+            return;
+        }
+        let (any, any_but_for_history) = self.rules.has_legal_action(&self.position, &self.history);
+        if any {
+            return;
+        }
+        let winner = if no_move == NoMove::Loss { Some(self.position.to_act.opponent()) } else { None };
+        self.finish(Outcome { winner, reason: EndReason::NoLegalMove }, !any_but_for_history);
+    }
+
+    /// Returns a hash of everything that the future depends on: the position, the counters beside it, and
+    /// how often each position of the history has stood.
+    #[must_use]
+    pub fn full_key(&self) -> u64 {
+        let position = &self.position;
+        let end = &self.rules.ruleset.end;
+        let mut key = position.key;
+        if end.quiet_limit > 0 {
+            key = zobrist::with_counter(key, 1, position.quiet_turns.into());
+        }
+        key = zobrist::with_counter(key, 2, position.passes.into());
+        for player in Player::BOTH {
+            if let Some(shuttle) = position.shuttle(player) {
+                let record = u64::from(shuttle.from.0) << 16 | u64::from(shuttle.to.0) << 8 | u64::from(shuttle.moves);
+                key = zobrist::with_counter(key, 3 + player.index() as u64, record);
+            }
+        }
+        // A sum does not depend on the order of the past.
+        let past = self.history.iter().fold(0u64, |sum, &seen| sum.wrapping_add(zobrist::with_counter(seen, 5, 0)));
+        zobrist::with_counter(key, 6, past).wrapping_add(past)
+    }
+}
+
+/// Counts how often `key` stands in `history`.
+#[inline]
+pub(crate) fn occurrences(history: &[u64], key: u64) -> usize {
+    history.iter().filter(|&&seen| seen == key).count()
+}
