@@ -199,7 +199,7 @@ impl InferenceNetwork {
         let outputs = self.forward(batch.planes, batch.scalars, batch.len())?;
         let size = batch.len() as i64;
         let values = Tensor::f_cat(&[outputs.win_draw_loss, outputs.margin.f_view([size, 1])?], 1)?;
-        let values = self.to_host(&values)?;
+        let values = self.fetch(&values)?;
         answers.win_draw_loss.clear();
         answers.margin.clear();
         for row in values.chunks_exact(4) {
@@ -213,7 +213,7 @@ impl InferenceNetwork {
             win_draw_loss: Tensor::new(),
             margin: Tensor::new(),
         })?;
-        let entries = self.to_host(&entries)?;
+        let entries = self.fetch(&entries)?;
         gather.combine(entries, &mut answers.logits);
         let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
         if finite(&answers.logits) && finite(answers.win_draw_loss.as_flattened()) && finite(&answers.margin) {
@@ -244,7 +244,7 @@ impl InferenceNetwork {
     }
 
     /// Brings a tensor of `f32` to the processor.
-    fn to_host(&mut self, tensor: &Tensor) -> Result<&[f32], TorchError> {
+    fn fetch(&mut self, tensor: &Tensor) -> Result<&[f32], TorchError> {
         let count = tensor.numel();
         self.entries.resize(count, 0.0);
         let tensor = tensor.f_to_device(tch::Device::Cpu)?.f_contiguous()?;

@@ -25,6 +25,7 @@ use crate::config::{NetworkConfig, Pooling};
 use crate::device::Device;
 use crate::encoding::Shape;
 use crate::error::{NetworkError, TorchError};
+use crate::graph::maximum;
 use crate::layout::{Layout, SQUEEZE, group};
 
 /// What the forward pass gives, all `f32`.
@@ -143,7 +144,7 @@ pub(crate) struct Weights {
     pub(crate) pool_out: Vec<Tensor>,
     /// `M` of `[2C]`, or empty
     pub(crate) pool_out_bias: Vec<Tensor>,
-    /// From-squares, to-squares, value features: `[2D + V, C, 1, 1]`
+    /// From-squares, to-squares, value features: `[2D + V, C]`
     pub(crate) head: Tensor,
     /// `[2D + V]`
     pub(crate) head_bias: Tensor,
@@ -192,8 +193,8 @@ impl Weights {
         let temper = 1.0 / (keys as f64).sqrt();
         let head = Tensor::f_cat(
             &[
-                groups[group::FROM_WEIGHT].f_view([keys, channels, 1, 1])? * temper,
-                groups[group::TO_VALUE_WEIGHT].f_view([keys + features, channels, 1, 1])?,
+                groups[group::FROM_WEIGHT].f_view([keys, channels])? * temper,
+                groups[group::TO_VALUE_WEIGHT].f_view([keys + features, channels])?,
             ],
             0,
         )?;
@@ -240,12 +241,11 @@ pub(crate) fn forward(
     scalars: &Tensor,
 ) -> Result<Outputs, TorchError> {
     const BOARD: &[i64] = &[2, 3];
-    let convolve = |input: &Tensor, weight: &Tensor, bias: &Tensor, padding: i64| {
-        input.f_conv2d(weight, Some(bias), [1, 1], [padding, padding], [1, 1], 1)
-    };
+    let convolve =
+        |input: &Tensor, weight: &Tensor, bias: &Tensor| input.f_conv2d(weight, Some(bias), [1, 1], [1, 1], [1, 1], 1);
     let on_board = |bias: Tensor| -> Result<Tensor, tch::TchError> { bias.f_unsqueeze(-1)?.f_unsqueeze(-1) };
 
-    let mut trunk = convolve(planes, &weights.stem, &weights.stem_bias, 1)?;
+    let mut trunk = convolve(planes, &weights.stem, &weights.stem_bias)?;
     if let Some(weight) = &weights.scalars {
         trunk = trunk.f_add(&on_board(scalars.f_linear(weight, None::<&Tensor>)?)?)?;
     }
@@ -254,7 +254,7 @@ pub(crate) fn forward(
     for block in 0..config.blocks {
         let convolution = |input: &Tensor, half: usize| {
             let index = 2 * block + half;
-            convolve(input, &weights.trunk[index], &weights.trunk_bias[index], 1)
+            convolve(input, &weights.trunk[index], &weights.trunk_bias[index])
         };
         let inner = convolution(&trunk, 0)?.f_relu()?;
         let mut branch = convolution(&inner, 1)?;
@@ -263,7 +263,7 @@ pub(crate) fn forward(
             match config.pooling {
                 Pooling::None => {}
                 Pooling::GlobalBias => {
-                    let summary = Tensor::f_cat(&[mean(&inner)?, inner.f_amax(BOARD, false)?], 1)?;
+                    let summary = Tensor::f_cat(&[mean(&inner)?, maximum(&inner)?], 1)?;
                     let bias = summary.f_linear(&weights.pool_in[pooled], None::<&Tensor>)?;
                     branch = branch.f_add(&on_board(bias)?)?;
                 }
@@ -284,12 +284,15 @@ pub(crate) fn forward(
     }
 
     let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
-    let head = convolve(&trunk, &weights.head, &weights.head_bias, 0)?.f_to_kind(Kind::Float)?;
-    let parts = head.f_split_with_sizes([keys, keys, features], 1)?;
-    let from = parts[0].f_flatten(2, 3)?.f_transpose(1, 2)?;
-    let to = parts[1].f_flatten(2, 3)?;
+    // Square by square: `[B, A, C]`, which is how the channels lie in memory.
+    let squares = trunk.f_flatten(2, 3)?.f_transpose(1, 2)?;
+    let head = squares.f_linear(&weights.head, Some(&weights.head_bias))?.f_to_kind(Kind::Float)?;
+    let parts = head.f_split_with_sizes([keys, keys, features], 2)?;
+    let (from, to) = (&parts[0], parts[1].f_transpose(1, 2)?);
     let features = parts[2].f_relu()?;
-    let summary = Tensor::f_cat(&[features.f_mean_dim(BOARD, false, None)?, features.f_amax(BOARD, false)?], 1)?;
+    let over_squares: &[i64] = &[1];
+    let mean = features.f_mean_dim(over_squares, false, None)?;
+    let summary = Tensor::f_cat(&[mean, features.f_amax(over_squares, false)?], 1)?;
     let hidden = summary.f_linear(&weights.summary, Some(&weights.summary_bias))?.f_relu()?;
     let last = hidden.f_linear(&weights.last, Some(&weights.last_bias))?;
     let last = last.f_split_with_sizes([3, 1, 2, 4 * keys], 1)?;

@@ -46,10 +46,10 @@ impl Archive {
             let expression = match op {
                 Op::Planes => "planes".to_owned(),
                 Op::Scalars => "scalars".to_owned(),
-                Op::Convolution { input, weight, bias, padding } => {
+                Op::Convolution { input, weight, bias } => {
                     let name = layer(*weight, Some(*bias));
                     format!(
-                        "torch.conv2d({}, self.{name}.weight, self.{name}.bias, [1, 1], [{padding}, {padding}], [1, 1], 1)",
+                        "torch.conv2d({}, self.{name}.weight, self.{name}.bias, [1, 1], [1, 1], [1, 1], 1)",
                         value(*input)
                     )
                 }
@@ -79,8 +79,12 @@ impl Archive {
                     let inputs: Vec<String> = inputs.iter().map(|&input| value(input)).collect();
                     format!("torch.cat([{}], 1)", inputs.join(", "))
                 }
-                Op::Slice { input, start, len } => format!("torch.narrow({}, 1, {start}, {len})", value(*input)),
-                Op::Squares { board } => format!("torch.flatten({}, 2, 3)", value(*board)),
+                Op::Slice { input, dim, start, len } => {
+                    format!("torch.narrow({}, {dim}, {start}, {len})", value(*input))
+                }
+                Op::MeanSquares { squares } => format!("torch.mean({}, [1])", value(*squares)),
+                Op::MaxSquares { squares } => format!("torch.amax({}, [1])", value(*squares)),
+                Op::Squares { board } => format!("torch.transpose(torch.flatten({}, 2, 3), 1, 2)", value(*board)),
                 Op::Transpose { input } => format!("torch.transpose({}, 1, 2)", value(*input)),
                 Op::Reshape { input, size } => {
                     let size: Vec<String> =
