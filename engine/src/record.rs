@@ -1,0 +1,465 @@
+//! Game records: a played game as one line of JSON.
+//!
+//! Everything that writes games writes this form and everything that reads games reads it. Actions are
+//! texts; replaying a record checks each of them, the result and the reason against the rules.
+
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::notation::{ActionError, PositionError};
+use crate::outcome::{EndReason, Outcome};
+use crate::parameters::PARAMETERS;
+use crate::player::Player;
+use crate::rules::Rules;
+use crate::ruleset::Ruleset;
+use crate::state::GameState;
+
+/// The version of the format that [`GameRecord`] writes and reads.
+pub const RECORD_VERSION: u32 = 1;
+
+/// One game: who played it under which rules, every action, and how it ended.
+///
+/// Fields that a reader does not know are passed over, so that a line may say more than this (the ledger of
+/// a match does).
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use latrunculi_engine::{GameRecord, GameState, Rules, presets};
+///
+/// let ruleset = presets::ruleset("bell").expect("shipped");
+/// let mut state = GameState::new(Arc::new(Rules::new(&ruleset)?));
+/// let mut record = GameRecord::new(&state, ["random".to_owned(), "greedy".to_owned()], 7);
+/// let mut actions = Vec::new();
+/// for _ in 0..10 {
+///     state.legal_actions(&mut actions);
+///     record.play(&mut state, actions[0], None, None);
+/// }
+/// let line = record.to_line();
+/// assert_eq!(GameRecord::from_line(&line)?, record);
+/// assert_eq!(record.replay(state.rules())?.position(), state.position());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GameRecord {
+    /// The version of the format, [`RECORD_VERSION`].
+    pub version: u32,
+    /// The ruleset's id.
+    pub ruleset: String,
+    /// What the ruleset's parameters are, in short ([`ruleset_fingerprint`]).
+    pub ruleset_fingerprint: String,
+    /// The agents' texts, the first player's first.
+    pub agents: [String; 2],
+    /// The seed from which everything random in this game was derived.
+    pub seed: u64,
+    /// The position where the game began, as one line; `None` is the ruleset's own beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// How many of `actions`, from the first on, were the opening and nobody's choice.
+    pub opening: usize,
+    /// Every action played, as text.
+    pub actions: Vec<String>,
+    /// How it ended; `None` if the game was not finished.
+    pub result: Option<RecordedResult>,
+    /// Why it ended, as [`EndReason::as_str`]; `None` if the game was not finished, or was resigned.
+    pub reason: Option<String>,
+    /// What the agent who acted expected, in `[-1, 1]` for himself: one entry per action, or none at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Option<f32>>,
+    /// What the agent spent, in nodes or simulations: one entry per action, or none at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efforts: Vec<Option<u64>>,
+}
+
+/// Who won, as a record says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RecordedResult {
+    /// The first player.
+    #[serde(rename = "1")]
+    First,
+    /// The second player.
+    #[serde(rename = "2")]
+    Second,
+    /// Nobody.
+    #[serde(rename = "draw")]
+    Draw,
+}
+
+impl RecordedResult {
+    /// Returns the result with that winner; none is a draw.
+    #[must_use]
+    pub const fn of_winner(winner: Option<Player>) -> RecordedResult {
+        match winner {
+            Some(Player::First) => RecordedResult::First,
+            Some(Player::Second) => RecordedResult::Second,
+            None => RecordedResult::Draw,
+        }
+    }
+
+    /// Returns the winner; none is a draw.
+    #[must_use]
+    pub const fn winner(self) -> Option<Player> {
+        match self {
+            RecordedResult::First => Some(Player::First),
+            RecordedResult::Second => Some(Player::Second),
+            RecordedResult::Draw => None,
+        }
+    }
+}
+
+/// What is wrong with one record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordFault {
+    /// Not JSON, or not the fields of a record.
+    #[error("not a game record: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Written by another version of the program.
+    #[error("format version {found}, this program reads {RECORD_VERSION}")]
+    Version {
+        /// The version found.
+        found: u64,
+    },
+    /// Played under another ruleset.
+    #[error("a game of {found:?}, not of {expected:?}")]
+    OtherRuleset {
+        /// The ruleset asked for.
+        expected: String,
+        /// The ruleset of the record.
+        found: String,
+    },
+    /// The ruleset has the same name, but its parameters have changed since.
+    #[error("the ruleset {0:?} has other parameters now than when this game was played")]
+    ChangedRuleset(String),
+    /// The position where it began is none.
+    #[error("the start is {0}")]
+    Start(#[from] PositionError),
+    /// An action cannot be played.
+    #[error("action {number}: {source}")]
+    Action {
+        /// Which action, from 1.
+        number: usize,
+        /// Why.
+        source: ActionError,
+    },
+    /// A field contradicts the game.
+    #[error("{field} is {found}, but it should be {expected}")]
+    Contradiction {
+        /// Which field.
+        field: &'static str,
+        /// What the record says.
+        found: String,
+        /// What the game says.
+        expected: String,
+    },
+}
+
+/// Why records cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A line is wrong.
+    #[error("line {line}: {fault}")]
+    Line {
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        fault: RecordFault,
+    },
+    /// The system refuses to read.
+    #[error("line {line} cannot be read: {source}")]
+    Read {
+        /// Which line, from 1.
+        line: usize,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The system refuses to write.
+    #[error("a game record cannot be written: {0}")]
+    Write(#[source] std::io::Error),
+}
+
+impl GameRecord {
+    /// Returns the record of a game that stands at `state` and of which nothing has been played yet.
+    ///
+    /// `agents` are the two agents' texts, the first player's first.
+    #[must_use]
+    pub fn new(state: &GameState, agents: [String; 2], seed: u64) -> GameRecord {
+        let rules = state.rules();
+        let is_initial = *state.position() == rules.initial_position();
+        GameRecord {
+            version: RECORD_VERSION,
+            ruleset: rules.ruleset().id.clone(),
+            ruleset_fingerprint: ruleset_fingerprint(rules.ruleset()),
+            agents,
+            seed,
+            start: (!is_initial).then(|| rules.position_text(state.position())),
+            opening: 0,
+            actions: Vec::new(),
+            result: None,
+            reason: None,
+            values: Vec::new(),
+            efforts: Vec::new(),
+        }
+    }
+
+    /// Plays a legal action in `state` and notes it, with the `value` in `[-1, 1]` that who acts expects for
+    /// himself and the `effort` he spent; notes the end as well if the game is over then.
+    pub fn play(&mut self, state: &mut GameState, action: crate::Action, value: Option<f32>, effort: Option<u64>) {
+        self.actions.push(state.action_text(action));
+        // Four decimals say all that there is to say, and keep the lines short.
+        let value = value.map(|value| (value * 1e4).round() / 1e4);
+        if value.is_some() || !self.values.is_empty() {
+            self.values.resize(self.actions.len() - 1, None);
+            self.values.push(value);
+        }
+        if effort.is_some() || !self.efforts.is_empty() {
+            self.efforts.resize(self.actions.len() - 1, None);
+            self.efforts.push(effort);
+        }
+        state.play(action);
+        if let Some(outcome) = state.outcome() {
+            self.finish(outcome);
+        }
+    }
+
+    /// Notes how the game ended.
+    pub fn finish(&mut self, outcome: Outcome) {
+        self.result = Some(RecordedResult::of_winner(outcome.winner));
+        self.reason = Some(outcome.reason.as_str().to_owned());
+    }
+
+    /// Returns the record as one line of JSON, without the line's end.
+    ///
+    /// # Panics
+    /// Never: there is nothing in a record that JSON cannot say.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("a record holds texts and finite numbers only")
+    }
+
+    /// Reads a record from one line of JSON. Checks its form, not the game: see [`GameRecord::replay`].
+    ///
+    /// # Errors
+    /// [`RecordFault::Version`] for other versions, [`RecordFault::Json`] for anything else.
+    pub fn from_line(line: &str) -> Result<GameRecord, RecordFault> {
+        /// What every version says of itself.
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u64,
+        }
+        let Versioned { version } = serde_json::from_str(line)?;
+        if version != u64::from(RECORD_VERSION) {
+            return Err(RecordFault::Version { found: version });
+        }
+        Ok(serde_json::from_str(line)?)
+    }
+
+    /// Plays the recorded game over and returns where it stands after the last action.
+    ///
+    /// # Errors
+    /// [`RecordFault`] when the ruleset is another one, an action is not legal, or result, reason, opening,
+    /// values or efforts contradict the game.
+    pub fn replay(&self, rules: &Arc<Rules>) -> Result<GameState, RecordFault> {
+        self.replay_with(rules, |_, _| {})
+    }
+
+    /// Plays the recorded game over as [`GameRecord::replay`] does, and calls `visit` before each action with
+    /// the state and the action to be played.
+    ///
+    /// # Errors
+    /// As [`GameRecord::replay`]; some actions may have been visited then.
+    pub fn replay_with(
+        &self,
+        rules: &Arc<Rules>,
+        mut visit: impl FnMut(&GameState, crate::Action),
+    ) -> Result<GameState, RecordFault> {
+        let ruleset = rules.ruleset();
+        if self.ruleset != ruleset.id {
+            let (expected, found) = (ruleset.id.clone(), self.ruleset.clone());
+            return Err(RecordFault::OtherRuleset { expected, found });
+        }
+        if self.ruleset_fingerprint != ruleset_fingerprint(ruleset) {
+            return Err(RecordFault::ChangedRuleset(self.ruleset.clone()));
+        }
+        self.check_lengths()?;
+        let mut state = match &self.start {
+            None => GameState::new(Arc::clone(rules)),
+            Some(text) => GameState::from_position(Arc::clone(rules), rules.parse_position(text)?),
+        };
+        for (index, text) in self.actions.iter().enumerate() {
+            let action =
+                state.parse_action(text).map_err(|source| RecordFault::Action { number: index + 1, source })?;
+            visit(&state, action);
+            state.play(action);
+        }
+        self.check_end(&state)?;
+        Ok(state)
+    }
+
+    fn check_lengths(&self) -> Result<(), RecordFault> {
+        let count = self.actions.len();
+        if self.opening > count {
+            return Err(contradiction("opening", self.opening, format!("{count} at most, the number of actions")));
+        }
+        for (field, length) in
+            [("the number of values", self.values.len()), ("the number of efforts", self.efforts.len())]
+        {
+            if length != 0 && length != count {
+                return Err(contradiction(field, length, format!("0 or {count}, the number of actions")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_end(&self, state: &GameState) -> Result<(), RecordFault> {
+        let said = |result: Option<RecordedResult>| match result {
+            None => "missing".to_owned(),
+            Some(result) => match result.winner() {
+                None => "draw".to_owned(),
+                Some(winner) => winner.number().to_string(),
+            },
+        };
+        let Some(outcome) = state.outcome() else {
+            // A game may be given up, but it has no reason of the rules then.
+            return match &self.reason {
+                Some(reason) => Err(contradiction("reason", reason, "missing: the game is not over".to_owned())),
+                None => Ok(()),
+            };
+        };
+        let result = Some(RecordedResult::of_winner(outcome.winner));
+        if self.result != result {
+            return Err(contradiction("result", said(self.result), said(result)));
+        }
+        let reason = self.reason.as_deref().unwrap_or("missing");
+        if reason != outcome.reason.as_str() {
+            return Err(contradiction("reason", reason, outcome.reason.as_str().to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Returns why the game ended, if it did and the reason is known.
+    #[must_use]
+    pub fn end_reason(&self) -> Option<EndReason> {
+        let reason = self.reason.as_deref()?;
+        EndReason::ALL.into_iter().find(|known| known.as_str() == reason)
+    }
+}
+
+fn contradiction(field: &'static str, found: impl std::fmt::Display, expected: String) -> RecordFault {
+    RecordFault::Contradiction { field, found: found.to_string(), expected }
+}
+
+/// Writes records, one a line.
+///
+/// # Errors
+/// [`RecordError::Write`] when the system refuses.
+pub fn write_records<'a>(
+    records: impl IntoIterator<Item = &'a GameRecord>,
+    mut to: impl Write,
+) -> Result<(), RecordError> {
+    for record in records {
+        writeln!(to, "{}", record.to_line()).map_err(RecordError::Write)?;
+    }
+    to.flush().map_err(RecordError::Write)
+}
+
+/// Reads records, one a line; empty lines are passed over.
+///
+/// # Errors
+/// [`RecordError`], with the number of the first line that is wrong.
+pub fn read_records(from: impl BufRead) -> Result<Vec<GameRecord>, RecordError> {
+    let mut records = Vec::new();
+    for (index, line) in from.lines().enumerate() {
+        let line_number = index + 1;
+        let line = line.map_err(|source| RecordError::Read { line: line_number, source })?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let record = GameRecord::from_line(&line).map_err(|fault| RecordError::Line { line: line_number, fault })?;
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// Returns eight hexadecimal digits that stand for the values of all parameters of a ruleset; names and
+/// texts do not count.
+#[must_use]
+pub fn ruleset_fingerprint(ruleset: &Ruleset) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    for parameter in PARAMETERS {
+        hasher.update(format!("{} = {}\n", parameter.name, parameter.value_in(ruleset)).as_bytes());
+    }
+    format!("{:08x}", hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets;
+
+    fn rules(name: &str) -> Arc<Rules> {
+        Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap())
+    }
+
+    fn first_actions_game(rules: &Arc<Rules>) -> (GameRecord, GameState) {
+        let mut state = GameState::new(Arc::clone(rules));
+        let mut record = GameRecord::new(&state, ["greedy".to_owned(), "random".to_owned()], 3);
+        let mut actions = Vec::new();
+        while state.outcome().is_none() {
+            state.legal_actions(&mut actions);
+            let choice = actions[record.actions.len() * 7 % actions.len()];
+            record.play(&mut state, choice, Some(0.25), Some(1));
+        }
+        (record, state)
+    }
+
+    #[test]
+    fn a_written_game_is_read_and_replayed_to_the_same_end() {
+        for name in presets::NAMES {
+            let rules = rules(name);
+            let (record, state) = first_actions_game(&rules);
+            let mut bytes = Vec::new();
+            write_records([&record, &record], &mut bytes).unwrap();
+            let read = read_records(bytes.as_slice()).unwrap();
+            assert_eq!(read, [record.clone(), record]);
+            let replayed = read[0].replay(&rules).unwrap();
+            assert_eq!(replayed.position(), state.position(), "{name}");
+            assert_eq!(replayed.outcome(), state.outcome(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_record_is_said_with_its_line() {
+        let rules = rules("bell");
+        let (record, _) = first_actions_game(&rules);
+        let mut lines = vec![record.to_line(), String::new()];
+        lines.push(record.to_line().replace("\"version\":1", "\"version\":9"));
+        let error = read_records(lines.join("\n").as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), "line 3: format version 9, this program reads 1");
+        let cut = &record.to_line()[..60];
+        let error = read_records(cut.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with("line 1: not a game record"), "{error}");
+    }
+
+    #[test]
+    fn a_record_that_contradicts_its_game_is_refused() {
+        let rules = rules("bell");
+        let (record, state) = first_actions_game(&rules);
+        let message = |record: &GameRecord| record.replay(&rules).unwrap_err().to_string();
+        let mut wrong = record.clone();
+        wrong.actions[4] = "a1-z9".to_owned();
+        assert!(message(&wrong).starts_with("action 5: "), "{}", message(&wrong));
+        let mut wrong = record.clone();
+        let winner = state.outcome().unwrap().winner;
+        wrong.result = Some(RecordedResult::of_winner(if winner.is_some() { None } else { Some(Player::First) }));
+        assert!(message(&wrong).starts_with("result is "), "{}", message(&wrong));
+        let mut wrong = record.clone();
+        wrong.ruleset_fingerprint = "00000000".to_owned();
+        assert!(matches!(wrong.replay(&rules), Err(RecordFault::ChangedRuleset(_))));
+        let mut wrong = record;
+        wrong.values.pop();
+        assert!(message(&wrong).starts_with("the number of values"), "{}", message(&wrong));
+        assert!(matches!(wrong.replay(&super::tests::rules("dutch")), Err(RecordFault::OtherRuleset { .. })));
+    }
+}
