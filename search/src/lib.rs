@@ -4,6 +4,7 @@ pub mod alphabeta;
 pub mod evaluator;
 pub mod evaluators;
 pub mod game;
+pub mod latrunculi;
 pub mod mcts;
 pub mod toy;
 

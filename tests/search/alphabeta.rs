@@ -20,7 +20,10 @@ fn exact_settings() -> Vec<(&'static str, AlphaBetaSettings)> {
         ("tiny table", AlphaBetaSettings { table_bytes: 256, ..plain }),
         ("windows", AlphaBetaSettings { principal_variation_search: true, aspiration: true, ..plain }),
         ("all", AlphaBetaSettings { table_bytes, ..AlphaBetaSettings::exact() }),
-        ("all, no quiescence", AlphaBetaSettings { table_bytes, quiescence: false, ..AlphaBetaSettings::exact() }),
+        (
+            "all, no quiescence",
+            AlphaBetaSettings { table_bytes, quiescence_plies_max: 0, ..AlphaBetaSettings::exact() },
+        ),
     ]
 }
 
@@ -29,7 +32,7 @@ fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: 
         let mut search = AlphaBeta::new(settings, heuristic.clone());
         for depth in 1..=depth_max {
             let found = search.search(game, Limits::depth(depth));
-            let expected = minimax(game, heuristic, depth, settings.quiescence);
+            let expected = minimax(game, heuristic, depth, settings.quiescence_plies_max);
             // A search that has seen a certain end stops, and deeper minimax finds the same.
             assert_eq!(found.score, expected, "{name}, {settings_name}, depth {depth}: {found:?}");
             assert_eq!(found.principal_variation.first(), Some(&found.action));
@@ -39,7 +42,7 @@ fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: 
             let value = match child.outcome() {
                 Some(outcome) => outcome.value_for(game.player_to_act()) as i32 * (WIN - 1),
                 None => {
-                    let value = minimax(&child, heuristic, depth - 1, settings.quiescence);
+                    let value = minimax(&child, heuristic, depth - 1, settings.quiescence_plies_max);
                     let value = if child.player_to_act() == game.player_to_act() { value } else { -value };
                     if value.abs() > WIN / 2 { value - value.signum() } else { value }
                 }

@@ -3,4 +3,5 @@
 mod alphabeta;
 mod golden;
 mod graph;
+mod latrunculi;
 mod mcts;

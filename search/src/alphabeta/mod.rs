@@ -25,9 +25,6 @@ pub use minimax::minimax;
 /// The score of a win now; a win in `n` actions scores `WIN - n`.
 pub const WIN: i32 = 1_000_000;
 
-/// The most actions that quiescence looks ahead; a safety net, captures end sooner.
-pub const QUIESCENCE_PLIES_MAX: u32 = 16;
-
 /// The most actions that the main search looks ahead.
 pub const DEPTH_MAX: u32 = 96;
 
@@ -75,8 +72,8 @@ pub struct AlphaBetaSettings {
     pub principal_variation_search: bool,
     /// Whether iterations begin with a narrow window around the last value.
     pub aspiration: bool,
-    /// Whether leaves are judged only when no capture is left.
-    pub quiescence: bool,
+    /// How many captures leaves are searched further before they are judged; 0 turns quiescence off.
+    pub quiescence_plies_max: u32,
     /// Whether late quiet actions are searched less deeply first.
     pub late_move_reductions: bool,
 }
@@ -90,7 +87,7 @@ impl Default for AlphaBetaSettings {
             ordering: true,
             principal_variation_search: true,
             aspiration: true,
-            quiescence: true,
+            quiescence_plies_max: 12,
             late_move_reductions: true,
         }
     }
@@ -331,12 +328,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     fn visit(&mut self, ply: usize, depth: i32, alpha: i32, beta: i32) -> Score {
         if depth <= 0 {
             self.has_horizon = true;
-            return if self.settings.quiescence {
-                self.settle(ply, 0, alpha, beta)
-            } else {
-                self.frames[ply].variation.clear();
-                self.evaluate(ply)
-            };
+            return self.settle(ply, 0, alpha, beta);
         }
         let (mut alpha, alpha_before) = (alpha, alpha);
         let uses_table = self.settings.table_bytes > 0;
@@ -461,7 +453,10 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         self.frames[ply].variation.clear();
         let mut best = self.evaluate(ply);
         let heuristic = &self.heuristic;
-        if best.value >= beta || depth >= QUIESCENCE_PLIES_MAX || !heuristic.needs_quiescence(&self.frames[ply].game) {
+        if best.value >= beta
+            || depth >= self.settings.quiescence_plies_max
+            || !heuristic.needs_quiescence(&self.frames[ply].game)
+        {
             return best;
         }
         let Frame { game, actions, order, .. } = &mut self.frames[ply];

@@ -1,0 +1,262 @@
+//! Alpha-beta and MCTS on the real game, over all rulesets.
+
+use std::sync::Arc;
+
+use latrunculi_engine::{Action, GameState, Rules, presets, ruleset::Ruleset};
+use latrunculi_search::Game;
+use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, minimax};
+use latrunculi_search::evaluators::Uniform;
+use latrunculi_search::latrunculi::LatrunculiHeuristic;
+use latrunculi_search::mcts::{Effort, Search, Settings};
+use rand::RngExt;
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+
+fn rules(ruleset: &Ruleset) -> Arc<Rules> {
+    Arc::new(Rules::new(ruleset).expect("the ruleset can be played"))
+}
+
+fn preset(name: &str) -> Arc<Rules> {
+    rules(&presets::ruleset(name).expect("a shipped ruleset"))
+}
+
+/// Plays `count` random actions from the opening, stopping short of the end of the game.
+fn random_game(rules: &Arc<Rules>, count: usize, rng: &mut ChaCha8Rng) -> GameState {
+    let mut game = GameState::new(Arc::clone(rules));
+    let mut actions = Vec::new();
+    for _ in 0..count {
+        Game::legal_actions(&game, &mut actions);
+        let mut next = game.clone();
+        next.play(actions[rng.random_range(0..actions.len())]);
+        if next.outcome().is_some() {
+            break;
+        }
+        game = next;
+    }
+    game
+}
+
+/// Tells whether the long form of the tests is wanted: 1,000 positions instead of a few.
+fn is_slow() -> bool {
+    std::env::var_os("LATRUNCULI_SLOW").is_some()
+}
+
+#[test]
+fn alpha_beta_gives_the_minimax_value_on_every_ruleset() {
+    let mut checked = 0;
+    for name in presets::NAMES {
+        let rules = preset(name);
+        let heuristic = LatrunculiHeuristic::new(&rules);
+        let mut rng = ChaCha8Rng::seed_from_u64(17);
+        // Plain minimax cannot afford long series of captures.
+        let quiescence_plies_max = 3;
+        let plain = AlphaBetaSettings { quiescence_plies_max, ..AlphaBetaSettings::plain() };
+        let table_bytes = 1 << 20;
+        let kinds = [
+            ("plain", plain),
+            ("table", AlphaBetaSettings { table_bytes, ..plain }),
+            ("ordering", AlphaBetaSettings { ordering: true, ..plain }),
+            ("all", AlphaBetaSettings { table_bytes, quiescence_plies_max, ..AlphaBetaSettings::exact() }),
+        ];
+        let mut searches = kinds.map(|(kind, settings)| (kind, AlphaBeta::new(settings, heuristic.clone())));
+        for number in 0..if is_slow() { 1000_usize.div_ceil(presets::NAMES.len()) } else { 4 } {
+            let played = rng.random_range(0..160);
+            let game = random_game(&rules, played, &mut rng);
+            let mut actions = Vec::new();
+            Game::legal_actions(&game, &mut actions);
+            // Depth 3 where plain minimax can afford it.
+            let depth = if actions.len() > if is_slow() { 60 } else { 24 } { 2 } else { 3 };
+            let expected = minimax(&game, &heuristic, depth, quiescence_plies_max);
+            for (kind, search) in &mut searches {
+                let found = search.search(&game, Limits::depth(depth));
+                assert_eq!(
+                    found.score,
+                    expected,
+                    "{name}, {kind}, position {number}, depth {depth}:\n{:?}",
+                    game.position()
+                );
+            }
+            checked += 1;
+        }
+    }
+    println!("{checked} positions; LATRUNCULI_SLOW=1 checks 1,000");
+}
+
+#[test]
+fn quiescence_looks_at_captures_and_at_every_capture() {
+    for name in presets::NAMES {
+        let rules = preset(name);
+        let heuristic = LatrunculiHeuristic::new(&rules);
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let (mut seen, mut missed, mut empty) = (0, 0, 0);
+        let mut actions = Vec::new();
+        for _ in 0..30 {
+            let played = rng.random_range(0..300);
+            let game = random_game(&rules, played, &mut rng);
+            if !heuristic.needs_quiescence(&game) {
+                continue;
+            }
+            Game::legal_actions(&game, &mut actions);
+            for &action in &actions {
+                let mut next = game.clone();
+                next.play(action);
+                let enemy = game.player_to_act().opponent();
+                let left = next.position().stones(enemy).len();
+                let captures = left < game.position().stones(enemy).len();
+                let tactical = heuristic.is_tactical(&game, action);
+                seen += u32::from(captures);
+                missed += u32::from(captures && !tactical);
+                empty += u32::from(tactical && !captures && next.outcome().is_none());
+            }
+        }
+        assert!(missed * 50 <= seen, "{name}: {missed} of {seen} captures missed");
+        assert!(empty * 50 <= seen, "{name}: {empty} tactical actions take nothing ({seen} do)");
+    }
+}
+
+#[test]
+fn the_evaluation_depends_on_the_position_alone_and_is_balanced_at_the_start() {
+    for name in presets::NAMES {
+        let rules = preset(name);
+        let heuristic = LatrunculiHeuristic::new(&rules);
+        let start = heuristic.evaluate(&GameState::new(Arc::clone(&rules)));
+        assert!(start.abs() <= 10, "{name}: {start}");
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for _ in 0..20 {
+            let game = random_game(&rules, 120, &mut rng);
+            let fresh = GameState::from_position(Arc::clone(&rules), *game.position());
+            assert_eq!(heuristic.evaluate(&game), heuristic.evaluate(&fresh));
+            let mut actions = Vec::new();
+            Game::legal_actions(&game, &mut actions);
+            for action in actions {
+                assert!(heuristic.action_index(&game, action) < heuristic.action_index_count());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_history_does_not_matter_for_as_long_as_is_said() {
+    // Two games at one position, one with its history and one without, have the same future for so long.
+    fn same_future(one: &GameState, other: &GameState, plies: u32) -> bool {
+        if one.outcome() != other.outcome() {
+            return false;
+        }
+        let (mut actions, mut other_actions) = (Vec::new(), Vec::new());
+        Game::legal_actions(one, &mut actions);
+        Game::legal_actions(other, &mut other_actions);
+        actions == other_actions
+            && (plies == 0
+                || actions.iter().all(|&action| {
+                    let (mut one, mut other) = (one.clone(), other.clone());
+                    one.play(action);
+                    other.play(action);
+                    same_future(&one, &other, plies - 1)
+                }))
+    }
+    for name in presets::NAMES {
+        let rules = preset(name);
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        for _ in 0..20 {
+            let played = rng.random_range(20..200);
+            let game = random_game(&rules, played, &mut rng);
+            let fresh = GameState::from_position(Arc::clone(&rules), *game.position());
+            let plies = game.history_free_plies().min(2);
+            assert!(same_future(&game, &fresh, plies), "{name}: {:?}", game.position());
+        }
+    }
+}
+
+#[test]
+fn mcts_plays_every_ruleset_to_the_end() {
+    for name in presets::NAMES {
+        let rules = preset(name);
+        for settings in [Settings::gumbel(), Settings::puct()] {
+            let mut rng = ChaCha8Rng::seed_from_u64(23);
+            let mut search = Search::new(settings, &GameState::new(Arc::clone(&rules)));
+            let mut actions = 0;
+            while search.game().outcome().is_none() && actions < 400 {
+                search.start(Effort { simulations: 8, explores: true }, &mut rng);
+                search.run(&mut Uniform).unwrap();
+                let result = search.result();
+                assert!((result.policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{name}");
+                let action = result.actions[result.sample_by_visits(1.0, &mut rng)];
+                search.advance(action);
+                actions += 1;
+            }
+        }
+    }
+}
+
+/// A user's ruleset on the smallest board: five men and a dux a side.
+fn tiny(base: &str) -> Arc<Rules> {
+    let mut ruleset = presets::ruleset(base).expect("a shipped ruleset");
+    ruleset.id = "tiny".to_owned();
+    ruleset.board.files = 4;
+    ruleset.board.ranks = 4;
+    ruleset.setup.array = Some("mdmm/.m.m/M.M./MMDM".to_owned());
+    rules(&ruleset)
+}
+
+/// Judges nothing: only ends count.
+#[derive(Clone)]
+struct Blind;
+
+impl Heuristic<GameState> for Blind {
+    fn evaluate(&self, _game: &GameState) -> i32 {
+        0
+    }
+
+    fn gain(&self, _game: &GameState, _action: Action) -> i32 {
+        0
+    }
+
+    fn action_index(&self, _game: &GameState, _action: Action) -> usize {
+        0
+    }
+
+    fn action_index_count(&self) -> usize {
+        1
+    }
+}
+
+#[test]
+fn what_is_proven_on_a_small_board_is_what_exhaustive_search_finds() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let mut counts = [0, 0];
+    let bases = ["savard", "dutch", "beads", "savard-displacement", "savard-delayed", "mac-12x8"];
+    for number in 0..400 {
+        let rules = tiny(bases[number % bases.len()]);
+        let settings = AlphaBetaSettings { table_bytes: 1 << 16, ..AlphaBetaSettings::exact() };
+        let mut alpha_beta = AlphaBeta::new(settings, LatrunculiHeuristic::new(&rules));
+        let played = rng.random_range(0..24);
+        let mut game = random_game(&rules, played, &mut rng);
+        // Along the line that is proven, wins and losses take turns.
+        while game.outcome().is_none() {
+            let mut search = Search::new(Settings::puct(), &game);
+            search.start(Effort { simulations: 1500, explores: false }, &mut rng);
+            search.run(&mut Uniform).unwrap();
+            let Some(proven) = search.result().proven else { break };
+            let plies = u32::from(proven.plies);
+            if plies > 5 || proven.result == 0 {
+                break;
+            }
+            let exhaustive = minimax(&game, &Blind, plies, 0);
+            assert_eq!(exhaustive.signum(), i32::from(proven.result), "{number}: {proven:?}, {exhaustive}");
+            let found = alpha_beta.search(&game, Limits::depth(plies));
+            assert_eq!(found.score, exhaustive, "{number}: {found:?}");
+            counts[usize::from(proven.result > 0)] += 1;
+            let player = game.player_to_act();
+            game.play(search.result().best_action());
+            // The action that was chosen keeps what is proven.
+            let value = match game.outcome() {
+                Some(outcome) => outcome.value_for(player) as i32,
+                None => {
+                    let value = minimax(&game, &Blind, plies - 1, 0).signum();
+                    if game.player_to_act() == player { value } else { -value }
+                }
+            };
+            assert_eq!(value, i32::from(proven.result), "{number}: {proven:?}");
+        }
+    }
+    assert!(counts[0] >= 3 && counts[1] >= 50, "losses and wins proven: {counts:?}");
+}
