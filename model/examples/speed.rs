@@ -7,9 +7,10 @@ use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use latrunculi_engine::encoding::Shape;
 use latrunculi_model::testing::made_up_batch;
 use latrunculi_model::{
-    Answers, Device, EncodedBatch, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, Shape, Trainer,
+    Answers, Device, EncodedBatch, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, Trainer,
     TrainingConfig, TrainingPrecision,
 };
 

@@ -5,9 +5,9 @@
 
 use tch::{Kind, Tensor};
 
-use crate::encoding::Shape;
 use crate::error::{BatchError, TorchError};
 use crate::network::Outputs;
+use latrunculi_engine::encoding::Shape;
 
 /// Stands for "no second entry".
 const NONE: u32 = u32::MAX;

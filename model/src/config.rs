@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::encoding::Shape;
 use crate::error::NetworkError;
+use latrunculi_engine::encoding::Shape;
 
 /// How a block learns about the whole board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -183,6 +183,12 @@ pub enum FileError {
         /// Version that is read.
         known: u32,
     },
+    /// Its network sees positions in another way.
+    #[error("{path}: its network was trained with another encoding of positions than this program has", path = .path.display())]
+    Encoding {
+        /// The file.
+        path: PathBuf,
+    },
     /// Its description is unreadable.
     #[error("{path}: the description in it is unreadable: {reason}", path = .path.display())]
     Metadata {

@@ -1,71 +1,29 @@
 //! The network as search sees it.
 
-use latrunculi_search::{EvalError, Evaluation, Evaluator, Game};
+use latrunculi_engine::encoding::Shape;
+use latrunculi_engine::{Action, GameState};
+use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
-use crate::encoding::Shape;
-use crate::inference::{Answers, EncodedBatch, InferenceNetwork};
-
-/// Positions being encoded, one after the other. The memory is reused from batch to batch.
-#[derive(Clone, Debug, Default)]
-pub struct EncodedPositions {
-    /// `[B, planes, ranks, files]`
-    pub planes: Vec<f32>,
-    /// `[B, scalars]`
-    pub scalars: Vec<f32>,
-    /// `[B + 1]`, beginning with 0.
-    pub action_offsets: Vec<u32>,
-    /// `[L]`
-    pub action_indices: Vec<[u32; 2]>,
-}
-
-impl EncodedPositions {
-    /// Forgets all positions.
-    pub fn clear(&mut self) {
-        self.planes.clear();
-        self.scalars.clear();
-        self.action_offsets.clear();
-        self.action_offsets.push(0);
-        self.action_indices.clear();
-    }
-
-    /// Returns the positions as a batch.
-    #[must_use]
-    pub fn as_batch(&self) -> EncodedBatch<'_> {
-        EncodedBatch {
-            planes: &self.planes,
-            scalars: &self.scalars,
-            action_offsets: &self.action_offsets,
-            action_indices: &self.action_indices,
-        }
-    }
-}
-
-/// Writes positions as the network sees them.
-pub trait Encode<G: Game> {
-    /// Returns the size of what is written.
-    fn shape(&self) -> Shape;
-
-    /// Appends a position: its planes `[planes, ranks, files]`, its scalars `[scalars]`, and the pair of
-    /// policy entries of each of its legal actions. [`NetEvaluator`] appends the offset.
-    fn encode(&mut self, game: &G, legal_actions: &[G::Action], positions: &mut EncodedPositions);
-}
+use crate::encoding::EncodedPositions;
+use crate::error::BatchError;
+use crate::inference::{Answers, InferenceNetwork};
 
 /// Answers for search with a network, a batch at a time.
 ///
-/// The calling thread computes alone on the processor; let every evaluating thread have an evaluator of
+/// On the processor the calling thread computes alone; let every evaluating thread have an evaluator of
 /// its own.
 #[derive(Debug)]
-pub struct NetEvaluator<E> {
+pub struct NetEvaluator {
     network: InferenceNetwork,
-    encoder: E,
     positions: EncodedPositions,
     answers: Answers,
 }
 
-impl<E> NetEvaluator<E> {
-    /// Puts a network behind an encoder.
-    pub fn new(network: InferenceNetwork, encoder: E) -> NetEvaluator<E> {
-        NetEvaluator { network, encoder, positions: EncodedPositions::default(), answers: Answers::default() }
+impl NetEvaluator {
+    /// Puts an evaluator around a network.
+    #[must_use]
+    pub fn new(network: InferenceNetwork) -> NetEvaluator {
+        NetEvaluator { network, positions: EncodedPositions::default(), answers: Answers::default() }
     }
 
     /// Returns the network.
@@ -86,32 +44,106 @@ impl<E> NetEvaluator<E> {
     }
 }
 
-impl<G: Game, E: Encode<G>> Evaluator<G> for NetEvaluator<E> {
+impl Evaluator<GameState> for NetEvaluator {
     fn evaluate(
         &mut self,
-        games: &[&G],
-        legal_actions: &[&[G::Action]],
+        games: &[&GameState],
+        legal_actions: &[&[Action]],
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError> {
         assert!(games.len() == legal_actions.len() && games.len() == evaluations.len(), "one of each per position");
-        if games.is_empty() {
-            return Ok(());
+        let Some(game) = games.first() else { return Ok(()) };
+        let shape = Shape::of(game.rules());
+        if shape != *self.network.shape() {
+            let error =
+                BatchError::Shape { batch: format!("{shape:?}"), network: format!("{:?}", self.network.shape()) };
+            return Err(EvalError::Device(error.to_string()));
         }
         self.positions.clear();
         for (game, actions) in games.iter().zip(legal_actions) {
-            self.encoder.encode(game, actions, &mut self.positions);
-            self.positions.action_offsets.push(self.positions.action_indices.len() as u32);
+            self.positions.push(game, actions);
         }
-        self.network
-            .answer(&self.positions.as_batch(), &mut self.answers)
-            .map_err(|error| EvalError::Device(error.to_string()))?;
-        let offsets = self.positions.action_offsets.windows(2);
+        let batch = self.positions.as_batch();
+        self.network.answer(&batch, &mut self.answers).map_err(|error| EvalError::Device(error.to_string()))?;
+        let offsets = batch.action_offsets.windows(2);
         for ((evaluation, offset), values) in evaluations.iter_mut().zip(offsets).zip(&self.answers.win_draw_loss) {
-            let logits = &self.answers.logits[offset[0] as usize..offset[1] as usize];
             evaluation.policy_logits.clear();
-            evaluation.policy_logits.extend_from_slice(logits);
+            evaluation.policy_logits.extend_from_slice(&self.answers.logits[offset[0] as usize..offset[1] as usize]);
             evaluation.win_draw_loss = *values;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use latrunculi_engine::{Rules, presets};
+
+    use super::*;
+    use crate::{Device, Network, NetworkConfig, Precision};
+
+    /// Games on the way, each a few actions further than the one before.
+    fn games(ruleset: &str) -> Vec<GameState> {
+        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+        let mut game = GameState::new(rules);
+        let mut actions = Vec::new();
+        let mut games = Vec::new();
+        for step in 0..40 {
+            games.push(game.clone());
+            game.legal_actions(&mut actions);
+            game.play(actions[(step * 7 + 3) % actions.len()]);
+            if game.outcome().is_some() {
+                break;
+            }
+        }
+        games
+    }
+
+    #[test]
+    fn positions_of_every_ruleset_are_answered_one_by_one_as_together() {
+        for name in presets::NAMES {
+            let games = games(name);
+            let shape = Shape::of(games[0].rules());
+            let network = Network::new(&NetworkConfig::default(), &shape, 5, Device::CPU).unwrap();
+            let network = InferenceNetwork::new(&network, Device::CPU, Precision::F32).unwrap();
+            let mut evaluator = NetEvaluator::new(network);
+            let actions: Vec<Vec<Action>> = games
+                .iter()
+                .map(|game| {
+                    let mut actions = Vec::new();
+                    game.legal_actions(&mut actions);
+                    actions
+                })
+                .collect();
+            let all_games: Vec<&GameState> = games.iter().collect();
+            let all_actions: Vec<&[Action]> = actions.iter().map(Vec::as_slice).collect();
+            let mut together = vec![Evaluation::default(); games.len()];
+            evaluator.evaluate(&all_games, &all_actions, &mut together).unwrap();
+            for place in (0..games.len()).step_by(13) {
+                let mut alone = [Evaluation::default()];
+                evaluator.evaluate(&all_games[place..=place], &all_actions[place..=place], &mut alone).unwrap();
+                assert_eq!(alone[0].policy_logits.len(), actions[place].len(), "{name}");
+                let values = alone[0].win_draw_loss;
+                assert!((values.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{name}");
+                let pairs = alone[0].policy_logits.iter().zip(&together[place].policy_logits);
+                for (left, right) in pairs.chain(values.iter().zip(&together[place].win_draw_loss)) {
+                    assert!((left - right).abs() < 1e-4, "{name}: {left} {right}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn games_on_another_board_are_refused() {
+        let games = games("bell");
+        let shape = Shape { files: 3, ..Shape::of(games[0].rules()) };
+        let network = Network::new(&NetworkConfig::default(), &shape, 5, Device::CPU).unwrap();
+        let mut evaluator = NetEvaluator::new(InferenceNetwork::new(&network, Device::CPU, Precision::F32).unwrap());
+        let mut actions = Vec::new();
+        games[0].legal_actions(&mut actions);
+        let error = evaluator.evaluate(&[&games[0]], &[&actions], &mut [Evaluation::default()]).unwrap_err();
+        assert!(error.to_string().contains("shape"), "{error}");
     }
 }

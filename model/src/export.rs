@@ -24,7 +24,7 @@ use tch::{CModule, IValue, Kind, Tensor};
 use crate::error::{FileError, TorchError};
 use crate::files;
 use crate::graph::{Graph, Runner, channels_last};
-use crate::model_file::Model;
+use crate::model_file::{Model, StoredShape};
 
 pub(crate) use torchscript::Archive;
 
@@ -226,7 +226,7 @@ impl Model {
             "format_version": 1,
             "info": self.info,
             "network": self.network.config(),
-            "shape": shape,
+            "shape": StoredShape::of(shape),
             "inputs": {
                 "planes": ["B", shape.planes, shape.ranks, shape.files],
                 "scalars": ["B", shape.scalars],

@@ -8,9 +8,9 @@
 use tch::{Kind, Tensor};
 
 use crate::config::Pooling;
-use crate::encoding::Shape;
 use crate::error::TorchError;
 use crate::network::{Network, Weights};
+use latrunculi_engine::encoding::Shape;
 
 /// Names a value: the place of the operation that makes it.
 pub(crate) type Value = usize;

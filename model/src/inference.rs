@@ -11,10 +11,11 @@ use tch::{Kind, Tensor};
 
 use crate::actions::ActionGather;
 use crate::device::{self, Device};
-use crate::encoding::Shape;
-use crate::error::{BatchError, InferenceError, TorchError};
+use crate::encoding::EncodedBatch;
+use crate::error::{InferenceError, TorchError};
 use crate::graph::{Graph, Runner, channels_last};
 use crate::network::{Network, Outputs};
+use latrunculi_engine::encoding::Shape;
 
 /// How exactly the inference copy computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,42 +63,6 @@ impl FromStr for Precision {
             "bf16" => Ok(Precision::Bf16),
             _ => Err(format!("unknown precision '{text}' (known: auto, f32, bf16)")),
         }
-    }
-}
-
-/// Encoded positions, without targets.
-#[derive(Clone, Copy, Debug)]
-pub struct EncodedBatch<'a> {
-    /// `[B, P, H, W]`
-    pub planes: &'a [f32],
-    /// `[B, S]`
-    pub scalars: &'a [f32],
-    /// `[B + 1]`: the actions of position `i` are `action_offsets[i]..action_offsets[i + 1]`.
-    pub action_offsets: &'a [u32],
-    /// `[L]`: the two entries of the policy vector whose sum is the action's logit.
-    pub action_indices: &'a [[u32; 2]],
-}
-
-impl EncodedBatch<'_> {
-    /// Returns `B`.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.action_offsets.len().saturating_sub(1)
-    }
-
-    /// Tells whether there is no position.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Checks that the vectors have the lengths that `shape` asks for.
-    pub(crate) fn check(&self, shape: &Shape) -> Result<(), BatchError> {
-        let length = |name, found, expected| {
-            if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
-        };
-        length("planes", self.planes.len(), self.len() * shape.planes * shape.area())?;
-        length("scalars", self.scalars.len(), self.len() * shape.scalars)
     }
 }
 

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::config::{NetworkConfig, Pooling};
-use crate::encoding::Shape;
+use latrunculi_engine::encoding::Shape;
 
 /// How a parameter begins.
 #[derive(Clone, Copy, Debug)]

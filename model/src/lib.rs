@@ -24,11 +24,11 @@ mod tests;
 
 pub use config::{NetworkConfig, Pooling};
 pub use device::{Device, DeviceChoice};
-pub use encoding::{Shape, TrainingBatch};
+pub use encoding::{EncodedBatch, EncodedPositions, EncodingNames};
 pub use error::{BatchError, DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
-pub use evaluator::{Encode, EncodedPositions, NetEvaluator};
+pub use evaluator::NetEvaluator;
 pub use export::{ExportFormat, ExportReport, ExportSample};
-pub use inference::{Answers, EncodedBatch, InferenceNetwork, Precision};
+pub use inference::{Answers, InferenceNetwork, Precision};
 pub use model_file::{Model, ModelInfo};
 pub use network::Network;
 pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters, TrainingPrecision};

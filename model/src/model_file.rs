@@ -9,12 +9,13 @@ use tch::Tensor;
 
 use crate::config::NetworkConfig;
 use crate::device::Device;
-use crate::encoding::Shape;
+use crate::encoding::EncodingNames;
 use crate::error::FileError;
 use crate::files::{self, TensorFile};
 use crate::layout::Layout;
 use crate::network::Network;
 use crate::training::{Trainer, TrainingConfig, TrainingCounters};
+use latrunculi_engine::encoding::Shape;
 
 const MODEL: &str = "latrunculi model";
 const MODEL_VERSION: u32 = 1;
@@ -29,8 +30,8 @@ pub struct ModelInfo {
     pub ruleset: String,
     /// That ruleset in full, as TOML, so that the file is enough to play.
     pub ruleset_text: String,
-    /// Version of the encoding of positions, which gives the planes and scalars their meaning.
-    pub encoding: u32,
+    /// What its planes and scalars mean.
+    pub encoding: EncodingNames,
     /// How far it was trained.
     pub training: TrainingCounters,
     /// Whatever else is known, by name: games, generations, seed, program, strength.
@@ -68,7 +69,10 @@ impl Model {
     pub fn load(path: &Path, device: Device) -> Result<Model, FileError> {
         let file = files::read(path, MODEL, MODEL_VERSION)?;
         let (config, shape, layout) = described(&file, path)?;
-        let info = file.described(path, "info")?;
+        let info: ModelInfo = file.described(path, "info")?;
+        if info.encoding != EncodingNames::default() {
+            return Err(FileError::Encoding { path: path.to_owned() });
+        }
         check_names(&file, path, &layout, &[""])?;
         let parameters = gather(&file, path, &layout, "")?;
         let network = Network::from_parameters(&config, &shape, &parameters, device)
@@ -135,17 +139,39 @@ impl Trainer {
     }
 }
 
+/// A [`Shape`] as files have it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoredShape {
+    files: usize,
+    ranks: usize,
+    planes: usize,
+    scalars: usize,
+}
+
+impl StoredShape {
+    pub(crate) fn of(shape: &Shape) -> StoredShape {
+        let &Shape { files, ranks, planes, scalars } = shape;
+        StoredShape { files, ranks, planes, scalars }
+    }
+
+    fn shape(&self) -> Shape {
+        let &StoredShape { files, ranks, planes, scalars } = self;
+        Shape { files, ranks, planes, scalars }
+    }
+}
+
 fn to_json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("our own descriptions are always JSON")
 }
 
 fn describe(config: &NetworkConfig, shape: &Shape) -> BTreeMap<String, String> {
-    BTreeMap::from([("network".to_owned(), to_json(config)), ("shape".to_owned(), to_json(shape))])
+    BTreeMap::from([("network".to_owned(), to_json(config)), ("shape".to_owned(), to_json(&StoredShape::of(shape)))])
 }
 
 fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, Shape, Layout), FileError> {
     let config: NetworkConfig = file.described(path, "network")?;
-    let shape: Shape = file.described(path, "shape")?;
+    let shape = file.described::<StoredShape>(path, "shape")?.shape();
     config.validate(&shape).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
     let layout = Layout::new(&config, &shape);
     Ok((config, shape, layout))
@@ -195,7 +221,7 @@ mod tests {
     }
 
     fn model() -> Model {
-        let info = ModelInfo { ruleset: "bell".to_owned(), encoding: 1, ..ModelInfo::default() };
+        let info = ModelInfo { ruleset: "bell".to_owned(), ..ModelInfo::default() };
         Model { network: trained(Pooling::GlobalBias).averaged_network().unwrap(), info }
     }
 

@@ -23,10 +23,10 @@ use tch::{Kind, Tensor};
 
 use crate::config::{NetworkConfig, Pooling};
 use crate::device::Device;
-use crate::encoding::Shape;
 use crate::error::{NetworkError, TorchError};
 use crate::graph::maximum;
 use crate::layout::{Layout, SQUEEZE, group};
+use latrunculi_engine::encoding::Shape;
 
 /// What the forward pass gives, all `f32`.
 pub(crate) struct Outputs {
@@ -85,6 +85,15 @@ impl Network {
     /// [`NetworkError::Torch`] when the device has no room.
     pub fn to_device(&self, device: Device) -> Result<Network, NetworkError> {
         Network::from_parameters(&self.config, &self.shape, &self.parameters, device)
+    }
+
+    /// Returns a copy of this network for a board of another size; the weights do not depend on it.
+    ///
+    /// # Errors
+    /// [`NetworkError::Config`] when the board is too small or too large; [`NetworkError::Torch`].
+    pub fn for_board(&self, files: usize, ranks: usize) -> Result<Network, NetworkError> {
+        let shape = Shape { files, ranks, ..self.shape };
+        Network::from_parameters(&self.config, &shape, &self.parameters, self.device)
     }
 
     /// Returns its description.

@@ -1,7 +1,7 @@
 //! Made-up batches for tests and measurements.
 
-use crate::encoding::{Shape, TrainingBatch};
 use crate::inference::sample_inputs;
+use latrunculi_engine::encoding::{Shape, TrainingBatch};
 
 /// Returns `count` made-up positions with about `actions` actions each and targets that follow from what
 /// is on the board, so that they can be learnt. The same each time.
@@ -10,17 +10,7 @@ pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBat
     let (planes, scalars) = sample_inputs(shape, count);
     let area = shape.area();
     let none = shape.policy_len() as u32;
-    let mut batch = TrainingBatch {
-        shape: *shape,
-        planes,
-        scalars,
-        action_offsets: vec![0],
-        action_indices: Vec::new(),
-        policy: Vec::new(),
-        win_draw_loss: Vec::new(),
-        margin: Vec::new(),
-        weights: vec![1.0; count],
-    };
+    let mut batch = TrainingBatch { planes, scalars, weights: vec![1.0; count], ..TrainingBatch::new(*shape) };
     for position in 0..count {
         let board = &batch.planes[position * shape.planes * area..(position + 1) * shape.planes * area];
         let count_in = |plane: usize| board[(plane % shape.planes) * area..][..area].iter().sum::<f32>();

@@ -1,13 +1,14 @@
 //! Laws of the network, on made-up positions.
 
+use latrunculi_engine::encoding::{Shape, TrainingBatch};
 use tch::{Kind, Tensor};
 
 use crate::graph::channels_last;
 use crate::network::{Outputs, Weights, forward};
 use crate::testing::made_up_batch;
 use crate::{
-    Answers, Device, EncodedBatch, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, Shape, TrainError,
-    Trainer, TrainingBatch, TrainingConfig, TrainingPrecision,
+    Answers, Device, EncodedBatch, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, TrainError, Trainer,
+    TrainingConfig, TrainingPrecision,
 };
 
 pub(crate) const SHAPE: Shape = Shape { files: 6, ranks: 5, planes: 7, scalars: 3 };

@@ -12,12 +12,12 @@ use tch::{Kind, Tensor};
 use crate::actions::ActionGather;
 use crate::config::NetworkConfig;
 use crate::device::{self, Device};
-use crate::encoding::{Shape, TrainingBatch};
+use crate::encoding::EncodedBatch;
 use crate::error::{BatchError, NetworkError, TorchError, TrainError};
 use crate::graph::channels_last;
-use crate::inference::EncodedBatch;
 use crate::layout::Layout;
 use crate::network::{self, Network, Weights};
+use latrunculi_engine::encoding::{Shape, TrainingBatch};
 
 /// How exactly the trunk is computed in training. Weights, heads and optimiser are 32 bits always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
