@@ -368,6 +368,11 @@ impl Rules {
         taken_of(holds.sides.resize()).each(|square| visit(Bits::of(square)));
     }
 
+    /// Returns what of `capturing` holds pieces now, however it came about.
+    pub(crate) fn holds_now(&self, position: &Position, capturing: Player) -> Holds {
+        self.holds_by_position::<4>(&self.sides(position, capturing))
+    }
+
     /// Returns what holds pieces now, however it came about.
     fn holds_by_position<const N: usize>(&self, sides: &Sides<N>) -> Holds {
         let shifts: Shifts<N> = self.geometry.shifts();

@@ -21,6 +21,23 @@ pub(crate) const fn direction_count(lines: Lines) -> usize {
     }
 }
 
+/// Calls `visit` with each of the first four or all eight directions.
+///
+/// Written out, so that each call knows its direction when it is compiled and a step is one shift.
+#[inline(always)]
+pub(crate) fn each_direction(count: usize, mut visit: impl FnMut(Direction)) {
+    visit(0);
+    visit(1);
+    visit(2);
+    visit(3);
+    if count == 8 {
+        visit(4);
+        visit(5);
+        visit(6);
+        visit(7);
+    }
+}
+
 /// The board's shape, derived once from its size.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {

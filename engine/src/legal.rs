@@ -23,7 +23,7 @@ impl Rules {
     pub(crate) fn legal_actions(&self, position: &Position, history: &[u64], actions: &mut Vec<Action>) {
         actions.clear();
         by_words!(self, self.push_legal_actions(position, actions));
-        if self.history_limits_moves && position.phase == Phase::Movement {
+        if self.history_may_forbid(position, history) {
             actions.retain(|&action| !self.is_forbidden_by_history(position, history, action));
         }
         if actions.is_empty() && self.ruleset.end.no_move == NoMove::Pass {
@@ -38,7 +38,7 @@ impl Rules {
             return (true, true);
         }
         let any = by_words!(self, self.has_action(position));
-        if !any || !self.history_limits_moves {
+        if !any || !self.history_may_forbid(position, history) {
             return (any, any);
         }
         let mut actions = Vec::new();
@@ -239,33 +239,32 @@ impl Rules {
         made.captured || made.outcome.is_some()
     }
 
+    /// Tells whether the game's history can forbid any action at all now; mostly it cannot.
+    #[inline(always)]
+    fn history_may_forbid(&self, position: &Position, history: &[u64]) -> bool {
+        if !self.history_limits_moves || position.phase != Phase::Movement || position.is_mid_turn() {
+            return false;
+        }
+        match self.ruleset.end.repetition {
+            Repetition::Shuttle3 => {
+                position.shuttle(position.to_act).is_some_and(|shuttle| shuttle.moves >= SHUTTLE_MOVES_MAX)
+            }
+            repetition => history.len() >= 4 * occurrences_allowed(repetition),
+        }
+    }
+
     /// Tells whether the game's history forbids an action that is otherwise legal.
     fn is_forbidden_by_history(&self, position: &Position, history: &[u64], action: Action) -> bool {
         let (ActionKind::Move { from, to } | ActionKind::MoveTaking { from, to, .. }) = action.kind() else {
             return false;
         };
         // A turn that has captured can neither repeat a position nor go on with a shuttle.
-        if position.is_mid_turn() {
+        if !self.history_may_forbid(position, history) {
             return false;
         }
-        let allowed = match self.ruleset.end.repetition {
-            Repetition::Shuttle3 => {
-                let record = position.shuttle(position.to_act);
-                let goes_on = record.is_some_and(|shuttle| {
-                    shuttle.from == to && shuttle.to == from && shuttle.moves >= SHUTTLE_MOVES_MAX
-                });
-                if !goes_on {
-                    return false;
-                }
-                return !by_words!(self, self.captures(position, action));
-            }
-            Repetition::Superko => 1,
-            Repetition::ThreefoldForbidden => 2,
-            Repetition::None | Repetition::ThreefoldDraw => return false,
-        };
-        // A position comes back after four turns at the earliest.
-        if history.len() < 4 * allowed {
-            return false;
+        if self.ruleset.end.repetition == Repetition::Shuttle3 {
+            let goes_on = position.shuttle(position.to_act).is_some_and(|last| (last.from, last.to) == (to, from));
+            return goes_on && !by_words!(self, self.captures(position, action));
         }
         let mut after = *position;
         let made = by_words!(self, self.make(&mut after, action));
@@ -281,8 +280,14 @@ impl Rules {
         if self.stores_holds {
             after.set_bound(position.bound);
         }
-        occurrences(history, after.key) >= allowed
+        occurrences(history, after.key) >= occurrences_allowed(self.ruleset.end.repetition)
     }
+}
+
+/// Returns how often a position may have stood before it must not be produced again. It comes back after
+/// four turns at the earliest.
+fn occurrences_allowed(repetition: Repetition) -> usize {
+    if repetition == Repetition::Superko { 1 } else { 2 }
 }
 
 fn removal_of<const N: usize>(squares: Bits<N>) -> Option<Action> {

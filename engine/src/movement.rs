@@ -3,7 +3,7 @@
 //! Source: rules.md, section 2, "movement". Whole sets of pieces move at once: a set is shifted one square
 //! in a direction, and each square that it reaches names the piece by how far it came.
 
-use crate::geometry::{Direction, Shifts};
+use crate::geometry::{Shifts, each_direction};
 use crate::player::Player;
 use crate::position::Position;
 use crate::rules::{Mover, Rules};
@@ -104,16 +104,42 @@ impl<'a, const N: usize> View<'a, N> {
     fn each_move_of(&self, movers: Bits<N>, mover: &Mover, visit: &mut impl FnMut(Square, Square)) {
         let landing = self.landing();
         self.each_step_of(movers, mover, self.empty, landing, visit);
-        if mover.jump_over.any() || mover.chain_slides {
-            if mover.chain == JumpChain::None {
+        if mover.chain == JumpChain::None {
+            if mover.jump_over.any() {
                 self.each_jump_of(movers, mover, landing, visit);
-            } else {
-                self.pieces_with_chains(movers, mover, landing).each(|from| {
-                    let steps = self.steps_from(from, mover, self.empty, landing);
-                    (self.chain_landings(from, mover, landing) & !steps).each(|to| visit(from, to));
-                });
             }
+        } else if mover.chain == JumpChain::Optional && !mover.chain_slides {
+            if mover.jump_over.any() {
+                self.each_chain_of(movers, mover, landing, visit);
+            }
+        } else {
+            let chainers = if mover.chain_slides { movers } else { self.with_jumps(movers, mover, landing) };
+            chainers.each(|from| {
+                let steps = self.steps_from(from, mover, self.empty, landing);
+                (self.chain_landings(from, mover, landing) & !steps).each(|to| visit(from, to));
+            });
         }
+    }
+
+    /// Visits the first jumps of all pieces together, and then the chains of those that can go on.
+    #[inline(always)]
+    fn each_chain_of(&self, movers: Bits<N>, mover: &Mover, landing: Bits<N>, visit: &mut impl FnMut(Square, Square)) {
+        let going_on = self.with_jumps(self.empty, mover, landing);
+        let chainers = self.with_jumps(movers, mover, going_on);
+        self.each_jump_of(movers & !chainers, mover, landing, visit);
+        if chainers.is_empty() {
+            return;
+        }
+        // Jumps over single pieces change file and rank by even numbers, and so never end where a step does.
+        let may_meet_steps = mover.slides || mover.jumps_runs;
+        let hops = Hops::new(self, mover, landing);
+        chainers.each(|from| {
+            let mut ends = if mover.jumps_runs { hops.ends_of_chains(from) } else { hops.ends_of_single_chains(from) };
+            if may_meet_steps {
+                ends &= !self.steps_from(from, mover, self.empty, landing);
+            }
+            ends.each(|to| visit(from, to));
+        });
     }
 
     #[inline(always)]
@@ -125,9 +151,9 @@ impl<'a, const N: usize> View<'a, N> {
         landing: Bits<N>,
         visit: &mut impl FnMut(Square, Square),
     ) {
-        for direction in 0..mover.direction_count {
+        each_direction(mover.direction_count, |direction| {
             if !mover.steps(self.player, direction) {
-                continue;
+                return;
             }
             let delta = self.rules.geometry.delta(direction);
             let mut reached = self.shifts.step(movers, direction);
@@ -144,13 +170,13 @@ impl<'a, const N: usize> View<'a, N> {
                 reached = self.shifts.step(reached, direction);
                 back += delta;
             }
-        }
+        });
     }
 
     #[inline(always)]
     fn each_jump_of(&self, movers: Bits<N>, mover: &Mover, landing: Bits<N>, visit: &mut impl FnMut(Square, Square)) {
         let jumpable = self.jumpable(mover);
-        for direction in 0..mover.direction_count {
+        each_direction(mover.direction_count, |direction| {
             let delta = self.rules.geometry.delta(direction);
             let mut over = self.shifts.step(movers, direction) & jumpable;
             let mut back = delta;
@@ -164,30 +190,24 @@ impl<'a, const N: usize> View<'a, N> {
                 }
                 over = behind & jumpable;
             }
-        }
+        });
     }
 
-    /// Returns those of `movers` that have at least one jump.
+    /// Returns those of `squares` from which a piece would have at least one jump.
     #[inline(always)]
-    fn pieces_with_jumps(&self, movers: Bits<N>, mover: &Mover, landing: Bits<N>) -> Bits<N> {
+    fn with_jumps(&self, squares: Bits<N>, mover: &Mover, landing: Bits<N>) -> Bits<N> {
         let jumpable = self.jumpable(mover);
         let landing = if mover.jumps_runs { landing & !jumpable } else { landing };
         let mut jumpers = Bits::EMPTY;
-        for direction in 0..mover.direction_count {
-            let back: Direction = direction ^ 1;
-            let mut over = self.shifts.step(landing, back) & jumpable;
-            jumpers |= self.shifts.step(over, back);
-            if mover.jumps_runs {
-                loop {
-                    over = self.shifts.step(over, back) & jumpable;
-                    if over.is_empty() {
-                        break;
-                    }
-                    jumpers |= self.shifts.step(over, back);
-                }
+        each_direction(mover.direction_count, |direction| {
+            let mut over = self.shifts.step(landing, direction) & jumpable;
+            jumpers |= self.shifts.step(over, direction);
+            while mover.jumps_runs && !over.is_empty() {
+                over = self.shifts.step(over, direction) & jumpable;
+                jumpers |= self.shifts.step(over, direction);
             }
-        }
-        jumpers & movers
+        });
+        jumpers & squares
     }
 
     /// Returns where one step or slide from `square` over `empty` squares may end.
@@ -197,20 +217,11 @@ impl<'a, const N: usize> View<'a, N> {
         ends
     }
 
-    /// Returns those of `movers` whose chains can reach more than a single step does.
-    #[inline(always)]
-    fn pieces_with_chains(&self, movers: Bits<N>, mover: &Mover, landing: Bits<N>) -> Bits<N> {
-        if mover.chain_slides { movers } else { self.pieces_with_jumps(movers, mover, landing) }
-    }
-
     /// Returns where a chain of one or more jumps of the piece on `start` may end.
     ///
     /// The piece has left its square, which is empty meanwhile; but the chain may not end there.
     fn chain_landings(&self, start: Square, mover: &Mover, landing: Bits<N>) -> Bits<N> {
-        let mut jumpable = self.jumpable(mover);
-        jumpable.remove(start);
-        let left = Bits::of(start);
-        let hops = Hops { view: self, mover, jumpable, empty: self.empty | left, landing: landing | left };
+        let hops = Hops::new(self, mover, landing);
         match mover.chain {
             JumpChain::Maximal => hops.ends_of_maximal_chains(start),
             _ => hops.ends_of_chains(start),
@@ -242,17 +253,21 @@ impl<'a, const N: usize> View<'a, N> {
     #[inline(always)]
     fn any_moves(&self, movers: Bits<N>, mover: &Mover) -> bool {
         let landing = self.landing();
-        for direction in 0..mover.direction_count {
-            if mover.steps(self.player, direction) && !(self.shifts.step(movers, direction) & landing).is_empty() {
-                return true;
+        let mut reached = Bits::EMPTY;
+        each_direction(mover.direction_count, |direction| {
+            if mover.steps(self.player, direction) {
+                reached |= self.shifts.step(movers, direction);
             }
+        });
+        if !(reached & landing).is_empty() {
+            return true;
         }
         mover.jump_over.any() && self.any_jumps(movers, mover, landing)
     }
 
     #[inline(always)]
     fn any_jumps(&self, movers: Bits<N>, mover: &Mover, landing: Bits<N>) -> bool {
-        let jumps = !self.pieces_with_jumps(movers, mover, landing).is_empty();
+        let jumps = !self.with_jumps(movers, mover, landing).is_empty();
         // A chain that must go on until it is back at its start is no move.
         if jumps && mover.chain == JumpChain::Maximal {
             let mut any = false;
@@ -267,76 +282,106 @@ impl<'a, const N: usize> View<'a, N> {
     pub(crate) fn dux_has_jump(&self) -> bool {
         self.position.dux(self.player).is_some_and(|dux| {
             let mover = &self.rules.dux;
-            mover.jump_over.any() && !self.pieces_with_jumps(Bits::of(dux), mover, self.empty).is_empty()
+            mover.jump_over.any() && !self.with_jumps(Bits::of(dux), mover, self.empty).is_empty()
         })
     }
 }
 
-/// The hops of one piece in a chain, on a board that it has left.
+/// The hops of a kind of piece in chains.
+///
+/// The piece that chains has left its square `start`: it can be neither jumped over nor stopped at, but
+/// passed through.
 struct Hops<'v, 'a, const N: usize> {
     view: &'v View<'a, N>,
     mover: &'v Mover,
     jumpable: Bits<N>,
-    empty: Bits<N>,
     landing: Bits<N>,
 }
 
-impl<const N: usize> Hops<'_, '_, N> {
+impl<'v, 'a, const N: usize> Hops<'v, 'a, N> {
+    #[inline(always)]
+    fn new(view: &'v View<'a, N>, mover: &'v Mover, landing: Bits<N>) -> Self {
+        Hops { view, mover, jumpable: view.jumpable(mover), landing }
+    }
+
     /// Returns where one hop from any of `squares` lands.
     #[inline(always)]
-    fn from(&self, squares: Bits<N>) -> Bits<N> {
+    fn from(&self, squares: Bits<N>, start: Square) -> Bits<N> {
         let view = self.view;
+        let left = Bits::of(start);
+        let jumpable = self.jumpable & !left;
+        let landing = self.landing | left;
         let mut landings = Bits::EMPTY;
-        for direction in 0..self.mover.direction_count {
-            let mut over = view.shifts.step(squares, direction) & self.jumpable;
+        each_direction(self.mover.direction_count, |direction| {
+            let mut over = view.shifts.step(squares, direction) & jumpable;
+            if !self.mover.jumps_runs {
+                landings |= view.shifts.step(over, direction) & landing;
+                return;
+            }
             while !over.is_empty() {
                 let behind = view.shifts.step(over, direction);
-                if !self.mover.jumps_runs {
-                    landings |= behind & self.landing;
-                    break;
-                }
-                landings |= behind & self.landing & !self.jumpable;
-                over = behind & self.jumpable;
+                landings |= behind & landing & !jumpable;
+                over = behind & jumpable;
             }
-        }
+        });
         if self.mover.chain_slides && self.mover.chain == JumpChain::Optional {
-            squares.each(|square| landings |= view.steps_from(square, self.mover, self.empty, self.landing));
+            squares.each(|square| landings |= view.steps_from(square, self.mover, view.empty | left, landing));
         }
         landings
     }
 
     /// Returns every square that one or more hops reach; a hop onto an enemy is the last one.
-    #[inline(always)]
     fn ends_of_chains(&self, start: Square) -> Bits<N> {
         let mut ends = Bits::EMPTY;
         let mut frontier = Bits::of(start);
         while !frontier.is_empty() {
-            let reached = self.from(frontier) & !ends;
+            let reached = self.from(frontier, start) & !ends;
             ends |= reached;
-            frontier = reached & self.empty;
+            frontier = reached & self.view.empty;
         }
         ends.remove(start);
         ends
     }
 
+    /// As [`Hops::ends_of_chains`], for hops over one piece each.
+    #[inline(always)]
+    fn ends_of_single_chains(&self, start: Square) -> Bits<N> {
+        let view = self.view;
+        let jumpable = self.jumpable & !Bits::of(start);
+        let mut ends = Bits::EMPTY;
+        let mut frontier = Bits::of(start);
+        loop {
+            let mut reached = Bits::EMPTY;
+            each_direction(self.mover.direction_count, |direction| {
+                reached |= view.shifts.step(view.shifts.step(frontier, direction) & jumpable, direction);
+            });
+            reached &= self.landing & !ends;
+            if reached.is_empty() {
+                return ends;
+            }
+            ends |= reached;
+            frontier = reached & view.empty;
+        }
+    }
+
     /// Returns every square where a chain that must go on while it can may end.
     fn ends_of_maximal_chains(&self, start: Square) -> Bits<N> {
         let mut ends = Bits::EMPTY;
-        self.follow_maximal(start, Bits::of(start), &mut ends);
+        self.follow_maximal(start, start, Bits::of(start), &mut ends);
         ends.remove(start);
         ends
     }
 
-    fn follow_maximal(&self, square: Square, visited: Bits<N>, ends: &mut Bits<N>) {
-        self.from(Bits::of(square)).each(|next| {
+    fn follow_maximal(&self, start: Square, square: Square, visited: Bits<N>, ends: &mut Bits<N>) {
+        self.from(Bits::of(square), start).each(|next| {
             if visited.contains(next) {
                 return;
             }
             let mut visited = visited;
             visited.insert(next);
-            let goes_on = self.empty.contains(next) && !(self.from(Bits::of(next)) & !visited).is_empty();
+            let goes_on = self.view.empty.contains(next) && !(self.from(Bits::of(next), start) & !visited).is_empty();
             if goes_on {
-                self.follow_maximal(next, visited, ends);
+                self.follow_maximal(start, next, visited, ends);
             } else {
                 ends.insert(next);
             }

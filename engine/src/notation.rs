@@ -8,10 +8,28 @@ use crate::action::{Action, ActionKind};
 use crate::capture::by_words;
 use crate::parameters::nearest;
 use crate::player::Player;
-use crate::position::{Continuation, Hand, Phase, Piece, Position, Shuttle};
+use crate::position::{Continuation, Hand, Holds, Phase, Piece, Position, Shuttle};
 use crate::rules::Rules;
 use crate::squares::{Square, SquareSet};
 use crate::state::GameState;
+
+/// How the text of a position marks what holds a piece, in the order of [`Holds::by_mark`].
+const HOLD_MARKS: [char; 5] = ['-', '|', '/', '\\', '+'];
+
+impl Holds {
+    /// Returns the squares of each kind of hold with its mark.
+    fn by_mark(&self) -> [(char, SquareSet); 5] {
+        let [rank, file, rising, falling] = self.lines;
+        let [a, b, c, d, e] = HOLD_MARKS;
+        [(a, rank), (b, file), (c, rising), (d, falling), (e, self.sides)]
+    }
+
+    fn by_mark_mut(&mut self) -> [(char, &mut SquareSet); 5] {
+        let [rank, file, rising, falling] = &mut self.lines;
+        let [a, b, c, d, e] = HOLD_MARKS;
+        [(a, rank), (b, file), (c, rising), (d, falling), (e, &mut self.sides)]
+    }
+}
 
 /// One reason why a text is not a position of these rules.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -289,7 +307,9 @@ impl Rules {
     /// 3. stones in hand, as `M14D1m16d1`, or `-`;
     /// 4. `place:2` (stones left in this placement turn), `move`, `go:d4:0` (the piece on d4 may go on,
     ///    continuation moves made) or `removed` (a removal was made, the move is due);
-    /// 5. bound squares, comma separated, or `-`;
+    /// 5. bound squares, comma separated, or `-`; where a move must complete the binding, each with the
+    ///    lines that hold it (`d4-` on its rank, `d4|` on its file, `d4/` and `d4\` on diagonals, `d4+` from
+    ///    all sides), also squares inside a held row from which a piece was removed;
     /// 6. turns since a capture;
     /// 7. turns played;
     /// 8. if not empty, what the end of the game counts besides: `p1` (the last turn was a pass) and
@@ -319,7 +339,7 @@ impl Rules {
             (Phase::Movement, None) if position.removed_this_turn => "removed".to_owned(),
             (Phase::Movement, None) => "move".to_owned(),
         };
-        let bound = if position.bound.is_empty() { "-".to_owned() } else { self.squares_text(position.bound, ",") };
+        let bound = self.bound_text(position);
         text.push_str(&format!(" {phase} {bound} {} {}", position.quiet_turns, position.turns));
         let mut records = Vec::new();
         if position.passes > 0 {
@@ -336,6 +356,20 @@ impl Rules {
             text.push_str(&records.join(","));
         }
         text
+    }
+
+    fn bound_text(&self, position: &Position) -> String {
+        let holds = position.holds.by_mark();
+        let all = holds.iter().fold(position.bound, |all, (_, squares)| all | *squares);
+        if all.is_empty() {
+            return "-".to_owned();
+        }
+        let marked = |square: Square| {
+            let marks: String =
+                holds.iter().filter(|(_, squares)| squares.contains(square)).map(|(mark, _)| *mark).collect();
+            format!("{}{marks}", self.square_text(square))
+        };
+        all.iter().map(marked).collect::<Vec<String>>().join(",")
     }
 
     fn rows_text(&self, position: &Position) -> String {
@@ -473,32 +507,57 @@ impl Rules {
         }
     }
 
-    fn read_bound(&self, text: &str, position: &Position, faults: &mut Vec<PositionFault>) -> Option<SquareSet> {
+    /// Reads bound squares and what holds them; `None` where the text leaves it to the board.
+    fn read_bound(
+        &self,
+        text: &str,
+        position: &Position,
+        faults: &mut Vec<PositionFault>,
+    ) -> Option<(SquareSet, Holds)> {
         if text == "-" {
             return None;
         }
-        let mut bound = SquareSet::EMPTY;
-        for name in text.split(',') {
-            match self.parse_square(name) {
-                Some(square) if position.piece_at(square).is_some() => bound.insert(square),
-                Some(square) => {
-                    faults.push(PositionFault::NoSuchPiece { square: self.square_text(square), role: "bound" });
+        let (mut bound, mut holds) = (SquareSet::EMPTY, Holds::default());
+        for entry in text.split(',') {
+            let name = entry.trim_end_matches(HOLD_MARKS);
+            let Some(square) = self.parse_square(name) else {
+                faults.push(self.not_a_square(name));
+                continue;
+            };
+            for (mark, squares) in holds.by_mark_mut() {
+                if entry[name.len()..].contains(mark) {
+                    squares.insert(square);
                 }
-                None => faults.push(self.not_a_square(name)),
+            }
+            if position.piece_at(square).is_some() {
+                bound.insert(square);
+            } else if entry == name {
+                faults.push(PositionFault::NoSuchPiece { square: self.square_text(square), role: "bound" });
             }
         }
-        Some(bound)
+        Some((bound, holds))
     }
 
-    /// Takes over stored bound flags; where the board alone binds, they must say what it says.
-    fn check_flags(&self, flags: Option<SquareSet>, position: &mut Position, faults: &mut Vec<PositionFault>) {
-        let Some(flags) = flags else { return };
-        let stores_flags = self.binds && self.ruleset.capture.trigger == crate::ruleset::Trigger::Active;
-        if stores_flags {
-            position.bound = flags;
-        } else if flags != position.bound {
-            faults.push(PositionFault::Contradiction("the bound squares are not those that the board binds"));
+    /// Takes over stored bound flags; where the board alone binds, they must say what it says. Pieces
+    /// without marks are held by whatever flanks them now.
+    fn check_flags(&self, flags: Option<(SquareSet, Holds)>, position: &mut Position, faults: &mut Vec<PositionFault>) {
+        let Some((bound, mut holds)) = flags else { return };
+        if !self.stores_holds {
+            if bound != position.bound {
+                faults.push(PositionFault::Contradiction("the bound squares are not those that the board binds"));
+            }
+            return;
         }
+        let marked = holds.by_mark().into_iter().fold(SquareSet::EMPTY, |all, (_, squares)| all | squares);
+        let unmarked = bound & !marked;
+        for player in Player::BOTH {
+            let found = self.holds_now(position, player);
+            for ((_, squares), (_, found)) in holds.by_mark_mut().into_iter().zip(found.by_mark()) {
+                *squares |= found & unmarked;
+            }
+        }
+        position.bound = bound;
+        position.holds = holds;
     }
 
     fn read_records(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {

@@ -50,7 +50,7 @@ pub struct GameRecord {
     pub ruleset: String,
     /// What the ruleset's parameters are, in short ([`ruleset_fingerprint`]).
     pub ruleset_fingerprint: String,
-    /// The agents' texts, the first player's first.
+    /// The agents' texts, that of player 1 first.
     pub agents: [String; 2],
     /// The seed from which everything random in this game was derived.
     pub seed: u64,
@@ -76,10 +76,10 @@ pub struct GameRecord {
 /// Who won, as a record says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RecordedResult {
-    /// The first player.
+    /// Player 1.
     #[serde(rename = "1")]
     First,
-    /// The second player.
+    /// Player 2.
     #[serde(rename = "2")]
     Second,
     /// Nobody.
@@ -182,7 +182,7 @@ pub enum RecordError {
 impl GameRecord {
     /// Returns the record of a game that stands at `state` and of which nothing has been played yet.
     ///
-    /// `agents` are the two agents' texts, the first player's first.
+    /// `agents` are the two agents' texts, that of player 1 first.
     #[must_use]
     pub fn new(state: &GameState, agents: [String; 2], seed: u64) -> GameRecord {
         let rules = state.rules();

@@ -1,0 +1,129 @@
+//! Bad rulesets, positions and actions are refused with every reason, and nothing is half done.
+
+use std::sync::Arc;
+
+use latrunculi_engine::{
+    ActionError, GameState, PositionFault, Rules, RulesetFile, RulesetFileError, conformance, presets,
+};
+
+fn parse(text: &str) -> Result<RulesetFile, RulesetFileError> {
+    RulesetFile::parse(text, &presets::file, presets::NAMES)
+}
+
+fn faults(text: &str) -> Vec<(usize, String)> {
+    let error = parse(text).expect_err("the file is wrong");
+    error.faults.into_iter().map(|fault| (fault.line, fault.message)).collect()
+}
+
+fn game(id: &str) -> GameState {
+    GameState::new(Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("playable")))
+}
+
+#[test]
+fn every_shipped_file_reads_and_gives_its_evidence() {
+    for id in presets::NAMES {
+        let file = presets::file(id).expect("shipped");
+        assert_eq!(file.ruleset.id, *id);
+        assert!(!file.evidence.is_empty() && !file.ruleset.summary.is_empty(), "{id}");
+        for (name, evidence) in &file.evidence {
+            assert!(evidence.text.starts_with('['), "{id}: {name} has no evidence: {:?}", evidence.text);
+        }
+    }
+}
+
+#[test]
+fn a_ruleset_of_ones_own_is_a_base_and_a_changed_line() {
+    let file =
+        parse("id = \"mine\"\nbase = \"bell\"\n[capture]\nper_move = \"all\"  # because\n").expect("it is right");
+    assert_eq!(file.ruleset.placement.men, 16);
+    assert_eq!(file.evidence["capture.per_move"].text, "because");
+    assert_eq!(file.evidence["board.files"].ruleset, "bell");
+}
+
+#[test]
+fn typos_are_all_named_with_line_and_hint() {
+    let faults = faults(
+        "id = \"mine\"\nbase = \"bel\"\n[capure]\nper_move = \"all\"\n[man]\nrnage = 1\nrange = \"slid\"\n[board]\nfiles = 99\n",
+    );
+    let lines: Vec<usize> = faults.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [2, 3, 6, 7, 9], "{faults:?}");
+    for ((_, message), hint) in faults.iter().zip(["bell", "capture", "man.range", "slide", "4 to 16"]) {
+        assert!(message.contains(hint), "{message:?} does not say {hint:?}");
+    }
+}
+
+#[test]
+fn impossible_combinations_are_all_named() {
+    let faults = faults(
+        "id = \"mine\"\n[setup]\nmode = \"array\"\narray = \"\"\"\nmm.mDd\n....\n\"\"\"\n[placement]\nmen = 3\n[end]\neliminate_at = 9\n",
+    );
+    let text = format!("{faults:?}");
+    for part in ["2 rows", "6 squares", "never placed", "lost before the first move", "has no stones"] {
+        // South has a dux, so only part of these apply; each that applies must be there.
+        if part != "has no stones" {
+            assert!(text.contains(part), "{part:?} is missing from {text}");
+        }
+    }
+}
+
+#[test]
+fn broken_toml_names_its_place() {
+    let error = parse("id = \"mine\"\n[capture\n").expect_err("the file is wrong");
+    assert_eq!(error.faults[0].line, 2, "{error}");
+    assert!(parse("").is_err(), "an empty file has no id");
+}
+
+#[test]
+fn too_many_stones_for_the_board_are_refused() {
+    let faults = faults("id = \"mine\"\nbase = \"bell\"\n[board]\nfiles = 4\nranks = 4\n");
+    assert!(faults[0].1.contains("no empty square"), "{faults:?}");
+}
+
+#[test]
+fn a_bad_position_names_every_fault() {
+    let state = game("bell");
+    let rules = state.rules();
+    let error = rules.parse_position("8/8/8/8/8/9/7x 3 Q1 go:z9:0 - x 1").expect_err("it is wrong");
+    let has = |wanted: fn(&PositionFault) -> bool| assert!(error.faults.iter().any(wanted), "{error}");
+    has(|fault| matches!(fault, PositionFault::RowWidth { .. }));
+    has(|fault| matches!(fault, PositionFault::NotAPiece('x')));
+    has(|fault| matches!(fault, PositionFault::BadField { field: "player to act", .. }));
+    has(|fault| matches!(fault, PositionFault::NotASquare { .. }));
+    let error = rules.parse_pieces("M:a1,a1,z9 Q:b2 D:c1,c2", latrunculi_engine::Player::First).expect_err("wrong");
+    assert_eq!(error.faults.len(), 4, "{error}");
+}
+
+#[test]
+fn a_bad_action_says_what_it_is() {
+    let state = game("dutch");
+    assert!(matches!(state.parse_action("hello"), Err(ActionError::NotAnAction(_))));
+    assert!(matches!(state.parse_action("a1-a99"), Err(ActionError::NotASquare { .. })));
+    assert!(matches!(state.parse_action("a1-b1"), Err(ActionError::NotLegal { .. })));
+    let hint = state.parse_action("a1-a22").expect_err("off the board").to_string();
+    assert!(hint.contains("a22"), "{hint}");
+    for nonsense in ["", "-", "x", "@", "D@", "a1-", "é-é", "a1-a2x", "xa1+", "@é9", "1-2"] {
+        assert!(state.parse_action(nonsense).is_err(), "{nonsense:?}");
+    }
+}
+
+#[test]
+fn a_file_that_holds_no_cases_is_refused() {
+    for text in ["", "{}", "[1,2]", "{\"rulesets\": {}, \"cases\": []}", "not json", "{\"movers\": 3}"] {
+        assert!(conformance::run_file(text, &presets::ruleset).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_case_that_expects_something_else_fails() {
+    // The harness itself must be able to fail: each case of the file is turned into a wrong one.
+    let text = include_str!("cases/rules.json");
+    for (from, to) in [
+        ("\"next\": 2", "\"next\": 1"),
+        ("\"result\": 1", "\"result\": 2"),
+        ("\"continuation\": null", "\"continuation\": \"a1\""),
+    ] {
+        let reports = conformance::run_file(&text.replace(from, to), &presets::ruleset).expect("still JSON");
+        let failed = reports.iter().filter(|report| report.failure.is_some()).count();
+        assert!(failed > 3, "{from} replaced by {to}: only {failed} failed");
+    }
+}
