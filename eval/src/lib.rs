@@ -1,3 +1,10 @@
 //! Agents, matches and their statistics.
 
+pub mod agents;
+pub mod ledger;
+pub mod match_play;
+pub mod openings;
 pub mod statistics;
+
+pub use agents::{Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice};
+pub use match_play::{MatchConfig, MatchError, MatchProgress, MatchReport, PlayedGame, play_match};

@@ -1,0 +1,328 @@
+//! The texts that name agents.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::{GameState, Rules};
+use latrunculi_search::alphabeta::{DEPTH_MAX, Limits};
+
+use super::thinkers::{AlphaBetaAgent, GreedyAgent, NetworkAgent, RandomAgent, RolloutAgent};
+use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory};
+
+/// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
+///
+/// # Examples
+/// ```
+/// use latrunculi_eval::AgentSpec;
+///
+/// let spec: AgentSpec = "mcts:sims=2000,seed=7".parse()?;
+/// assert_eq!(spec.seed, Some(7));
+/// assert_eq!(spec.to_string(), "mcts:sims=2000,seed=7");
+/// # Ok::<(), latrunculi_eval::AgentTextError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AgentSpec {
+    /// Who it is.
+    pub kind: AgentKind,
+    /// Mixed into the seed of every game; leaves agents unchanged that use no randomness.
+    pub seed: Option<u64>,
+}
+
+/// The kinds of agents.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AgentKind {
+    /// Any legal action, each as likely.
+    Random,
+    /// The action that takes most now; any of the best, each as likely.
+    Greedy,
+    /// Alpha-beta search within both limits.
+    AlphaBeta {
+        /// The most actions to look ahead; `None` for as many as the nodes allow.
+        depth: Option<u32>,
+        /// The most actions to play in the search; `None` for no limit.
+        nodes: Option<u64>,
+    },
+    /// Tree search with random playouts.
+    Mcts {
+        /// Playouts per choice.
+        simulations: u32,
+    },
+    /// Tree search with a network.
+    Network {
+        /// The model, as the user names it.
+        model: String,
+        /// Simulations per choice; 0 is the bare policy.
+        simulations: u32,
+    },
+    /// A person.
+    Human,
+}
+
+/// The forms of the agents' texts, one example of each.
+const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
+                     net:MODEL,sims=64, human (each may end in seed=1)";
+const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
+const MCTS_SIMULATIONS: u32 = 1000;
+const NETWORK_SIMULATIONS: u32 = 64;
+
+/// Why a text names no agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AgentTextError {
+    /// No agent has this name.
+    #[error("there is no agent {name:?}{hint}; known are {FORMS}")]
+    UnknownAgent {
+        /// The name as written.
+        name: String,
+        /// What comes near; may be empty.
+        hint: String,
+    },
+    /// The agent has no such setting.
+    #[error("{agent} has no setting {setting:?}{hint}; it takes {known}")]
+    UnknownSetting {
+        /// The agent's name.
+        agent: &'static str,
+        /// The setting as written.
+        setting: String,
+        /// What comes near; may be empty.
+        hint: String,
+        /// The settings that it has.
+        known: String,
+    },
+    /// A setting has a value that it cannot have.
+    #[error("{agent}: {setting}={value} will not do, it must be {range}")]
+    BadValue {
+        /// The agent's name.
+        agent: &'static str,
+        /// The setting.
+        setting: &'static str,
+        /// The value as written.
+        value: String,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// A setting is given twice.
+    #[error("{agent}: {setting} is given twice")]
+    Twice {
+        /// The agent's name.
+        agent: &'static str,
+        /// The setting.
+        setting: &'static str,
+    },
+    /// Something that the agent needs is missing.
+    #[error("{agent} needs {missing}")]
+    Missing {
+        /// The agent's name.
+        agent: &'static str,
+        /// What is missing, with an example.
+        missing: &'static str,
+    },
+}
+
+/// The settings of an agent's text, taken out one by one.
+struct Settings<'a> {
+    agent: &'static str,
+    known: &'static [&'static str],
+    values: Vec<(&'static str, &'a str)>,
+}
+
+impl<'a> Settings<'a> {
+    fn read(
+        agent: &'static str,
+        known: &'static [&'static str],
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Settings<'a>, AgentTextError> {
+        let mut values: Vec<(&'static str, &'a str)> = Vec::new();
+        for text in texts {
+            let (name, value) = text.split_once('=').unwrap_or((text, ""));
+            let Some(&name) = known.iter().find(|known| **known == name.trim()) else {
+                let hint = hint(name.trim(), known.iter().copied());
+                let known = known.join("=, ") + "=";
+                return Err(AgentTextError::UnknownSetting { agent, setting: name.to_owned(), hint, known });
+            };
+            if values.iter().any(|&(given, _)| given == name) {
+                return Err(AgentTextError::Twice { agent, setting: name });
+            }
+            values.push((name, value.trim()));
+        }
+        Ok(Settings { agent, known, values })
+    }
+
+    /// Returns a whole number of at least `least` and at most `greatest`, if it is given.
+    fn number(
+        &self,
+        setting: &'static str,
+        least: u64,
+        greatest: u64,
+        range: &'static str,
+    ) -> Result<Option<u64>, AgentTextError> {
+        debug_assert!(self.known.contains(&setting), "{setting} is not among the known settings");
+        let Some(&(_, value)) = self.values.iter().find(|&&(given, _)| given == setting) else {
+            return Ok(None);
+        };
+        match value.replace('_', "").parse() {
+            Ok(number) if (least..=greatest).contains(&number) => Ok(Some(number)),
+            _ => Err(AgentTextError::BadValue { agent: self.agent, setting, value: value.to_owned(), range }),
+        }
+    }
+
+    fn simulations(&self, least: u64) -> Result<Option<u32>, AgentTextError> {
+        let range = if least == 0 { "a whole number up to 10000000" } else { "a whole number from 1 to 10000000" };
+        Ok(self.number("sims", least, 10_000_000, range)?.map(|number| number as u32))
+    }
+
+    fn seed(&self) -> Result<Option<u64>, AgentTextError> {
+        self.number("seed", 0, u64::MAX, "a whole number")
+    }
+}
+
+fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map(|near| format!(", did you mean {near}?")).unwrap_or_default()
+}
+
+impl FromStr for AgentSpec {
+    type Err = AgentTextError;
+
+    fn from_str(text: &str) -> Result<AgentSpec, AgentTextError> {
+        let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
+        let mut texts: Vec<&str> = if rest.is_empty() { Vec::new() } else { rest.split(',').collect() };
+        let (kind, settings) = match name {
+            "random" => (AgentKind::Random, Settings::read("random", &["seed"], texts)?),
+            "greedy" => (AgentKind::Greedy, Settings::read("greedy", &["seed"], texts)?),
+            "human" => (AgentKind::Human, Settings::read("human", &["seed"], texts)?),
+            "alphabeta" => {
+                let settings = Settings::read("alphabeta", &["depth", "nodes", "seed"], texts)?;
+                let depth = settings.number("depth", 1, DEPTH_MAX.into(), "a whole number from 1 to 96")?;
+                let nodes = settings.number("nodes", 1, u64::MAX, "a whole number of at least 1")?;
+                if depth.is_none() && nodes.is_none() {
+                    let missing = "a limit, as in alphabeta:depth=4 or alphabeta:nodes=20000";
+                    return Err(AgentTextError::Missing { agent: "alphabeta", missing });
+                }
+                (AgentKind::AlphaBeta { depth: depth.map(|depth| depth as u32), nodes }, settings)
+            }
+            "mcts" => {
+                let settings = Settings::read("mcts", &["sims", "seed"], texts)?;
+                let simulations = settings.simulations(1)?.unwrap_or(MCTS_SIMULATIONS);
+                (AgentKind::Mcts { simulations }, settings)
+            }
+            "net" => {
+                // A path may hold commas: settings are looked for from the end only.
+                let is_setting = |text: &str| text.split_once('=').is_some_and(|(name, _)| !name.contains(['/', '.']));
+                let model_len = texts
+                    .iter()
+                    .rposition(|text| !is_setting(text))
+                    .map_or(usize::from(!texts.is_empty()), |at| at + 1);
+                let given = texts.split_off(model_len);
+                let model = texts.join(",");
+                if model.is_empty() {
+                    let missing = "a model, as in net:best.safetensors,sims=64";
+                    return Err(AgentTextError::Missing { agent: "net", missing });
+                }
+                let settings = Settings::read("net", &["sims", "seed"], given)?;
+                let simulations = settings.simulations(0)?.unwrap_or(NETWORK_SIMULATIONS);
+                (AgentKind::Network { model, simulations }, settings)
+            }
+            _ => {
+                return Err(AgentTextError::UnknownAgent { name: name.to_owned(), hint: hint(name, NAMES) });
+            }
+        };
+        Ok(AgentSpec { kind, seed: settings.seed()? })
+    }
+}
+
+impl fmt::Display for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut settings: Vec<String> = Vec::new();
+        let name = match &self.kind {
+            AgentKind::Random => "random",
+            AgentKind::Greedy => "greedy",
+            AgentKind::Human => "human",
+            AgentKind::AlphaBeta { depth, nodes } => {
+                settings.extend(depth.map(|depth| format!("depth={depth}")));
+                settings.extend(nodes.map(|nodes| format!("nodes={nodes}")));
+                "alphabeta"
+            }
+            AgentKind::Mcts { simulations } => {
+                settings.push(format!("sims={simulations}"));
+                "mcts"
+            }
+            AgentKind::Network { model, simulations } => {
+                settings.extend([model.clone(), format!("sims={simulations}")]);
+                "net"
+            }
+        };
+        settings.extend(self.seed.map(|seed| format!("seed={seed}")));
+        f.write_str(name)?;
+        if !settings.is_empty() {
+            write!(f, ":{}", settings.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+impl AgentSpec {
+    /// Tells whether the agent draws lots: if not, it plays the same action in the same position always.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        matches!(self.kind, AgentKind::Random | AgentKind::Greedy | AgentKind::Mcts { .. })
+    }
+
+    /// Returns the network that it needs.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        match &self.kind {
+            AgentKind::Network { model, .. } => Some(model),
+            _ => None,
+        }
+    }
+
+    /// Makes the agent for these rules; `networks` opens the network if it needs one.
+    ///
+    /// # Errors
+    /// [`AgentError::Human`] for a person, [`AgentError::Network`] when the network cannot be opened.
+    pub fn make<'e>(
+        &self,
+        rules: &Arc<Rules>,
+        networks: &mut NetworkFactory<'_, 'e>,
+    ) -> Result<Box<dyn Agent + 'e>, AgentError> {
+        match &self.kind {
+            AgentKind::Network { model, simulations } => {
+                let evaluator = open_network(model, networks)?;
+                Ok(Box::new(NetworkAgent::new(evaluator, &GameState::new(Arc::clone(rules)), *simulations)))
+            }
+            _ => self.make_alone(rules).map(|agent| agent as Box<dyn Agent>),
+        }
+    }
+
+    /// Makes an agent that needs no network, and so may think on any thread.
+    ///
+    /// # Errors
+    /// [`AgentError::Human`] for a person, [`AgentError::Network`] for an agent with a network.
+    pub fn make_alone(&self, rules: &Arc<Rules>) -> Result<Box<dyn Agent + Send>, AgentError> {
+        Ok(match &self.kind {
+            AgentKind::Random => Box::new(RandomAgent::default()),
+            AgentKind::Greedy => Box::new(GreedyAgent::default()),
+            AgentKind::AlphaBeta { depth, nodes } => {
+                let limits = Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) };
+                Box::new(AlphaBetaAgent::new(rules, limits))
+            }
+            AgentKind::Mcts { simulations } => {
+                Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), *simulations))
+            }
+            AgentKind::Network { model, .. } => {
+                let reason = "no network can be used here".to_owned();
+                return Err(AgentError::Network { model: model.clone(), reason });
+            }
+            AgentKind::Human => return Err(AgentError::Human),
+        })
+    }
+}
+
+/// Opens a network and says which one if that fails.
+pub(crate) fn open_network<'e>(
+    model: &str,
+    networks: &mut NetworkFactory<'_, 'e>,
+) -> Result<NetworkEvaluator<'e>, AgentError> {
+    networks(model).map_err(|reason| AgentError::Network { model: model.to_owned(), reason })
+}

@@ -1,0 +1,121 @@
+//! The ledger of a match: every game as it ends, one a line, never changed afterwards.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use latrunculi_engine::GameRecord;
+use latrunculi_engine::record::RecordFault;
+use serde::{Deserialize, Serialize};
+
+/// Why a ledger cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Another match writes to it.
+    #[error("{}: another match is writing to this ledger", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line is wrong.
+    #[error("{}, line {line}: {fault}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        fault: RecordFault,
+    },
+}
+
+/// A place in the schedule of a match, beside the record of the game played there.
+///
+/// A line of a ledger is a game record with these fields besides, so that whatever reads records reads ledgers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// Which match: stands for ruleset, agents, seed and length of the openings.
+    pub(crate) series: String,
+    /// Which pair, from 0.
+    pub(crate) pair: usize,
+    /// 1 where the match's first agent begins, 2 where the second does.
+    pub(crate) game: u8,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    place: &'a Place,
+    #[serde(flatten)]
+    record: &'a GameRecord,
+}
+
+/// An open ledger; only one program at a time may hold it.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    path: PathBuf,
+    file: File,
+}
+
+impl Ledger {
+    /// Opens a ledger and returns what stands in it for `series`, with line numbers from 1; makes it if it is
+    /// not there. What a killed program left of a last line is cut off.
+    pub(crate) fn open(path: &Path, series: &str) -> Result<(Ledger, Vec<(usize, Place, GameRecord)>), LedgerError> {
+        let io = |source| LedgerError::Io { path: path.to_owned(), source };
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(io)?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut games = Vec::new();
+        for (index, line) in text[..whole].lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let wrong = |fault| LedgerError::Line { path: path.to_owned(), line: index + 1, fault };
+            let record = GameRecord::from_line(line).map_err(wrong)?;
+            let place: Place = serde_json::from_str(line).map_err(|error| wrong(error.into()))?;
+            if place.series == series {
+                games.push((index + 1, place, record));
+            }
+        }
+        // Only after everything before it has proved to be a ledger may the torn line go.
+        let is_torn_record = text[whole..].starts_with('{') || whole > 0;
+        if whole < text.len() && !is_torn_record {
+            let fault = match GameRecord::from_line(&text[whole..]) {
+                Err(fault) => fault,
+                Ok(_) => RecordFault::Contradiction {
+                    field: "the line's end",
+                    found: "missing".to_owned(),
+                    expected: "there".to_owned(),
+                },
+            };
+            return Err(LedgerError::Line { path: path.to_owned(), line: 1, fault });
+        }
+        file.set_len(whole as u64).map_err(io)?;
+        file.seek(SeekFrom::End(0)).map_err(io)?;
+        Ok((Ledger { path: path.to_owned(), file }, games))
+    }
+
+    /// Appends a game.
+    pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), LedgerError> {
+        let io = |source| LedgerError::Io { path: self.path.clone(), source };
+        let mut line = serde_json::to_string(&Line { place, record }).map_err(|error| io(error.into()))?;
+        line.push('\n');
+        self.file.write_all(line.as_bytes()).map_err(io)
+    }
+
+    /// Names the fault of a line that reads well but holds no game of this match.
+    pub(crate) fn fault(&self, line: usize, fault: RecordFault) -> LedgerError {
+        LedgerError::Line { path: self.path.clone(), line, fault }
+    }
+}

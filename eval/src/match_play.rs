@@ -1,0 +1,281 @@
+//! Matches: two agents, paired openings, seats swapped, the same result on any number of threads.
+//!
+//! The schedule is a function of the configuration: opening `i` is played twice, the first agent beginning in
+//! game 1 and the second in game 2, and each game has a seed of its own. Games may end in any order; they are
+//! counted in the order of the schedule, so that neither threads nor a break change the result.
+
+mod play;
+mod tally;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
+use latrunculi_engine::{GameRecord, Position, Rules};
+
+use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, mix_seeds, open_network};
+use crate::ledger::{Ledger, LedgerError, Place};
+use crate::openings::{OpeningBook, canonical_key, default_length};
+use crate::statistics::sprt::SprtVerdict;
+use crate::statistics::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
+
+use tally::Tally;
+pub use tally::{BySeat, MatchReport, SprtReport};
+
+/// Everything that a match depends on, beside the rules.
+#[derive(Clone, Debug)]
+pub struct MatchConfig {
+    /// The two agents; scores are those of the first.
+    pub agents: [AgentSpec; 2],
+    /// The most pairs of games to play.
+    pub pairs: usize,
+    /// Everything random is derived from it.
+    pub seed: u64,
+    /// How many random actions open a game; `None` is [`default_length`].
+    pub opening_length: Option<usize>,
+    /// A sequential test that ends the match as soon as it is decided.
+    pub sprt: Option<Sprt>,
+    /// The confidence of all intervals.
+    pub confidence: Confidence,
+    /// Threads to think on; 0 for one per processor core. Does not change the result.
+    pub threads: usize,
+    /// How many games share the batches of a network.
+    pub games_at_once: usize,
+    /// Where games are written as they end, and found again by a match that goes on.
+    pub ledger: Option<PathBuf>,
+}
+
+impl MatchConfig {
+    /// Returns a match of `pairs` pairs with everything else at its default: seed 0, 95 % intervals, all
+    /// cores, 64 games at once, no sequential test, no ledger.
+    #[must_use]
+    pub fn new(agents: [AgentSpec; 2], pairs: usize) -> MatchConfig {
+        MatchConfig {
+            agents,
+            pairs,
+            seed: 0,
+            opening_length: None,
+            sprt: None,
+            confidence: Confidence::NINETY_FIVE,
+            threads: 0,
+            games_at_once: 64,
+            ledger: None,
+        }
+    }
+
+    /// Returns a text that stands for everything a single game of this match depends on.
+    fn series(&self, rules: &Rules, opening_length: usize) -> String {
+        let [a, b] = &self.agents;
+        let ruleset = rules.ruleset();
+        format!("{}/{} {a} {b} seed={} opening={opening_length}", ruleset.id, ruleset_fingerprint(ruleset), self.seed)
+    }
+}
+
+/// Where a match stands.
+#[derive(Debug)]
+pub struct MatchProgress<'a> {
+    /// Games that have ended, those of the ledger included.
+    pub games: usize,
+    /// The most games that there will be.
+    pub games_max: usize,
+    /// The pairs counted so far, in the order of the schedule.
+    pub table: &'a PairTable,
+    /// The log-likelihood ratio and the bounds of the sequential test, if there is one and it has begun.
+    pub sprt: Option<SprtReport>,
+    /// The game that has just ended; `None` for those that come from the ledger.
+    pub record: Option<&'a GameRecord>,
+}
+
+/// What is told of the progress of a match; answers whether to go on. May be called from any thread, one
+/// call at a time.
+pub type MatchObserver<'a> = dyn FnMut(&MatchProgress<'_>) -> ControlFlow<()> + Send + 'a;
+
+/// One game of a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedGame {
+    /// Which pair, from 0.
+    pub pair: usize,
+    /// The agent who began the game: 0 or 1, as in [`MatchConfig::agents`].
+    pub beginner: usize,
+    /// The game.
+    pub record: GameRecord,
+    /// How it ended for the player who began.
+    pub result: GameResult,
+    /// The same for mirror images of the same play from the same opening with the same agents in the seats.
+    pub(crate) key: u64,
+}
+
+/// Why a match cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum MatchError {
+    /// An agent cannot be made or cannot choose.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// The ledger cannot be used.
+    #[error("ledger {0}")]
+    Ledger(#[from] LedgerError),
+    /// The threads cannot be started.
+    #[error("the threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// The sequential test cannot be made.
+    #[error("sequential test: {0}")]
+    Sprt(#[source] StatisticsError),
+}
+
+/// Plays a match, or the rest of it where the ledger holds some games already.
+///
+/// `networks` opens the networks that the agents name; two agents with the same model share it. With a
+/// network many games are played at once in step: its searches all wait for one batch, and the other
+/// agent's choices are made on all threads in between.
+///
+/// # Errors
+/// [`MatchError`]. What has been played by then stands in the ledger.
+pub fn play_match<'e>(
+    rules: &Arc<Rules>,
+    config: &MatchConfig,
+    networks: &mut NetworkFactory<'_, 'e>,
+    observer: &mut MatchObserver<'_>,
+) -> Result<MatchReport, MatchError> {
+    if config.agents.iter().any(|agent| agent.kind == AgentKind::Human) {
+        return Err(AgentError::Human.into());
+    }
+    let mut evaluators = Vec::new();
+    let mut models: Vec<&str> = Vec::new();
+    for model in config.agents.iter().filter_map(AgentSpec::model) {
+        if !models.contains(&model) {
+            evaluators.push(open_network(model, networks)?);
+            models.push(model);
+        }
+    }
+    let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
+    let book = OpeningBook::draw(rules, config.seed, config.pairs, opening_length);
+    let series = config.series(rules, opening_length);
+    let schedule = Schedule { rules, config, book: &book, series, models };
+
+    let mut tally = Tally::new(&schedule, opening_length, observer)?;
+    if let Some(path) = &config.ledger {
+        let (ledger, games) = Ledger::open(path, &schedule.series)?;
+        for (line, place, record) in games {
+            let game = schedule.recorded(&place, record).map_err(|fault| ledger.fault(line, fault))?;
+            if let Some(game) = game {
+                tally.add_recorded(game)?;
+            }
+        }
+        tally.ledger = Some(ledger);
+    }
+    let jobs: Vec<Job> = schedule.jobs().filter(|&job| !tally.has(job)).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
+    if !tally.is_over() {
+        if evaluators.is_empty() {
+            play::play_apart(&schedule, &jobs, &pool, &mut tally)?;
+        } else {
+            play::play_in_step(&schedule, &jobs, &pool, &mut evaluators, &mut tally)?;
+        }
+    }
+    Ok(tally.into_report())
+}
+
+/// A game to be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Job {
+    pair: usize,
+    /// The agent who begins, 0 or 1.
+    beginner: usize,
+}
+
+/// Which games a match consists of.
+struct Schedule<'a> {
+    rules: &'a Arc<Rules>,
+    config: &'a MatchConfig,
+    book: &'a OpeningBook,
+    series: String,
+    models: Vec<&'a str>,
+}
+
+impl Schedule<'_> {
+    /// Returns the games in order. Where a repeated opening would repeat a game, there is none to play.
+    fn jobs(&self) -> impl Iterator<Item = Job> {
+        (0..self.config.pairs)
+            .filter(|&pair| !self.would_repeat(pair))
+            .flat_map(|pair| [0, 1].map(|beginner| Job { pair, beginner }))
+    }
+
+    /// Tells whether a pair could only repeat an earlier one: same opening, and no agent draws lots.
+    fn would_repeat(&self, pair: usize) -> bool {
+        self.book.openings[pair].repeats.is_some() && !self.config.agents.iter().any(AgentSpec::is_random)
+    }
+
+    /// Returns the agent who plays for each player, player 1 first.
+    fn seats(&self, job: Job) -> [usize; 2] {
+        let beginner = self.rules.initial_position().player_to_act();
+        let mut seats = [1 - job.beginner; 2];
+        seats[beginner.index()] = job.beginner;
+        seats
+    }
+
+    /// Returns the seed of a game.
+    fn seed(&self, job: Job) -> u64 {
+        mix_seeds(&[self.config.seed, job.pair as u64, job.beginner as u64])
+    }
+
+    /// Returns the seed of an agent in a game.
+    fn agent_seed(&self, job: Job, agent: usize) -> u64 {
+        mix_seeds(&[self.seed(job), agent as u64, self.config.agents[agent].seed.unwrap_or(0)])
+    }
+
+    fn place(&self, job: Job) -> Place {
+        Place { series: self.series.clone(), pair: job.pair, game: job.beginner as u8 + 1 }
+    }
+
+    /// Returns the index of an agent's network among the opened ones.
+    fn network_of(&self, agent: usize) -> Option<usize> {
+        let model = self.config.agents[agent].model()?;
+        self.models.iter().position(|&known| known == model)
+    }
+
+    /// Checks a game of the ledger; `None` for games beyond the end of this match.
+    fn recorded(&self, place: &Place, record: GameRecord) -> Result<Option<PlayedGame>, RecordFault> {
+        if !(1..=2).contains(&place.game) {
+            let (field, found, expected) = ("game", place.game.to_string(), "1 or 2".to_owned());
+            return Err(RecordFault::Contradiction { field, found, expected });
+        }
+        if place.pair >= self.config.pairs || self.would_repeat(place.pair) {
+            return Ok(None);
+        }
+        let job = Job { pair: place.pair, beginner: usize::from(place.game) - 1 };
+        self.judge(job, record).map(Some)
+    }
+
+    /// Replays a finished game and returns it with its result.
+    fn judge(&self, job: Job, record: GameRecord) -> Result<PlayedGame, RecordFault> {
+        let mut played: Vec<(Position, _)> = Vec::with_capacity(record.actions.len());
+        let end = record.replay_with(self.rules, |state, action| played.push((*state.position(), action)))?;
+        let Some(outcome) = end.outcome() else {
+            let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
+            return Err(RecordFault::Contradiction { field: "the game", found, expected });
+        };
+        let opened = record.opening.min(played.len());
+        let after_opening = played.get(opened).map_or(*end.position(), |(position, _)| *position);
+        let play = canonical_key(self.rules, &after_opening, &played[opened..]);
+        // Where both agents are the same, changing seats changes nothing.
+        let seats = if self.config.agents[0] == self.config.agents[1] { 0 } else { job.beginner as u64 };
+        let beginner = self.rules.initial_position().player_to_act();
+        Ok(PlayedGame {
+            pair: job.pair,
+            beginner: job.beginner,
+            result: GameResult::for_player(outcome.winner, beginner),
+            key: mix_seeds(&[play, seats]),
+            record,
+        })
+    }
+}
+
+/// Returns the sequential test's state as a report.
+fn sprt_report(sprt: &Sprt, table: &PairTable) -> Result<Option<SprtReport>, MatchError> {
+    if table.pairs() == 0 {
+        return Ok(None);
+    }
+    let (log_likelihood_ratio, verdict) = sprt.test(table.agent().into()).map_err(MatchError::Sprt)?;
+    Ok(Some(SprtReport { sprt: *sprt, log_likelihood_ratio, is_decided: verdict != SprtVerdict::Continue, verdict }))
+}

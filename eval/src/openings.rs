@@ -1,0 +1,130 @@
+//! Openings: seeded random actions that make the games of deterministic agents differ.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use latrunculi_engine::ruleset::SetupMode;
+use latrunculi_engine::{Action, GameState, Player, Position, Rules};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::agents::mix_seeds;
+
+/// How often another opening is drawn in the place of one that has been there, or that ended the game.
+const DRAWS_MAX: u64 = 32;
+
+/// A beginning that two agents play on from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The actions from the ruleset's beginning on.
+    pub actions: Vec<Action>,
+    /// The earlier opening that led to the same position, or to a mirror image of it, if there is one.
+    pub repeats: Option<usize>,
+}
+
+/// Openings, each drawn from a seed of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningBook {
+    /// The openings, in the order in which they are played.
+    pub openings: Vec<Opening>,
+    /// Openings that were drawn and thrown away because they had been there.
+    pub redrawn: u64,
+}
+
+impl OpeningBook {
+    /// Draws `count` openings of `length` random actions; one more where a turn would be cut in two.
+    ///
+    /// Opening `i` depends on the seed and on those before it, not on `count`. While new positions can be
+    /// found no two openings lead to the same position or to mirror images (any symmetry of the rules).
+    #[must_use]
+    pub fn draw(rules: &Arc<Rules>, seed: u64, count: usize, length: usize) -> OpeningBook {
+        let mut book = OpeningBook { openings: Vec::with_capacity(count), redrawn: 0 };
+        let mut first_with: HashMap<u64, usize> = HashMap::new();
+        for index in 0..count {
+            let mut repeated: Option<Opening> = None;
+            let mut chosen = None;
+            for draw in 0..DRAWS_MAX {
+                let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[seed, index as u64, draw]));
+                let Some((state, actions)) = random_opening(rules, length, &mut rng) else { continue };
+                let key = canonical_key(rules, state.position(), &[]);
+                match first_with.get(&key) {
+                    None => {
+                        first_with.insert(key, index);
+                        chosen = Some(Opening { actions, repeats: None });
+                        break;
+                    }
+                    Some(&earlier) => {
+                        book.redrawn += 1;
+                        repeated = Some(Opening { actions, repeats: Some(earlier) });
+                    }
+                }
+                if length == 0 {
+                    break;
+                }
+            }
+            // Where every draw ended the game, the game's own beginning must do.
+            book.openings.push(chosen.or(repeated).unwrap_or_else(|| {
+                let key = canonical_key(rules, &rules.initial_position(), &[]);
+                let earlier = *first_with.entry(key).or_insert(index);
+                Opening { actions: Vec::new(), repeats: (earlier != index).then_some(earlier) }
+            }));
+        }
+        book
+    }
+
+    /// Returns the number of openings that are not repetitions.
+    #[must_use]
+    pub fn distinct(&self) -> usize {
+        self.openings.iter().filter(|opening| opening.repeats.is_none()).count()
+    }
+}
+
+/// Returns how many random actions make good openings of a ruleset: the first eight placements where stones
+/// are placed (fewer if there are fewer), otherwise six actions.
+#[must_use]
+pub fn default_length(rules: &Rules) -> usize {
+    if rules.ruleset().setup.mode == SetupMode::Placement {
+        let position = rules.initial_position();
+        let stones: u8 = Player::BOTH.iter().map(|&player| position.hand(player).stones()).sum();
+        usize::from(stones).min(8)
+    } else {
+        6
+    }
+}
+
+fn random_opening(rules: &Arc<Rules>, length: usize, rng: &mut ChaCha8Rng) -> Option<(GameState, Vec<Action>)> {
+    let mut state = GameState::new(Arc::clone(rules));
+    let mut actions = Vec::with_capacity(length);
+    let mut legal = Vec::new();
+    while actions.len() < length || state.position().is_mid_turn() {
+        if state.outcome().is_some() {
+            return None;
+        }
+        state.legal_actions(&mut legal);
+        let action = legal[rng.random_range(0..legal.len())];
+        state.play(action);
+        actions.push(action);
+    }
+    state.outcome().is_none().then_some((state, actions))
+}
+
+/// Returns a hash of a position and of what was played from there, the same for all its mirror images.
+///
+/// `continuation` holds each action with the position in which it was played, `position` first.
+pub(crate) fn canonical_key(rules: &Rules, position: &Position, continuation: &[(Position, Action)]) -> u64 {
+    rules
+        .symmetries()
+        .into_iter()
+        .map(|symmetry| {
+            let mut hasher = DefaultHasher::new();
+            rules.map_position(symmetry, position).key().hash(&mut hasher);
+            for (before, action) in continuation {
+                rules.map_action(before, symmetry, *action).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
+        .min()
+        .unwrap_or_default()
+}
