@@ -186,3 +186,28 @@ pub fn cpu_has_bf16() -> bool {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_read_from_text() {
+        for text in ["auto", "cpu", "cuda:0", "cuda:3"] {
+            assert_eq!(text.parse::<DeviceChoice>().unwrap().to_string(), text);
+        }
+        assert_eq!("cuda".parse::<DeviceChoice>().unwrap(), DeviceChoice::Cuda(0));
+        for text in ["", "gpu", "cuda:", "cuda:x", "cuda:-1"] {
+            assert!(text.parse::<DeviceChoice>().unwrap_err().to_string().contains("cuda:N"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_gpu_is_an_error_only_when_asked_for() {
+        Device::open(DeviceChoice::Cpu).unwrap();
+        Device::open(DeviceChoice::Auto).unwrap();
+        let error = Device::open(DeviceChoice::Cuda(999)).unwrap_err();
+        println!("{error}");
+        assert!(error.to_string().contains("GPU") || error.to_string().contains("cuda:999"), "{error}");
+    }
+}
