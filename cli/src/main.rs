@@ -1,1 +1,73 @@
-fn main() {}
+//! The program `latrunculi`: parses, wires the crates together, prints.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program is for")]
+
+mod bench;
+mod conformance;
+mod perft;
+mod rulesets;
+mod rulesets_source;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Learns, plays and judges every reconstruction of the Roman game Latrunculi
+#[derive(Parser)]
+#[command(name = "latrunculi", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The reconstructions: list, show, check
+    Rulesets(rulesets::RulesetsArgs),
+    /// Counts the leaves of the action tree
+    Perft(perft::PerftArgs),
+    /// Runs rule cases and recorded games against the engine
+    Conformance(conformance::ConformanceArgs),
+    /// Measures what this machine gives
+    Bench(bench::BenchArgs),
+    /// Writes the completions of a shell to standard output
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Writes the manual page to standard output
+    Man,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Rulesets(args) => rulesets::run(args),
+        Command::Perft(args) => perft::run(args),
+        Command::Conformance(args) => conformance::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "latrunculi", &mut std::io::stdout());
+            Ok(())
+        }
+        Command::Man => Ok(clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?),
+    }
+}
+
+/// Tells whether whoever read our output has had enough of it.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,40 @@
+//! `conformance`: rule cases and recorded games against the engine.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use latrunculi_engine::{conformance, presets};
+
+use crate::rulesets_source::read_text;
+
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+#[derive(Args)]
+pub(crate) struct ConformanceArgs {
+    /// Files of rule cases (JSON) or of recorded games (JSON lines)
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: ConformanceArgs) -> anyhow::Result<()> {
+    let (mut passed, mut failed) = (0, 0);
+    for path in &args.files {
+        let text = read_text(path, FILE_BYTES_MAX)?;
+        let reports = conformance::run_file(&text, &presets::ruleset).with_context(|| path.display().to_string())?;
+        for report in reports {
+            match report.failure {
+                None => passed += 1,
+                Some(failure) => {
+                    failed += 1;
+                    println!("{}: {failure}", report.id);
+                }
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    if failed > 0 {
+        anyhow::bail!("{failed} of {} cases failed", passed + failed);
+    }
+    Ok(())
+}

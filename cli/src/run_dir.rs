@@ -1,0 +1,166 @@
+//! The folder of a training run: everything in it is written beside and renamed, so that a kill at any moment
+//! leaves a run that goes on.
+//!
+//! ```text
+//! RUN/
+//!   config.toml           the configuration, every value resolved
+//!   ruleset.toml          the rules, every parameter resolved
+//!   provenance.json       program version, seed, machine
+//!   shards/000000.npz     samples by generation
+//!   checkpoints/000001.safetensors   everything the next generation depends on, by generations made
+//!   metrics.jsonl         one line per generation
+//!   latest                name of the newest whole checkpoint
+//!   export/               what other programs read, written at the end
+//! ```
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+/// How many of the newest checkpoints are kept.
+const CHECKPOINTS_KEPT: usize = 3;
+
+/// A run's folder.
+#[derive(Clone, Debug)]
+pub(crate) struct RunDir {
+    root: PathBuf,
+}
+
+impl RunDir {
+    /// Makes the folder of a new run.
+    ///
+    /// # Errors
+    /// When there is a run in it already, or the system refuses.
+    pub(crate) fn create(root: &Path) -> anyhow::Result<RunDir> {
+        let run = RunDir { root: root.to_owned() };
+        if run.latest_path().exists() {
+            bail!(
+                "{}: there is a run already; continue it with train --resume {0}, or choose another folder with --run",
+                root.display()
+            );
+        }
+        for folder in ["shards", "checkpoints", "export"] {
+            let folder = root.join(folder);
+            fs::create_dir_all(&folder).with_context(|| format!("{}: making the folder", folder.display()))?;
+        }
+        Ok(run)
+    }
+
+    /// Opens the folder of a run that was begun.
+    ///
+    /// # Errors
+    /// When there is no run in it.
+    pub(crate) fn open(root: &Path) -> anyhow::Result<RunDir> {
+        let run = RunDir { root: root.to_owned() };
+        if !run.config_path().is_file() {
+            bail!("{}: there is no run (no config.toml in it); begin one with train CONFIG --run DIR", root.display());
+        }
+        Ok(run)
+    }
+
+    /// Returns the folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn config_path(&self) -> PathBuf {
+        self.root.join("config.toml")
+    }
+
+    pub(crate) fn ruleset_path(&self) -> PathBuf {
+        self.root.join("ruleset.toml")
+    }
+
+    pub(crate) fn provenance_path(&self) -> PathBuf {
+        self.root.join("provenance.json")
+    }
+
+    pub(crate) fn metrics_path(&self) -> PathBuf {
+        self.root.join("metrics.jsonl")
+    }
+
+    pub(crate) fn shard_path(&self, generation: u64) -> PathBuf {
+        self.root.join("shards").join(format!("{generation:06}.npz"))
+    }
+
+    pub(crate) fn checkpoint_path(&self, generations: u64) -> PathBuf {
+        self.root.join("checkpoints").join(format!("{generations:06}.safetensors"))
+    }
+
+    pub(crate) fn export_path(&self, name: &str) -> PathBuf {
+        self.root.join("export").join(name)
+    }
+
+    fn latest_path(&self) -> PathBuf {
+        self.root.join("latest")
+    }
+
+    /// Returns the newest whole checkpoint, if there is one.
+    pub(crate) fn latest(&self) -> anyhow::Result<Option<PathBuf>> {
+        let path = self.latest_path();
+        match fs::read_to_string(&path) {
+            Ok(name) => Ok(Some(self.root.join("checkpoints").join(name.trim()))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("{}: reading it", path.display())),
+        }
+    }
+
+    /// Makes the checkpoint after `generations` the newest, and forgets those that are much older.
+    pub(crate) fn set_latest(&self, generations: u64) -> anyhow::Result<()> {
+        let path = self.checkpoint_path(generations);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        write_whole(&self.latest_path(), format!("{name}\n").as_bytes())?;
+        let mut checkpoints: Vec<PathBuf> = fs::read_dir(self.root.join("checkpoints"))?
+            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"))
+            .collect();
+        checkpoints.sort();
+        let old = checkpoints.len().saturating_sub(CHECKPOINTS_KEPT);
+        for path in checkpoints.iter().take(old).filter(|old| **old != path) {
+            // An old file that stays is no harm.
+            let _ = fs::remove_file(path);
+        }
+        Ok(())
+    }
+
+    /// Returns how many bytes of metrics there are.
+    pub(crate) fn metrics_bytes(&self) -> u64 {
+        fs::metadata(self.metrics_path()).map_or(0, |about| about.len())
+    }
+
+    /// Cuts the metrics back to what the checkpoint knows of.
+    pub(crate) fn cut_metrics(&self, bytes: u64) -> anyhow::Result<()> {
+        let path = self.metrics_path();
+        if self.metrics_bytes() > bytes {
+            let file = File::options().write(true).open(&path)?;
+            file.set_len(bytes).with_context(|| format!("{}: cutting it back", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Appends one line to the metrics.
+    pub(crate) fn add_metrics(&self, line: &serde_json::Value) -> anyhow::Result<()> {
+        let path = self.metrics_path();
+        let mut file = File::options().create(true).append(true).open(&path)?;
+        file.write_all(format!("{line}\n").as_bytes()).with_context(|| format!("{}: writing it", path.display()))
+    }
+}
+
+/// Writes `bytes` beside `path`, makes sure that they are on the disk, renames.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let beside = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
+    let written = (|| {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    })();
+    if written.is_err() {
+        // The unfinished file is of no use to anybody; that it cannot be removed either is no news.
+        let _ = fs::remove_file(&beside);
+    }
+    written.with_context(|| format!("{}: writing it", path.display()))
+}
