@@ -58,6 +58,18 @@ struct Line<'a> {
     record: &'a GameRecord,
 }
 
+/// A game as it stands in a ledger.
+#[derive(Debug)]
+pub(crate) struct LedgerGame {
+    /// Its line, from 1.
+    pub(crate) line: usize,
+    pub(crate) place: Place,
+    pub(crate) record: GameRecord,
+}
+
+/// How every line of a ledger begins.
+const LINE_START: &str = "{\"series\":\"";
+
 /// An open ledger; only one program at a time may hold it.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -66,9 +78,9 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens a ledger and returns what stands in it for `series`, with line numbers from 1; makes it if it is
-    /// not there. What a killed program left of a last line is cut off.
-    pub(crate) fn open(path: &Path, series: &str) -> Result<(Ledger, Vec<(usize, Place, GameRecord)>), LedgerError> {
+    /// Opens a ledger and returns what stands in it for `series`, making it if it is not
+    /// there. What a killed program left of a last line is cut off.
+    pub(crate) fn open(path: &Path, series: &str) -> Result<(Ledger, Vec<LedgerGame>), LedgerError> {
         let io = |source| LedgerError::Io { path: path.to_owned(), source };
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match file.try_lock() {
@@ -85,13 +97,14 @@ impl Ledger {
             let record = GameRecord::from_line(line).map_err(wrong)?;
             let place: Place = serde_json::from_str(line).map_err(|error| wrong(error.into()))?;
             if place.series == series {
-                games.push((index + 1, place, record));
+                games.push(LedgerGame { line: index + 1, place, record });
             }
         }
-        // Only after everything before it has proved to be a ledger may the torn line go.
-        let is_torn_record = text[whole..].starts_with('{') || whole > 0;
-        if whole < text.len() && !is_torn_record {
-            let fault = match GameRecord::from_line(&text[whole..]) {
+        // Nothing but the beginning of a line of ours may be cut off.
+        let torn = &text[whole..];
+        let is_torn_line = torn.starts_with(LINE_START) || LINE_START.starts_with(torn);
+        if !is_torn_line {
+            let fault = match GameRecord::from_line(torn) {
                 Err(fault) => fault,
                 Ok(_) => RecordFault::Contradiction {
                     field: "the line's end",
@@ -99,7 +112,8 @@ impl Ledger {
                     expected: "there".to_owned(),
                 },
             };
-            return Err(LedgerError::Line { path: path.to_owned(), line: 1, fault });
+            let line = text.lines().count();
+            return Err(LedgerError::Line { path: path.to_owned(), line, fault });
         }
         file.set_len(whole as u64).map_err(io)?;
         file.seek(SeekFrom::End(0)).map_err(io)?;

@@ -15,7 +15,7 @@ use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, Position, Rules};
 
 use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, mix_seeds, open_network};
-use crate::ledger::{Ledger, LedgerError, Place};
+use crate::ledger::{Ledger, LedgerError, LedgerGame, Place};
 use crate::openings::{OpeningBook, canonical_key, default_length};
 use crate::statistics::sprt::SprtVerdict;
 use crate::statistics::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
@@ -156,7 +156,7 @@ pub fn play_match<'e>(
     let mut tally = Tally::new(&schedule, opening_length, observer)?;
     if let Some(path) = &config.ledger {
         let (ledger, games) = Ledger::open(path, &schedule.series)?;
-        for (line, place, record) in games {
+        for LedgerGame { line, place, record } in games {
             let game = schedule.recorded(&place, record).map_err(|fault| ledger.fault(line, fault))?;
             if let Some(game) = game {
                 tally.add_recorded(game)?;

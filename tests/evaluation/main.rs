@@ -1,8 +1,11 @@
-//! The statistics against published numbers, against the textbook, and against simulated games.
+//! The statistics against published numbers, against the textbook, and against simulated games; agents and
+//! matches.
 //!
 //! `evaluation-vectors.json` holds the numbers. Each of its names is a field of [`vectors::Vectors`]: a
 //! name that no field takes up fails to load, and a field that no test reads does not compile cleanly.
 
+mod agents;
+mod matches;
 mod ratings;
 mod scores;
 mod sequential;

@@ -208,11 +208,11 @@ impl FromStr for AgentSpec {
             }
             "net" => {
                 // A path may hold commas: settings are looked for from the end only.
-                let is_setting = |text: &str| text.split_once('=').is_some_and(|(name, _)| !name.contains(['/', '.']));
-                let model_len = texts
-                    .iter()
-                    .rposition(|text| !is_setting(text))
-                    .map_or(usize::from(!texts.is_empty()), |at| at + 1);
+                let is_setting = |text: &str| {
+                    text.split_once('=')
+                        .is_some_and(|(name, value)| !name.contains(['/', '.']) && !value.contains(['/', '.']))
+                };
+                let model_len = texts.iter().rposition(|text| !is_setting(text)).map_or(0, |last| last + 1);
                 let given = texts.split_off(model_len);
                 let model = texts.join(",");
                 if model.is_empty() {

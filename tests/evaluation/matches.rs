@@ -1,0 +1,209 @@
+//! Matches: the same result however they are played, repeated games found, better agents win.
+
+use std::fs;
+use std::ops::ControlFlow;
+
+use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, play_match};
+use latrunculi_eval::openings::{OpeningBook, default_length};
+use latrunculi_eval::statistics::sprt::SprtVerdict;
+use latrunculi_eval::statistics::{Hypotheses, Sprt, SprtBounds};
+
+use crate::agents::{rules, spec, uniform};
+
+fn config(a: &str, b: &str, pairs: usize) -> MatchConfig {
+    MatchConfig { seed: 1, ..MatchConfig::new([spec(a), spec(b)], pairs) }
+}
+
+fn go_on(_: &MatchProgress<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn play(ruleset: &str, config: &MatchConfig) -> MatchReport {
+    play_match(&rules(ruleset), config, &mut uniform, &mut go_on).expect("a match")
+}
+
+fn json(report: &MatchReport) -> serde_json::Value {
+    serde_json::to_value(report).expect("a report is JSON")
+}
+
+#[test]
+fn greedy_beats_random() {
+    let report = play("bell", &config("greedy", "random", 40));
+    assert_eq!(report.games, 80);
+    let interval = report.interval.unwrap();
+    assert!(interval.lower > 0.5, "{interval:?}");
+    assert!(report.likelihood_of_superiority.is_none_or(|likelihood| likelihood > 0.99));
+}
+
+#[test]
+fn alphabeta_beats_greedy() {
+    let report = play("bell", &config("alphabeta:nodes=500", "greedy", 15));
+    let interval = report.interval.unwrap();
+    assert!(interval.lower > 0.5, "{:?} {interval:?}", report.total);
+    assert!(report.effort_mean[0].unwrap() > 100.0 && report.effort_mean[1].is_none());
+    assert_eq!(report.by_seat.beginning.games(), 15);
+    assert_eq!(report.by_seat.replying.games(), 15);
+    assert_eq!(report.ends.values().sum::<u64>(), 30);
+}
+
+#[test]
+fn the_result_does_not_depend_on_the_number_of_threads() {
+    for ruleset in ["bell-8x8", "dutch-placement"] {
+        let of_threads = |threads| {
+            let report = play(ruleset, &MatchConfig { threads, ..config("alphabeta:nodes=100", "mcts:sims=5", 6) });
+            (json(&report), report.records)
+        };
+        let alone = of_threads(1);
+        assert_eq!(alone, of_threads(4), "{ruleset}");
+    }
+}
+
+#[test]
+fn a_network_plays_the_same_alone_and_in_company() {
+    let at_once = |games_at_once, threads| {
+        let config = MatchConfig { games_at_once, threads, ..config("net:any,sims=6", "alphabeta:nodes=50", 6) };
+        let report = play("bell-8x8", &config);
+        (json(&report), report.records)
+    };
+    let alone = at_once(1, 1);
+    assert_eq!(alone, at_once(8, 2));
+    assert_eq!(alone, at_once(100, 4));
+}
+
+#[test]
+fn two_networks_share_a_match() {
+    let report = play("bell-8x8", &config("net:one,sims=4", "net:other,sims=8", 4));
+    assert_eq!(report.games_played, 8);
+    let report = play("bell-8x8", &config("net:one,sims=4", "net:one,sims=8", 4));
+    assert_eq!(report.games_played, 8);
+}
+
+#[test]
+fn a_match_that_would_repeat_one_game_says_so_and_refuses_an_interval() {
+    let from_the_start = |a, b| play("dutch", &MatchConfig { opening_length: Some(0), ..config(a, b, 20) });
+    let report = from_the_start("alphabeta:nodes=60", "alphabeta:nodes=40");
+    assert_eq!((report.games_played, report.games, report.pairs_repeated), (2, 2, 19));
+    assert!(report.interval.is_none() && report.elo.is_none());
+    assert!(report.interval_refused.unwrap().contains("would repeat one game"));
+    // Who draws lots does not repeat himself.
+    let report = from_the_start("random", "greedy");
+    assert_eq!((report.pairs_repeated, report.openings_distinct), (0, 1));
+    assert!(report.interval.is_some());
+}
+
+#[test]
+fn an_agent_without_lots_against_itself_repeats_every_game() {
+    let report = play("bell-8x8", &config("alphabeta:nodes=40", "alphabeta:nodes=40", 5));
+    assert_eq!((report.games_played, report.games_distinct, report.games), (10, 5, 0));
+    assert!(report.interval.is_none());
+    assert!(report.interval_refused.unwrap().contains("repeats itself"));
+}
+
+#[test]
+fn openings_differ_even_in_the_mirror() {
+    let rules = rules("dutch");
+    // Few single actions differ, and each pair of mirror images counts once.
+    let book = OpeningBook::draw(&rules, 3, 200, 1);
+    let distinct = book.distinct();
+    assert!(distinct < 50 && book.redrawn > 0, "{distinct}");
+    for opening in book.openings.iter().filter_map(|opening| opening.repeats) {
+        assert!(book.openings[opening].repeats.is_none());
+    }
+    let longer = OpeningBook::draw(&rules, 3, 200, default_length(&rules));
+    assert_eq!(longer.distinct(), 200);
+    assert_eq!(OpeningBook::draw(&rules, 3, 50, default_length(&rules)).openings, longer.openings[..50]);
+}
+
+#[test]
+fn a_killed_match_goes_on_from_its_ledger() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    for (a, b) in [("alphabeta:nodes=80", "greedy"), ("net:any,sims=4", "greedy")] {
+        let whole = play("bell-8x8", &config(a, b, 10));
+        let config = MatchConfig { ledger: Some(path.clone()), ..config(a, b, 10) };
+        let mut seen = 0;
+        let stopped = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+            seen = progress.games;
+            if seen < 7 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let stopped = stopped.unwrap();
+        assert!(stopped.is_interrupted && stopped.games <= 7, "{}", stopped.games);
+
+        // Killed in the middle of a line.
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() - 40]).unwrap();
+        let (mut found, mut played) = (0, 0);
+        let resumed = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+            if progress.record.is_some() {
+                played += 1
+            } else {
+                found += 1
+            }
+            ControlFlow::Continue(())
+        });
+        let resumed = resumed.unwrap();
+        assert!(found >= 6 && found + played == 20, "{found} found, {played} played");
+        assert_eq!(json(&resumed), json(&whole));
+        assert_eq!(resumed.records, whole.records);
+
+        // Once more, and nothing is left to play.
+        let again = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+            assert!(progress.record.is_none());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(json(&again.unwrap()), json(&whole));
+    }
+    // Both matches share the file, and it is a file of game records.
+    let records = latrunculi_engine::record::read_records(fs::read(&path).unwrap().as_slice()).unwrap();
+    assert_eq!(records.len(), 40);
+}
+
+#[test]
+fn what_is_no_ledger_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    for text in ["Buy bread.", "{\"bread\": 1}", "Buy bread.\nAnd milk.\n", "{\"version\":9}\n"] {
+        fs::write(&path, text).unwrap();
+        let config = MatchConfig { ledger: Some(path.clone()), ..config("random", "random", 1) };
+        let error = play_match(&rules("bell"), &config, &mut uniform, &mut go_on).unwrap_err().to_string();
+        assert!(error.contains("notes.txt, line 1"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_forged_game_in_a_ledger_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    let config = MatchConfig { ledger: Some(path.clone()), threads: 1, ..config("greedy", "random", 2) };
+    play("bell-8x8", &config);
+    let text = fs::read_to_string(&path).unwrap();
+    let forged = text.replacen("\"result\":\"1\"", "\"result\":\"draw\"", 1).replacen(
+        "\"result\":\"2\"",
+        "\"result\":\"draw\"",
+        1,
+    );
+    assert_ne!(forged, text);
+    fs::write(&path, forged).unwrap();
+    let error = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut go_on).unwrap_err().to_string();
+    assert!(error.contains("result is draw"), "{error}");
+}
+
+#[test]
+fn a_sequential_test_ends_a_match_early_and_alike_on_any_number_of_threads() {
+    let sprt = Sprt {
+        hypotheses: Hypotheses::LogisticElo { elo0: 0.0, elo1: 200.0 },
+        bounds: SprtBounds::new(0.05, 0.05).unwrap(),
+    };
+    let of_threads = |threads| {
+        let config = MatchConfig { sprt: Some(sprt), threads, ..config("greedy", "random", 1000) };
+        play("bell-8x8", &config)
+    };
+    let report = of_threads(1);
+    let test = report.sprt.unwrap();
+    assert_eq!(test.verdict, SprtVerdict::AcceptH1);
+    assert!(test.is_decided && report.games < 400, "{} games", report.games);
+    let other = of_threads(3);
+    assert_eq!(other.table, report.table);
+    assert_eq!(other.sprt, report.sprt);
+}
