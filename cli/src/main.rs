@@ -39,6 +39,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    end_quietly_when_nobody_reads();
     let cli = Cli::parse();
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -62,6 +63,18 @@ fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Man => Ok(clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?),
     }
+}
+
+/// Makes `latrunculi … | head` end without a word: printing to a closed pipe panics in Rust.
+fn end_quietly_when_nobody_reads() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
+            std::process::exit(0);
+        }
+        report(panic);
+    }));
 }
 
 /// Tells whether whoever read our output has had enough of it.

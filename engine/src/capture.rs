@@ -317,6 +317,9 @@ impl Rules {
     pub(crate) fn removable<const N: usize>(&self, position: &Position, player: Player) -> Bits<N> {
         let free_only = self.ruleset.capture.free_flankers;
         let prisoners: Bits<N> = position.stones(player.opponent()).resize();
+        if (prisoners & position.bound.resize()).is_empty() {
+            return Bits::EMPTY;
+        }
         let held = if self.stores_holds {
             self.bound_by(position, &self.standing::<N>(position, &position.holds, free_only))
         } else {
