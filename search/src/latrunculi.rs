@@ -86,7 +86,8 @@ fn shuttle_free_plies(position: &Position, player: Player) -> u32 {
 
 /// What the parts of a position are worth, in hundredths of a man.
 ///
-/// Set by hand for each kind of ruleset ([`Weights::for_ruleset`]); not fitted.
+/// Set by hand for each kind of ruleset ([`Weights::for_ruleset`]), not fitted; the pieces at risk matter by
+/// far the most where stones are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
     /// A man, on the board or in hand.
@@ -125,12 +126,12 @@ impl Weights {
             lead: 400,
             liberty: if slides { 1 } else { 2 },
             immobile: -6,
-            at_risk: -14,
-            dux_at_risk: if dux_decides { -150 } else { -22 },
+            at_risk: -35,
+            dux_at_risk: if dux_decides { -150 } else { -50 },
             dux_open_sides: if dux_decides { [-300, -110, -35, -8, 0] } else { [-80, -40, -14, -3, 0] },
             bound: if ruleset.capture.timing == Timing::Immediate { 0 } else { -45 },
             dux_bound: if dux_decides { -400 } else { -60 },
-            outward: -2,
+            outward: -1,
         }
     }
 }
