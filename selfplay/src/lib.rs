@@ -1,1 +1,26 @@
-//! (in preparation)
+//! Many games at once into training shards, and the window of shards that training draws from.
+//!
+//! No network is named here: whoever plays brings an evaluator (`latrunculi_search::Evaluator`), be it a
+//! network, the [`Teacher`] of the first generation, or a stub.
+
+pub mod baseline;
+pub mod error;
+pub mod games;
+pub mod replay;
+pub mod samples;
+pub mod seeds;
+pub mod settings;
+pub mod shard;
+pub mod teacher;
+
+mod slot;
+
+pub use baseline::{Baseline, MatchPlan, PairResult, play_match};
+pub use error::{SelfPlayError, ShardError};
+pub use games::{PlayedGame, Progress, SelfPlayPlan, Watch, play_games};
+pub use replay::{ReplaySettings, ReplayWindow};
+pub use samples::Samples;
+pub use seeds::{GameKey, Purpose};
+pub use settings::SelfPlaySettings;
+pub use shard::{ShardInfo, read_shard, write_shard};
+pub use teacher::{AlphaBetaTeaching, Teacher, TeacherSettings};

@@ -1,0 +1,84 @@
+//! Plays games with the teacher and prints what they cost and how strong it is against alpha-beta.
+//!
+//! `cargo run --release -p latrunculi-selfplay --example speed -- RULESET SIMULATIONS NODES PAIRS [SCALE GAIN]`
+
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use latrunculi_engine::{Player, Rules, presets};
+use latrunculi_search::mcts::Settings;
+use latrunculi_selfplay::{
+    Baseline, MatchPlan, Progress, SelfPlayPlan, SelfPlaySettings, Teacher, TeacherSettings, play_games, play_match,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let argument = |index: usize, default: &str| arguments.get(index).cloned().unwrap_or(default.to_owned());
+    let ruleset = presets::ruleset(&argument(0, "bell")).ok_or("unknown ruleset")?;
+    let rules = Arc::new(Rules::new(&ruleset)?);
+    let simulations: u32 = argument(1, "64").parse()?;
+    let nodes: u64 = argument(2, "500").parse()?;
+    let pairs: u64 = argument(3, "20").parse()?;
+    let teaching = TeacherSettings {
+        scale: argument(4, "300").parse()?,
+        gain_logit: argument(5, "2").parse()?,
+        ..TeacherSettings::default()
+    };
+    let mut teacher = Teacher::new(&rules, teaching);
+    let plan = SelfPlayPlan {
+        rules: Arc::clone(&rules),
+        settings: SelfPlaySettings { simulations, ..SelfPlaySettings::default() },
+        run_seed: 1,
+        generation: 0,
+        games: 40,
+        in_flight: 32,
+        teaching: None,
+        parallel_trees: false,
+    };
+    let since = Instant::now();
+    let progress = Progress::default();
+    let games = play_games(&plan, &mut [&mut teacher], &progress, &|_| true)?;
+    let secs = since.elapsed().as_secs_f64();
+    let mut reasons: BTreeMap<_, u32> = BTreeMap::new();
+    for game in &games {
+        *reasons.entry((game.outcome.reason, game.outcome.winner.map(Player::number))).or_default() += 1;
+    }
+    let count = games.len() as f64;
+    let mean = |total: usize| total as f64 / count;
+    println!("{reasons:?}");
+    println!(
+        "{:.1} games/s, {:.0} evaluations/s, {:.1} actions and {:.1} samples a game",
+        count / secs,
+        progress.evaluations.load(Ordering::Relaxed) as f64 / secs,
+        mean(games.iter().map(|game| game.action_count as usize).sum()),
+        mean(games.iter().map(|game| game.samples.len()).sum()),
+    );
+    let plan = MatchPlan {
+        rules,
+        search: Settings::default(),
+        simulations,
+        baseline: Baseline::AlphaBeta { nodes },
+        pairs,
+        opening_actions: 8,
+        seed: 1,
+        in_flight: 32,
+    };
+    let since = Instant::now();
+    let results = play_match(&plan, &mut [&mut teacher], &Progress::default(), &|_| true)?;
+    let points: f32 = results
+        .iter()
+        .map(|pair| pair.as_first.value_for(Player::First) + pair.as_second.value_for(Player::Second))
+        .sum();
+    println!(
+        "teacher with {simulations} simulations against {}: {:.3} of {} games, {:.1} s",
+        plan.baseline,
+        (1.0 + points / (2 * results.len()) as f32) / 2.0,
+        2 * results.len(),
+        since.elapsed().as_secs_f64()
+    );
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Positions with what is to be learnt from them, packed.
+//!
+//! Legend: `N` samples, `C` planes, `P` bytes of a packed plane, `S` scalars, `L` legal actions of all samples.
+
+use latrunculi_engine::encoding::{
+    ActionIndices, EncodedPosition, PLANES, SCALARS, Shape, TrainingBatch, pack_plane, packed_plane_len, unpack_plane,
+};
+use latrunculi_engine::{Rules, SquareSet};
+
+/// One position on its way into [`Samples`].
+#[derive(Clone, Debug)]
+pub struct Sample<'a> {
+    /// The position, seen from the player to act.
+    pub position: &'a EncodedPosition,
+    /// Where the policy speaks of each legal action.
+    pub actions: &'a [ActionIndices],
+    /// Improved policy over them; sums to 1.
+    pub policy: &'a [f32],
+    /// Result of the game for the player to act: win, draw, loss.
+    pub win_draw_loss: [f32; 3],
+    /// What the search expected, the same way.
+    pub search_win_draw_loss: [f32; 3],
+    /// Material margin at the end of the game for the player to act, in `[-1, 1]`.
+    pub margin: f32,
+    /// Weight in the loss, at least 0.
+    pub weight: f32,
+    /// Number of the game in its generation.
+    pub game: u32,
+    /// Turns played in the game before this position.
+    pub turn: u32,
+}
+
+/// Positions with their targets, one vector per kind of number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Sizes of the positions.
+    pub shape: Shape,
+    /// `[N, C, P]`: eight squares a byte, the first in the lowest bit.
+    pub planes: Vec<u8>,
+    /// `[N, S]`.
+    pub scalars: Vec<f32>,
+    /// `[N + 1]`: the actions of sample `i` are `action_offsets[i]..action_offsets[i + 1]`.
+    pub action_offsets: Vec<u64>,
+    /// `[L]`.
+    pub action_indices: Vec<ActionIndices>,
+    /// `[L]`.
+    pub policy: Vec<f32>,
+    /// `[N]`: the result for the player to act.
+    pub win_draw_loss: Vec<[f32; 3]>,
+    /// `[N]`: what the search expected for him.
+    pub search_win_draw_loss: Vec<[f32; 3]>,
+    /// `[N]`: final material margin for him, in `[-1, 1]`.
+    pub margin: Vec<f32>,
+    /// `[N]`: weight in the loss.
+    pub weights: Vec<f32>,
+    /// `[N]`: game in the generation.
+    pub games: Vec<u32>,
+    /// `[N]`: turns played before.
+    pub turns: Vec<u32>,
+}
+
+impl Samples {
+    /// Returns an empty collection.
+    #[must_use]
+    pub fn new(shape: Shape) -> Samples {
+        Samples {
+            shape,
+            planes: Vec::new(),
+            scalars: Vec::new(),
+            action_offsets: vec![0],
+            action_indices: Vec::new(),
+            policy: Vec::new(),
+            win_draw_loss: Vec::new(),
+            search_win_draw_loss: Vec::new(),
+            margin: Vec::new(),
+            weights: Vec::new(),
+            games: Vec::new(),
+            turns: Vec::new(),
+        }
+    }
+
+    /// Returns the number of samples, `N`.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Tells whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Adds one.
+    ///
+    /// # Panics
+    /// When there is not one policy entry per action.
+    pub fn push(&mut self, sample: &Sample<'_>) {
+        assert_eq!(sample.actions.len(), sample.policy.len(), "one policy entry per action");
+        for plane in sample.position.planes {
+            pack_plane(plane, self.shape.area(), &mut self.planes);
+        }
+        self.scalars.extend_from_slice(&sample.position.scalars);
+        self.action_indices.extend_from_slice(sample.actions);
+        self.policy.extend_from_slice(sample.policy);
+        self.action_offsets.push(self.action_indices.len() as u64);
+        self.win_draw_loss.push(sample.win_draw_loss);
+        self.search_win_draw_loss.push(sample.search_win_draw_loss);
+        self.margin.push(sample.margin);
+        self.weights.push(sample.weight);
+        self.games.push(sample.game);
+        self.turns.push(sample.turn);
+    }
+
+    /// Adds all of `other`.
+    ///
+    /// # Panics
+    /// When the shapes differ.
+    pub fn append(&mut self, other: &Samples) {
+        assert_eq!(self.shape, other.shape, "samples of one shape");
+        let begin = self.action_indices.len() as u64;
+        self.planes.extend_from_slice(&other.planes);
+        self.scalars.extend_from_slice(&other.scalars);
+        self.action_offsets.extend(other.action_offsets[1..].iter().map(|offset| begin + offset));
+        self.action_indices.extend_from_slice(&other.action_indices);
+        self.policy.extend_from_slice(&other.policy);
+        self.win_draw_loss.extend_from_slice(&other.win_draw_loss);
+        self.search_win_draw_loss.extend_from_slice(&other.search_win_draw_loss);
+        self.margin.extend_from_slice(&other.margin);
+        self.weights.extend_from_slice(&other.weights);
+        self.games.extend_from_slice(&other.games);
+        self.turns.extend_from_slice(&other.turns);
+    }
+
+    /// Returns the range of sample `index`'s actions in the long vectors.
+    #[must_use]
+    pub fn action_range(&self, index: usize) -> std::ops::Range<usize> {
+        self.action_offsets[index] as usize..self.action_offsets[index + 1] as usize
+    }
+
+    /// Unpacks the position of sample `index`.
+    ///
+    /// # Panics
+    /// When there is no such sample.
+    #[must_use]
+    pub fn position(&self, index: usize) -> EncodedPosition {
+        let bytes = packed_plane_len(self.shape.area());
+        let begin = index * PLANES.len() * bytes;
+        let mut planes = [SquareSet::EMPTY; PLANES.len()];
+        for (plane, packed) in planes.iter_mut().zip(self.planes[begin..].chunks_exact(bytes)) {
+            *plane = unpack_plane(packed);
+        }
+        let mut scalars = [0.0; SCALARS.len()];
+        scalars.copy_from_slice(&self.scalars[index * SCALARS.len()..(index + 1) * SCALARS.len()]);
+        EncodedPosition { planes, scalars }
+    }
+
+    /// Adds sample `index` to a batch, its left-right mirror image if `mirrored`.
+    ///
+    /// The value target is the result of the game, with a share `search_share` in `[0, 1]` of what the search
+    /// expected.
+    pub fn write_into(
+        &self,
+        index: usize,
+        rules: &Rules,
+        mirrored: bool,
+        search_share: f32,
+        batch: &mut TrainingBatch,
+    ) {
+        let range = self.action_range(index);
+        let policy = &self.policy[range.clone()];
+        let (result, expected) = (self.win_draw_loss[index], self.search_win_draw_loss[index]);
+        let target: [f32; 3] =
+            std::array::from_fn(|place| result[place] * (1.0 - search_share) + expected[place] * search_share);
+        let (margin, weight) = (self.margin[index], self.weights[index]);
+        let position = self.position(index);
+        if mirrored {
+            let actions: Vec<ActionIndices> =
+                self.action_indices[range].iter().map(|&indices| rules.mirrored_indices(indices)).collect();
+            batch.push(&position.mirrored(rules), &actions, policy, target, margin, weight);
+        } else {
+            batch.push(&position, &self.action_indices[range], policy, target, margin, weight);
+        }
+    }
+}
