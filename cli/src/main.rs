@@ -3,9 +3,14 @@
 
 mod bench;
 mod conformance;
+mod doctor;
+mod export;
 mod perft;
 mod rulesets;
 mod rulesets_source;
+mod run_dir;
+mod train;
+mod train_config;
 
 use std::process::ExitCode;
 
@@ -27,6 +32,12 @@ enum Command {
     Perft(perft::PerftArgs),
     /// Runs rule cases and recorded games against the engine
     Conformance(conformance::ConformanceArgs),
+    /// The main job: self-play, training and evaluation, generation after generation
+    Train(train::TrainArgs),
+    /// Writes a model in the formats of other programs, read back and compared
+    Export(export::ExportArgs),
+    /// Says what was found on this machine and what will be used
+    Doctor(doctor::DoctorArgs),
     /// Measures what this machine gives
     Bench(bench::BenchArgs),
     /// Writes the completions of a shell to standard output
@@ -56,6 +67,9 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Rulesets(args) => rulesets::run(args),
         Command::Perft(args) => perft::run(args),
         Command::Conformance(args) => conformance::run(args),
+        Command::Train(args) => train::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "latrunculi", &mut std::io::stdout());

@@ -1,0 +1,105 @@
+//! What the lints cannot say of the house: which crate may name what, and where files lie.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
+}
+
+fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            if path.file_name().is_none_or(|name| name != "target") {
+                found.extend(files_below(&path, extension));
+            }
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn manifest(krate: &str) -> String {
+    fs::read_to_string(root().join(krate).join("Cargo.toml")).expect("every crate has a manifest")
+}
+
+/// The crates of the workspace that `krate` depends on.
+fn dependencies(krate: &str) -> Vec<&'static str> {
+    let manifest = manifest(krate);
+    ["engine", "search", "model", "selfplay", "eval", "cli"]
+        .into_iter()
+        .filter(|other| manifest.lines().any(|line| line.starts_with(&format!("latrunculi-{other}"))))
+        .collect()
+}
+
+#[test]
+fn crates_depend_downwards_only() {
+    assert!(dependencies("engine").is_empty());
+    assert_eq!(dependencies("search"), ["engine"]);
+    for sibling in ["model", "selfplay", "eval"] {
+        assert_eq!(dependencies(sibling), ["engine", "search"], "{sibling}");
+    }
+}
+
+#[test]
+fn only_the_model_crate_names_libtorch() {
+    for krate in ["engine", "search", "selfplay", "eval", "cli"] {
+        assert!(!manifest(krate).lines().any(|line| line.starts_with("tch")), "{krate} depends on tch");
+        for path in files_below(&root().join(krate), "rs") {
+            let text = fs::read_to_string(&path).expect("a source file");
+            let names_it = text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "tch");
+            assert!(!names_it, "{} names tch", path.display());
+        }
+    }
+}
+
+#[test]
+fn engine_has_no_clock_no_threads_no_files_and_no_randomness() {
+    for path in files_below(&root().join("engine/src"), "rs") {
+        let text = fs::read_to_string(&path).expect("a source file");
+        for forbidden in ["std::fs", "std::time", "std::thread", "std::env", "println!", "rand::"] {
+            assert!(!text.contains(forbidden), "{} uses {forbidden}", path.display());
+        }
+    }
+}
+
+#[test]
+fn no_code_is_named_after_a_ruleset() {
+    // Rulesets are data: their names stand in files and lists, never in a branch of the rules.
+    for path in files_below(&root().join("engine/src"), "rs") {
+        if path.file_name().is_some_and(|name| name == "presets.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a source file");
+        let code = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+        for line in code.filter(|line| !line.trim_start().starts_with("//")) {
+            for name in ["\"beads\"", "\"dutch\"", "\"savard\"", "\"falkener\""] {
+                assert!(!line.contains(name), "{}: {line}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_ruleset_file_is_embedded() {
+    let on_disk = files_below(&root().join("configs/rulesets"), "toml").len();
+    assert_eq!(on_disk, latrunculi_engine::presets::NAMES.len());
+}
+
+#[test]
+fn no_work_is_left_marked_in_the_code() {
+    for folder in ["engine", "search", "model", "selfplay", "eval", "cli", "tests", "scripts"] {
+        for path in files_below(&root().join(folder), "rs") {
+            if path.ends_with("tests/tidy.rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a source file");
+            for mark in ["TODO", "FIXME", "XXX", "#[ignore"] {
+                assert!(!text.contains(mark), "{} contains {mark}", path.display());
+            }
+        }
+    }
+}
