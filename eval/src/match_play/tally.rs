@@ -365,7 +365,10 @@ impl Estimates {
     fn by_prior(table: &PairTable, confidence: Confidence) -> Estimates {
         let games = table.agent_games();
         let halved = Trinomial::new(games.wins.div_ceil(2), games.draws.div_ceil(2), games.losses.div_ceil(2));
-        let interval = halved.credible_interval(confidence);
+        let credible = halved.credible_interval(confidence);
+        // An interval that leaves out what was seen would be absurd, though equal tails can give one.
+        let mean = games.mean().unwrap_or(0.5);
+        let interval = Interval { lower: credible.lower.min(mean), upper: credible.upper.max(mean) };
         let elo = games.mean().map(|mean| EloEstimate {
             value: elo_from_score(mean.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN)).unwrap_or(0.0),
             lower: elo_from_score(interval.lower),

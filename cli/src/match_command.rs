@@ -1,0 +1,282 @@
+//! `match`: two agents, paired openings, and what the result says.
+
+use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use latrunculi_engine::record::write_records;
+use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, SprtReport, play_match};
+use latrunculi_eval::statistics::sprt::SprtVerdict;
+use latrunculi_eval::statistics::{Confidence, Hypotheses, Sprt, SprtBounds, Trinomial};
+use latrunculi_eval::{AgentKind, AgentSpec};
+
+use crate::network::NetworkArgs;
+use crate::rulesets_source;
+
+/// Games of a match when neither a number nor a test is given.
+const GAMES: usize = 200;
+/// The most games of a sequential test.
+const SPRT_GAMES_MAX: usize = 20_000;
+
+#[derive(Args)]
+pub(crate) struct MatchArgs {
+    /// The agent whose score is told: random, greedy, alphabeta:depth=4, alphabeta:nodes=20000,
+    /// mcts:sims=2000, net:MODEL,sims=64
+    #[arg(value_name = "A")]
+    first: AgentSpec,
+    /// Its opponent
+    #[arg(value_name = "B")]
+    second: AgentSpec,
+    /// A shipped ruleset, or the path of a file
+    #[arg(long)]
+    ruleset: String,
+    /// Games to play, in pairs of one opening with seats swapped [default: 200; with --sprt at most 20000]
+    #[arg(long, value_name = "N")]
+    games: Option<usize>,
+    /// Ends the match as soon as it is decided whether A is E0 or E1 Elo stronger
+    #[arg(long, value_name = "E0,E1", value_parser = two_numbers, allow_hyphen_values = true)]
+    sprt: Option<(f64, f64)>,
+    /// The chance that --sprt takes E0 for E1
+    #[arg(long, default_value_t = 0.05)]
+    alpha: f64,
+    /// The chance that --sprt takes E1 for E0
+    #[arg(long, default_value_t = 0.05)]
+    beta: f64,
+    /// Everything random follows from it
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Random actions that open a game [default: 8 where stones are placed, else 6]
+    #[arg(long, value_name = "ACTIONS")]
+    opening: Option<usize>,
+    /// Where every game is written as it ends; a match that was stopped goes on from there
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// Writes the games that count to a new file, one a line
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
+    /// Threads to think on; 0 for one per core
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Games that share the batches of a network
+    #[arg(long, default_value_t = 64, value_name = "N")]
+    games_at_once: usize,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// Prints the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Shows no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Reads two numbers with a comma between them.
+fn two_numbers(text: &str) -> Result<(f64, f64), String> {
+    let numbers = text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
+    match numbers {
+        Some((e0, e1)) if e0 < e1 => Ok((e0, e1)),
+        Some(_) => Err("E0 must be less than E1".to_owned()),
+        None => Err("write two numbers, as in 0,20".to_owned()),
+    }
+}
+
+pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
+    let rules = rulesets_source::load(&args.ruleset)?;
+    let config = config(&args)?;
+    if let Some(path) = &args.records {
+        ensure!(!path.exists(), "{} is there already; name a new file for --records", path.display());
+    }
+    let stop = stop_on_interrupt()?;
+    let progress = Progress::new(&args);
+    let report = play_match(&rules, &config, &mut args.network.factory(&rules), &mut |at: &MatchProgress<'_>| {
+        progress.show(at);
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    progress.bar.finish_and_clear();
+    let report = report.context("the match")?;
+    if let Some(path) = &args.records {
+        write_new(path, &report)?;
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        print!("{}", text(&report));
+    }
+    Ok(())
+}
+
+fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
+    for agent in [&args.first, &args.second] {
+        if agent.kind == AgentKind::Human {
+            bail!("human plays in `latrunculi play` only");
+        }
+    }
+    let games = args.games.unwrap_or(if args.sprt.is_some() { SPRT_GAMES_MAX } else { GAMES });
+    ensure!((1..=1_000_000).contains(&games), "--games is a number from 1 to 1000000");
+    let sprt = match args.sprt {
+        None => None,
+        Some((elo0, elo1)) => {
+            let bounds = SprtBounds::new(args.alpha, args.beta)?;
+            Some(Sprt { hypotheses: Hypotheses::LogisticElo { elo0, elo1 }, bounds })
+        }
+    };
+    Ok(MatchConfig {
+        agents: [args.first.clone(), args.second.clone()],
+        pairs: games.div_ceil(2),
+        seed: args.seed,
+        opening_length: args.opening,
+        sprt,
+        confidence: Confidence::NINETY_FIVE,
+        threads: args.threads,
+        games_at_once: args.games_at_once,
+        ledger: args.ledger.clone(),
+    })
+}
+
+/// Ctrl-C once asks to stop after the game under way, twice ends the program at once.
+fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let register = || -> std::io::Result<()> {
+        signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGINT, 130, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop))?;
+        Ok(())
+    };
+    register().context("cannot listen for Ctrl-C")?;
+    Ok(stop)
+}
+
+/// Writes the games of a match beside `path` and renames them.
+fn write_new(path: &Path, report: &MatchReport) -> anyhow::Result<()> {
+    let write = || -> anyhow::Result<()> {
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        let file = std::fs::File::create(&partial)?;
+        let mut file = std::io::BufWriter::new(file);
+        write_records(report.records.iter().map(|game| &game.record), &mut file)?;
+        file.flush()?;
+        std::fs::rename(&partial, path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A bar on a terminal, a line now and then otherwise.
+struct Progress {
+    bar: ProgressBar,
+    speaks: bool,
+    last_line: std::sync::Mutex<Instant>,
+}
+
+impl Progress {
+    fn new(args: &MatchArgs) -> Progress {
+        let is_terminal = std::io::stderr().is_terminal();
+        let bar = if args.quiet || !is_terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        let template = "{bar:30} {pos}/{len} games  {per_sec}  {eta} left  {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        let speaks = !args.quiet && !is_terminal;
+        Progress { bar, speaks, last_line: std::sync::Mutex::new(Instant::now()) }
+    }
+
+    fn show(&self, at: &MatchProgress<'_>) {
+        let Trinomial { wins, draws, losses } = at.table.agent_games();
+        let mut message = format!("+{wins} ={draws} -{losses}");
+        if let Some(test) = at.sprt {
+            let bounds = test.sprt.bounds;
+            let ratio = test.log_likelihood_ratio;
+            message.push_str(&format!("  LLR {ratio:.2} in [{:.2}, {:.2}]", bounds.lower, bounds.upper));
+        }
+        if at.record.is_none() {
+            // Games of the ledger do not count for the rate.
+            self.bar.set_length(at.games_max as u64);
+            self.bar.set_position(at.games as u64);
+            self.bar.reset_eta();
+            return;
+        }
+        self.bar.set_length(at.games_max as u64);
+        self.bar.set_position(at.games as u64);
+        if let Ok(mut last) = self.last_line.lock()
+            && self.speaks
+            && last.elapsed() > Duration::from_secs(10)
+        {
+            *last = Instant::now();
+            eprintln!("{}/{} games  {message}", at.games, at.games_max);
+        }
+        self.bar.set_message(message);
+    }
+}
+
+/// Returns the report for people.
+fn text(report: &MatchReport) -> String {
+    let [a, b] = &report.agents;
+    let mut lines = vec![format!("A {a}\nB {b}\n{}, {} games in pairs of one opening", report.ruleset, report.games)];
+    let mut row = |name: &str, value: String| lines.push(format!("  {name:<14} {value}"));
+    let counts = |games: Trinomial| format!("+{} ={} -{}", games.wins, games.draws, games.losses);
+    let percent = report.confidence * 100.0;
+    if let Some(score) = report.score {
+        let interval =
+            report.interval.map(|interval| format!("  {percent:.0} % [{:.4}, {:.4}]", interval.lower, interval.upper));
+        row("score of A", format!("{score:.4}{}", interval.unwrap_or_default()));
+    }
+    if let Some(reason) = &report.interval_refused {
+        row("no interval", reason.clone());
+    }
+    if let Some(elo) = report.elo {
+        let bound = |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{bound:+.1}"));
+        row("Elo", format!("{:+.1}  [{}, {}]", elo.value, bound(elo.lower, "-"), bound(elo.upper, "-")));
+    }
+    if let Some(elo) = report.normalized_elo {
+        row("normalised Elo", format!("{:+.1}  standard error {:.1}", elo.value, elo.standard_error));
+    }
+    if let Some(likelihood) = report.likelihood_of_superiority {
+        row("superiority", format!("{:.2} % likely", likelihood * 100.0));
+    }
+    if let Some(test) = &report.sprt {
+        row("SPRT", sprt_text(test));
+    }
+    row("results of A", counts(report.total));
+    row("A beginning", counts(report.by_seat.beginning));
+    row("A replying", counts(report.by_seat.replying));
+    row("who began", counts(report.beginner));
+    row("pairs of A", format!("{:?} by points 0, ½, 1, 1½, 2", report.pentanomial));
+    let table = report.table.counts.map(|row| format!("{row:?}")).join(" ");
+    row("joint table", format!("{table} rows game 1, columns game 2, win draw loss of who began"));
+    let openings = format!("{} of {} random actions each", report.openings_distinct, report.opening_length);
+    row("openings", format!("{openings}; {} drawn anew as repetitions or mirror images", report.openings_redrawn));
+    let repeated = format!("{} pairs taken out as repetitions", report.pairs_repeated);
+    row("distinct games", format!("{} of {} played; {repeated}", report.games_distinct, report.games_played));
+    let ends: Vec<String> = report.ends.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    row("ends", ends.join(", "));
+    if report.truncated > 0 {
+        row("truncated", format!("{} games by the program's own limit, counted as draws", report.truncated));
+    }
+    let effort = |effort: Option<f64>| effort.map_or("-".to_owned(), |effort| format!("{effort:.0}"));
+    let efforts = report.effort_mean.map(effort);
+    row("per game", format!("{:.1} actions", report.actions_mean));
+    row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
+    if report.is_interrupted {
+        row("stopped early", "the rest can be played with the same --ledger".to_owned());
+    }
+    lines.join("\n") + "\n"
+}
+
+fn sprt_text(test: &SprtReport) -> String {
+    let Hypotheses::LogisticElo { elo0, elo1 } = test.sprt.hypotheses else { return String::new() };
+    let bounds = test.sprt.bounds;
+    let verdict = match test.verdict {
+        SprtVerdict::AcceptH0 => format!("A is {elo0} Elo stronger rather than {elo1}"),
+        SprtVerdict::AcceptH1 => format!("A is {elo1} Elo stronger rather than {elo0}"),
+        SprtVerdict::Continue => "undecided".to_owned(),
+    };
+    let ratio = test.log_likelihood_ratio;
+    let caution = if test.is_decided { "; the score above is biased by stopping then" } else { "" };
+    format!("{verdict}, log-likelihood ratio {ratio:.2} in [{:.2}, {:.2}]{caution}", bounds.lower, bounds.upper)
+}

@@ -1,0 +1,62 @@
+//! Networks for agents: opens the model that an agent's text names.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use latrunculi_engine::Rules;
+use latrunculi_engine::encoding::Shape;
+use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Model, NetEvaluator, Precision};
+
+/// How networks are used.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NetworkArgs {
+    /// Where networks compute: auto, cpu, cuda or cuda:N
+    #[arg(long, default_value_t = DeviceChoice::Auto, value_name = "DEVICE")]
+    device: DeviceChoice,
+    /// Lets a network play a ruleset that it was not trained on, if the board has the same size
+    #[arg(long)]
+    other_ruleset: bool,
+}
+
+impl NetworkArgs {
+    /// Returns what opens a network for these rules by the path of its model file.
+    pub(crate) fn factory(
+        &self,
+        rules: &Arc<Rules>,
+    ) -> impl FnMut(&str) -> Result<NetworkEvaluator<'static>, String> + use<> {
+        let (args, rules) = (self.clone(), Arc::clone(rules));
+        move |path| args.open(path, &rules).map(|evaluator| Box::new(evaluator) as NetworkEvaluator<'static>)
+    }
+
+    fn open(&self, path: &str, rules: &Rules) -> Result<NetEvaluator, String> {
+        let device = Device::open(self.device).map_err(|error| error.to_string())?;
+        let model = Model::load(Path::new(path), device).map_err(|error| error.to_string())?;
+        let (own, wanted) = (*model.network.shape(), Shape::of(rules));
+        if own != wanted {
+            return Err(format!(
+                "it was trained on a {}x{} board with {} planes and {} scalars, {} has {}x{}, {} and {}",
+                own.files,
+                own.ranks,
+                own.planes,
+                own.scalars,
+                rules.ruleset().id,
+                wanted.files,
+                wanted.ranks,
+                wanted.planes,
+                wanted.scalars
+            ));
+        }
+        if model.info.ruleset != rules.ruleset().id && !self.other_ruleset {
+            return Err(format!(
+                "it was trained on {}, not on {}; --other-ruleset lets it play all the same",
+                model.info.ruleset,
+                rules.ruleset().id
+            ));
+        }
+        let network =
+            InferenceNetwork::new(&model.network, device, Precision::Auto).map_err(|error| error.to_string())?;
+        Ok(NetEvaluator::new(network))
+    }
+}
