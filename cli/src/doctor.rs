@@ -39,7 +39,11 @@ pub(crate) fn run(args: DoctorArgs) -> anyhow::Result<()> {
     println!("processor    {}", if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") });
     println!(
         "precision    {}",
-        if bf16 { "16 bits (bf16) in inference where it is faster and agrees" } else { "32 bits: this processor has no bf16" }
+        if bf16 {
+            "16 bits (bf16) in inference where it is faster and agrees"
+        } else {
+            "32 bits: this processor has no bf16"
+        }
     );
     println!("GPU          {gpu_text}");
     if gpu.is_err() {
