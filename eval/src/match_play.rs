@@ -126,8 +126,8 @@ pub enum MatchError {
 /// Plays a match, or the rest of it where the ledger holds some games already.
 ///
 /// `networks` opens the networks that the agents name; two agents with the same model share it. With a
-/// network many games are played at once in step: its searches all wait for one batch, and the other
-/// agent's choices are made on all threads in between.
+/// network many games are played at once: its searches all wait for one batch, and the other agent's choices
+/// are made on the other threads meanwhile.
 ///
 /// # Errors
 /// [`MatchError`]. What has been played by then stands in the ledger.

@@ -39,7 +39,7 @@ fn greedy_beats_random() {
 fn alphabeta_beats_greedy() {
     let report = play("bell", &config("alphabeta:nodes=500", "greedy", 15));
     let interval = report.interval.unwrap();
-    assert!(interval.lower > 0.5, "{:?} {interval:?}", report.total);
+    assert!(interval.lower > 0.5 && interval.contains(report.score.unwrap()), "{:?} {interval:?}", report.total);
     assert!(report.effort_mean[0].unwrap() > 100.0 && report.effort_mean[1].is_none());
     assert_eq!(report.by_seat.beginning.games(), 15);
     assert_eq!(report.by_seat.replying.games(), 15);

@@ -162,6 +162,11 @@ impl Board {
         Ok(())
     }
 
+    /// Tells whether a network is to choose.
+    fn is_network_to_act(&self) -> bool {
+        self.game.agent_to_act().is_some_and(|agent| matches!(self.seats[agent], Seat::Network(..)))
+    }
+
     /// Returns the search and the network that is to choose, if one is.
     fn search_to_act(&mut self) -> Option<(&mut NetworkSearch, usize)> {
         let agent = self.game.agent_to_act()?;
@@ -186,8 +191,10 @@ impl Board {
     }
 }
 
-/// Plays many games at once, in step: first every agent without a network chooses, on all threads, then the
-/// searches of all boards go on together, one batch after the other.
+/// Plays many games at once. In each round the boards where a network is to choose search together, one
+/// batch after the other, and meanwhile the other boards play on all threads until a network is to choose.
+///
+/// Seats are swapped within each pair, so about half of the boards are in either state.
 pub(super) fn play_in_step(
     schedule: &Schedule<'_>,
     jobs: &[Job],
@@ -201,7 +208,18 @@ pub(super) fn play_in_step(
         boards.push(Board::sit_down(schedule, job)?);
     }
     while !boards.is_empty() {
-        pool.install(|| boards.par_iter_mut().try_for_each(Board::play_alone))?;
+        let (searching, alone): (Vec<&mut Board>, Vec<&mut Board>) =
+            boards.iter_mut().partition(|board| board.is_network_to_act());
+        let mut played = Ok(());
+        let searched = pool.in_place_scope(|scope| {
+            // While all threads play, a wait for them at every batch would cost more than they could help with.
+            let helpers = alone.is_empty().then_some(pool);
+            let played = &mut played;
+            scope.spawn(move |_| *played = alone.into_par_iter().try_for_each(Board::play_alone));
+            search_together(searching, helpers, evaluators)
+        });
+        played?;
+        searched.map_err(AgentError::from)?;
         let mut index = 0;
         while index < boards.len() {
             if boards[index].game.agent_to_act().is_some() {
@@ -216,32 +234,28 @@ pub(super) fn play_in_step(
                 return Ok(());
             }
         }
-        search_together(&mut boards, pool, evaluators).map_err(AgentError::from)?;
     }
     Ok(())
 }
 
-/// Lets every board where a network is to choose search to the end and play what was found.
+/// Lets the networks of all boards search to the end, in common batches, and plays what was found.
 fn search_together(
-    boards: &mut [Board],
-    pool: &ThreadPool,
+    mut boards: Vec<&mut Board>,
+    helpers: Option<&ThreadPool>,
     evaluators: &mut [NetworkEvaluator<'_>],
 ) -> Result<(), EvalError> {
-    let mut thinking: Vec<&mut Board> =
-        boards.iter_mut().filter_map(|board| board.search_to_act().is_some().then_some(board)).collect();
-    thinking.iter_mut().for_each(|board| board.begin_search());
+    boards.iter_mut().for_each(|board| board.begin_search());
     let mut evaluations: Vec<Evaluation> = Vec::new();
-    while !thinking.is_empty() {
-        let steps: Vec<(Step, usize)> = pool.install(|| {
-            thinking
-                .par_iter_mut()
-                .map(|board| {
-                    board.search_to_act().map_or((Step::Done, 0), |(search, network)| (search.select(), network))
-                })
-                .collect()
-        });
+    while !boards.is_empty() {
+        let select = |board: &mut &mut Board| -> (Step, usize) {
+            board.search_to_act().map_or((Step::Done, 0), |(search, network)| (search.select(), network))
+        };
+        let steps: Vec<(Step, usize)> = match helpers {
+            Some(pool) => pool.install(|| boards.par_iter_mut().map(select).collect()),
+            None => boards.iter_mut().map(select).collect(),
+        };
         for (network, evaluator) in evaluators.iter_mut().enumerate() {
-            let mut waiting: Vec<&mut NetworkSearch> = thinking
+            let mut waiting: Vec<&mut NetworkSearch> = boards
                 .iter_mut()
                 .zip(&steps)
                 .filter(|(_, step)| **step == (Step::Evaluate, network))
@@ -257,12 +271,12 @@ fn search_together(
             let games: Vec<_> = leaves.iter().map(|leaf| leaf.game).collect();
             let actions: Vec<_> = leaves.iter().map(|leaf| leaf.legal_actions).collect();
             evaluator.evaluate(&games, &actions, &mut evaluations[..waiting.len()])?;
-            pool.install(|| {
-                waiting.par_iter_mut().zip(&evaluations).for_each(|(search, evaluation)| search.receive(evaluation));
-            });
+            for (search, evaluation) in waiting.iter_mut().zip(&evaluations) {
+                search.receive(evaluation);
+            }
         }
         let mut steps = steps.into_iter();
-        thinking.retain_mut(|board| {
+        boards.retain_mut(|board| {
             let goes_on = steps.next().is_some_and(|(step, _)| step == Step::Evaluate);
             if !goes_on {
                 board.finish_search();
