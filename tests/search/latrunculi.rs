@@ -48,7 +48,7 @@ fn alpha_beta_gives_the_minimax_value_on_every_ruleset() {
         let heuristic = LatrunculiHeuristic::new(&rules);
         let mut rng = ChaCha8Rng::seed_from_u64(17);
         // Plain minimax cannot afford long series of captures.
-        let quiescence_plies_max = 3;
+        let quiescence_plies_max = if is_slow() { 1 } else { 3 };
         let plain = AlphaBetaSettings { quiescence_plies_max, ..AlphaBetaSettings::plain() };
         let table_bytes = 1 << 20;
         let kinds = [
