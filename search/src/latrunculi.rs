@@ -34,7 +34,7 @@ impl Game for GameState {
 
     #[inline]
     fn position_key(&self) -> u64 {
-        self.position().key()
+        self.position().key_with_holds()
     }
 
     fn full_key(&self) -> u64 {

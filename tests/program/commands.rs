@@ -1,0 +1,140 @@
+//! The commands about rules, as a user meets them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
+}
+
+fn latrunculi(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_latrunculi"))
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("the program starts")
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn conformance_passes_every_recorded_case() {
+    let cases = "tests/rules/cases";
+    let output = latrunculi(&[
+        "conformance",
+        &format!("{cases}/rules.json"),
+        &format!("{cases}/traces.jsonl"),
+        &format!("{cases}/traces_mix.jsonl"),
+    ]);
+    assert!(output.status.success(), "{}", printed(&output));
+    assert!(printed(&output).ends_with("187 passed, 0 failed\n"), "{}", printed(&output));
+}
+
+#[test]
+fn conformance_draws_what_failed_and_exits_with_1() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wrong.json");
+    let cases = fs::read_to_string(root().join("tests/rules/cases/rules.json")).expect("the cases");
+    fs::write(&path, cases.replace("\"next\": 2", "\"next\": 1")).expect("written");
+    let output = latrunculi(&["conformance", path.to_str().expect("a path")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(printed(&output).contains("next player should be 1, is 2"), "{}", printed(&output));
+    assert!(printed(&output).contains("   a  b  c  d"), "no board is drawn");
+}
+
+#[test]
+fn perft_counts_and_divides() {
+    let output = latrunculi(&["perft", "--ruleset", "dutch", "--depth", "3"]);
+    let leaves = printed(&output);
+    let divided = printed(&latrunculi(&["perft", "--ruleset", "dutch", "--depth", "3", "--divide"]));
+    let sum: u64 =
+        divided.lines().filter_map(|line| line.split_once(' ')).map(|(_, n)| n.parse::<u64>().expect("n")).sum();
+    assert_eq!(leaves.trim().parse::<u64>().expect("a number"), sum);
+    let list = ["perft", "--ruleset", "savard-displacement", "--depth", "2", "--player", "1", "--position"];
+    let position = "M:b2,c2,b3,e4,e5,g2,g3,d6 D:d4 m:c4,c5,f4,f5,b5,a3,h3,e2 d:f2";
+    assert_eq!(printed(&latrunculi(&[&list[..], &[position]].concat())), "1077\n");
+}
+
+#[test]
+fn every_ruleset_is_listed_and_shown_with_its_evidence() {
+    let listed = printed(&latrunculi(&["rulesets", "list"]));
+    assert!(listed.contains("x-museum-quintana") && listed.lines().count() >= 30, "{listed}");
+    let shown = printed(&latrunculi(&["rulesets", "show", "savard"]));
+    for part in ["8  m  m  m  m  m  m  m  m", "man.step = \"forward_sideways\"", "[seed]"] {
+        assert!(shown.contains(part), "{part:?} is missing from\n{shown}");
+    }
+    let json = printed(&latrunculi(&["rulesets", "show", "bell", "--json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["parameters"]["placement.men"]["value"], 16);
+}
+
+#[test]
+fn documentation_of_the_rulesets_is_up_to_date() {
+    let written = fs::read_to_string(root().join("docs/RULES.md")).expect("docs/RULES.md");
+    let output = printed(&latrunculi(&["rulesets", "document"]));
+    assert!(written == output, "run `latrunculi rulesets document > docs/RULES.md`");
+}
+
+#[test]
+fn a_ruleset_of_ones_own_can_be_checked_and_played() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("small.toml");
+    fs::write(&path, "id = \"small\"\nbase = \"bell\"\n[board]\nfiles = 5\nranks = 5\n[placement]\nmen = 4\n")
+        .expect("written");
+    let path = path.to_str().expect("a path");
+    assert!(latrunculi(&["rulesets", "check", path]).status.success());
+    assert_eq!(printed(&latrunculi(&["perft", "--ruleset", path, "--depth", "2"])), "600\n");
+    fs::write(path, "id = \"small\"\nbase = \"bell\"\n[board]\nfiels = 5\n[placement]\nmen = \"four\"\n")
+        .expect("written");
+    let output = latrunculi(&["rulesets", "check", path]);
+    assert_eq!(output.status.code(), Some(1));
+    let complaint = complaint(&output);
+    for part in [":4:1: board.fiels is not a parameter", "did you mean board.files?", ":6:7: placement.men"] {
+        assert!(complaint.contains(part), "{part:?} is missing from\n{complaint}");
+    }
+}
+
+#[test]
+fn bad_names_and_bad_files_get_a_clear_error() {
+    let hint = complaint(&latrunculi(&["perft", "--ruleset", "bel", "--depth", "1"]));
+    assert!(hint.contains("did you mean bell?"), "{hint}");
+    for arguments in [
+        &["conformance", "no-such-file"][..],
+        &["conformance", "."],
+        &["rulesets", "check", "Cargo.toml"],
+        &["perft", "--ruleset", "bell", "--depth", "1", "--position", "nonsense"],
+        &["perft", "--ruleset", "bell", "--depth", "1", "--position", "M:z9"],
+    ] {
+        let output = latrunculi(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let complaint = complaint(&output);
+        assert!(complaint.starts_with("error: ") || complaint.contains("error: "), "{complaint}");
+        assert!(!complaint.contains("panicked"), "{complaint}");
+    }
+    assert_eq!(latrunculi(&["perft"]).status.code(), Some(2), "wrong usage");
+}
+
+#[test]
+fn bench_engine_gives_the_same_checksum_twice() {
+    let checksum = || {
+        let output = printed(&latrunculi(&["bench", "engine", "bell", "savard", "--seconds", "0.01", "--json"]));
+        let rows: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+        (rows[0]["checksum"].clone(), rows[1]["checksum"].clone())
+    };
+    assert_eq!(checksum(), checksum());
+}
+
+#[test]
+fn completions_and_manual_are_written() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(printed(&latrunculi(&["completions", shell])).contains("latrunculi"));
+    }
+    assert!(printed(&latrunculi(&["man"])).contains(".TH"));
+}
