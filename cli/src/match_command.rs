@@ -16,7 +16,7 @@ use latrunculi_eval::statistics::sprt::SprtVerdict;
 use latrunculi_eval::statistics::{Confidence, Hypotheses, Sprt, SprtBounds, Trinomial};
 use latrunculi_eval::{AgentKind, AgentSpec};
 
-use crate::network::NetworkArgs;
+use crate::network::{self, NetworkArgs};
 use crate::rulesets_source;
 
 /// Games of a match when neither a number nor a test is given.
@@ -126,7 +126,10 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
             Some(Sprt { hypotheses: Hypotheses::LogisticElo { elo0, elo1 }, bounds })
         }
     };
+    let identity = |agent: &AgentSpec| agent.model().map(network::checksum).transpose();
+    let identities = [identity(&args.first)?.unwrap_or_default(), identity(&args.second)?.unwrap_or_default()];
     Ok(MatchConfig {
+        identities,
         agents: [args.first.clone(), args.second.clone()],
         pairs: games.div_ceil(2),
         seed: args.seed,

@@ -1,8 +1,11 @@
 //! Networks for agents: opens the model that an agent's text names.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_engine::encoding::Shape;
@@ -32,7 +35,11 @@ impl NetworkArgs {
 
     fn open(&self, path: &str, rules: &Rules) -> Result<NetEvaluator, String> {
         let device = Device::open(self.device).map_err(|error| error.to_string())?;
-        let model = Model::load(Path::new(path), device).map_err(|error| error.to_string())?;
+        let model = Model::load(Path::new(path), device).map_err(|error| {
+            // Who asked for the network names it himself.
+            let reason = error.to_string();
+            reason.strip_prefix(&format!("{path}: ")).map_or(reason.clone(), str::to_owned)
+        })?;
         let (own, wanted) = (*model.network.shape(), Shape::of(rules));
         if own != wanted {
             return Err(format!(
@@ -58,5 +65,24 @@ impl NetworkArgs {
         let network =
             InferenceNetwork::new(&model.network, device, Precision::Auto).map_err(|error| error.to_string())?;
         Ok(NetEvaluator::new(network))
+    }
+}
+
+/// Returns a checksum of a model file, by which the games of one network are told from those of another
+/// that has taken its place.
+///
+/// Source: Fowler, Noll and Vo, FNV-1a, 64 bits.
+pub(crate) fn checksum(path: &str) -> anyhow::Result<String> {
+    let mut file = File::open(path).with_context(|| format!("cannot read {path}"))?;
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let count = file.read(&mut buffer).with_context(|| format!("cannot read {path}"))?;
+        if count == 0 {
+            return Ok(format!("{hash:016x}"));
+        }
+        for &byte in &buffer[..count] {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
     }
 }

@@ -44,6 +44,9 @@ pub struct MatchConfig {
     pub games_at_once: usize,
     /// Where games are written as they end, and found again by a match that goes on.
     pub ledger: Option<PathBuf>,
+    /// What else the agents' games depend on, such as the checksum of a model file; a ledger's games count
+    /// only where these are the same.
+    pub identities: [String; 2],
 }
 
 impl MatchConfig {
@@ -61,14 +64,21 @@ impl MatchConfig {
             threads: 0,
             games_at_once: 64,
             ledger: None,
+            identities: [String::new(), String::new()],
         }
     }
 
     /// Returns a text that stands for everything a single game of this match depends on.
     fn series(&self, rules: &Rules, opening_length: usize) -> String {
-        let [a, b] = &self.agents;
         let ruleset = rules.ruleset();
-        format!("{}/{} {a} {b} seed={} opening={opening_length}", ruleset.id, ruleset_fingerprint(ruleset), self.seed)
+        let mut series = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
+        for (agent, identity) in self.agents.iter().zip(&self.identities) {
+            series.push_str(&format!(" {agent}"));
+            if !identity.is_empty() {
+                series.push_str(&format!("@{identity}"));
+            }
+        }
+        series + &format!(" seed={} opening={opening_length}", self.seed)
     }
 }
 

@@ -153,9 +153,19 @@ fn a_killed_match_goes_on_from_its_ledger() {
         });
         assert_eq!(json(&again.unwrap()), json(&whole));
     }
-    // Both matches share the file, and it is a file of game records.
+    // Another network under the same name has no games here yet.
+    let identities = ["another".to_owned(), String::new()];
+    let other = MatchConfig { identities, ledger: Some(path.clone()), ..config("net:any,sims=4", "greedy", 1) };
+    let mut played = 0;
+    play_match(&rules("bell-8x8"), &other, &mut uniform, &mut |progress| {
+        played += usize::from(progress.record.is_some());
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(played, 2);
+    // All matches share the file, and it is a file of game records.
     let records = latrunculi_engine::record::read_records(fs::read(&path).unwrap().as_slice()).unwrap();
-    assert_eq!(records.len(), 40);
+    assert_eq!(records.len(), 42);
 }
 
 #[test]
