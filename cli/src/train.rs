@@ -584,18 +584,21 @@ fn ruleset_text(ruleset: &Ruleset) -> String {
         // Every JSON text is a TOML text.
         text.push_str(&format!("{key} = {}\n", json!(value)));
     }
-    let mut table = "";
+    let mut tables: Vec<(&str, String)> = Vec::new();
     for parameter in PARAMETERS {
         let Some((group, name)) = parameter.name.split_once('.') else { continue };
         let value = parameter.value_in(ruleset).to_json();
         if value.is_null() {
             continue;
         }
-        if group != table {
-            text.push_str(&format!("\n[{group}]\n"));
-            table = group;
+        let line = format!("{name} = {value}\n");
+        match tables.iter_mut().find(|(table, _)| *table == group) {
+            Some((_, lines)) => lines.push_str(&line),
+            None => tables.push((group, line)),
         }
-        text.push_str(&format!("{name} = {value}\n"));
+    }
+    for (table, lines) in tables {
+        text.push_str(&format!("\n[{table}]\n{lines}"));
     }
     text
 }
@@ -643,5 +646,22 @@ fn mean(reports: &[StepReport]) -> StepReport {
         target_entropy: of(|report| report.target_entropy),
         gradient_norm: of(|report| report.gradient_norm),
         learning_rate: of(|report| report.learning_rate),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latrunculi_engine::{RulesetFile, presets};
+
+    #[test]
+    fn a_ruleset_written_in_full_is_the_ruleset() {
+        for name in presets::NAMES {
+            let ruleset = presets::ruleset(name).unwrap();
+            let text = ruleset_text(&ruleset);
+            let read =
+                RulesetFile::parse(&text, &presets::file, presets::NAMES).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(read.ruleset, ruleset, "{name}");
+        }
     }
 }

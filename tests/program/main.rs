@@ -1,1 +1,4 @@
-//! Tests.
+//! The program as a user meets it.
+
+mod commands;
+mod train;
