@@ -1,11 +1,15 @@
 //! The program `latrunculi`: parses, wires the crates together, prints.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program is for")]
 
+mod analyse;
 mod bench;
 mod conformance;
 mod doctor;
 mod export;
+mod match_command;
+mod network;
 mod perft;
+mod play;
 mod rulesets;
 mod rulesets_source;
 mod run_dir;
@@ -34,6 +38,12 @@ enum Command {
     Conformance(conformance::ConformanceArgs),
     /// The main job: self-play, training and evaluation, generation after generation
     Train(train::TrainArgs),
+    /// Two agents, paired openings, and what the result says
+    Match(match_command::MatchArgs),
+    /// Plays in the terminal on a drawn board
+    Play(play::PlayArgs),
+    /// The best actions of a position with value, visits and principal variation
+    Analyse(analyse::AnalyseArgs),
     /// Writes a model in the formats of other programs, read back and compared
     Export(export::ExportArgs),
     /// Says what was found on this machine and what will be used
@@ -68,6 +78,9 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Perft(args) => perft::run(args),
         Command::Conformance(args) => conformance::run(args),
         Command::Train(args) => train::run(args),
+        Command::Match(args) => match_command::run(args),
+        Command::Play(args) => play::run(args),
+        Command::Analyse(args) => analyse::run(args),
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Bench(args) => bench::run(args),
