@@ -292,8 +292,7 @@ impl TrainingRun {
     fn is_over(&self) -> bool {
         let budget = &self.config.budget;
         let ends = self.elapsed_secs() + self.state.last_secs / 2.0;
-        self.stop.load(Ordering::Relaxed) && self.state.generations == u64::MAX
-            || budget.generations > 0 && self.state.generations >= budget.generations
+        budget.generations > 0 && self.state.generations >= budget.generations
             || budget.minutes > 0.0 && self.state.generations > 0 && ends > budget.minutes * 60.0
     }
 

@@ -1,5 +1,7 @@
 //! The training run: it ends with files, survives a kill, and goes on as if nothing had been.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
