@@ -6,6 +6,7 @@ mod bench;
 mod conformance;
 mod doctor;
 mod export;
+mod inspect;
 mod match_command;
 mod network;
 mod perft;
@@ -46,6 +47,8 @@ enum Command {
     Analyse(analyse::AnalyseArgs),
     /// Writes a model in the formats of other programs, read back and compared
     Export(export::ExportArgs),
+    /// Says what a shard, model, checkpoint, game record or run directory holds
+    Inspect(inspect::InspectArgs),
     /// Says what was found on this machine and what will be used
     Doctor(doctor::DoctorArgs),
     /// Measures what this machine gives
@@ -82,6 +85,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Play(args) => play::run(args),
         Command::Analyse(args) => analyse::run(args),
         Command::Export(args) => export::run(args),
+        Command::Inspect(args) => inspect::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Completions { shell } => {
