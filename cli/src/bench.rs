@@ -197,7 +197,7 @@ fn search(args: &SearchArgs) -> anyhow::Result<()> {
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 mcts.start(Effort { simulations: args.simulations, explores: false }, &mut random);
                 let mut spent = Spent::default();
-                spent.add(|| mcts.run(&mut Uniform::default()))?;
+                spent.add(|| mcts.run(&mut Uniform))?;
                 if is_measured {
                     mcts_spent.wall_secs += spent.wall_secs;
                     mcts_spent.processor_secs += spent.processor_secs;
