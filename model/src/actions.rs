@@ -26,7 +26,7 @@ pub(crate) struct ActionGather {
 impl ActionGather {
     /// Sorts the entries of a batch by the tensor they lie in.
     ///
-    /// `offsets` is `[B + 1]`, `indices` `[L]`, as in [`crate::TrainingBatch`].
+    /// `offsets` is `[B + 1]`, `indices` `[L]`, as in [`latrunculi_engine::encoding::TrainingBatch`].
     pub(crate) fn new(shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<ActionGather, BatchError> {
         let mut gather = ActionGather::default();
         gather.fill(shape, offsets, indices)?;

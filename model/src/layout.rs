@@ -49,7 +49,7 @@ impl Parameter {
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) parameters: Vec<Parameter>,
-    /// Number of entries of each group, in the order of [`Groups`].
+    /// Number of entries of each group, in the order of the groups.
     pub(crate) group_lens: Vec<i64>,
 }
 

@@ -55,7 +55,7 @@ impl Limits {
 
 /// Which parts of the search are in use; everything is by default.
 ///
-/// Without reductions and with `exact_depth` the value at a fixed depth is that of [`minimax`].
+/// Without reductions and with `exact_depth` the value at a fixed depth is that of [`minimax()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AlphaBetaSettings {
@@ -94,7 +94,7 @@ impl Default for AlphaBetaSettings {
 }
 
 impl AlphaBetaSettings {
-    /// Returns the settings with which a fixed-depth value equals [`minimax`]'s.
+    /// Returns the settings with which a fixed-depth value equals [`minimax()`]'s.
     #[must_use]
     pub fn exact() -> AlphaBetaSettings {
         AlphaBetaSettings {
