@@ -3,6 +3,7 @@
 //! Source: rules.md, section 2, "capture" and "dux", and section 1, "Order of resolution".
 
 use crate::geometry::{Direction, Shifts};
+use crate::movement::View;
 use crate::player::Player;
 use crate::position::{Holds, Position};
 use crate::rules::Rules;
@@ -419,7 +420,6 @@ impl Rules {
     }
 
     fn dux_has_jump(&self, position: &Position, player: Player) -> bool {
-        use crate::movement::View;
         View::<4>::new(self, position, player).dux_has_jump()
     }
 }

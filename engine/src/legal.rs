@@ -6,7 +6,7 @@ use crate::movement::View;
 use crate::outcome::EndReason;
 use crate::position::{Continuation, Phase, Position};
 use crate::rules::Rules;
-use crate::ruleset::{DuxTime, ExtraMode, ExtraMoves, NoMove, RemovalScope, Repetition, Timing};
+use crate::ruleset::{DuxTime, ExtraMode, ExtraMoves, NoMove, RemovalScope, Repetition, Span, Timing, Trigger};
 use crate::squares::{Bits, Square};
 use crate::state::occurrences;
 
@@ -65,9 +65,9 @@ impl Rules {
             return;
         }
         if self.chooses_victim {
-            let near_enemy = self.near::<N>(&view);
+            let may_flank_two = self.may_flank_two::<N>(&view);
             view.each_move(&mut |from, to| {
-                if near_enemy.contains(to) {
+                if may_flank_two.contains(to) {
                     self.push_move_with_choice::<N>(position, from, to, actions);
                 } else {
                     actions.push(Action::moving(from, to));
@@ -93,17 +93,19 @@ impl Rules {
         }
     }
 
-    /// Returns the squares from which a move could flank two pieces at once: those next to an enemy.
+    /// Returns the squares from which a move could flank two pieces at once; all of them where that cannot be
+    /// told from single pieces between two.
     #[inline(always)]
-    fn near<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
-        let (mut once, mut twice) = (Bits::EMPTY, Bits::EMPTY);
-        let custodial_only = !self.ruleset.capture.corner
-            && !self.ruleset.capture.man_by_enclosure
-            && self.ruleset.capture.span == crate::ruleset::Span::One
-            && self.ruleset.capture.trigger == crate::ruleset::Trigger::Active;
-        if !custodial_only {
+    fn may_flank_two<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
+        let capture = &self.ruleset.capture;
+        let only_single_pieces_between_two = !capture.corner
+            && !capture.man_by_enclosure
+            && capture.span == Span::One
+            && capture.trigger == Trigger::Active;
+        if !only_single_pieces_between_two {
             return self.geometry.board.resize();
         }
+        let (mut once, mut twice) = (Bits::EMPTY, Bits::EMPTY);
         for direction in 0..self.capture_directions {
             let held = view.shifts.step(view.own, direction) & view.enemy;
             let flanking = view.shifts.step(held, direction);

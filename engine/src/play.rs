@@ -6,8 +6,9 @@ use crate::outcome::{EndReason, Outcome};
 use crate::player::Player;
 use crate::position::{Continuation, Phase, Piece, Position, Shuttle};
 use crate::rules::Rules;
-use crate::ruleset::{DuxCapture, Eliminate, ExtraMode, QuietResult, Removal, Span, Timing, Trigger};
+use crate::ruleset::{DuxCapture, Eliminate, ExtraMode, QuietResult, Removal, Repetition, Span, Timing, Trigger};
 use crate::squares::{Bits, Square, SquareSet};
+use crate::zobrist;
 
 /// What an action did, before the end of the turn is judged.
 #[derive(Clone, Copy, Debug, Default)]
@@ -243,7 +244,7 @@ impl Rules {
         if was_placement {
             position.key = position.key_from_scratch();
         } else {
-            position.key ^= crate::zobrist::to_act(player) ^ crate::zobrist::to_act(position.to_act);
+            position.key ^= zobrist::to_act(player) ^ zobrist::to_act(position.to_act);
         }
     }
 
@@ -264,7 +265,7 @@ impl Rules {
 
     #[inline(always)]
     fn record_shuttle(&self, position: &mut Position, player: Player, made: &Made) {
-        if self.ruleset.end.repetition != crate::ruleset::Repetition::Shuttle3 {
+        if self.ruleset.end.repetition != Repetition::Shuttle3 {
             return;
         }
         let record = &mut position.shuttles[player.index()];
@@ -277,7 +278,7 @@ impl Rules {
         };
     }
 
-    /// Judges what runs with the turns: both passed, blockade, ply cap.
+    /// Judges what runs with the turns: both passed, blockade.
     #[inline(always)]
     fn judge_counters(&self, position: &Position) -> Option<Outcome> {
         let end = &self.ruleset.end;

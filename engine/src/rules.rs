@@ -6,8 +6,8 @@ use crate::geometry::{Direction, Geometry, STEPS, direction_count};
 use crate::player::Player;
 use crate::position::{Hand, Holds, Phase, Piece, Position};
 use crate::ruleset::{
-    DuxCapture, Eliminate, ExtraMode, JumpChain, JumpOver, JumpRun, PerMove, PieceMovement, Range, Release, Repetition,
-    Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
+    DuxCapture, DuxTime, Eliminate, ExtraMode, JumpChain, JumpOver, JumpRun, PerMove, PieceMovement, Range, Release,
+    Repetition, Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
 };
 use crate::squares::{Square, SquareSet};
 
@@ -215,7 +215,6 @@ impl Rules {
 
     /// Returns how many stones `hand` puts down in one placement turn of at most `group` men.
     pub(crate) fn group_size(&self, hand: Hand, group: u8) -> u8 {
-        use crate::ruleset::DuxTime;
         match self.ruleset.placement.dux_time {
             DuxTime::Any => hand.stones().min(group),
             DuxTime::AfterMen if hand.men > 0 => hand.men.min(group),
