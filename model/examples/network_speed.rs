@@ -1,6 +1,6 @@
 //! Measures the forward rate of the inference copy and the rate of training on made-up positions.
 //!
-//! `cargo run --release -p latrunculi-model --example speed -- [blocks] [channels] [threads] [batch,…]`
+//! `cargo run --release -p latrunculi-model --example network_speed -- [blocks] [channels] [threads] [batch,…]`
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
