@@ -24,6 +24,11 @@ pub(crate) struct NetworkArgs {
 }
 
 impl NetworkArgs {
+    /// Computes on a device; networks play the ruleset that they were trained on.
+    pub(crate) fn on(device: DeviceChoice) -> NetworkArgs {
+        NetworkArgs { device, other_ruleset: false }
+    }
+
     /// Returns what opens a network for these rules by the path of its model file.
     pub(crate) fn factory(
         &self,

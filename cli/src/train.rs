@@ -11,8 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use latrunculi_engine::encoding::Shape;
-use latrunculi_engine::parameters::PARAMETERS;
-use latrunculi_engine::{Player, Rules, Ruleset};
+use latrunculi_engine::{Player, Rules};
 use latrunculi_model::{
     Device, EncodingNames, ExportFormat, ExportSample, InferenceNetwork, Model, ModelInfo, NetEvaluator, Network,
     Precision, StepReport, Trainer,
@@ -30,7 +29,7 @@ use crate::rulesets_source;
 use crate::run_dir::{RunDir, write_whole};
 use crate::train_config::TrainConfig;
 use display::Display;
-use judge::{BaselineJudge, Judge, Verdict};
+use judge::{Judge, Verdict};
 
 /// Arguments of `train`
 #[derive(clap::Args)]
@@ -105,7 +104,7 @@ struct TrainingRun {
     trainer: Trainer,
     window: ReplayWindow,
     state: RunState,
-    judge: Box<dyn Judge>,
+    judge: Judge,
     display: Display,
     stop: Arc<AtomicBool>,
     since: Instant,
@@ -131,13 +130,14 @@ impl TrainingRun {
         let rules = rulesets_source::load(&config.ruleset)?;
         let shape = Shape::of(&rules);
         config.validate(&shape)?;
+        let judge = Judge::new(Arc::clone(&rules), &config)?;
         let device = Device::open(config.device.parse()?)?;
         let root = match folder {
             Some(folder) => folder,
             None => free_folder(config_path, &config),
         };
         let folder = RunDir::create(&root)?;
-        let ruleset_text = ruleset_text(rules.ruleset());
+        let ruleset_text = rules.ruleset().to_toml();
         write_whole(&folder.ruleset_path(), ruleset_text.as_bytes())?;
         let provenance = json!({
             "program": env!("CARGO_PKG_NAME"),
@@ -158,7 +158,7 @@ impl TrainingRun {
         // The configuration comes last: a folder without it holds no run.
         write_whole(&folder.config_path(), config.to_text()?.as_bytes())?;
         let window = ReplayWindow::new(Arc::clone(&rules), config.replay, 0);
-        Ok(TrainingRun::new(config, folder, rules, ruleset_text, device, trainer, window, state, stop))
+        Ok(TrainingRun::new(config, folder, rules, ruleset_text, device, trainer, window, state, judge, stop))
     }
 
     fn resume(root: PathBuf, settings: &[String], stop: Arc<AtomicBool>) -> anyhow::Result<TrainingRun> {
@@ -167,6 +167,7 @@ impl TrainingRun {
         let ruleset_path = folder.ruleset_path();
         let rules = rulesets_source::load(&ruleset_path.display().to_string())?;
         config.validate(&Shape::of(&rules))?;
+        let judge = Judge::new(Arc::clone(&rules), &config)?;
         let device = Device::open(config.device.parse()?)?;
         let Some(path) = folder.latest()? else {
             bail!("{}: the run has no checkpoint yet; begin it anew", root.display());
@@ -195,7 +196,7 @@ impl TrainingRun {
             window.add(generation, samples);
         }
         let ruleset_text = fs::read_to_string(&ruleset_path)?;
-        Ok(TrainingRun::new(config, folder, rules, ruleset_text, device, trainer, window, state, stop))
+        Ok(TrainingRun::new(config, folder, rules, ruleset_text, device, trainer, window, state, judge, stop))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the one place where the parts of a run come together")]
@@ -208,9 +209,9 @@ impl TrainingRun {
         trainer: Trainer,
         window: ReplayWindow,
         state: RunState,
+        judge: Judge,
         stop: Arc<AtomicBool>,
     ) -> TrainingRun {
-        let judge = Box::new(BaselineJudge::new(Arc::clone(&rules), &config));
         TrainingRun {
             config,
             folder,
@@ -431,18 +432,16 @@ impl TrainingRun {
     }
 
     fn measure(&mut self, pairs: u64, generation: u64) -> anyhow::Result<Verdict> {
-        let mut evaluators = self.evaluators()?;
+        let network = InferenceNetwork::new(&self.trainer.averaged_network()?, self.device, self.state.precision)?;
         self.display.begin(&format!("match against {}", self.judge.opponent()), 2 * pairs, self.time_left());
         let display = &self.display;
         let stop = &self.stop;
-        let watch = |progress: &Progress| {
-            display.set(progress.games.load(Ordering::Relaxed));
+        let watch = |games: Option<u64>| {
+            games.into_iter().for_each(|games| display.set(games));
             !stop.load(Ordering::Relaxed)
         };
-        let mut lanes: Vec<LaneEvaluator<'_>> =
-            evaluators.iter_mut().map(|evaluator| -> LaneEvaluator<'_> { evaluator }).collect();
         let seed = self.config.seed ^ (generation + 1) << 32;
-        let verdict = self.judge.judge(&mut lanes, pairs, seed, &watch);
+        let verdict = self.judge.judge(NetEvaluator::new(network), pairs, seed, &watch);
         self.display.finish();
         verdict
     }
@@ -574,34 +573,6 @@ fn free_folder(config_path: &std::path::Path, config: &TrainConfig) -> PathBuf {
     folder
 }
 
-/// Returns a ruleset in full, every parameter written out, as the text of a ruleset file.
-fn ruleset_text(ruleset: &Ruleset) -> String {
-    let mut text = String::new();
-    let texts =
-        [("id", &ruleset.id), ("name", &ruleset.name), ("summary", &ruleset.summary), ("source", &ruleset.source)];
-    for (key, value) in texts {
-        // Every JSON text is a TOML text.
-        text.push_str(&format!("{key} = {}\n", json!(value)));
-    }
-    let mut tables: Vec<(&str, String)> = Vec::new();
-    for parameter in PARAMETERS {
-        let Some((group, name)) = parameter.name.split_once('.') else { continue };
-        let value = parameter.value_in(ruleset).to_json();
-        if value.is_null() {
-            continue;
-        }
-        let line = format!("{name} = {value}\n");
-        match tables.iter_mut().find(|(table, _)| *table == group) {
-            Some((_, lines)) => lines.push_str(&line),
-            None => tables.push((group, line)),
-        }
-    }
-    for (table, lines) in tables {
-        text.push_str(&format!("\n[{table}]\n{lines}"));
-    }
-    text
-}
-
 /// Sums up the games of a generation.
 fn describe_games(games: &[PlayedGame], secs: f64, progress: &Progress) -> Map<String, Value> {
     let count = games.len().max(1) as f64;
@@ -645,22 +616,5 @@ fn mean(reports: &[StepReport]) -> StepReport {
         target_entropy: of(|report| report.target_entropy),
         gradient_norm: of(|report| report.gradient_norm),
         learning_rate: of(|report| report.learning_rate),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use latrunculi_engine::{RulesetFile, presets};
-
-    #[test]
-    fn a_ruleset_written_in_full_is_the_ruleset() {
-        for name in presets::NAMES {
-            let ruleset = presets::ruleset(name).unwrap();
-            let text = ruleset_text(&ruleset);
-            let read =
-                RulesetFile::parse(&text, &presets::file, presets::NAMES).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(read.ruleset, ruleset, "{name}");
-        }
     }
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use latrunculi_engine::encoding::Shape;
+use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_model::{DeviceChoice, NetworkConfig, Precision, TrainingConfig};
-use latrunculi_selfplay::{AlphaBetaTeaching, Baseline, ReplaySettings, SelfPlaySettings};
+use latrunculi_selfplay::{AlphaBetaTeaching, ReplaySettings, SelfPlaySettings};
 use serde::{Deserialize, Serialize};
 
 /// Everything that a run depends on.
@@ -76,7 +77,7 @@ pub(crate) struct Teaching {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Evaluation {
-    /// Whom the network is measured against: `alphabeta:nodes=N`, `greedy`, `random`.
+    /// Whom the network is measured against: an agent, as `match` takes it.
     pub(crate) baseline: String,
     /// Every how many generations; 0 for only at the end.
     pub(crate) every: u64,
@@ -84,7 +85,7 @@ pub(crate) struct Evaluation {
     pub(crate) pairs: u64,
     /// Openings of the match at the end.
     pub(crate) final_pairs: u64,
-    /// Simulations of the network's searches.
+    /// Simulations of the network's searches, which have the settings that `match` gives them.
     pub(crate) simulations: u32,
     /// Random actions of an opening.
     pub(crate) opening_actions: u32,
@@ -143,8 +144,12 @@ impl TrainConfig {
             self.evaluation.every == 0 || self.evaluation.pairs > 0,
             "evaluation.pairs = 0 must be at least 1".to_owned(),
         );
-        if let Err(fault) = self.evaluation.baseline.parse::<Baseline>() {
-            faults.push(format!("evaluation.baseline: {fault}"));
+        match self.evaluation.baseline.parse::<AgentSpec>() {
+            Ok(agent) if agent.kind == AgentKind::Human => {
+                faults.push("evaluation.baseline: human plays in `latrunculi play` only".to_owned());
+            }
+            Ok(_) => {}
+            Err(fault) => faults.push(format!("evaluation.baseline: {fault}")),
         }
         if let Err(fault) = self.device.parse::<DeviceChoice>() {
             faults.push(format!("device: {fault}"));

@@ -1,4 +1,4 @@
-//! Reading ruleset files.
+//! Reading and writing ruleset files.
 //!
 //! A file is TOML with the names of [`crate::parameters`], a few texts, and optionally `base = "bell"` to
 //! start from another ruleset. The evidence for a value stands beside it as a comment.
@@ -64,6 +64,38 @@ impl fmt::Display for RulesetFileError {
 }
 
 impl std::error::Error for RulesetFileError {}
+
+impl Ruleset {
+    /// Returns the ruleset in full, every parameter written out, as the text of a ruleset file.
+    ///
+    /// [`RulesetFile::parse`] reads the same ruleset from it.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let texts = [("id", &self.id), ("name", &self.name), ("summary", &self.summary), ("source", &self.source)];
+        let mut text = String::new();
+        for (key, value) in texts {
+            // Every JSON text is a TOML text.
+            text.push_str(&format!("{key} = {}\n", serde_json::Value::from(value.as_str())));
+        }
+        let mut tables: Vec<(&str, String)> = Vec::new();
+        for parameter in PARAMETERS {
+            let Some((table, name)) = parameter.name.split_once('.') else { continue };
+            let value = parameter.value_in(self).to_json();
+            if value.is_null() {
+                continue;
+            }
+            let line = format!("{name} = {value}\n");
+            match tables.iter_mut().find(|(known, _)| *known == table) {
+                Some((_, lines)) => lines.push_str(&line),
+                None => tables.push((table, line)),
+            }
+        }
+        for (table, lines) in tables {
+            text.push_str(&format!("\n[{table}]\n{lines}"));
+        }
+        text
+    }
+}
 
 /// The texts at the top of a file, beside the parameters.
 const TEXTS: [&str; 5] = ["id", "base", "name", "summary", "source"];

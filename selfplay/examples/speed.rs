@@ -1,6 +1,6 @@
-//! Plays games with the teacher and prints what they cost and how strong it is against alpha-beta.
+//! Plays games with the teacher and prints what they cost.
 //!
-//! `cargo run --release -p latrunculi-selfplay --example speed -- RULESET SIMULATIONS NODES PAIRS [SCALE GAIN]`
+//! `cargo run --release -p latrunculi-selfplay --example speed -- RULESET SIMULATIONS [SCALE GAIN]`
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
@@ -10,10 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use latrunculi_engine::{Player, Rules, presets};
-use latrunculi_search::mcts::Settings;
-use latrunculi_selfplay::{
-    Baseline, MatchPlan, Progress, SelfPlayPlan, SelfPlaySettings, Teacher, TeacherSettings, play_games, play_match,
-};
+use latrunculi_selfplay::{Progress, SelfPlayPlan, SelfPlaySettings, Teacher, TeacherSettings, play_games};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,11 +18,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ruleset = presets::ruleset(&argument(0, "bell")).ok_or("unknown ruleset")?;
     let rules = Arc::new(Rules::new(&ruleset)?);
     let simulations: u32 = argument(1, "64").parse()?;
-    let nodes: u64 = argument(2, "500").parse()?;
-    let pairs: u64 = argument(3, "20").parse()?;
     let teaching = TeacherSettings {
-        scale: argument(4, "300").parse()?,
-        gain_logit: argument(5, "2").parse()?,
+        scale: argument(2, "300").parse()?,
+        gain_logit: argument(3, "2").parse()?,
         ..TeacherSettings::default()
     };
     let mut teacher = Teacher::new(&rules, teaching);
@@ -56,29 +51,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         progress.evaluations.load(Ordering::Relaxed) as f64 / secs,
         mean(games.iter().map(|game| game.action_count as usize).sum()),
         mean(games.iter().map(|game| game.samples.len()).sum()),
-    );
-    let plan = MatchPlan {
-        rules,
-        search: Settings::default(),
-        simulations,
-        baseline: Baseline::AlphaBeta { nodes },
-        pairs,
-        opening_actions: 8,
-        seed: 1,
-        in_flight: 32,
-    };
-    let since = Instant::now();
-    let results = play_match(&plan, &mut [&mut teacher], &Progress::default(), &|_| true)?;
-    let points: f32 = results
-        .iter()
-        .map(|pair| pair.as_first.value_for(Player::First) + pair.as_second.value_for(Player::Second))
-        .sum();
-    println!(
-        "teacher with {simulations} simulations against {}: {:.3} of {} games, {:.1} s",
-        plan.baseline,
-        (1.0 + points / (2 * results.len()) as f32) / 2.0,
-        2 * results.len(),
-        since.elapsed().as_secs_f64()
     );
     Ok(())
 }

@@ -108,7 +108,6 @@ pub fn play_games(
         effort: Effort { simulations: settings.simulations, explores: true },
         temperature: settings.temperature,
         temperature_actions: settings.temperature_actions,
-        records: true,
         teaching: plan.teaching,
     };
     let begin = |slot: &mut Slot, game: u64| {
@@ -135,28 +134,28 @@ pub fn play_games(
 }
 
 /// What all lanes of a run have in common.
-pub(crate) struct Run<'a> {
-    pub(crate) rules: &'a Arc<Rules>,
-    pub(crate) habits: &'a Habits,
-    pub(crate) games: u64,
-    pub(crate) in_flight: usize,
+struct Run<'a> {
+    rules: &'a Arc<Rules>,
+    habits: &'a Habits,
+    games: u64,
+    in_flight: usize,
 }
 
 impl Run<'_> {
-    /// Plays games `0..games`; `begin` sets a slot to a game, `finish` makes a finished one into a `T`.
-    pub(crate) fn play<T: Send>(
+    /// Plays games `0..games`; `begin` sets a slot to a game, `finish` says what came of it.
+    fn play(
         &self,
         parallel_trees: bool,
         evaluators: &mut [LaneEvaluator<'_>],
         progress: &Progress,
         watch: Watch<'_>,
         begin: &(dyn Fn(&mut Slot, u64) + Sync),
-        finish: &(dyn Fn(&mut Slot, Outcome) -> T + Sync),
-    ) -> Result<Vec<T>, SelfPlayError> {
+        finish: &(dyn Fn(&mut Slot, Outcome) -> PlayedGame + Sync),
+    ) -> Result<Vec<PlayedGame>, SelfPlayError> {
         assert!(!evaluators.is_empty(), "self-play needs an evaluator");
         let lane_count = evaluators.len() as u64;
         let stop = AtomicBool::new(false);
-        let lanes: Vec<Result<Vec<T>, SelfPlayError>> = thread::scope(|scope| {
+        let lanes: Vec<Result<Vec<PlayedGame>, SelfPlayError>> = thread::scope(|scope| {
             let handles: Vec<_> = evaluators
                 .iter_mut()
                 .zip(0..)
@@ -199,7 +198,7 @@ impl Run<'_> {
     }
 
     #[expect(clippy::too_many_arguments, reason = "the one place where a lane's parts come together")]
-    fn play_lane<T: Send>(
+    fn play_lane(
         &self,
         mut mine: impl Iterator<Item = u64>,
         parallel_trees: bool,
@@ -207,8 +206,8 @@ impl Run<'_> {
         progress: &Progress,
         watch: Watch<'_>,
         begin: &(dyn Fn(&mut Slot, u64) + Sync),
-        finish: &(dyn Fn(&mut Slot, Outcome) -> T + Sync),
-    ) -> Result<Vec<T>, SelfPlayError> {
+        finish: &(dyn Fn(&mut Slot, Outcome) -> PlayedGame + Sync),
+    ) -> Result<Vec<PlayedGame>, SelfPlayError> {
         let mut since = Instant::now();
         let first = GameState::new(Arc::clone(self.rules));
         let mut slots: Vec<Slot> = Vec::new();

@@ -3,7 +3,6 @@
 //! No network is named here: whoever plays brings an evaluator (`latrunculi_search::Evaluator`), be it a
 //! network, the [`Teacher`] of the first generation, or a stub.
 
-pub mod baseline;
 pub mod error;
 pub mod games;
 pub mod replay;
@@ -15,7 +14,6 @@ pub mod teacher;
 
 mod slot;
 
-pub use baseline::{Baseline, MatchPlan, PairResult, play_match};
 pub use error::{SelfPlayError, ShardError};
 pub use games::{PlayedGame, Progress, SelfPlayPlan, Watch, play_games};
 pub use replay::{ReplaySettings, ReplayWindow};

@@ -14,8 +14,6 @@ pub enum Purpose {
     Choice,
     /// The draw of training samples.
     Training,
-    /// Openings of an evaluation match.
-    Match,
 }
 
 /// Names one game of a run; the same key gives the same streams on every machine.

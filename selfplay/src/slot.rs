@@ -9,7 +9,6 @@ use latrunculi_search::mcts::{Effort, Search, SearchResult, Settings, Step};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::baseline::Opponent;
 use crate::samples::{Sample, Samples};
 use crate::seeds::{GameKey, Purpose};
 use crate::teacher::{AlphaBetaTeacher, AlphaBetaTeaching};
@@ -21,8 +20,6 @@ pub(crate) struct Habits {
     pub(crate) effort: Effort,
     pub(crate) temperature: f32,
     pub(crate) temperature_actions: u32,
-    /// Whether positions are kept for training.
-    pub(crate) records: bool,
     /// Set where alpha-beta finds the actions of both sides.
     pub(crate) teaching: Option<AlphaBetaTeaching>,
 }
@@ -45,7 +42,6 @@ pub(crate) struct Slot {
     pub(crate) evaluation: Evaluation,
     pub(crate) is_waiting: bool,
     pub(crate) action_count: u32,
-    pub(crate) opponent: Option<(Player, Opponent)>,
     pub(crate) teacher: Option<Box<AlphaBetaTeacher>>,
     is_searching: bool,
     searched_count: u32,
@@ -66,7 +62,6 @@ impl Slot {
             evaluation: Evaluation::default(),
             is_waiting: false,
             action_count: 0,
-            opponent: None,
             teacher: None,
             is_searching: false,
             searched_count: 0,
@@ -112,20 +107,11 @@ impl Slot {
                 self.play(only);
                 continue;
             }
-            if let Some((player, opponent)) = &mut self.opponent
-                && *player == game.player_to_act()
-            {
-                let action = opponent.choose(game, &self.legal);
-                self.play(action);
-                continue;
-            }
             if let (Some(teacher), Some(teaching)) = (&mut self.teacher, &habits.teaching) {
                 let lesson = teacher.teach(teaching, game, &self.legal);
                 let is_random = self.choice_stream.random_bool(teaching.random_share);
                 let random = self.choice_stream.random_range(0..self.legal.len());
-                if habits.records {
-                    self.record(lesson.policy, lesson.win_draw_loss);
-                }
+                self.record(lesson.policy, lesson.win_draw_loss);
                 self.play(if is_random { self.legal[random] } else { lesson.action });
                 continue;
             }
@@ -148,9 +134,7 @@ impl Slot {
         } else {
             self.result.best
         };
-        if habits.records {
-            self.record(self.result.policy.clone(), self.result.win_draw_loss);
-        }
+        self.record(self.result.policy.clone(), self.result.win_draw_loss);
         self.searched_count += 1;
         self.play(self.result.actions[choice]);
     }

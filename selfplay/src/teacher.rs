@@ -10,8 +10,6 @@ use latrunculi_search::latrunculi::LatrunculiHeuristic;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::TABLE_BYTES;
-
 /// How the static evaluation becomes an opinion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +101,9 @@ pub(crate) struct Lesson {
     pub(crate) policy: Vec<f32>,
     pub(crate) win_draw_loss: [f32; 3],
 }
+
+/// Bytes of the table of each game's alpha-beta; every lane has one.
+const TABLE_BYTES: usize = 1 << 20;
 
 /// Alpha-beta at work for both sides of one game.
 pub(crate) struct AlphaBetaTeacher {

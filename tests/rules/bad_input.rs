@@ -32,6 +32,15 @@ fn every_shipped_file_reads_and_gives_its_evidence() {
 }
 
 #[test]
+fn every_shipped_ruleset_written_in_full_reads_back_equal() {
+    for id in presets::NAMES {
+        let ruleset = presets::ruleset(id).expect("shipped");
+        let read = parse(&ruleset.to_toml()).unwrap_or_else(|error| panic!("{id}: {error}"));
+        assert_eq!((read.ruleset, read.base), (ruleset, None), "{id}");
+    }
+}
+
+#[test]
 fn a_ruleset_of_ones_own_is_a_base_and_a_changed_line() {
     let file =
         parse("id = \"mine\"\nbase = \"bell\"\n[capture]\nper_move = \"all\"  # because\n").expect("it is right");

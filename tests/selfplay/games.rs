@@ -1,10 +1,8 @@
 //! Games: the same key gives the same game, and what it teaches is right.
 
 use latrunculi_engine::presets;
-use latrunculi_selfplay::games::LaneEvaluator;
 use latrunculi_selfplay::{
-    AlphaBetaTeaching, Baseline, MatchPlan, Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, Teacher,
-    TeacherSettings, play_games, play_match,
+    AlphaBetaTeaching, Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, Teacher, TeacherSettings, play_games,
 };
 
 use crate::{plan, play, rules};
@@ -95,46 +93,5 @@ fn a_watcher_can_stop_the_games_and_bad_settings_are_refused() {
     match play_games(&bad, &mut [&mut teacher], &Progress::default(), &|_| true) {
         Err(SelfPlayError::Settings(faults)) => assert_eq!(faults.len(), 3, "{faults:?}"),
         other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn a_match_repeats_itself_and_the_search_beats_random_play() {
-    let rules = rules("bell");
-    let plan = MatchPlan {
-        rules: rules.clone(),
-        search: latrunculi_search::mcts::Settings::default(),
-        simulations: 16,
-        baseline: Baseline::Random,
-        pairs: 6,
-        opening_actions: 8,
-        seed: 5,
-        in_flight: 8,
-    };
-    let run = |lanes: usize, in_flight: usize| {
-        let mut teachers = vec![Teacher::new(&rules, TeacherSettings::default()); lanes];
-        let mut evaluators: Vec<LaneEvaluator<'_>> =
-            teachers.iter_mut().map(|teacher| -> LaneEvaluator<'_> { teacher }).collect();
-        play_match(&MatchPlan { in_flight, ..plan.clone() }, &mut evaluators, &Progress::default(), &|_| true).unwrap()
-    };
-    let results = run(1, 8);
-    assert_eq!(results, run(2, 3));
-    let points: f32 = results
-        .iter()
-        .map(|pair| {
-            pair.as_first.value_for(latrunculi_engine::Player::First)
-                + pair.as_second.value_for(latrunculi_engine::Player::Second)
-        })
-        .sum();
-    assert!(points >= 10.0, "12 games against random play gave {points}");
-}
-
-#[test]
-fn baselines_are_read_from_their_texts() {
-    for text in ["alphabeta:nodes=2000", "greedy", "random"] {
-        assert_eq!(text.parse::<Baseline>().unwrap().to_string(), text);
-    }
-    for text in ["alphabeta", "alphabeta:nodes=0", "alphabeta:nodes=x", "strong"] {
-        assert!(text.parse::<Baseline>().unwrap_err().contains(text));
     }
 }

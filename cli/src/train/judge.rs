@@ -1,31 +1,25 @@
 //! How strong the network is, measured.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use latrunculi_engine::{Player, Rules};
-use latrunculi_eval::statistics::{Confidence, GameResult, PairTable};
-use latrunculi_search::mcts::Settings;
-use latrunculi_selfplay::games::{LaneEvaluator, Watch};
-use latrunculi_selfplay::{Baseline, MatchPlan, Progress, play_match};
+use anyhow::{Context, bail};
+use latrunculi_engine::{Action, GameState, Rules};
+use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::match_play::{MatchConfig, MatchError, MatchProgress, play_match};
+use latrunculi_eval::statistics::Interval;
+use latrunculi_eval::{AgentKind, AgentSpec};
+use latrunculi_model::NetEvaluator;
+use latrunculi_search::{EvalError, Evaluation, Evaluator};
+use latrunculi_selfplay::SelfPlayError;
 use serde::{Deserialize, Serialize};
 
+use crate::network::NetworkArgs;
 use crate::train_config::TrainConfig;
 
-/// Measures the strength of the network behind some evaluators.
-pub(crate) trait Judge {
-    /// Returns the name of the opponent.
-    fn opponent(&self) -> String;
-
-    /// Plays `pairs` openings, each twice with seats swapped.
-    fn judge(
-        &self,
-        evaluators: &mut [LaneEvaluator<'_>],
-        pairs: u64,
-        seed: u64,
-        watch: Watch<'_>,
-    ) -> anyhow::Result<Verdict>;
-}
+/// The name of the run's own network. No agent's text can name it: there a model's name is never empty.
+const OWN_NETWORK: &str = "";
 
 /// What a match found, from the network's view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,7 +29,7 @@ pub(crate) struct Verdict {
     pub(crate) opponent: String,
     /// The network's simulations per decision.
     pub(crate) simulations: u32,
-    /// Games that the network won.
+    /// Games that the network won; pairs that repeat an earlier one count nowhere.
     pub(crate) wins: u64,
     /// Drawn games.
     pub(crate) draws: u64,
@@ -62,65 +56,110 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Plays against a fixed opponent, many games at once.
-pub(crate) struct BaselineJudge {
-    plan: MatchPlan,
+/// Plays matches of the run's network against the opponent of the configuration.
+pub(crate) struct Judge {
+    rules: Arc<Rules>,
+    /// All but the number of pairs and the seed. The run's network is the first agent.
+    config: MatchConfig,
+    simulations: u32,
+    networks: NetworkArgs,
 }
 
-impl BaselineJudge {
+impl Judge {
     /// Creates the judge that a configuration asks for.
-    pub(crate) fn new(rules: Arc<Rules>, config: &TrainConfig) -> BaselineJudge {
+    ///
+    /// # Errors
+    /// When the opponent is a network that cannot be opened.
+    pub(crate) fn new(rules: Arc<Rules>, config: &TrainConfig) -> anyhow::Result<Judge> {
         let evaluation = &config.evaluation;
-        // Checked with the configuration.
-        let baseline = evaluation.baseline.parse().unwrap_or(Baseline::Random);
-        let plan = MatchPlan {
-            rules,
-            search: Settings { ..config.selfplay.search.clone() },
-            simulations: evaluation.simulations,
-            baseline,
-            pairs: 0,
-            opening_actions: evaluation.opening_actions,
-            seed: 0,
-            in_flight: config.games.in_flight,
+        let simulations = evaluation.simulations;
+        let own = AgentSpec { kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations }, seed: None };
+        let opponent: AgentSpec = evaluation.baseline.parse().context("evaluation.baseline")?;
+        let networks = NetworkArgs::on(config.device.parse()?);
+        if let Some(model) = opponent.model()
+            && let Err(fault) = networks.factory(&rules)(model)
+        {
+            bail!("evaluation.baseline: network {model:?}: {fault}");
+        }
+        let match_config = MatchConfig {
+            opening_length: Some(evaluation.opening_actions as usize),
+            // Half of the boards wait for the network at any time: its batches are as large as in self-play.
+            games_at_once: config.games.lanes * config.games.in_flight,
+            ..MatchConfig::new([own, opponent], 0)
         };
-        BaselineJudge { plan }
-    }
-}
-
-impl Judge for BaselineJudge {
-    fn opponent(&self) -> String {
-        self.plan.baseline.to_string()
+        Ok(Judge { rules, config: match_config, simulations, networks })
     }
 
-    fn judge(
+    /// Returns the name of the opponent.
+    pub(crate) fn opponent(&self) -> String {
+        self.config.agents[1].to_string()
+    }
+
+    /// Plays `pairs` openings, each twice with seats swapped. `watch` is told the number of games that have
+    /// ended, now and then, and answers whether to go on.
+    ///
+    /// # Errors
+    /// [`SelfPlayError::Stopped`] when `watch` answers no, otherwise [`MatchError`].
+    pub(crate) fn judge(
         &self,
-        evaluators: &mut [LaneEvaluator<'_>],
+        evaluator: NetEvaluator,
         pairs: u64,
         seed: u64,
-        watch: Watch<'_>,
+        watch: &(dyn Fn(Option<u64>) -> bool + Sync),
     ) -> anyhow::Result<Verdict> {
-        let plan = MatchPlan { pairs, seed, ..self.plan.clone() };
-        let results = play_match(&plan, evaluators, &Progress::default(), watch)?;
-        let mut table = PairTable::default();
-        for pair in &results {
-            let first = |winner| GameResult::for_player(winner, Player::First);
-            table.record(first(pair.as_first.winner), first(pair.as_second.winner));
+        let config = MatchConfig { pairs: pairs as usize, seed, ..self.config.clone() };
+        let mut own = Some(evaluator);
+        let mut others = self.networks.factory(&self.rules);
+        let mut networks = |model: &str| -> Result<NetworkEvaluator<'_>, String> {
+            if model == OWN_NETWORK {
+                let evaluator = own.take().ok_or("it is opened once")?;
+                return Ok(Box::new(Watched { evaluator, watch }));
+            }
+            others(model)
+        };
+        let played = play_match(&self.rules, &config, &mut networks, &mut |at: &MatchProgress<'_>| {
+            if watch(Some(at.games as u64)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let is_stopped = match &played {
+            Ok(report) => report.is_interrupted,
+            Err(MatchError::Agent(_)) => !watch(None),
+            Err(_) => false,
+        };
+        if is_stopped {
+            return Err(SelfPlayError::Stopped.into());
         }
-        let games = table.agent_games();
-        let score = table.agent().score()?;
-        // Without any spread between pairs the games alone must say how sure the score is.
-        let interval = score
-            .interval(Confidence::NINETY_FIVE)
-            .unwrap_or_else(|_| games.credible_interval(Confidence::NINETY_FIVE));
+        let report = played.with_context(|| format!("the match against {}", self.opponent()))?;
+        // A single pair says nothing about how sure its score is.
+        let interval = report.interval.unwrap_or(Interval { lower: 0.0, upper: 1.0 });
         Ok(Verdict {
             opponent: self.opponent(),
-            simulations: plan.simulations,
-            wins: games.wins,
-            draws: games.draws,
-            losses: games.losses,
-            score: score.mean(),
-            lower: interval.lower.clamp(0.0, score.mean()),
-            upper: interval.upper.clamp(score.mean(), 1.0),
+            simulations: self.simulations,
+            wins: report.total.wins,
+            draws: report.total.draws,
+            losses: report.total.losses,
+            score: report.score.context("no game of the match counts")?,
+            lower: interval.lower,
+            upper: interval.upper,
         })
+    }
+}
+
+/// The run's network; asks before every batch whether to go on, as the first games may take long.
+struct Watched<'a> {
+    evaluator: NetEvaluator,
+    watch: &'a (dyn Fn(Option<u64>) -> bool + Sync),
+}
+
+impl Evaluator<GameState> for Watched<'_> {
+    fn evaluate(
+        &mut self,
+        games: &[&GameState],
+        legal_actions: &[&[Action]],
+        evaluations: &mut [Evaluation],
+    ) -> Result<(), EvalError> {
+        if !(self.watch)(None) {
+            return Err(EvalError::Device("stopped".to_owned()));
+        }
+        self.evaluator.evaluate(games, legal_actions, evaluations)
     }
 }
