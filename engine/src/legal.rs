@@ -268,6 +268,13 @@ impl Rules {
             let goes_on = position.shuttle(position.to_act).is_some_and(|last| (last.from, last.to) == (to, from));
             return goes_on && !by_words!(self, self.captures(position, action));
         }
+        let allowed = occurrences_allowed(self.ruleset.end.repetition);
+        // A move that captures nothing only shifts a piece and passes the turn: whether that has stood
+        // before is soon told, and mostly it has not.
+        let flags_stay = !self.binds || self.stores_holds;
+        if flags_stay && occurrences(history, position.key_after_shift(from, to)) < allowed {
+            return false;
+        }
         let mut after = *position;
         let made = by_words!(self, self.make(&mut after, action));
         if made.captured || made.outcome.is_some() {
@@ -282,7 +289,7 @@ impl Rules {
         if self.stores_holds {
             after.set_bound(position.bound);
         }
-        occurrences(history, after.key) >= occurrences_allowed(self.ruleset.end.repetition)
+        occurrences(history, after.key) >= allowed
     }
 }
 

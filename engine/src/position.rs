@@ -272,6 +272,14 @@ impl Position {
         key
     }
 
+    /// Returns the key after a turn in which the piece on `from` goes to `to` and nothing else changes.
+    pub(crate) fn key_after_shift(&self, from: Square, to: Square) -> u64 {
+        let player = self.to_act;
+        let piece = if self.dux(player) == Some(from) { Piece::Dux } else { Piece::Man };
+        let shift = zobrist::stone(player, piece, from) ^ zobrist::stone(player, piece, to);
+        self.key ^ shift ^ zobrist::to_act(player) ^ zobrist::to_act(player.opponent())
+    }
+
     #[inline(always)]
     pub(crate) fn put(&mut self, player: Player, piece: Piece, square: Square) {
         self.stones[player.index()].insert(square);
