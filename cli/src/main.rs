@@ -11,6 +11,7 @@ mod match_command;
 mod network;
 mod perft;
 mod play;
+mod progress;
 mod rulesets;
 mod rulesets_source;
 mod run_dir;

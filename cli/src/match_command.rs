@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use latrunculi_engine::record::write_records;
 use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, SprtReport, play_match};
 use latrunculi_eval::statistics::sprt::SprtVerdict;
@@ -17,6 +17,7 @@ use latrunculi_eval::statistics::{Confidence, Hypotheses, Sprt, SprtBounds, Trin
 use latrunculi_eval::{AgentKind, AgentSpec};
 
 use crate::network::{self, NetworkArgs};
+use crate::progress;
 use crate::rulesets_source;
 
 /// Games of a match when neither a number nor a test is given.
@@ -180,10 +181,7 @@ impl Progress {
     fn new(args: &MatchArgs) -> Progress {
         let is_terminal = std::io::stderr().is_terminal();
         let bar = if args.quiet || !is_terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
-        let template = "{bar:30} {pos}/{len} games  {per_sec}  {eta} left  {msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+        bar.set_style(progress::style("[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}"));
         bar.enable_steady_tick(Duration::from_millis(500));
         let speaks = !args.quiet && !is_terminal;
         Progress { bar, speaks, last_line: std::sync::Mutex::new(Instant::now()) }

@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+
+use crate::progress;
 
 /// Shows how far things are.
 pub(crate) struct Display {
@@ -24,10 +26,8 @@ impl Display {
         }
         let left = left_secs.map(|secs| format!(" · run {:.1} min left", secs / 60.0)).unwrap_or_default();
         self.bar = ProgressBar::new(len);
-        let template = "{msg:32} [{bar:30}] {pos}/{len} {per_sec:>10} {eta:>4}{prefix}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style.progress_chars("=> "));
-        }
+        let template = "{msg:32} [{bar:30}] {pos}/{len} {rate:>10} {eta:>4}{prefix}";
+        self.bar.set_style(progress::style(template));
         self.bar.set_prefix(left);
         self.bar.set_message(name.to_owned());
     }
