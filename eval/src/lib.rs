@@ -5,6 +5,7 @@ pub mod ledger;
 pub mod match_play;
 pub mod openings;
 pub mod statistics;
+pub mod study;
 
 pub use agents::{Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice};
 pub use match_play::{MatchConfig, MatchError, MatchProgress, MatchReport, PlayedGame, play_match};

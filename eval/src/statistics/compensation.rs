@@ -156,7 +156,7 @@ impl CompensationFit {
 }
 
 /// A confidence set of a ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FiellerSet {
     /// The values inside.
     Within(Interval),
@@ -167,7 +167,7 @@ pub enum FiellerSet {
 }
 
 /// Two neighbouring whole handicaps, and how often to give the larger one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WholeHandicaps {
     /// The smaller handicap.
     pub smaller: f64,

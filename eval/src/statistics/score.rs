@@ -350,7 +350,7 @@ impl Score {
 }
 
 /// A logistic Elo difference with asymmetric bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EloEstimate {
     /// The point estimate, within ±1200.
     pub value: f64,

@@ -1,0 +1,105 @@
+//! What a balance study is asked.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that the result of a study depends on, beside the rules and the networks themselves.
+///
+/// Rates and widths are in score, `[0, 1]`: 0.03 is three hundredths of a game.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StudySettings {
+    /// What the report is called.
+    pub title: String,
+    /// Shipped names or paths of files; `all` is every shipped reconstruction.
+    pub rulesets: Vec<String>,
+    /// The agents' texts; those of one kind form a ladder of budgets.
+    pub agents: Vec<String>,
+    /// Games are played until the interval of the score is at most this wide to either side.
+    pub half_width: f64,
+    /// A ruleset is balanced if its score is shown to be nearer to ½ than this.
+    pub margin: f64,
+    /// The confidence level of the intervals; the tests err with the chance that it leaves.
+    pub confidence: f64,
+    /// The fewest games of each ruleset with each agent.
+    pub min_games: u64,
+    /// The most games of each ruleset with each agent.
+    pub max_games: u64,
+    /// After how many games it is asked again whether there are enough.
+    pub batch: u64,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// How games are opened.
+    pub opening: OpeningSettings,
+    /// Whether the games themselves are described: lengths, branching, use of the rules, heat maps.
+    pub metrics: bool,
+    /// Men given to the side that is behind, to find a fair compensation; empty for none.
+    pub compensation: Vec<u32>,
+    /// Whether to measure what the pie rule leaves.
+    pub pie: bool,
+    /// The most first turns that are tried for the pie rule.
+    pub pie_turns: usize,
+    /// Games per first turn that choose among them.
+    pub pie_games: u64,
+    /// Whether to measure placement and movement apart where stones are placed.
+    pub phases: bool,
+    /// Parameters with the values to try in every ruleset: `capture.per_move = ["one", "all"]`.
+    pub sweep: BTreeMap<String, Vec<String>>,
+}
+
+/// How games are opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpeningSettings {
+    /// Actions that open a game from an array; `None` for six.
+    pub array: Option<usize>,
+    /// Actions that open a game with placement; `None` for eight.
+    pub placement: Option<usize>,
+    /// Actions by ruleset, where it shall be another number.
+    pub by_ruleset: BTreeMap<String, usize>,
+    /// A second number of actions, to see what the opening itself does to the score; `None` for no such games.
+    pub second: Option<usize>,
+    /// The agent from whose policy openings are drawn; `None` draws every legal action alike.
+    pub policy: Option<String>,
+    /// The temperature τ: that policy to the power `1/τ` is drawn from. 1 leaves it as it is, less prefers the best.
+    pub temperature: f64,
+}
+
+impl Default for OpeningSettings {
+    fn default() -> Self {
+        OpeningSettings {
+            array: None,
+            placement: None,
+            by_ruleset: BTreeMap::new(),
+            second: None,
+            policy: None,
+            temperature: 1.0,
+        }
+    }
+}
+
+impl Default for StudySettings {
+    fn default() -> Self {
+        StudySettings {
+            title: "Balance study".to_owned(),
+            rulesets: Vec::new(),
+            agents: Vec::new(),
+            half_width: 0.03,
+            margin: 0.03,
+            confidence: 0.95,
+            min_games: 400,
+            max_games: 4000,
+            batch: 50,
+            seed: 0,
+            opening: OpeningSettings::default(),
+            metrics: false,
+            compensation: Vec::new(),
+            pie: false,
+            pie_turns: 24,
+            pie_games: 60,
+            phases: false,
+            sweep: BTreeMap::new(),
+        }
+    }
+}

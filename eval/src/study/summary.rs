@@ -1,0 +1,416 @@
+//! What a balance study found, as data: the report, `summary.json` and the tables are made from this alone.
+//!
+//! Nothing here depends on the clock, the machine or the number of threads: a study that was killed and
+//! went on has the same summary as one that ran through. All scores are the **first player's**, in
+//! `[0, 1]`: of the player who makes the first placement or move; a win counts 1, a draw ½. Intervals have the level
+//! [`StudySettings::confidence`] unless said otherwise. What could not be estimated is `null` in JSON.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::StudySettings;
+use crate::statistics::compensation::{FiellerSet, WholeHandicaps};
+use crate::statistics::score::EloEstimate;
+use crate::statistics::{BalanceVerdict, Equivalence, Estimate, Interval, Trinomial};
+
+/// The version of the format of [`StudySummary`].
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// Everything that a study found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudySummary {
+    /// The version of this format, [`SUMMARY_VERSION`].
+    pub format: u32,
+    /// The version of the program that counted.
+    pub program_version: String,
+    /// The command that makes this study again.
+    pub command: String,
+    /// What was asked.
+    pub settings: StudySettings,
+    /// Whether every game that the settings ask for has been played.
+    pub is_complete: bool,
+    /// The agents, in the order of [`StudySettings::agents`] and of [`RulesetSummary::cells`].
+    pub agents: Vec<AgentSummary>,
+    /// The agent whose results are the headline: the largest budget of the first family.
+    pub headline_agent: usize,
+    /// The rulesets: those asked for in the order given, each followed by those derived from it.
+    pub rulesets: Vec<RulesetSummary>,
+    /// How alike the order of the rulesets is between neighbouring budgets, and between families.
+    pub rank_agreements: Vec<RankAgreement>,
+    /// What was asked for but could not be done, with the reason, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+/// One agent of a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentSummary {
+    /// Its text.
+    pub agent: String,
+    /// What kind of agent it is: agents of one family form a ladder of budgets.
+    pub family: String,
+    /// Nodes, simulations or plies per choice, by which the ladder is ordered; `None` without a budget.
+    pub budget: Option<u64>,
+    /// What the budget counts: `nodes`, `simulations` or `plies`.
+    pub budget_unit: Option<String>,
+}
+
+/// What was found about one ruleset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RulesetSummary {
+    /// The ruleset's id.
+    pub name: String,
+    /// Its title for people.
+    pub title: String,
+    /// Eight hexadecimal digits that differ when any parameter does.
+    pub fingerprint: String,
+    /// Files of the board.
+    pub files: usize,
+    /// Ranks of the board.
+    pub ranks: usize,
+    /// Men of the first player at the beginning, in hand or on the board.
+    pub men: usize,
+    /// Whether each side has a dux.
+    pub has_duces: bool,
+    /// Whether the stones are placed in turn.
+    pub is_placement: bool,
+    /// What it was derived from by a sweep; `None` for a ruleset that was asked for itself.
+    pub derived: Option<Derivation>,
+    /// One entry per agent, in the order of [`StudySummary::agents`].
+    pub cells: Vec<CellSummary>,
+    /// The trend over the budget, one entry per family with at least two budgets.
+    pub trends: Vec<TrendSummary>,
+    /// The largest budgets of two families against each other, one entry per pair of families.
+    pub agreements: Vec<FamilyAgreement>,
+    /// Compensation in men that makes the game fair; by the headline agent.
+    pub compensation: Option<CompensationSummary>,
+    /// What the pie rule would leave of the advantage; by the headline agent.
+    pub pie: Option<PieSummary>,
+    /// How much of the advantage arises while stones are placed; by the headline agent.
+    pub phases: Option<PhaseSummary>,
+}
+
+/// How a ruleset was derived from another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Derivation {
+    /// The id of the ruleset it comes from.
+    pub base: String,
+    /// The parameter that was changed, as `capture.per_move`.
+    pub parameter: String,
+    /// Its value in the base, as files write it.
+    pub base_value: String,
+    /// Its value here.
+    pub value: String,
+    /// Score here less score of the base, one entry per agent.
+    pub differences: Vec<DifferenceSummary>,
+}
+
+/// A difference of two independent scores.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DifferenceSummary {
+    /// The difference, in `[-1, 1]`.
+    pub difference: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Its interval.
+    pub interval: Interval,
+    /// Two-sided p-value of "there is none"; `None` where all games ended alike.
+    pub p: Option<f64>,
+    /// The same, adjusted by Holm over all such differences of the study.
+    pub p_holm: Option<f64>,
+}
+
+/// What one agent's games against itself say about one ruleset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellSummary {
+    /// The agent's text.
+    pub agent: String,
+    /// How the games were opened.
+    pub opening: OpeningSummary,
+    /// Games played, those taken out of the count included.
+    pub games_played: u64,
+    /// Games that count: `n` of everything below.
+    pub games: u64,
+    /// Games taken out of the count because they repeat an earlier one, mirrored or not.
+    pub games_repeated: u64,
+    /// Openings of the counted games that differ, mirror images counting as the same.
+    pub openings_distinct: u64,
+    /// The number of independent games that the counted ones are worth; `None` where all ended alike.
+    pub effective_games: Option<f64>,
+    /// Why no more games were played.
+    pub stop: StopReason,
+    /// How the counted games ended; the parts add up to `games`.
+    pub outcomes: OutcomeCounts,
+    /// The counted games by the reason of their end, as game records name it.
+    pub ends: BTreeMap<String, u64>,
+    /// The first player's score; `None` without games.
+    pub score: Option<ScoreSummary>,
+    /// Share of the games that somebody won, with Wilson's interval.
+    pub decisive: Option<RateSummary>,
+    /// The first player's share of the games that somebody won, with Wilson's interval.
+    pub first_of_decisive: Option<RateSummary>,
+    /// What may be said of the balance; `None` without a score.
+    pub verdict: Option<VerdictSummary>,
+    /// Actions per counted game, those of the opening included.
+    pub actions_mean: f64,
+    /// Nodes or simulations per choice; `None` for agents that spend nothing.
+    pub effort_mean: Option<f64>,
+    /// The same agent after openings of another length: what the random beginning itself changes.
+    pub second_opening: Option<SecondOpening>,
+    /// What the games were like; only if it was asked for.
+    pub metrics: Option<serde_json::Value>,
+}
+
+/// How games were opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpeningSummary {
+    /// The number of actions that were drawn instead of chosen; one more where a turn would be cut in two.
+    pub actions: usize,
+    /// From whose policy they were drawn; `None` where every legal action was as likely.
+    pub policy: Option<String>,
+}
+
+/// Why a measurement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The interval is as narrow as was asked for.
+    Width,
+    /// The most games that were allowed have been played.
+    MaxGames,
+    /// There is no further opening that differs.
+    NoMoreOpenings,
+    /// The study was stopped before.
+    Interrupted,
+}
+
+/// The outcome partition of the counted games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeCounts {
+    /// Won by the first player.
+    pub first_wins: u64,
+    /// Won by the second player.
+    pub second_wins: u64,
+    /// Drawn by a rule of the game.
+    pub rule_draws: u64,
+    /// Ended by the program's own limit of turns; they count as draws.
+    pub truncated: u64,
+}
+
+impl OutcomeCounts {
+    /// Returns the counts from the first player's view, truncated games as draws.
+    #[must_use]
+    pub fn trinomial(&self) -> Trinomial {
+        Trinomial::new(self.first_wins, self.rule_draws + self.truncated, self.second_wins)
+    }
+
+    /// Returns the number of games.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.trinomial().games()
+    }
+}
+
+/// The first player's score with everything that says how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScoreSummary {
+    /// The mean score, truncated games counting ½.
+    pub score: f64,
+    /// Its standard error over openings; 0 where all games ended alike.
+    pub standard_error: f64,
+    /// The interval of this score alone. Where all games ended alike, or `s ± z·SE` leaves `[0, 1]`, the credible interval.
+    pub interval: Interval,
+    /// Šidák's interval: those of all rulesets with this agent hold together.
+    pub simultaneous: Interval,
+    /// Half of the width of `interval`.
+    pub half_width: f64,
+    /// The score if the first player had lost (lower) or won (upper) every truncated game.
+    pub truncation_bracket: Interval,
+    /// The logistic Elo difference that the score amounts to.
+    pub elo: EloEstimate,
+}
+
+/// A rate with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateSummary {
+    /// How often it was so.
+    pub count: u64,
+    /// Of how many.
+    pub of: u64,
+    /// The rate, in `[0, 1]`.
+    pub rate: f64,
+    /// Its interval.
+    pub interval: Interval,
+}
+
+/// What may be said of a ruleset's balance. The family of the tests is all rulesets with the same agent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VerdictSummary {
+    /// The verdict.
+    pub verdict: BalanceVerdict,
+    /// Two-sided p-value of "the expected score is ½".
+    pub p_unbalanced: f64,
+    /// The same, adjusted by Holm.
+    pub p_unbalanced_holm: f64,
+    /// Two one-sided tests of "the expected score is off ½ by the margin or more".
+    pub equivalence: Equivalence,
+    /// The larger p-value of the two.
+    pub p_balanced: f64,
+    /// The same, adjusted by Holm.
+    pub p_balanced_holm: f64,
+}
+
+/// The same cell after openings of another length.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecondOpening {
+    /// How the games were opened.
+    pub opening: OpeningSummary,
+    /// Games that count.
+    pub games: u64,
+    /// Their outcomes.
+    pub outcomes: OutcomeCounts,
+    /// Their score.
+    pub score: Option<ScoreSummary>,
+    /// This score less that of the cell.
+    pub shift: Option<DifferenceSummary>,
+}
+
+/// The advantage as a function of the budget, `s = a + b·log₂(budget)`, fitted with weights `1/SE²`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrendSummary {
+    /// The family of agents.
+    pub family: String,
+    /// The budgets, rising.
+    pub budgets: Vec<u64>,
+    /// The change of the score per doubling of the budget.
+    pub slope: Estimate,
+    /// Its interval.
+    pub interval: Interval,
+    /// Two-sided p-value of "it does not change".
+    pub p: Option<f64>,
+    /// χ² p-value of "it is a straight line"; `None` with two budgets.
+    pub p_straight: Option<f64>,
+    /// What it amounts to.
+    pub direction: TrendDirection,
+}
+
+/// What a stronger agent does to the advantage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrendDirection {
+    /// The interval of the slope leads towards ½ alone.
+    Shrinking,
+    /// The interval of the change over the whole ladder lies within the margin.
+    Stable,
+    /// The interval of the slope leads away from ½ alone.
+    Growing,
+    /// None of these is shown.
+    Unclear,
+}
+
+/// Two families of agents on one ruleset, each with its largest budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FamilyAgreement {
+    /// The two agents' texts.
+    pub agents: [String; 2],
+    /// Score with the first agent less score with the second.
+    pub difference: DifferenceSummary,
+    /// Whether the interval of the difference lies within the margin of the study: only then do they agree.
+    pub is_within_margin: bool,
+    /// Whether the interval excludes 0: the balance depends on who plays.
+    pub depends_on_agent: bool,
+}
+
+/// Kendall's rank correlation of the rulesets' scores with two agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankAgreement {
+    /// The two agents' texts.
+    pub agents: [String; 2],
+    /// The number of rulesets compared.
+    pub rulesets: usize,
+    /// Kendall's τ_b, in `[-1, 1]`; `None` where all scores are the same.
+    pub tau: Option<f64>,
+    /// The bootstrap percentile interval over openings.
+    pub interval: Option<Interval>,
+}
+
+/// How many men make up for the first player's advantage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CompensationSummary {
+    /// The agent's text.
+    pub agent: String,
+    /// The scores by handicap, rising. A handicap of `h` takes `h` men from the first player, or `-h` from the second.
+    pub cells: Vec<HandicapCell>,
+    /// The logistic regression on the handicap: intercept and slope in nats.
+    pub coefficients: Option<[f64; 2]>,
+    /// The handicap at which the expected score is ½.
+    pub fair_handicap: Option<f64>,
+    /// Fieller's confidence set of it.
+    pub fair_handicap_set: Option<FiellerSet>,
+    /// The mixture of two whole handicaps that is fair on average.
+    pub whole_handicaps: Option<WholeHandicaps>,
+    /// Why there is no fair handicap, if there is none.
+    pub refused: Option<String>,
+}
+
+/// The games at one handicap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HandicapCell {
+    /// Men fewer for the first player; negative: for the second.
+    pub handicap: i32,
+    /// Games that count.
+    pub games: u64,
+    /// Their outcomes.
+    pub outcomes: OutcomeCounts,
+    /// Their score.
+    pub score: Option<ScoreSummary>,
+}
+
+/// The pie rule: one player makes the first turn, the other chooses sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PieSummary {
+    /// The agent's text.
+    pub agent: String,
+    /// The first turns that differ, mirror images counting as the same; `None` if there are too many to count.
+    pub first_turns: Option<usize>,
+    /// Those that were tried.
+    pub tried: Vec<PieTurn>,
+    /// The turn whose selection score is nearest ½, which a fair divider would make: an index into `tried`.
+    pub chosen: Option<usize>,
+    /// Its score in games that had no part in the choice: they alone say how fair it is.
+    pub held_out: Option<ScoreSummary>,
+    /// The games behind `held_out`.
+    pub held_out_outcomes: OutcomeCounts,
+    /// `|held-out score − ½|`: what the chooser may still gain.
+    pub residual: Option<f64>,
+    /// The turns tried whose selection score lies within the margin of ½.
+    pub within_margin: usize,
+}
+
+/// One first turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PieTurn {
+    /// Its actions, as text.
+    pub actions: Vec<String>,
+    /// The outcomes of the games that chose.
+    pub outcomes: OutcomeCounts,
+    /// Their score.
+    pub score: Option<ScoreSummary>,
+}
+
+/// How much of the advantage arises while stones are placed, and how much after it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseSummary {
+    /// The agent's text.
+    pub agent: String,
+    /// The score where all stones were placed at random and the agent played on from there.
+    pub random_placement: Option<ScoreSummary>,
+    /// The games behind it.
+    pub outcomes: OutcomeCounts,
+    /// The score of the agent's own placement less that of random placement: what placing well is worth to the first player.
+    pub by_placement: Option<DifferenceSummary>,
+    /// The score after random placement less ½: what moving is worth to him.
+    pub by_movement: Option<DifferenceSummary>,
+    /// The mean value, as a score in `[0, 1]`, that the agent itself saw for the first player when the last stone lay.
+    pub value_after_placement: Option<Estimate>,
+}
