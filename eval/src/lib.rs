@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod ledger;
 pub mod match_play;
+pub mod metrics;
 pub mod openings;
 pub mod statistics;
 pub mod study;
