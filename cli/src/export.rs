@@ -86,7 +86,7 @@ pub(crate) fn sample_positions(rules: Rules, count: usize, seed: u64) -> (Vec<f3
         }
         let encoded = EncodedPosition::new(&rules, state.position(), state.repetitions());
         encoded.write_planes(&shape, values);
-        scalars.extend_from_slice(&encoded.scalars);
+        encoded.extend_scalars(&rules, &mut scalars);
         if let Some(&action) = actions.get(random.random_range(0..actions.len().max(1))) {
             state.play(action);
         }

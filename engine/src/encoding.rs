@@ -1,11 +1,15 @@
 //! What a network sees of a position, and where its policy speaks of each action.
 //!
 //! Plain data, no tensors: binary planes as square sets, scalars, and indices into a vector of logits. The
-//! board is seen from the player to act: planes named "own" and "enemy", and for the second player the
+//! scalars of the position are followed by those of the ruleset ([`rule_inputs`]), and nothing depends on the size
+//! of the board, so that one network may serve several rulesets. The board is seen from the player to act: planes named "own" and "enemy", and for the second player the
 //! ranks mirrored, so that forward is always up. The policy's squares are mirrored in the same way.
 //!
 //! Legend: `B` positions, `C` planes, `S` scalars, `H` ranks, `W` files, `A = H * W` squares, `L` legal actions of
 //! all positions of a batch.
+
+mod batch;
+pub mod rule_inputs;
 
 use crate::action::{Action, ActionKind};
 use crate::player::Player;
@@ -14,8 +18,13 @@ use crate::rules::Rules;
 use crate::squares::{Bits, Square, SquareSet};
 use crate::symmetry::Symmetry;
 
+pub use batch::{Targets, TrainingBatch};
+
+/// Version of what a network sees: of [`PLANES`], [`SCALARS`] and [`rule_inputs`] together.
+pub const ENCODING_VERSION: u32 = 2;
+
 /// Names of the binary planes, in order.
-pub const PLANES: [&str; 14] = [
+pub const PLANES: [&str; 18] = [
     "own men",
     "own dux",
     "enemy men",
@@ -30,10 +39,14 @@ pub const PLANES: [&str; 14] = [
     "own pieces flanked now",
     "enemy pieces flanked now",
     "squares of the board",
+    "own pieces that could be taken next",
+    "enemy pieces that could be taken next",
+    "where an own move would take",
+    "where an enemy move would take",
 ];
 
-/// Names of the scalars, in order; each in `[0, 1]`.
-pub const SCALARS: [&str; 14] = [
+/// Names of the position's scalars, in order; each in `[0, 1]`. Those of the ruleset follow them.
+pub const SCALARS: [&str; 18] = [
     "placement phase",
     "own men in hand, of those at the start",
     "own dux in hand",
@@ -48,6 +61,10 @@ pub const SCALARS: [&str; 14] = [
     "own shuttle turns, of 6",
     "enemy shuttle turns, of 6",
     "the position has stood before",
+    "own pieces on the board and in hand, of those at the start",
+    "enemy pieces on the board and in hand, of those at the start",
+    "nearness of the end without captures, 8 / (turns left + 8)",
+    "nearness of the cap, 16 / (turns left + 16)",
 ];
 
 /// Sizes of the input and of the policy for one board.
@@ -59,7 +76,7 @@ pub struct Shape {
     pub ranks: usize,
     /// Binary planes, `C`.
     pub planes: usize,
-    /// Scalars, `S`.
+    /// Scalars of position and ruleset, `S`.
     pub scalars: usize,
 }
 
@@ -67,7 +84,8 @@ impl Shape {
     /// Returns the shape for these rules.
     #[must_use]
     pub fn of(rules: &Rules) -> Shape {
-        Shape { files: rules.files(), ranks: rules.ranks(), planes: PLANES.len(), scalars: SCALARS.len() }
+        let scalars = SCALARS.len() + rule_inputs::count();
+        Shape { files: rules.files(), ranks: rules.ranks(), planes: PLANES.len(), scalars }
     }
 
     /// Returns the number of squares, `A`.
@@ -89,7 +107,7 @@ impl Shape {
 pub struct EncodedPosition {
     /// Binary planes, in the order of [`PLANES`].
     pub planes: [SquareSet; PLANES.len()],
-    /// Scalars, in the order of [`SCALARS`].
+    /// Scalars of the position, in the order of [`SCALARS`].
     pub scalars: [f32; SCALARS.len()],
 }
 
@@ -112,6 +130,7 @@ impl EncodedPosition {
         let one = |square: Option<Square>| square.map_or(SquareSet::EMPTY, SquareSet::of);
         let shuttle = |player| position.shuttle(player);
         let flanked = |player: Player| rules.flanked_now(position, player);
+        let (own_threats, enemy_threats) = (rules.threats(position, own), rules.threats(position, enemy));
         let planes = [
             position.men(own),
             one(position.dux(own)),
@@ -127,11 +146,17 @@ impl EncodedPosition {
             flanked(own),
             flanked(enemy),
             rules.board(),
+            enemy_threats.pieces,
+            own_threats.pieces,
+            own_threats.landings,
+            enemy_threats.landings,
         ]
         .map(turn);
         let truth = |truth: bool| f32::from(u8::from(truth));
         let share = |count: f32, of: usize| if of == 0 { 0.0 } else { (count / of as f32).min(1.0) };
         let hand = |player| position.hand(player);
+        let pieces = |player| position.stones(player).len() as f32 + f32::from(hand(player).stones());
+        let left = |limit: u16, counter: u16| f32::from(limit.saturating_sub(counter));
         let end = &rules.ruleset().end;
         let scalars = [
             truth(position.phase() == Phase::Placement),
@@ -148,6 +173,10 @@ impl EncodedPosition {
             share(shuttle(own).map_or(0, |shuttle| shuttle.moves).into(), 6),
             share(shuttle(enemy).map_or(0, |shuttle| shuttle.moves).into(), 6),
             truth(repetitions > 1),
+            share(pieces(own), rules.pieces_at_start(own)),
+            share(pieces(enemy), rules.pieces_at_start(enemy)),
+            if end.quiet_limit == 0 { 0.0 } else { 8.0 / (left(end.quiet_limit, position.quiet_turns()) + 8.0) },
+            16.0 / (left(end.max_plies, position.turns()) + 16.0),
         ];
         EncodedPosition { planes, scalars }
     }
@@ -166,6 +195,12 @@ impl EncodedPosition {
         }
     }
 
+    /// Appends the scalars of the position and those of the ruleset, `[S]`.
+    pub fn extend_scalars(&self, rules: &Rules, values: &mut Vec<f32>) {
+        values.extend_from_slice(&self.scalars);
+        values.extend_from_slice(rules.rule_inputs());
+    }
+
     /// Returns the left-right mirror image.
     #[must_use]
     pub fn mirrored(&self, rules: &Rules) -> EncodedPosition {
@@ -175,19 +210,28 @@ impl EncodedPosition {
 }
 
 impl Rules {
+    /// Mirrors the ranks for the second player.
     fn turn_squares(&self, player: Player, squares: SquareSet) -> SquareSet {
-        match player {
-            Player::First => squares,
-            Player::Second => {
-                let (files, ranks) = (self.files(), self.ranks());
-                let mut turned = SquareSet::EMPTY;
-                squares.each(|square| {
-                    let (rank, file) = (square.index() / files, square.index() % files);
-                    turned.insert(Square::from_index((ranks - 1 - rank) * files + file));
-                });
-                turned
+        if player == Player::First || squares.is_empty() {
+            return squares;
+        }
+        let (files, ranks) = (self.files(), self.ranks());
+        let mask = (1u64 << files) - 1;
+        let mut turned = [0; 4];
+        for rank in 0..ranks {
+            // A rank may begin in one word and end in the next.
+            let (from, to) = (rank * files, (ranks - 1 - rank) * files);
+            let mut row = squares.0[from / 64] >> (from % 64);
+            if from % 64 + files > 64 {
+                row |= squares.0[from / 64 + 1] << (64 - from % 64);
+            }
+            row &= mask;
+            turned[to / 64] |= row << (to % 64);
+            if to % 64 + files > 64 {
+                turned[to / 64 + 1] |= row >> (64 - to % 64);
             }
         }
+        Bits(turned)
     }
 
     /// Returns `player`'s pieces that stand flanked now, bound or not: those that fall, or have walked in.
@@ -243,91 +287,8 @@ impl Rules {
     #[must_use]
     pub fn material_margin(&self, position: &Position, player: Player) -> f32 {
         let pieces = |player: Player| position.stones(player).len() as f32 + f32::from(position.hand(player).stones());
-        let start = Player::BOTH.map(|player| {
-            let initial = self.initial_position();
-            initial.stones(player).len() as f32 + f32::from(initial.hand(player).stones())
-        });
-        let most = start[0].max(start[1]).max(1.0);
+        let most = self.pieces_at_start(player).max(self.pieces_at_start(player.opponent())).max(1) as f32;
         ((pieces(player) - pieces(player.opponent())) / most).clamp(-1.0, 1.0)
-    }
-}
-
-/// Samples to train on, as plain vectors.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TrainingBatch {
-    /// Sizes of the input and of the policy.
-    pub shape: Shape,
-    /// `[B, C, H, W]`, 0 or 1.
-    pub planes: Vec<f32>,
-    /// `[B, S]`, each in `[0, 1]`.
-    pub scalars: Vec<f32>,
-    /// `[B + 1]`: the legal actions of sample `b` are `action_offsets[b]..action_offsets[b + 1]` below.
-    pub action_offsets: Vec<u32>,
-    /// `[L]` places in the vector of policy logits.
-    pub action_indices: Vec<ActionIndices>,
-    /// `[L]` policy targets; the entries of one sample sum to 1.
-    pub policy: Vec<f32>,
-    /// `[B]` value targets: probabilities of win, draw and loss for the player to act.
-    pub win_draw_loss: Vec<[f32; 3]>,
-    /// `[B]` final material margin in `[-1, 1]` for the player to act.
-    pub margin: Vec<f32>,
-    /// `[B]` weights of the samples, at least 0.
-    pub weights: Vec<f32>,
-}
-
-impl TrainingBatch {
-    /// Returns an empty batch.
-    #[must_use]
-    pub fn new(shape: Shape) -> TrainingBatch {
-        TrainingBatch {
-            shape,
-            planes: Vec::new(),
-            scalars: Vec::new(),
-            action_offsets: vec![0],
-            action_indices: Vec::new(),
-            policy: Vec::new(),
-            win_draw_loss: Vec::new(),
-            margin: Vec::new(),
-            weights: Vec::new(),
-        }
-    }
-
-    /// Returns the number of samples, `B`.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.weights.len()
-    }
-
-    /// Tells whether there are no samples.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.weights.is_empty()
-    }
-
-    /// Adds a sample.
-    ///
-    /// # Panics
-    /// When there is not one policy entry per action.
-    pub fn push(
-        &mut self,
-        position: &EncodedPosition,
-        actions: &[ActionIndices],
-        policy: &[f32],
-        win_draw_loss: [f32; 3],
-        margin: f32,
-        weight: f32,
-    ) {
-        assert_eq!(actions.len(), policy.len(), "one policy entry per action");
-        let begin = self.planes.len();
-        self.planes.resize(begin + self.shape.planes * self.shape.area(), 0.0);
-        position.write_planes(&self.shape, &mut self.planes[begin..]);
-        self.scalars.extend_from_slice(&position.scalars);
-        self.action_indices.extend_from_slice(actions);
-        self.policy.extend_from_slice(policy);
-        self.action_offsets.push(self.action_indices.len() as u32);
-        self.win_draw_loss.push(win_draw_loss);
-        self.margin.push(margin);
-        self.weights.push(weight);
     }
 }
 

@@ -26,6 +26,7 @@ mod ruleset_file;
 mod squares;
 mod state;
 mod symmetry;
+mod threats;
 mod zobrist;
 
 pub use action::{Action, ActionKind};
@@ -41,3 +42,4 @@ pub use ruleset_file::{Evidence, FileFault, RulesetFile, RulesetFileError};
 pub use squares::{Bits, SQUARES_MAX, Square, SquareSet};
 pub use state::{GameState, IllegalAction};
 pub use symmetry::Symmetry;
+pub use threats::Threats;

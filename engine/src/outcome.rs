@@ -56,6 +56,12 @@ impl EndReason {
         EndReason::MaxPlies,
     ];
 
+    /// Tells whether the game ended because a dux was lost.
+    #[must_use]
+    pub const fn is_dux_lost(self) -> bool {
+        matches!(self, EndReason::DuxEnclosed | EndReason::DuxCaptured)
+    }
+
     /// Returns the text used in rule cases and game records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::encoding::rule_inputs;
 use crate::geometry::{Direction, Geometry, STEPS, direction_count};
 use crate::player::Player;
 use crate::position::{Hand, Holds, Phase, Piece, Position};
@@ -113,6 +114,7 @@ pub struct Rules {
     /// Positions between turns have to be remembered.
     pub(crate) remembers_positions: bool,
     initial: Position,
+    rule_inputs: Vec<f32>,
 }
 
 impl Rules {
@@ -170,6 +172,7 @@ impl Rules {
                 shuttles: [None; 2],
                 key: 0,
             },
+            rule_inputs: rule_inputs::of(ruleset),
             ruleset: ruleset.clone(),
         };
         rules.initial = rules.initial_position_from_ruleset();
@@ -274,6 +277,18 @@ impl Rules {
     #[must_use]
     pub fn men_at_start(&self, player: Player) -> usize {
         self.initial.men(player).len() as usize + usize::from(self.initial.hand(player).men)
+    }
+
+    /// Returns the pieces that a side begins with, in hand and on the board.
+    #[must_use]
+    pub fn pieces_at_start(&self, player: Player) -> usize {
+        self.initial.stones(player).len() as usize + usize::from(self.initial.hand(player).stones())
+    }
+
+    /// Returns the ruleset as a network sees it, in the order of [`rule_inputs::names`].
+    #[must_use]
+    pub fn rule_inputs(&self) -> &[f32] {
+        &self.rule_inputs
     }
 
     /// Returns settings that are allowed but change nothing, each with the reason.

@@ -2,7 +2,7 @@
 //!
 //! Legend as in [`latrunculi_engine::encoding`], which says what the planes and the policy mean.
 
-use latrunculi_engine::encoding::{ActionIndices, EncodedPosition, PLANES, SCALARS, Shape};
+use latrunculi_engine::encoding::{ActionIndices, EncodedPosition, PLANES, SCALARS, Shape, rule_inputs};
 use latrunculi_engine::{Action, GameState};
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +14,16 @@ use crate::error::BatchError;
 pub struct EncodingNames {
     /// Names of the planes, in order.
     pub planes: Vec<String>,
-    /// Names of the scalars, in order.
+    /// Names of the scalars, in order: those of the position, then those of the ruleset.
     pub scalars: Vec<String>,
 }
 
 impl Default for EncodingNames {
     /// Returns the names of the encoding that this program has.
     fn default() -> Self {
-        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        EncodingNames { planes: names(&PLANES), scalars: names(&SCALARS) }
+        let planes = PLANES.map(str::to_owned).to_vec();
+        let scalars = SCALARS.into_iter().chain(rule_inputs::names()).map(str::to_owned).collect();
+        EncodingNames { planes, scalars }
     }
 }
 
@@ -99,7 +100,7 @@ impl EncodedPositions {
         let begin = self.planes.len();
         self.planes.resize(begin + shape.planes * shape.area(), 0.0);
         encoded.write_planes(&shape, &mut self.planes[begin..]);
-        self.scalars.extend_from_slice(&encoded.scalars);
+        encoded.extend_scalars(rules, &mut self.scalars);
         self.action_indices.extend(legal_actions.iter().map(|&action| rules.action_indices(position, action)));
         self.action_offsets.push(self.action_indices.len() as u32);
     }

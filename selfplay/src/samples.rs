@@ -1,9 +1,10 @@
 //! Positions with what is to be learnt from them, packed.
 //!
-//! Legend: `N` samples, `C` planes, `P` bytes of a packed plane, `S` scalars, `L` legal actions of all samples.
+//! Legend: `N` samples, `C` planes, `P` bytes of a packed plane, `S` scalars of the position, `L` legal actions of all samples.
 
 use latrunculi_engine::encoding::{
-    ActionIndices, EncodedPosition, PLANES, SCALARS, Shape, TrainingBatch, pack_plane, packed_plane_len, unpack_plane,
+    ActionIndices, EncodedPosition, PLANES, SCALARS, Shape, Targets, TrainingBatch, pack_plane, packed_plane_len,
+    unpack_plane,
 };
 use latrunculi_engine::{Rules, SquareSet};
 
@@ -37,7 +38,7 @@ pub struct Samples {
     pub shape: Shape,
     /// `[N, C, P]`: eight squares a byte, the first in the lowest bit.
     pub planes: Vec<u8>,
-    /// `[N, S]`.
+    /// `[N, S]`: of the positions; those of the ruleset are added when a batch is made.
     pub scalars: Vec<f32>,
     /// `[N + 1]`: the actions of sample `i` are `action_offsets[i]..action_offsets[i + 1]`.
     pub action_offsets: Vec<u64>,
@@ -170,16 +171,16 @@ impl Samples {
         let range = self.action_range(index);
         let policy = &self.policy[range.clone()];
         let (result, expected) = (self.win_draw_loss[index], self.search_win_draw_loss[index]);
-        let target: [f32; 3] =
+        let win_draw_loss: [f32; 3] =
             std::array::from_fn(|place| result[place] * (1.0 - search_share) + expected[place] * search_share);
-        let (margin, weight) = (self.margin[index], self.weights[index]);
+        let targets = Targets { policy, win_draw_loss, margin: self.margin[index], weight: self.weights[index] };
         let position = self.position(index);
         if mirrored {
             let actions: Vec<ActionIndices> =
                 self.action_indices[range].iter().map(|&indices| rules.mirrored_indices(indices)).collect();
-            batch.push(&position.mirrored(rules), &actions, policy, target, margin, weight);
+            batch.push(rules, &position.mirrored(rules), &actions, &targets);
         } else {
-            batch.push(&position, &self.action_indices[range], policy, target, margin, weight);
+            batch.push(rules, &position, &self.action_indices[range], &targets);
         }
     }
 }

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Every array is little-endian and in C order; members are deflated. `N` samples, `L` legal actions of all
-//! of them, `C` planes, `P = ceil(files * ranks / 8)`, `S` scalars:
+//! of them, `C` planes, `P = ceil(files * ranks / 8)`, `S` scalars of the position, `R` numbers of the
+//! ruleset:
 //!
 //! | array | type | shape | holds |
 //! |---|---|---|---|
@@ -18,9 +19,10 @@
 //! | `ruleset` | u8 | any | name of the ruleset, UTF-8 |
 //! | `ruleset_fingerprint` | u8 | 8 | [`ruleset_fingerprint`] in ASCII: differs when any parameter does |
 //! | `shape` | u32 | 4 | files, ranks, `C`, `S` |
+//! | `rule_inputs` | f32 | R | the ruleset as the network sees it; follows the scalars of every position |
 //! | `run_seed`, `generation` | u64 | 1 | where the games come from |
 //! | `planes` | u8 | N, C, P | binary planes, eight squares a byte, the first in the lowest bit |
-//! | `scalars` | f32 | N, S | numbers that hold for the whole board, in `[0, 1]` |
+//! | `scalars` | f32 | N, S | numbers that hold for the whole position, in `[0, 1]` |
 //! | `action_offsets` | u64 | N + 1 | actions of sample `i`: `offsets[i]..offsets[i + 1]` |
 //! | `action_indices` | u32 | L, 2 | the two entries of the policy vector whose sum is the action's logit |
 //! | `policy` | f32 | L | policy target; sums to 1 over each sample |
@@ -38,7 +40,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use latrunculi_engine::Rules;
-use latrunculi_engine::encoding::{Shape, packed_plane_len};
+use latrunculi_engine::encoding::{SCALARS, Shape, packed_plane_len};
 use latrunculi_engine::record::ruleset_fingerprint;
 use npyz::{AutoSerialize, Deserialize, NpyFile, WriterBuilder};
 
@@ -46,17 +48,19 @@ use crate::error::ShardError;
 use crate::samples::Samples;
 
 /// Version of the format.
-pub const SHARD_VERSION: u32 = 1;
+pub const SHARD_VERSION: u32 = 2;
 /// More samples than any shard has; what announces more is damaged.
 const SAMPLES_MAX: u64 = 1 << 31;
 
 /// Where the samples of a shard come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ShardInfo {
     /// Name of the ruleset.
     pub ruleset: String,
     /// Fingerprint of its parameters.
     pub fingerprint: String,
+    /// The ruleset as the network sees it.
+    pub rule_inputs: Vec<f32>,
     /// Seed of the run.
     pub run_seed: u64,
     /// Generation, from 0.
@@ -68,7 +72,13 @@ impl ShardInfo {
     #[must_use]
     pub fn new(rules: &Rules, run_seed: u64, generation: u64) -> ShardInfo {
         let ruleset = rules.ruleset();
-        ShardInfo { ruleset: ruleset.id.clone(), fingerprint: ruleset_fingerprint(ruleset), run_seed, generation }
+        ShardInfo {
+            ruleset: ruleset.id.clone(),
+            fingerprint: ruleset_fingerprint(ruleset),
+            rule_inputs: rules.rule_inputs().to_vec(),
+            run_seed,
+            generation,
+        }
     }
 }
 
@@ -125,19 +135,25 @@ impl Archive {
     }
 }
 
+/// Returns what a shard says of the shape: files, ranks, planes, scalars of the position.
+fn stored_shape(shape: &Shape) -> [u32; 4] {
+    [shape.files, shape.ranks, shape.planes, SCALARS.len()].map(|number| number as u32)
+}
+
 fn write_file(path: &Path, info: &ShardInfo, samples: &Samples) -> io::Result<()> {
     let mut archive = Archive { npz: npyz::npz::NpzWriter::new(BufWriter::new(File::create(path)?)) };
     let shape = &samples.shape;
     let (n, l) = (samples.len(), samples.policy.len());
-    let numbers = [shape.files, shape.ranks, shape.planes, shape.scalars].map(|number| number as u32);
+    let numbers = stored_shape(shape);
     archive.array("version", &[1], &[SHARD_VERSION])?;
     archive.array("ruleset", &[info.ruleset.len()], info.ruleset.as_bytes())?;
     archive.array("ruleset_fingerprint", &[info.fingerprint.len()], info.fingerprint.as_bytes())?;
     archive.array("shape", &[4], &numbers)?;
+    archive.array("rule_inputs", &[info.rule_inputs.len()], &info.rule_inputs)?;
     archive.array("run_seed", &[1], &[info.run_seed])?;
     archive.array("generation", &[1], &[info.generation])?;
     archive.array("planes", &[n, shape.planes, packed_plane_len(shape.area())], &samples.planes)?;
-    archive.array("scalars", &[n, shape.scalars], &samples.scalars)?;
+    archive.array("scalars", &[n, SCALARS.len()], &samples.scalars)?;
     archive.array("action_offsets", &[n + 1], &samples.action_offsets)?;
     archive.array("action_indices", &[l, 2], samples.action_indices.as_flattened())?;
     archive.array("policy", &[l], &samples.policy)?;
@@ -250,13 +266,14 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
     }
     let shape = Shape::of(rules);
     let numbers: Vec<u32> = source.array("shape", &[Some(4)])?;
-    if numbers[..] != [shape.files, shape.ranks, shape.planes, shape.scalars].map(|number| number as u32) {
-        let wanted = format!("{:?}", [shape.files, shape.ranks, shape.planes, shape.scalars]);
+    if numbers[..] != stored_shape(&shape) {
+        let wanted = format!("{:?}", stored_shape(&shape));
         return Err(ShardError::Shape { path: path.to_owned(), found: format!("{numbers:?}"), wanted });
     }
     let info = ShardInfo {
         ruleset: name,
         fingerprint,
+        rule_inputs: source.array("rule_inputs", &[Some(rules.rule_inputs().len() as u64)])?,
         run_seed: source.one("run_seed")?,
         generation: source.one("generation")?,
     };
@@ -275,7 +292,7 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
     let samples = Samples {
         shape,
         planes: source.array("planes", &[Some(n), Some(shape.planes as u64), Some(plane_bytes)])?,
-        scalars: source.array("scalars", &[Some(n), Some(shape.scalars as u64)])?,
+        scalars: source.array("scalars", &[Some(n), Some(SCALARS.len() as u64)])?,
         action_indices: source.rows("action_indices", l)?,
         policy: source.array("policy", &[Some(l)])?,
         win_draw_loss: source.rows("win_draw_loss", n)?,

@@ -6,3 +6,4 @@ mod recorded_cases;
 mod reference;
 mod reference_cases;
 mod reference_games;
+mod threats;
