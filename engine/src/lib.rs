@@ -9,6 +9,7 @@ pub mod conformance;
 pub mod encoding;
 mod geometry;
 mod legal;
+mod measures;
 mod movement;
 mod notation;
 mod outcome;

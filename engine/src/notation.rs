@@ -197,6 +197,28 @@ impl Rules {
         }
     }
 
+    /// Reads an action whose text alone says what it is: anything but a removal. It need not be legal.
+    fn read_plain_action(&self, text: &str) -> Option<Action> {
+        if let Some(at) = text.strip_prefix("D@") {
+            return self.parse_square(at).map(Action::placing_dux);
+        }
+        if let Some(at) = text.strip_prefix('@') {
+            return self.parse_square(at).map(Action::placing_man);
+        }
+        let Some((from, to)) = text.split_once('-') else {
+            return match text {
+                "stop" => Some(Action::STOP),
+                "pass" => Some(Action::PASS),
+                _ => None,
+            };
+        };
+        let from = self.parse_square(from)?;
+        match to.split_once('x') {
+            Some((to, victim)) => Some(Action::moving_taking(from, self.parse_square(to)?, self.parse_square(victim)?)),
+            None => Some(Action::moving(from, self.parse_square(to)?)),
+        }
+    }
+
     fn removed_squares(&self, position: &Position, first: Square, last: Square) -> SquareSet {
         match self.geometry.words {
             1 => self.removed_by::<1>(position, first, last).resize(),
@@ -632,9 +654,20 @@ impl GameState {
     pub fn parse_action(&self, text: &str) -> Result<Action, ActionError> {
         let mut actions = Vec::new();
         self.legal_actions(&mut actions);
-        let texts: Vec<String> = actions.iter().map(|&action| self.action_text(action)).collect();
-        if let Some(index) = texts.iter().position(|legal| legal == text) {
-            return Ok(actions[index]);
+        self.parse_action_among(&actions, text)
+    }
+
+    /// Reads an action as [`GameState::parse_action`] does, where `legal` are the legal actions of this state.
+    pub(crate) fn parse_action_among(&self, legal: &[Action], text: &str) -> Result<Action, ActionError> {
+        // Most texts name their action without a look at the others.
+        if let Some(action) = self.rules().read_plain_action(text)
+            && legal.contains(&action)
+        {
+            return Ok(action);
+        }
+        let texts: Vec<String> = legal.iter().map(|&action| self.action_text(action)).collect();
+        if let Some(index) = texts.iter().position(|known| known == text) {
+            return Ok(legal[index]);
         }
         self.check_form(text)?;
         let hint = if self.outcome().is_some() {

@@ -3,6 +3,7 @@
 //! Everything that writes games writes this form and everything that reads games reads it. Actions are
 //! texts; replaying a record checks each of them, the result and the reason against the rules.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 
@@ -71,6 +72,10 @@ pub struct GameRecord {
     /// What the agent spent, in nodes or simulations: one entry per action, or none at all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub efforts: Vec<Option<u64>>,
+    /// How often a tree search tried each action, by the action's text, untried ones left out: one entry per
+    /// action, or none at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visits: Vec<Option<BTreeMap<String, u32>>>,
 }
 
 /// Who won, as a record says it.
@@ -200,6 +205,7 @@ impl GameRecord {
             reason: None,
             values: Vec::new(),
             efforts: Vec::new(),
+            visits: Vec::new(),
         }
     }
 
@@ -217,10 +223,44 @@ impl GameRecord {
             self.efforts.resize(self.actions.len() - 1, None);
             self.efforts.push(effort);
         }
+        if !self.visits.is_empty() {
+            self.visits.resize(self.actions.len(), None);
+        }
         state.play(action);
         if let Some(outcome) = state.outcome() {
             self.finish(outcome);
         }
+    }
+
+    /// Notes how often a search tried the legal actions of `state`, before one of them is played.
+    pub fn note_visits(&mut self, state: &GameState, visits: impl IntoIterator<Item = (crate::Action, u32)>) {
+        let visits = visits.into_iter().filter(|&(_, count)| count > 0);
+        self.visits.resize(self.actions.len(), None);
+        self.visits.push(Some(visits.map(|(action, count)| (state.action_text(action), count)).collect()));
+    }
+
+    /// Returns how often a search tried each of the `legal` actions of `state`, before action `index` (from 0)
+    /// of this record; `None` where that is not recorded.
+    ///
+    /// # Errors
+    /// [`RecordFault::Action`] when an action was tried that is not legal.
+    pub fn visits_among(
+        &self,
+        index: usize,
+        state: &GameState,
+        legal: &[crate::Action],
+    ) -> Result<Option<Vec<u32>>, RecordFault> {
+        let Some(Some(recorded)) = self.visits.get(index) else { return Ok(None) };
+        let mut visits = vec![0; legal.len()];
+        for (text, &count) in recorded {
+            let action = state
+                .parse_action_among(legal, text)
+                .map_err(|source| RecordFault::Action { number: index + 1, source })?;
+            if let Some(place) = legal.iter().position(|&known| known == action) {
+                visits[place] = count;
+            }
+        }
+        Ok(Some(visits))
     }
 
     /// Notes how the game ended.
@@ -258,8 +298,8 @@ impl GameRecord {
     /// Plays the recorded game over and returns where it stands after the last action.
     ///
     /// # Errors
-    /// [`RecordFault`] when the ruleset is another one, an action is not legal, or result, reason, opening,
-    /// values or efforts contradict the game.
+    /// [`RecordFault`] when the ruleset is another one, an action is not legal, or result, reason, opening, or
+    /// the number of values, efforts or visits contradict the game.
     pub fn replay(&self, rules: &Arc<Rules>) -> Result<GameState, RecordFault> {
         self.replay_with(rules, |_, _| {})
     }
@@ -274,6 +314,22 @@ impl GameRecord {
         rules: &Arc<Rules>,
         mut visit: impl FnMut(&GameState, crate::Action),
     ) -> Result<GameState, RecordFault> {
+        self.replay_among(rules, |state, _, action| {
+            visit(state, action);
+            Ok(())
+        })
+    }
+
+    /// Plays the recorded game over as [`GameRecord::replay`] does, and calls `visit` before each action with
+    /// the state, all legal actions and the action to be played. A fault that `visit` answers ends it.
+    ///
+    /// # Errors
+    /// As [`GameRecord::replay`]; some actions may have been visited then.
+    pub fn replay_among(
+        &self,
+        rules: &Arc<Rules>,
+        mut visit: impl FnMut(&GameState, &[crate::Action], crate::Action) -> Result<(), RecordFault>,
+    ) -> Result<GameState, RecordFault> {
         let ruleset = rules.ruleset();
         if self.ruleset != ruleset.id {
             let (expected, found) = (ruleset.id.clone(), self.ruleset.clone());
@@ -287,10 +343,13 @@ impl GameRecord {
             None => GameState::new(Arc::clone(rules)),
             Some(text) => GameState::from_position(Arc::clone(rules), rules.parse_position(text)?),
         };
+        let mut legal = Vec::new();
         for (index, text) in self.actions.iter().enumerate() {
-            let action =
-                state.parse_action(text).map_err(|source| RecordFault::Action { number: index + 1, source })?;
-            visit(&state, action);
+            state.legal_actions(&mut legal);
+            let action = state
+                .parse_action_among(&legal, text)
+                .map_err(|source| RecordFault::Action { number: index + 1, source })?;
+            visit(&state, &legal, action)?;
             state.play(action);
         }
         self.check_end(&state)?;
@@ -302,9 +361,11 @@ impl GameRecord {
         if self.opening > count {
             return Err(contradiction("opening", self.opening, format!("{count} at most, the number of actions")));
         }
-        for (field, length) in
-            [("the number of values", self.values.len()), ("the number of efforts", self.efforts.len())]
-        {
+        for (field, length) in [
+            ("the number of values", self.values.len()),
+            ("the number of efforts", self.efforts.len()),
+            ("the number of visits", self.visits.len()),
+        ] {
             if length != 0 && length != count {
                 return Err(contradiction(field, length, format!("0 or {count}, the number of actions")));
             }
@@ -427,6 +488,38 @@ mod tests {
             assert_eq!(replayed.position(), state.position(), "{name}");
             assert_eq!(replayed.outcome(), state.outcome(), "{name}");
         }
+    }
+
+    #[test]
+    fn visits_are_written_by_text_and_read_back_in_the_order_of_the_legal_actions() {
+        let rules = rules("bell-8x8");
+        let mut state = GameState::new(Arc::clone(&rules));
+        let mut record = GameRecord::new(&state, ["net".to_owned(), "random".to_owned()], 3);
+        let mut legal = Vec::new();
+        for number in 0..4 {
+            state.legal_actions(&mut legal);
+            if number % 2 == 1 {
+                record.note_visits(&state, [(legal[2], 5), (legal[0], 0), (legal[1], 9)]);
+            }
+            record.play(&mut state, legal[1], None, None);
+        }
+        let record = GameRecord::from_line(&record.to_line()).unwrap();
+        let mut found = Vec::new();
+        let replayed = record.replay_among(&rules, |state, legal, _| {
+            found.push(record.visits_among(found.len(), state, legal)?.map(|visits| visits[..4].to_vec()));
+            Ok(())
+        });
+        assert_eq!(replayed.unwrap().position(), state.position());
+        assert_eq!(found, [None, Some(vec![0, 9, 5, 0]), None, Some(vec![0, 9, 5, 0])]);
+        let mut wrong = record.clone();
+        wrong.visits.pop();
+        assert!(wrong.replay(&rules).unwrap_err().to_string().starts_with("the number of visits"));
+        let mut wrong = record;
+        wrong.visits[1] = Some(BTreeMap::from([("@z9".to_owned(), 1)]));
+        let fault = wrong.replay_among(&rules, |state, legal, _| {
+            wrong.visits_among(usize::from(state.position().turns() > 0), state, legal).map(drop)
+        });
+        assert!(matches!(fault, Err(RecordFault::Action { .. })));
     }
 
     #[test]
