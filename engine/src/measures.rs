@@ -12,8 +12,7 @@ impl Rules {
     /// about and whether or not it does anything to them. Pieces that flanking cannot take do not count.
     #[must_use]
     pub fn flanked(&self, position: &Position, capturing: Player) -> SquareSet {
-        let holds = self.holds_now(position, capturing);
-        holds.lines.into_iter().fold(SquareSet::EMPTY, |all, line| all | line)
+        self.holds_now(position, capturing).on_lines()
     }
 
     /// Counts the moves that `player`'s free pieces have on this board: steps, slides and jumps, as if it were his

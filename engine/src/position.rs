@@ -98,6 +98,14 @@ pub struct Holds {
     pub(crate) sides: SquareSet,
 }
 
+impl Holds {
+    /// Returns the squares inside a hold on any line; those held from all sides only are not among them.
+    #[must_use]
+    pub fn on_lines(&self) -> SquareSet {
+        self.lines.into_iter().fold(SquareSet::EMPTY, |all, line| all | line)
+    }
+}
+
 /// The stones now and everything else about a game but its history.
 ///
 /// Made by [`crate::Rules`] and only consistent with the rules that made it. Copying is cheap.

@@ -8,27 +8,79 @@
 //! Sources: Tomašev et al. 2020, arXiv 2009.04374; Browne 2008, "Automatic Generation and Evaluation of
 //! Recombination Games"; Ludii's metrics, redefined so that each has a unit and an interval.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
+use latrunculi_engine::{GameRecord, Rules};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub mod board;
 pub mod branching;
 pub mod calibration;
+mod curves;
+mod detector;
 pub mod diversity;
 pub mod estimates;
 pub mod lengths;
 pub mod material;
 pub mod mechanics;
 pub mod outcomes;
+mod trace;
 pub mod values;
 
 use board::{BoardUse, PieceCurves, Repetition};
 use branching::Branching;
-use diversity::OpeningDiversity;
+use curves::Timeline;
+use detector::Detector;
+use diversity::{Beginning, OpeningDiversity};
+use estimates::Sampling;
 use lengths::Lengths;
-use material::PieceValues;
+use material::{PieceValues, QUIET_DRAWS};
 use mechanics::MechanicUse;
 use outcomes::Outcomes;
+use trace::Trace;
 use values::{PhaseSplit, ValueMetrics};
+
+use crate::statistics::bootstrap::draw_index;
+use crate::statistics::{BootstrapKey, Confidence};
+
+/// How metrics are computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetricsConfig {
+    /// The confidence of all intervals.
+    pub confidence: Confidence,
+    /// Draws of each bootstrap, at least 2; 1,000 are enough for two digits of an interval's ends.
+    pub replications: usize,
+    /// Everything random is derived from it.
+    pub seed: u64,
+    /// Over how many actions the diversity of openings is measured.
+    pub opening_actions: u32,
+}
+
+impl Default for MetricsConfig {
+    /// Returns 95 % intervals from 1,000 draws, seed 0, openings of 20 actions.
+    fn default() -> Self {
+        MetricsConfig { confidence: Confidence::NINETY_FIVE, replications: 1_000, seed: 0, opening_actions: 20 }
+    }
+}
+
+/// Why there are no metrics.
+#[derive(Debug, thiserror::Error)]
+pub enum MetricsError {
+    /// A game is not one of these rules.
+    #[error("game {number}: {fault}")]
+    Game {
+        /// Which game, from 1.
+        number: usize,
+        /// What is wrong with it.
+        fault: RecordFault,
+    },
+    /// No game was finished, or none goes on after its random opening.
+    #[error("there is no finished game in which anybody chose an action")]
+    NoGames,
+}
 
 /// A phase of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -99,4 +151,149 @@ pub struct SampleSize {
     pub replications: u64,
     /// The seed of everything random.
     pub seed: u64,
+}
+
+/// Plays games of one ruleset over and measures what they are like.
+///
+/// The same games with the same configuration give the same numbers, on any number of threads. Games that
+/// repeat one another are the caller's to leave out.
+///
+/// # Errors
+/// [`MetricsError`], for the first game that is wrong.
+pub fn measure(rules: &Arc<Rules>, games: &[&GameRecord], config: &MetricsConfig) -> Result<Metrics, MetricsError> {
+    let detector = Detector::new(rules);
+    let ruleset = rules.ruleset();
+    let key = BootstrapKey { seed: config.seed, ruleset: &ruleset.id, statistic: "quiet positions" };
+    let played_over: Vec<Result<Option<Trace>, RecordFault>> = games
+        .par_iter()
+        .enumerate()
+        .map(|(number, record)| {
+            let mut stream = key.stream(number as u64);
+            let actions = record.actions.len().max(1) as u64;
+            let draws: [usize; QUIET_DRAWS] = std::array::from_fn(|_| draw_index(&mut stream, actions));
+            Trace::of(rules, &detector, record, config.opening_actions, &draws)
+        })
+        .collect();
+    let (mut records, mut traces) = (Vec::new(), Vec::new());
+    for (index, (trace, &record)) in played_over.into_iter().zip(games).enumerate() {
+        match trace {
+            Ok(Some(trace)) if !trace.turns.is_empty() => {
+                records.push(record);
+                traces.push(trace);
+            }
+            Ok(_) => {}
+            Err(fault) => return Err(MetricsError::Game { number: index + 1, fault }),
+        }
+    }
+    let (opening_of, openings) = number_openings(&traces);
+    let sampling = Sampling {
+        opening_of,
+        openings,
+        confidence: config.confidence,
+        replications: config.replications,
+        seed: config.seed,
+        ruleset: &ruleset.id,
+    };
+    let diversity = measure_diversity(rules, &records, &traces, config, &sampling)?;
+    let unfinished = games.len() - records.len();
+    assemble(rules, &detector, &records, &traces, diversity, unfinished, &sampling).ok_or(MetricsError::NoGames)
+}
+
+/// Returns for each game the number of its opening, and how many there are.
+fn number_openings(traces: &[Trace]) -> (Vec<usize>, usize) {
+    let mut numbers: HashMap<u64, usize> = HashMap::new();
+    let mut openings = 0;
+    let mut next = || {
+        openings += 1;
+        openings - 1
+    };
+    let numbered = traces.iter().map(|trace| match trace.opening {
+        Some(key) => *numbers.entry(key).or_insert_with(&mut next),
+        None => next(),
+    });
+    let numbered = numbered.collect();
+    (numbered, openings)
+}
+
+fn measure_diversity(
+    rules: &Arc<Rules>,
+    records: &[&GameRecord],
+    traces: &[Trace],
+    config: &MetricsConfig,
+    sampling: &Sampling<'_>,
+) -> Result<Option<OpeningDiversity>, MetricsError> {
+    let has_visits = traces.iter().any(has_visits);
+    let mut beginnings = Vec::new();
+    for (index, record) in records.iter().enumerate().filter(|_| !has_visits) {
+        let beginning = Beginning::of(rules, record, config.opening_actions as usize);
+        beginnings.push(beginning.map_err(|fault| MetricsError::Game { number: index + 1, fault })?);
+    }
+    Ok(OpeningDiversity::measure(config.opening_actions, traces, &beginnings, sampling))
+}
+
+fn has_visits(trace: &Trace) -> bool {
+    trace.choices.iter().any(|choice| choice.visits.is_some())
+}
+
+fn has_values(trace: &Trace) -> bool {
+    trace.turns.iter().any(|turn| turn.value.is_some())
+}
+
+/// Measures everything; `None` without finished games in which somebody chose.
+fn assemble(
+    rules: &Rules,
+    detector: &Detector,
+    records: &[&GameRecord],
+    traces: &[Trace],
+    diversity: Option<OpeningDiversity>,
+    unfinished: usize,
+    sampling: &Sampling<'_>,
+) -> Option<Metrics> {
+    let timeline = Timeline::new(traces);
+    let scales = values::fit_scales(records, traces, sampling);
+    let series = values::series(records, traces, &scales);
+    let values = ValueMetrics::measure(scales, &series, &timeline, traces, sampling);
+    let phase_split = PhaseSplit::measure(&series, traces, sampling);
+    let piece_values = PieceValues::measure(traces, sampling);
+    let count = |has: fn(&Trace) -> bool| traces.iter().filter(|trace| has(trace)).count() as u64;
+    let ruleset = rules.ruleset();
+    let mut omitted = Vec::new();
+    let mut omit = |is_missing: bool, text: &str| {
+        if is_missing {
+            omitted.push(text.to_owned());
+        }
+    };
+    omit(diversity.is_none(), "diversity of openings: no visits are recorded and every game has a random opening");
+    omit(values.is_none(), "lead changes, drama, uncertainty, value curve: the agents recorded no values");
+    let has_placement = traces.iter().any(|trace| trace.placement_turns > 0);
+    omit(has_placement && phase_split.is_none(), "phase split: no values are recorded where the movement phase begins");
+    omit(piece_values.is_none(), "piece values: too few quiet positions");
+    Some(Metrics {
+        ruleset: ruleset.id.clone(),
+        ruleset_fingerprint: ruleset_fingerprint(ruleset),
+        sample: SampleSize {
+            games: traces.len() as u64,
+            unfinished: unfinished as u64,
+            openings: sampling.openings as u64,
+            actions: traces.iter().map(|trace| u64::from(trace.actions)).sum(),
+            choices: traces.iter().map(|trace| trace.choices.len() as u64).sum(),
+            games_with_values: count(has_values),
+            games_with_visits: count(has_visits),
+            confidence: sampling.confidence.level(),
+            replications: sampling.replications as u64,
+            seed: sampling.seed,
+        },
+        outcomes: Outcomes::measure(traces, sampling)?,
+        lengths: Lengths::measure(traces, sampling)?,
+        branching: Branching::measure(traces, sampling)?,
+        diversity,
+        mechanics: mechanics::measure(detector, traces, sampling),
+        board: BoardUse::measure(rules.files(), rules.ranks(), traces, sampling)?,
+        pieces: PieceCurves::measure(&timeline, traces, sampling),
+        repetition: Repetition::measure(traces, sampling)?,
+        values,
+        phase_split,
+        piece_values,
+        omitted,
+    })
 }

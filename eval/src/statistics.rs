@@ -32,7 +32,7 @@ pub mod sprt;
 pub mod stopping;
 
 mod distribution;
-mod linear_algebra;
+pub(crate) mod linear_algebra;
 
 pub use bootstrap::{Bootstrap, BootstrapKey};
 pub use bradley_terry::{BradleyTerry, Covariance, Fit, SeriesResult};

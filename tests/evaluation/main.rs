@@ -6,6 +6,8 @@
 
 mod agents;
 mod matches;
+mod metrics;
+mod metrics_laws;
 mod ratings;
 mod scores;
 mod sequential;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::GamePhase;
-use super::estimates::{Measured, Rate};
+use super::estimates::{Measured, Rate, Sampling};
+use super::trace::{ChoiceTrace, Trace};
 
 /// How much there is to choose from, where an agent chose: random openings do not count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,4 +56,92 @@ pub struct LegalActions {
     /// `exp(E[H])` with the entropy `H` of the visits, in nats: the options that matter. `None` where no visits
     /// are recorded.
     pub effective: Option<Measured>,
+}
+
+/// A choice with the index of its game.
+type Choice<'a> = (usize, &'a ChoiceTrace);
+
+impl Branching {
+    pub(super) fn measure(traces: &[Trace], sampling: &Sampling<'_>) -> Option<Branching> {
+        let choices: Vec<Choice<'_>> = traces
+            .iter()
+            .enumerate()
+            .flat_map(|(game, trace)| trace.choices.iter().map(move |choice| (game, choice)))
+            .collect();
+        let in_phase = |phase| {
+            let choices = choices.iter().copied().filter(|(_, choice)| choice.phase == phase).collect();
+            PhaseBranching::measure(phase, choices, traces, sampling)
+        };
+        Some(Branching {
+            decision_share: decision_share(&choices, sampling)?,
+            phases: [GamePhase::Placement, GamePhase::Movement].into_iter().filter_map(in_phase).collect(),
+        })
+    }
+}
+
+fn decision_share(choices: &[Choice<'_>], sampling: &Sampling<'_>) -> Option<Rate> {
+    sampling.rate(choices.iter().map(|&(game, choice)| (game, u64::from(choice.legal >= 2), 1)))
+}
+
+impl PhaseBranching {
+    fn measure(
+        phase: GamePhase,
+        choices: Vec<Choice<'_>>,
+        traces: &[Trace],
+        sampling: &Sampling<'_>,
+    ) -> Option<PhaseBranching> {
+        let decile_of = |&(game, choice): &Choice<'_>| choice.number * 10 / traces[game].actions;
+        let mut cells: Vec<(Option<u8>, Vec<Choice<'_>>)> = vec![(None, choices.clone())];
+        for decile in 0..10 {
+            let inside: Vec<_> =
+                choices.iter().copied().filter(|choice| decile_of(choice) == u32::from(decile)).collect();
+            if !inside.is_empty() {
+                cells.push((Some(decile), inside));
+            }
+        }
+        // For each cell: mean, mean logarithm, mean entropy of the visits.
+        let mut sums = sampling.sums(3 * cells.len());
+        for (cell, (_, choices)) in cells.iter().enumerate() {
+            for &(game, choice) in choices {
+                sampling.add(&mut sums, game, 3 * cell, choice.legal.into());
+                sampling.add(&mut sums, game, 3 * cell + 1, f64::from(choice.legal).ln());
+                if let Some(visits) = &choice.visits {
+                    sampling.add(&mut sums, game, 3 * cell + 2, visits.entropy);
+                }
+            }
+        }
+        let name = format!("branching in {phase:?}");
+        let means = sampling.functions_of_ratios(&name, &sums, |ratios| {
+            ratios.iter().enumerate().map(|(column, &mean)| if column % 3 == 0 { mean } else { mean.exp() }).collect()
+        });
+        let mut legal = cells
+            .iter()
+            .zip(means.chunks_exact(3))
+            .map(|((decile, choices), means)| Some((*decile, LegalActions::measure(choices, means, sampling)?)));
+        let (_, overall) = legal.next()??;
+        Some(PhaseBranching {
+            phase,
+            decision_share: decision_share(&choices, sampling)?,
+            overall,
+            deciles: legal
+                .flatten()
+                .filter_map(|(decile, legal)| Some(DecileBranching { decile: decile?, legal }))
+                .collect(),
+        })
+    }
+}
+
+impl LegalActions {
+    fn measure(choices: &[Choice<'_>], means: &[Option<Measured>], sampling: &Sampling<'_>) -> Option<LegalActions> {
+        let counts: Vec<(usize, u32)> = choices.iter().map(|&(game, choice)| (game, choice.legal)).collect();
+        Some(LegalActions {
+            mean: means[0]?,
+            median: sampling.quantile(&counts, 0.5)?,
+            p95: sampling.quantile(&counts, 0.95)?,
+            min: counts.iter().map(|&(_, count)| count).min()?,
+            max: counts.iter().map(|&(_, count)| count).max()?,
+            geometric_mean: means[1]?,
+            effective: means[2],
+        })
+    }
 }

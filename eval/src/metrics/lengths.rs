@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::estimates::{Measured, Rate};
+use super::estimates::{Measured, Rate, Sampling};
+use super::outcomes::reason_text;
+use super::trace::Trace;
+
+/// The hazard is given in so many ranges of turns.
+const HAZARD_BINS: u32 = 20;
 
 /// How long games are, in actions and in turns.
 ///
@@ -65,4 +70,78 @@ pub struct HazardBin {
     pub ended: Rate,
     /// The hazard of a single turn in the range, `1 − (1 − rate)^(1/width)`.
     pub per_turn: f64,
+}
+
+impl Lengths {
+    pub(super) fn measure(traces: &[Trace], sampling: &Sampling<'_>) -> Option<Lengths> {
+        let all: Vec<usize> = (0..traces.len()).collect();
+        let summary = |name: &str, games: &[usize], length: &dyn Fn(&Trace) -> u32| {
+            LengthSummary::measure(name, games, &|game| length(&traces[game]), sampling)
+        };
+        let actions: &dyn Fn(&Trace) -> u32 = &|trace| trace.actions;
+        let turns: &dyn Fn(&Trace) -> u32 = &Trace::turn_count;
+        let has_placement = traces.iter().any(|trace| trace.placement_turns > 0);
+        let in_phases =
+            |name: &str, length: &dyn Fn(&Trace) -> u32| has_placement.then(|| summary(name, &all, length)).flatten();
+        let mut reasons: Vec<_> = traces.iter().map(|trace| trace.reason).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        let by_reason = reasons.into_iter().filter_map(|reason| {
+            let games: Vec<usize> = all.iter().copied().filter(|&game| traces[game].reason == reason).collect();
+            let reason = reason_text(reason);
+            Some(ReasonLengths {
+                actions: summary(&format!("actions to {reason}"), &games, actions)?,
+                turns: summary(&format!("turns to {reason}"), &games, turns)?,
+                reason,
+            })
+        });
+        let mut per_turn = sampling.sums(1);
+        for (game, trace) in traces.iter().enumerate() {
+            sampling.add_weighted(&mut per_turn, game, 0, trace.actions.into(), trace.turn_count().into());
+        }
+        Some(Lengths {
+            actions: summary("actions", &all, actions)?,
+            turns: summary("turns", &all, turns)?,
+            placement_turns: in_phases("placement turns", &|trace| trace.placement_turns),
+            movement_turns: in_phases("movement turns", &|trace| trace.turn_count() - trace.placement_turns),
+            actions_per_turn: sampling.ratios("actions per turn", &per_turn)[0]?,
+            by_reason: by_reason.collect(),
+            hazard: hazard(traces, sampling),
+        })
+    }
+}
+
+impl LengthSummary {
+    fn measure(
+        name: &str,
+        games: &[usize],
+        length: &dyn Fn(usize) -> u32,
+        sampling: &Sampling<'_>,
+    ) -> Option<LengthSummary> {
+        let lengths: Vec<(usize, u32)> = games.iter().map(|&game| (game, length(game))).collect();
+        let mut sums = sampling.sums(1);
+        lengths.iter().for_each(|&(game, length)| sampling.add(&mut sums, game, 0, length.into()));
+        Some(LengthSummary {
+            mean: sampling.ratios(name, &sums)[0]?,
+            median: sampling.quantile(&lengths, 0.5)?,
+            p5: sampling.quantile(&lengths, 0.05)?,
+            p95: sampling.quantile(&lengths, 0.95)?,
+            shortest: lengths.iter().map(|&(_, length)| length).min()?,
+            longest: lengths.iter().map(|&(_, length)| length).max()?,
+        })
+    }
+}
+
+/// Returns the hazard in ranges of equal width that reach to the longest game.
+fn hazard(traces: &[Trace], sampling: &Sampling<'_>) -> Vec<HazardBin> {
+    let longest = traces.iter().map(Trace::turn_count).max().unwrap_or(0);
+    let width = longest.div_ceil(HAZARD_BINS).max(1);
+    let bin = |from_turn: u32| {
+        let to_turn = from_turn + width - 1;
+        let reaching = traces.iter().enumerate().filter(|(_, trace)| trace.turn_count() >= from_turn);
+        let ended = sampling.rate(reaching.map(|(game, trace)| (game, u64::from(trace.turn_count() <= to_turn), 1)))?;
+        let per_turn = 1.0 - (1.0 - ended.rate).powf(1.0 / f64::from(width));
+        Some(HazardBin { from_turn, to_turn, ended, per_turn })
+    };
+    (0..HAZARD_BINS).map(|index| 1 + index * width).take_while(|&from| from <= longest).filter_map(bin).collect()
 }

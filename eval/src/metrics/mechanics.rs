@@ -2,7 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::estimates::{Measured, Rate};
+use super::detector::Detector;
+use super::estimates::{Measured, Rate, Sampling};
+use super::trace::{FIRST, SECOND, Trace};
+use crate::statistics::proportion::clopper_pearson;
+
+/// A mechanism used in fewer games than this share is decorative.
+pub const DECORATIVE_BELOW: f64 = 0.01;
 
 /// A mechanism that an action may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,6 +56,32 @@ pub enum Mechanic {
     ForcedPass,
 }
 
+impl Mechanic {
+    /// Every mechanism, in the order in which reports list them.
+    pub const ALL: [Mechanic; 20] = [
+        Mechanic::Placement,
+        Mechanic::Jump,
+        Mechanic::JumpChain,
+        Mechanic::Capture,
+        Mechanic::MultipleCapture,
+        Mechanic::CornerCapture,
+        Mechanic::EnclosureCapture,
+        Mechanic::Continuation,
+        Mechanic::ContinuationCapture,
+        Mechanic::ContinuationDeclined,
+        Mechanic::Bound,
+        Mechanic::SelfBound,
+        Mechanic::Released,
+        Mechanic::Removal,
+        Mechanic::Displacement,
+        Mechanic::SafeEntry,
+        Mechanic::DuxMove,
+        Mechanic::DuxBound,
+        Mechanic::DuxCaptured,
+        Mechanic::ForcedPass,
+    ];
+}
+
 /// What a share of games says of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,4 +127,84 @@ pub struct Usage {
     pub games: Rate,
     /// Of his actions, those that use it; `None` if he never chose.
     pub actions: Option<Rate>,
+}
+
+/// Measures every mechanism that the ruleset has.
+pub(super) fn measure(detector: &Detector, traces: &[Trace], sampling: &Sampling<'_>) -> Vec<MechanicUse> {
+    let mechanisms: Vec<Mechanic> = detector.mechanisms().collect();
+    let mut uses = sampling.sums(mechanisms.len());
+    for (game, trace) in traces.iter().enumerate() {
+        for (column, &mechanic) in mechanisms.iter().enumerate() {
+            let count = trace.choices.iter().filter(|choice| choice.used.contains(mechanic)).count();
+            sampling.add(&mut uses, game, column, count as f64);
+        }
+    }
+    let per_game = sampling.ratios("uses of mechanisms per game", &uses);
+    mechanisms
+        .into_iter()
+        .zip(per_game)
+        .filter_map(|(mechanic, per_game)| MechanicUse::measure(mechanic, per_game?, traces, sampling))
+        .collect()
+}
+
+impl MechanicUse {
+    fn measure(
+        mechanic: Mechanic,
+        per_game: Measured,
+        traces: &[Trace],
+        sampling: &Sampling<'_>,
+    ) -> Option<MechanicUse> {
+        let usage =
+            |is_user: &dyn Fn(&Trace, usize) -> Option<bool>| Usage::measure(mechanic, traces, sampling, is_user);
+        let by_result = |wins: bool| usage(&|trace, seat| trace.winner().map(|winner| (winner == seat) == wins));
+        let overall = usage(&|_, _| Some(true))?;
+        let is_never_seen = overall.games.count == 0;
+        let never_seen_upper = is_never_seen
+            .then(|| clopper_pearson(0, overall.games.effective_trials as u64, sampling.confidence).ok())
+            .flatten()
+            .map(|interval| interval.upper);
+        let interval = overall.games.interval;
+        let role = if interval.lower >= DECORATIVE_BELOW {
+            MechanicRole::Used
+        } else if never_seen_upper.unwrap_or(interval.upper) < DECORATIVE_BELOW {
+            MechanicRole::Decorative
+        } else {
+            MechanicRole::Undecided
+        };
+        Some(MechanicUse {
+            mechanic,
+            overall,
+            per_game,
+            first: usage(&|_, seat| Some(seat == FIRST))?,
+            second: usage(&|_, seat| Some(seat == SECOND))?,
+            winner: by_result(true),
+            loser: by_result(false),
+            never_seen_upper,
+            role,
+        })
+    }
+}
+
+impl Usage {
+    /// Measures the use by those seats of which `is_user` says so; games of which it says nothing do not count.
+    fn measure(
+        mechanic: Mechanic,
+        traces: &[Trace],
+        sampling: &Sampling<'_>,
+        is_user: &dyn Fn(&Trace, usize) -> Option<bool>,
+    ) -> Option<Usage> {
+        let counts: Vec<(usize, u64, u64)> = traces
+            .iter()
+            .enumerate()
+            .filter(|(_, trace)| is_user(trace, FIRST).is_some())
+            .map(|(game, trace)| {
+                let chosen = || trace.choices.iter().filter(|choice| is_user(trace, choice.seat) == Some(true));
+                (game, chosen().filter(|choice| choice.used.contains(mechanic)).count() as u64, chosen().count() as u64)
+            })
+            .collect();
+        Some(Usage {
+            games: sampling.rate(counts.iter().map(|&(game, uses, _)| (game, u64::from(uses > 0), 1)))?,
+            actions: sampling.rate(counts.iter().copied()),
+        })
+    }
 }

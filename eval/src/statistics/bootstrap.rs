@@ -34,7 +34,7 @@ impl BootstrapKey<'_> {
     ///
     /// ChaCha8 with the 32-byte key seed, FNV-1a of the ruleset, FNV-1a of the statistic, 0, each 8 bytes
     /// little endian, and the replicate as stream.
-    fn stream(self, replicate: u64) -> ChaCha8Rng {
+    pub(crate) fn stream(self, replicate: u64) -> ChaCha8Rng {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.seed.to_le_bytes());
         key[8..16].copy_from_slice(&fnv_1a(self.ruleset).to_le_bytes());
@@ -53,7 +53,7 @@ fn fnv_1a(text: &str) -> u64 {
 ///
 /// Written out (Lemire 2019, arXiv 1805.10941) so that a report's numbers do not change when a library
 /// changes how it draws.
-fn draw_index(stream: &mut ChaCha8Rng, count: u64) -> usize {
+pub(crate) fn draw_index(stream: &mut ChaCha8Rng, count: u64) -> usize {
     let threshold = count.wrapping_neg() % count;
     loop {
         let product = u128::from(stream.next_u64()) * u128::from(count);
@@ -269,6 +269,19 @@ impl BootstrapBand {
         (0..self.estimates.len()).map(|point| deviation(self.replicates.iter().map(|values| values[point]))).collect()
     }
 
+    /// Returns the percentile interval of each number alone.
+    #[must_use]
+    pub fn percentiles(&self, confidence: Confidence) -> Vec<Interval> {
+        let tail = confidence.alpha() / 2.0;
+        (0..self.estimates.len())
+            .map(|point| {
+                let mut values: Vec<f64> = self.replicates.iter().map(|values| values[point]).collect();
+                values.sort_by(f64::total_cmp);
+                Interval { lower: quantile(&values, tail), upper: quantile(&values, 1.0 - tail) }
+            })
+            .collect()
+    }
+
     /// Returns the factor `t` for which `θ̂ ± t·SE` holds at all points together.
     ///
     /// The `level` quantile over replicates of the largest `|θ* − θ̂|/SE` of all points. Points whose
@@ -360,6 +373,8 @@ mod tests {
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 200.0;
         let error = (variance / 200.0).sqrt();
         assert!((sample.standard_error() / error - 1.0).abs() < 0.03);
+        let band = bootstrap(200).run_band(|indices| mean_of(&values)(indices).map(|mean| vec![mean])).unwrap();
+        assert_eq!(band.percentiles(Confidence::NINETY_FIVE), [sample.percentile(Confidence::NINETY_FIVE)]);
         let normal = Interval { lower: mean - 1.96 * error, upper: mean + 1.96 * error };
         for interval in [sample.percentile(Confidence::NINETY_FIVE), sample.bca(Confidence::NINETY_FIVE).unwrap()] {
             assert!((interval.lower - normal.lower).abs() < 0.15 * error);

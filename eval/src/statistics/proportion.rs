@@ -19,16 +19,21 @@ use super::interval::{Confidence, Interval};
 /// Source: Wilson 1927; Newcombe 1998, Statistics in Medicine 17, 857-872, method 3.
 pub fn wilson(successes: u64, trials: u64, confidence: Confidence) -> Result<Interval, StatisticsError> {
     check(successes, trials)?;
-    let (n, z) = (trials as f64, confidence.z());
-    let rate = successes as f64 / n;
+    Ok(wilson_effective(successes as f64 / trials as f64, trials as f64, confidence))
+}
+
+/// Returns Wilson's interval of a `rate` in `[0, 1]` that is worth `trials` independent trials, more than 0 and
+/// not necessarily a whole number.
+pub(crate) fn wilson_effective(rate: f64, trials: f64, confidence: Confidence) -> Interval {
+    let (n, z) = (trials, confidence.z());
     let shrink = 1.0 + z * z / n;
     let centre = (rate + z * z / (2.0 * n)) / shrink;
     let half_width = z / shrink * (rate * (1.0 - rate) / n + z * z / (4.0 * n * n)).sqrt();
-    // At 0 and n the formula gives 0 and 1 but for rounding.
-    Ok(Interval {
-        lower: if successes == 0 { 0.0 } else { centre - half_width },
-        upper: if successes == trials { 1.0 } else { centre + half_width },
-    })
+    // At 0 and 1 the formula gives 0 and 1 but for rounding.
+    Interval {
+        lower: if rate == 0.0 { 0.0 } else { centre - half_width },
+        upper: if rate == 1.0 { 1.0 } else { centre + half_width },
+    }
 }
 
 /// Returns the Clopper-Pearson interval of a rate, inside `[0, 1]`, which never covers less than its level.
