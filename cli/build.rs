@@ -1,9 +1,14 @@
-//! Tells the linker where the program finds libtorch when it starts.
+//! Tells the linker where the program finds libtorch when it starts, and the program its commit.
 
 use std::env;
+use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // What is built while working on it is of no commit, and would be built anew with each.
+    if env::var("PROFILE").as_deref() == Ok("release") {
+        tell_commit();
+    }
     if env::var("CARGO_CFG_TARGET_FAMILY").as_deref() != Ok("unix") {
         return;
     }
@@ -17,5 +22,24 @@ fn main() {
     // Then where it was linked, which the package `model` has from torch-sys.
     if let Some(libraries) = env::var_os("DEP_LATRUNCULI_LIBTORCH_LIBRARIES") {
         println!("cargo::rustc-link-arg=-Wl,-rpath,{}", libraries.to_string_lossy());
+    }
+}
+
+/// Sets `LATRUNCULI_COMMIT` where this source lies in a repository of its own.
+fn tell_commit() {
+    let git = |arguments: &[&str]| -> Option<String> {
+        let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    // This package is its folder `cli`; in another's repository it would lie elsewhere.
+    if git(&["rev-parse", "--show-prefix"]).as_deref() != Some("cli/") {
+        return;
+    }
+    if let (Some(commit), Some(log)) = (
+        git(&["rev-parse", "--short=12", "HEAD"]),
+        git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"]),
+    ) {
+        println!("cargo::rustc-env=LATRUNCULI_COMMIT={commit}");
+        println!("cargo::rerun-if-changed={log}");
     }
 }

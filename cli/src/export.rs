@@ -1,95 +1,173 @@
 //! `export`: a model in the formats of other programs, each read back and compared before it counts.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
-use latrunculi_engine::encoding::{EncodedPosition, Shape};
-use latrunculi_engine::{GameState, Rules, RulesetFile, presets};
-use latrunculi_model::{Device, ExportFormat, ExportSample, Model};
+use latrunculi_engine::{GameState, Rules};
+use latrunculi_model::{
+    Answers, Device, EncodedPositions, ExportFormat, ExportSample, InferenceNetwork, Model, Precision,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Positions of random games on which an exported file is compared with the network.
+use crate::model_card;
+use crate::run_dir::write_whole;
+
+/// Positions on which an exported file is compared with the network.
 const SAMPLE_POSITIONS: usize = 1000;
+/// Games from which they come, played at once; each is followed by another.
+const SAMPLE_GAMES: usize = 8;
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
     /// A model file
     model: PathBuf,
-    /// Formats, comma separated: torchscript, safetensors
-    #[arg(long, value_delimiter = ',', default_value = "torchscript,safetensors", value_parser = parse_format)]
+    /// Formats, comma separated: torchscript, onnx, safetensors, npz
+    #[arg(long, value_delimiter = ',', default_value = "torchscript,onnx,safetensors,npz")]
     format: Vec<ExportFormat>,
     /// Folder to write to
     #[arg(long)]
     out: PathBuf,
+    /// Also writes that many positions of games with the network's answers to them, for comparison elsewhere
+    #[arg(long, value_name = "POSITIONS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    check_data: Option<u32>,
     /// Replaces files that are there
-    #[arg(long)]
+    #[arg(long, alias = "force")]
     overwrite: bool,
-}
-
-fn parse_format(text: &str) -> Result<ExportFormat, String> {
-    match text {
-        "torchscript" => Ok(ExportFormat::TorchScript),
-        "safetensors" => Ok(ExportFormat::Safetensors),
-        _ => Err(format!("{text:?} is not one of torchscript, safetensors")),
-    }
 }
 
 pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     let model = Model::load(&args.model, Device::CPU)?;
-    let rules = rules_of(&model)?;
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
     let name = args.model.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into_owned());
-    let (planes, scalars) = sample_positions(rules, SAMPLE_POSITIONS, 1);
-    for format in args.format {
-        let ending = match format {
-            ExportFormat::TorchScript => "pt",
-            ExportFormat::Safetensors => "weights.safetensors",
-        };
-        let path = args.out.join(format!("{name}.{ending}"));
-        let sample = ExportSample { planes: &planes, scalars: &scalars };
-        let report = model.export(format, &path, &sample, args.overwrite)?;
-        println!(
-            "{}: {} bytes, equal to the network on {} positions within {:.1e} (policy), {:.1e} (win, draw, loss)",
-            path.display(),
-            report.file_bytes,
-            report.positions,
-            report.policy_logits,
-            report.win_draw_loss
-        );
+    let exports = Exports {
+        folder: args.out,
+        name,
+        formats: args.format,
+        check_positions: args.check_data.map_or(0, |positions| positions as usize),
+        overwrite: args.overwrite,
+    };
+    exports.write(&model, &mut |line| println!("{line}"))
+}
+
+/// Which files are written of a model, and where.
+pub(crate) struct Exports {
+    /// The folder, which is there.
+    pub(crate) folder: PathBuf,
+    /// What the names of the files begin with.
+    pub(crate) name: String,
+    pub(crate) formats: Vec<ExportFormat>,
+    /// Positions of the check data; 0 for none.
+    pub(crate) check_positions: usize,
+    /// Whether files that are there are replaced.
+    pub(crate) overwrite: bool,
+}
+
+impl Exports {
+    /// Writes the files, and with them the description and the model card. Each is told to `say`.
+    ///
+    /// # Errors
+    /// When a file is there already, cannot be written, or does not answer as the network does.
+    pub(crate) fn write(&self, model: &Model, say: &mut dyn FnMut(String)) -> anyhow::Result<()> {
+        let rules = Arc::new(model.info.rules().context("the ruleset in the model file cannot be read")?);
+        let positions = sample_positions(model, &rules, SAMPLE_POSITIONS.max(self.check_positions), 1)?;
+        let batch = positions.as_batch();
+        let sample = ExportSample { planes: batch.planes, scalars: batch.scalars };
+        for &format in &self.formats {
+            let path = self.path(format.extension());
+            let report = model.export(format, &path, &sample, self.overwrite)?;
+            let differences: Vec<String> =
+                report.differences.iter().map(|(output, largest)| format!("{output} {largest:.1e}")).collect();
+            say(format!(
+                "wrote {} ({} bytes; read back, on {} positions it differs from the network by at most: {})",
+                path.display(),
+                report.file_bytes,
+                report.positions,
+                differences.join(", ")
+            ));
+        }
+        let description = format!("{:#}\n", model.description()?);
+        self.write_text("json", &description, say)?;
+        self.write_text("md", &model_card::text(model), say)?;
+        if self.check_positions > 0 {
+            let path = self.path("check.npz");
+            let shape = model.network.shape();
+            let (planes, scalars) = (shape.planes * shape.area(), shape.scalars);
+            let sample = ExportSample {
+                planes: &batch.planes[..self.check_positions * planes],
+                scalars: &batch.scalars[..self.check_positions * scalars],
+            };
+            model.write_check_data(&path, &sample, self.overwrite)?;
+            say(format!("wrote {} ({} positions)", path.display(), self.check_positions));
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn path(&self, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", self.name))
+    }
+
+    /// Writes a text that belongs to every format: when it is there already and says the same, it is left.
+    fn write_text(&self, extension: &str, text: &str, say: &mut dyn FnMut(String)) -> anyhow::Result<()> {
+        let path = self.path(extension);
+        let is_there = path.exists();
+        if is_there && std::fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes()) {
+            return Ok(());
+        }
+        if is_there && !self.overwrite {
+            bail!("{}: there is a file already, of another model; --overwrite replaces it", path.display());
+        }
+        write_whole(&path, text.as_bytes())?;
+        say(format!("wrote {}", path.display()));
+        Ok(())
+    }
 }
 
-/// Returns the rules that a model's file carries.
-pub(crate) fn rules_of(model: &Model) -> anyhow::Result<Rules> {
-    let file = RulesetFile::parse(&model.info.ruleset_text, &presets::file, presets::NAMES)
-        .context("the ruleset in the model file cannot be read")?;
-    Ok(Rules::new(&file.ruleset)?)
-}
-
-/// Returns planes `[B, C, H, W]` and scalars `[B, S]` of positions of random games.
-pub(crate) fn sample_positions(rules: Rules, count: usize, seed: u64) -> (Vec<f32>, Vec<f32>) {
-    let shape = Shape::of(&rules);
-    let rules = std::sync::Arc::new(rules);
+/// Returns `count` positions of games: in every other game the network draws its actions from its policy,
+/// in the others they are drawn evenly from the legal ones.
+fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) -> anyhow::Result<EncodedPositions> {
+    let mut network = InferenceNetwork::new(&model.network, Device::CPU, Precision::F32)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let plane_len = shape.planes * shape.area();
-    let (mut planes, mut scalars) = (vec![0.0; count * plane_len], Vec::with_capacity(count * shape.scalars));
-    let mut state = GameState::new(std::sync::Arc::clone(&rules));
-    let mut actions = Vec::new();
-    for values in planes.chunks_exact_mut(plane_len) {
-        state.legal_actions(&mut actions);
-        if actions.is_empty() {
-            state = GameState::new(std::sync::Arc::clone(&rules));
-            state.legal_actions(&mut actions);
+    let mut games = vec![GameState::new(Arc::clone(rules)); SAMPLE_GAMES];
+    let mut legal = vec![Vec::new(); SAMPLE_GAMES];
+    let (mut sample, mut batch) = (EncodedPositions::default(), EncodedPositions::default());
+    let mut answers = Answers::default();
+    let mut left = count;
+    while left > 0 {
+        batch.clear();
+        for (game, legal) in games.iter_mut().zip(&mut legal) {
+            if game.outcome().is_some() {
+                *game = GameState::new(Arc::clone(rules));
+            }
+            game.legal_actions(legal);
+            batch.push(game, legal);
+            if left > 0 {
+                sample.push(game, &[]);
+                left -= 1;
+            }
         }
-        let encoded = EncodedPosition::new(&rules, state.position(), state.repetitions());
-        encoded.write_planes(&shape, values);
-        encoded.extend_scalars(&rules, &mut scalars);
-        if let Some(&action) = actions.get(random.random_range(0..actions.len().max(1))) {
-            state.play(action);
+        network.answer(&batch.as_batch(), &mut answers).context("asking the network")?;
+        let mut logits = &answers.logits[..];
+        for (index, (game, legal)) in games.iter_mut().zip(&legal).enumerate() {
+            let (own, others) = logits.split_at(legal.len());
+            logits = others;
+            let choice = if index % 2 == 0 { draw(own, &mut random) } else { random.random_range(0..legal.len()) };
+            game.play(legal[choice]);
         }
     }
-    (planes, scalars)
+    Ok(sample)
+}
+
+/// Draws an index by the softmax of `logits`.
+fn draw(logits: &[f32], random: &mut ChaCha8Rng) -> usize {
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let weights: Vec<f32> = logits.iter().map(|logit| (logit - largest).exp()).collect();
+    let mut left = random.random::<f32>() * weights.iter().sum::<f32>();
+    let is_drawn = |weight: &f32| {
+        left -= weight;
+        left < 0.0
+    };
+    weights.iter().position(is_drawn).unwrap_or(logits.len() - 1)
 }

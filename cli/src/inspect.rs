@@ -10,6 +10,7 @@ use latrunculi_engine::record::read_records;
 use latrunculi_model::{Device, Model, Trainer};
 use latrunculi_selfplay::read_shard;
 
+use crate::model_card;
 use crate::rulesets_source::{self, read_text};
 
 /// Result files and lines of metrics are small.
@@ -113,17 +114,8 @@ fn inspect_shard(path: &Path, ruleset: Option<&str>) -> anyhow::Result<()> {
 fn inspect_weights(path: &Path) -> anyhow::Result<()> {
     match Model::load(path, Device::CPU) {
         Ok(model) => {
-            let config = model.network.config();
             println!("model         {}", path.display());
-            println!("ruleset       {}", model.info.ruleset);
-            println!(
-                "network       {} blocks x {} channels, {} weights",
-                config.blocks,
-                config.channels,
-                model.network.parameter_count()
-            );
-            println!("trained       {} steps on {} positions", model.info.training.steps, model.info.training.samples);
-            for (name, value) in &model.info.notes {
+            for (name, value) in model_card::facts(&model) {
                 println!("{name:<13} {value}");
             }
             Ok(())

@@ -8,6 +8,7 @@ mod doctor;
 mod export;
 mod inspect;
 mod match_command;
+mod model_card;
 mod network;
 mod perft;
 mod play;

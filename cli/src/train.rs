@@ -3,6 +3,7 @@
 mod display;
 mod judge;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,9 +13,10 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use latrunculi_engine::encoding::Shape;
 use latrunculi_engine::{Player, Rules};
+use latrunculi_eval::statistics::{Confidence, GameResult, Trinomial};
 use latrunculi_model::{
-    Device, EncodingNames, ExportFormat, ExportSample, InferenceNetwork, Model, ModelInfo, NetEvaluator, Network,
-    Precision, StepReport, Trainer,
+    Device, EncodingNames, ExportFormat, InferenceNetwork, Measurement, Model, ModelHistory, ModelInfo, NetEvaluator,
+    Network, Precision, StepReport, Trainer,
 };
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::games::LaneEvaluator;
@@ -25,11 +27,15 @@ use latrunculi_selfplay::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::export::Exports;
 use crate::rulesets_source;
 use crate::run_dir::{RunDir, write_whole};
 use crate::train_config::TrainConfig;
 use display::Display;
 use judge::{Judge, Verdict};
+
+/// The commit of the source that the program was made from, where that is known.
+const COMMIT: Option<&str> = option_env!("LATRUNCULI_COMMIT");
 
 /// Arguments of `train`
 #[derive(clap::Args)]
@@ -71,6 +77,9 @@ struct RunState {
     precision: Precision,
     /// The last measured strength.
     verdict: Option<Verdict>,
+    /// The score of whoever begins in the last generation of self-play.
+    #[serde(default)]
+    first_player: Option<Measurement>,
 }
 
 /// Runs `train`.
@@ -130,7 +139,8 @@ impl TrainingRun {
         let rules = rulesets_source::load(&config.ruleset)?;
         let shape = Shape::of(&rules);
         config.validate(&shape)?;
-        let judge = Judge::new(Arc::clone(&rules), &config)?;
+        let judge =
+            Judge::new(Arc::clone(&rules), &config, &config.evaluation.baseline).context("evaluation.baseline")?;
         let device = Device::open(config.device.parse()?)?;
         let root = match folder {
             Some(folder) => folder,
@@ -142,6 +152,7 @@ impl TrainingRun {
         let provenance = json!({
             "program": env!("CARGO_PKG_NAME"),
             "version": env!("CARGO_PKG_VERSION"),
+            "commit": COMMIT,
             "config": config_path.display().to_string(),
             "settings": settings,
             "seed": config.seed,
@@ -167,7 +178,8 @@ impl TrainingRun {
         let ruleset_path = folder.ruleset_path();
         let rules = rulesets_source::load(&ruleset_path.display().to_string())?;
         config.validate(&Shape::of(&rules))?;
-        let judge = Judge::new(Arc::clone(&rules), &config)?;
+        let judge =
+            Judge::new(Arc::clone(&rules), &config, &config.evaluation.baseline).context("evaluation.baseline")?;
         let device = Device::open(config.device.parse()?)?;
         let Some(path) = folder.latest()? else {
             bail!("{}: the run has no checkpoint yet; begin it anew", root.display());
@@ -318,6 +330,10 @@ impl TrainingRun {
         let sample_count = samples.len();
         self.window.add(generation, samples);
 
+        if !is_taught {
+            self.state.first_player = Some(self.first_player(&games));
+        }
+
         let fit = self.fit(generation)?;
         self.state.generations += 1;
         let every = self.config.evaluation.every;
@@ -451,24 +467,24 @@ impl TrainingRun {
         let begun = Instant::now();
         let verdict = self.measure(self.config.evaluation.final_pairs, u64::from(u32::MAX))?;
         let match_secs = begun.elapsed().as_secs_f64();
-        let model = self.model(&verdict)?;
+        let mut strength = vec![self.measurement(&verdict)];
+        for anchor in self.config.evaluation.anchors.clone() {
+            self.judge = Judge::new(Arc::clone(&self.rules), &self.config, &anchor).context("evaluation.anchors")?;
+            let verdict = self.measure(self.config.evaluation.pairs, u64::from(u32::MAX))?;
+            strength.push(self.measurement(&verdict));
+        }
+        let model = self.model(strength)?;
         let model_path = self.folder.export_path("model.safetensors");
         model.save(&model_path)?;
-        let mut written = vec![model_path];
-        if !self.window.is_empty() {
-            let key = GameKey { run_seed: self.config.seed, generation: u64::MAX, game: 0 };
-            let batch = self.window.draw(key.stream(Purpose::Training)).batch(32);
-            let sample = ExportSample { planes: &batch.planes, scalars: &batch.scalars };
-            for format in ExportFormat::ALL {
-                let name = match format {
-                    ExportFormat::TorchScript => "model.pt",
-                    ExportFormat::Safetensors => "weights.safetensors",
-                };
-                let path = self.folder.export_path(name);
-                model.export(format, &path, &sample, true).with_context(|| format!("exporting as {format}"))?;
-                written.push(path);
-            }
-        }
+        let mut written = vec![format!("wrote {}", model_path.display())];
+        let exports = Exports {
+            folder: self.folder.export_path(""),
+            name: "model".to_owned(),
+            formats: ExportFormat::ALL.to_vec(),
+            check_positions: 0,
+            overwrite: true,
+        };
+        exports.write(&model, &mut |line| written.push(line)).context("exporting the model")?;
         let result = json!({ "verdict": verdict, "match_secs": match_secs, "state": self.state });
         write_whole(&self.folder.root().join("result.json"), format!("{result:#}\n").as_bytes())?;
         self.display.say(&format!(
@@ -481,29 +497,75 @@ impl TrainingRun {
             match_secs,
         ));
         self.display.say(&format!("score against {verdict}"));
-        for path in written {
-            self.display.say(&format!("wrote {}", path.display()));
+        for line in written {
+            self.display.say(&line);
         }
         Ok(())
     }
 
-    fn model(&self, verdict: &Verdict) -> anyhow::Result<Model> {
-        let notes = [
-            ("generations", json!(self.state.generations)),
-            ("games", json!(self.state.games)),
-            ("samples", json!(self.state.samples)),
-            ("seed", json!(self.config.seed)),
-            ("program", json!(env!("CARGO_PKG_VERSION"))),
-            ("strength", json!(verdict)),
-        ];
+    fn model(&self, strength: Vec<Measurement>) -> anyhow::Result<Model> {
+        let history = ModelHistory {
+            program: Some(format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
+            commit: COMMIT.map(str::to_owned),
+            seed: Some(self.config.seed),
+            generations: Some(self.state.generations),
+            games: Some(self.state.games),
+            samples: Some(self.state.samples),
+            strength,
+            first_player: self.state.first_player.clone(),
+        };
         let info = ModelInfo {
             ruleset: self.rules.ruleset().id.clone(),
             ruleset_text: self.ruleset_text.clone(),
             encoding: EncodingNames::default(),
             training: self.trainer.counters(),
-            notes: notes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            history,
+            notes: BTreeMap::new(),
         };
         Ok(Model { network: self.trainer.averaged_network()?, info })
+    }
+
+    /// Returns a verdict of the final matches with the command that plays such a match again.
+    fn measurement(&self, verdict: &Verdict) -> Measurement {
+        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper } = verdict.clone();
+        let command = format!(
+            "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {} --games {} --opening {} \
+             --seed {}",
+            self.config.ruleset,
+            wins + draws + losses,
+            self.config.evaluation.opening_actions,
+            self.config.seed
+        );
+        let what = format!("against {opponent}, with {simulations} simulations");
+        Measurement { what, wins, draws, losses, score, lower, upper, command }
+    }
+
+    /// Returns the score of whoever begins in games of self-play. They share no openings, so the interval is that
+    /// of independent games.
+    fn first_player(&self, games: &[PlayedGame]) -> Measurement {
+        let mut results = Trinomial::default();
+        for game in games {
+            results.record(GameResult::for_player(game.outcome.winner, Player::First));
+        }
+        let simulations = self.config.selfplay.simulations;
+        let interval = results.credible_interval(Confidence::NINETY_FIVE);
+        let agent = |seed| format!("net:model.safetensors,sims={simulations},seed={seed}");
+        Measurement {
+            what: format!("for the player who begins, in self-play with {simulations} simulations"),
+            wins: results.wins,
+            draws: results.draws,
+            losses: results.losses,
+            score: results.mean().unwrap_or(0.5),
+            lower: interval.lower,
+            upper: interval.upper,
+            command: format!(
+                "latrunculi match {} {} --ruleset {} --games {}",
+                agent(1),
+                agent(2),
+                self.config.ruleset,
+                games.len()
+            ),
+        }
     }
 
     /// Returns a text for the time that is left, if it is limited.

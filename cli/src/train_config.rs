@@ -79,6 +79,9 @@ pub(crate) struct Teaching {
 pub(crate) struct Evaluation {
     /// Whom the network is measured against: an agent, as `match` takes it.
     pub(crate) baseline: String,
+    /// Against whom else it is measured at the end, in matches of `pairs`, for the model card.
+    #[serde(default)]
+    pub(crate) anchors: Vec<String>,
     /// Every how many generations; 0 for only at the end.
     pub(crate) every: u64,
     /// Openings of such a match, each played twice with seats swapped.
@@ -141,15 +144,20 @@ impl TrainConfig {
         require((0.0..=1.0).contains(&share), format!("teacher.opening_share = {share} must be in [0, 1]"));
         require(self.evaluation.final_pairs > 0, "evaluation.final_pairs = 0 must be at least 1".to_owned());
         require(
-            self.evaluation.every == 0 || self.evaluation.pairs > 0,
+            (self.evaluation.every == 0 && self.evaluation.anchors.is_empty()) || self.evaluation.pairs > 0,
             "evaluation.pairs = 0 must be at least 1".to_owned(),
         );
-        match self.evaluation.baseline.parse::<AgentSpec>() {
-            Ok(agent) if agent.kind == AgentKind::Human => {
-                faults.push("evaluation.baseline: human plays in `latrunculi play` only".to_owned());
+        let evaluation = &self.evaluation;
+        let opponents = std::iter::once(("baseline", &evaluation.baseline))
+            .chain(evaluation.anchors.iter().map(|anchor| ("anchors", anchor)));
+        for (key, opponent) in opponents {
+            match opponent.parse::<AgentSpec>() {
+                Ok(agent) if agent.kind == AgentKind::Human => {
+                    faults.push(format!("evaluation.{key}: human plays in `latrunculi play` only"));
+                }
+                Ok(_) => {}
+                Err(fault) => faults.push(format!("evaluation.{key}: {fault}")),
             }
-            Ok(_) => {}
-            Err(fault) => faults.push(format!("evaluation.baseline: {fault}")),
         }
         if let Err(fault) = self.device.parse::<DeviceChoice>() {
             faults.push(format!("device: {fault}"));

@@ -164,7 +164,7 @@ pub enum FileError {
         reason: String,
     },
     /// It is a safetensors file, but not one of ours of this kind.
-    #[error("{path}: not a latrunculi {expected} ({reason})", path = .path.display())]
+    #[error("{path}: not a {expected}: {reason}", path = .path.display())]
     OtherKind {
         /// The file.
         path: PathBuf,
@@ -224,13 +224,13 @@ pub enum FileError {
         source: NetworkError,
     },
     /// There is a file already.
-    #[error("{path}: there is a file already; remove it or choose another name", path = .path.display())]
+    #[error("{path}: there is a file already; --overwrite replaces it", path = .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// What was written and read back does not answer as the network does.
-    #[error("{path}: read back, it differs from the network by {difference} in '{output}' (allowed: {allowed})", path = .path.display())]
+    #[error("{path}: read back, it differs from the network by {difference} in '{output}' (allowed: {allowed}); it was not kept", path = .path.display())]
     Disagrees {
         /// The file.
         path: PathBuf,

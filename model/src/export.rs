@@ -10,6 +10,9 @@
 //! | out | `win_draw_loss` | `[B, 3]` | probabilities for the player to act |
 //! | out | `margin` | `[B]` | expected final margin for the player to act, in `(-1, 1)` |
 
+mod arrays;
+mod description;
+mod onnx;
 mod torchscript;
 
 use std::collections::BTreeMap;
@@ -18,13 +21,15 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
-use serde_json::json;
 use tch::{CModule, IValue, Kind, Tensor};
 
 use crate::error::{FileError, TorchError};
 use crate::files;
 use crate::graph::{Graph, Runner, channels_last};
-use crate::model_file::{Model, StoredShape};
+use crate::model_file::Model;
+use arrays::{ArrayWriter, read_array};
+use latrunculi_engine::encoding::Shape;
+use latrunculi_engine::record::ruleset_fingerprint;
 
 pub(crate) use torchscript::Archive;
 
@@ -33,7 +38,8 @@ pub const EXPORT_TOLERANCE: f64 = 1e-4;
 
 const WEIGHTS: &str = "latrunculi weights";
 const WEIGHTS_VERSION: u32 = 1;
-const OUTPUT_NAMES: [&str; 3] = ["policy_logits", "win_draw_loss", "margin"];
+/// Name of the description within a file.
+const DESCRIPTION: &str = "description";
 
 /// A format of exported files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,20 +47,29 @@ pub enum ExportFormat {
     /// For `torch.jit.load` in Python and `torch::jit::load` in C++; the description is the extra file
     /// `meta.json`.
     TorchScript,
+    /// For onnxruntime and whatever else reads ONNX, operators in version 17; the description is among the
+    /// metadata.
+    Onnx,
     /// The weights for play, by name, with the description in the metadata.
     Safetensors,
+    /// The same for `numpy.load`; the description is the array of that name, UTF-8.
+    Npz,
 }
 
 impl ExportFormat {
     /// Every format.
-    pub const ALL: [ExportFormat; 2] = [ExportFormat::TorchScript, ExportFormat::Safetensors];
+    pub const ALL: [ExportFormat; 4] =
+        [ExportFormat::TorchScript, ExportFormat::Onnx, ExportFormat::Safetensors, ExportFormat::Npz];
 
-    /// Returns the usual ending of such a file, without the dot.
+    /// Returns the usual ending of such a file, without the first dot.
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
             ExportFormat::TorchScript => "pt",
-            ExportFormat::Safetensors => "safetensors",
+            ExportFormat::Onnx => "onnx",
+            // The model itself is a safetensors file too.
+            ExportFormat::Safetensors => "weights.safetensors",
+            ExportFormat::Npz => "weights.npz",
         }
     }
 }
@@ -63,7 +78,9 @@ impl fmt::Display for ExportFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             ExportFormat::TorchScript => "torchscript",
+            ExportFormat::Onnx => "onnx",
             ExportFormat::Safetensors => "safetensors",
+            ExportFormat::Npz => "npz",
         })
     }
 }
@@ -89,17 +106,28 @@ pub struct ExportSample<'a> {
     pub scalars: &'a [f32],
 }
 
+impl ExportSample<'_> {
+    /// Returns the positions as tensors `[B, planes, ranks, files]` and `[B, scalars]`.
+    fn tensors(&self, shape: &Shape) -> Result<[Tensor; 2], TorchError> {
+        let plane_len = shape.planes * shape.area();
+        let count = self.planes.len() / plane_len;
+        if count == 0 || self.planes.len() != count * plane_len || self.scalars.len() != count * shape.scalars {
+            return Err(TorchError::other("the sample does not have the network's shape".to_owned()));
+        }
+        let size = [count, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
+        let planes = Tensor::f_from_slice(self.planes)?.f_view(size)?;
+        let scalars = Tensor::f_from_slice(self.scalars)?.f_view([count as i64, shape.scalars as i64])?;
+        Ok([planes, scalars])
+    }
+}
+
 /// What the comparison found.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExportReport {
     /// Positions compared.
     pub positions: usize,
-    /// Largest difference in `policy_logits`.
-    pub policy_logits: f64,
-    /// Largest difference in `win_draw_loss`.
-    pub win_draw_loss: f64,
-    /// Largest difference in `margin`.
-    pub margin: f64,
+    /// Largest difference by name of output.
+    pub differences: Vec<(&'static str, f64)>,
     /// Size of the file.
     pub file_bytes: u64,
 }
@@ -108,10 +136,12 @@ impl Model {
     /// Writes this model for other programs to `path`. The file is written beside, read back, compared
     /// with the network on `sample`, and renamed only when it agrees.
     ///
+    /// Files of weights must come back bit for bit; then the network made of them is compared as well.
+    ///
     /// # Errors
     /// [`FileError::Exists`] when there is a file and `overwrite` is not set, [`FileError::Disagrees`] when
-    /// an output differs by more than [`EXPORT_TOLERANCE`], [`FileError::Tensor`] when the sample does
-    /// not fit, [`FileError::Io`], [`FileError::Torch`].
+    /// an output differs by more than [`EXPORT_TOLERANCE`], [`FileError::Tensor`] when a weight comes back
+    /// changed, [`FileError::Io`], [`FileError::Torch`].
     pub fn export(
         &self,
         format: ExportFormat,
@@ -140,114 +170,176 @@ impl Model {
         sample: &ExportSample<'_>,
     ) -> Result<ExportReport, FileError> {
         let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
-        let shape = self.network.shape();
-        let plane_len = shape.planes * shape.area();
-        let count = sample.planes.len() / plane_len;
-        if count == 0 || sample.planes.len() != count * plane_len || sample.scalars.len() != count * shape.scalars {
-            return Err(FileError::Tensor {
-                path: path.to_owned(),
-                name: "planes, scalars".to_owned(),
-                reason: "the sample does not have the network's shape".to_owned(),
-            });
-        }
-        let graph = Graph::of(&self.network).map_err(torch)?.with_policy_vector();
-        let bytes = match format {
-            ExportFormat::TorchScript => {
-                let mut archive = Archive::of(&graph);
-                archive.extra("meta.json", self.description(&graph).to_string());
-                archive.to_bytes().map_err(torch)?
-            }
-            ExportFormat::Safetensors => {
-                let metadata = BTreeMap::from([("description".to_owned(), self.description(&graph).to_string())]);
-                files::to_bytes(WEIGHTS, WEIGHTS_VERSION, &metadata, &graph.weights).map_err(torch)?
-            }
-        };
+        let graph = self.exported_graph().map_err(torch)?;
+        let [planes, scalars] = sample.tensors(&graph.shape).map_err(torch)?;
+        let bytes = self.to_bytes(format, &graph).map_err(torch)?;
         files::write_whole(beside, &bytes)?;
-
-        let answers = |planes: &Tensor, scalars: &Tensor| -> Result<Vec<Tensor>, TorchError> {
-            match format {
-                ExportFormat::TorchScript => {
-                    let inputs = [planes, scalars].map(|tensor| IValue::Tensor(tensor.shallow_clone()));
-                    let answer = CModule::load(beside)?.forward_is(&inputs)?;
-                    let (policy, values, margin) = <(Tensor, Tensor, Tensor)>::try_from(answer)?;
-                    Ok(vec![policy, values, margin])
-                }
-                ExportFormat::Safetensors => {
-                    let mut read = graph.clone_structure();
-                    let file = files::read(beside, WEIGHTS, WEIGHTS_VERSION)
-                        .map_err(|error| TorchError::other(error.to_string()))?;
-                    for (name, _) in &graph.weights {
-                        let tensor = file.tensors.get(name).map(Tensor::shallow_clone);
-                        read.weights.push((name.clone(), tensor.unwrap_or_else(Tensor::new)));
-                    }
-                    Runner::new(&read, tch::Device::Cpu, Kind::Float)?.run(&channels_last(planes)?, scalars)
-                }
-            }
-        };
-        let mut report = ExportReport {
-            positions: count,
-            policy_logits: 0.0,
-            win_draw_loss: 0.0,
-            margin: 0.0,
-            file_bytes: bytes.len() as u64,
-        };
-        let found = tch::no_grad(|| -> Result<[f64; 3], TorchError> {
+        let (expected, found) = tch::no_grad(|| -> Result<_, TorchError> {
             let runner = Runner::new(&graph, tch::Device::Cpu, Kind::Float)?;
-            let size = [count, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
-            let planes = Tensor::f_from_slice(sample.planes)?.f_view(size)?;
-            let scalars = Tensor::f_from_slice(sample.scalars)?.f_view([count as i64, shape.scalars as i64])?;
-            let (expected, found) = (runner.run(&channels_last(&planes)?, &scalars)?, answers(&planes, &scalars)?);
-            let mut differences = [f64::INFINITY; 3];
-            for (difference, (left, right)) in differences.iter_mut().zip(expected.iter().zip(&found)) {
-                if left.size() == right.size() {
-                    let largest = (left - right).f_abs()?.f_max()?.f_double_value(&[])?;
-                    *difference = if largest.is_finite() { largest } else { f64::INFINITY };
-                }
-            }
-            Ok(differences)
+            let expected = runner.run(&channels_last(&planes)?, &scalars)?;
+            Ok((expected, read_and_run(format, beside, &graph, &planes, &scalars)?))
         })
         .map_err(torch)?;
-        for (output, difference) in OUTPUT_NAMES.into_iter().zip(found) {
+        let mut differences = Vec::with_capacity(expected.len());
+        for (index, (expected, (output, _))) in expected.iter().zip(&graph.outputs).enumerate() {
+            let found = found.get(index).filter(|found| found.size() == expected.size());
+            let difference = found.map_or(Ok(f64::INFINITY), |found| largest_difference(expected, found));
+            let (output, difference) = (output.name(), difference.map_err(torch)?);
             if difference > EXPORT_TOLERANCE {
                 let allowed = EXPORT_TOLERANCE;
                 return Err(FileError::Disagrees { path: path.to_owned(), output, difference, allowed });
             }
+            differences.push((output, difference));
         }
-        [report.policy_logits, report.win_draw_loss, report.margin] = found;
-        Ok(report)
+        Ok(ExportReport { positions: planes.size()[0] as usize, differences, file_bytes: bytes.len() as u64 })
     }
 
-    /// Returns what the file says of itself.
-    fn description(&self, graph: &Graph) -> serde_json::Value {
-        let shape = self.network.shape();
-        let area = shape.area();
-        json!({
-            "format": "latrunculi network",
-            "format_version": 1,
-            "info": self.info,
-            "network": self.network.config(),
-            "shape": StoredShape::of(shape),
-            "inputs": {
-                "planes": ["B", shape.planes, shape.ranks, shape.files],
-                "scalars": ["B", shape.scalars],
-            },
-            "outputs": {
-                "policy_logits": ["B", shape.policy_len()],
-                "win_draw_loss": ["B", 3],
-                "margin": ["B"],
-            },
-            "policy_layout": {
-                "move": { "start": 0, "len": area * area, "index": "from * area + to" },
-                "place_man": { "start": area * area, "len": area },
-                "place_dux": { "start": area * area + area, "len": area },
-                "remove": { "start": area * area + 2 * area, "len": area },
-                "victim": { "start": area * area + 3 * area, "len": area },
-                "stop": area * area + 4 * area,
-                "pass": area * area + 4 * area + 1,
-            },
-            "weights": graph.weights.iter().map(|(name, _)| name).collect::<Vec<_>>(),
-        })
+    /// Returns the description of the exported network: the JSON that stands in every exported file and
+    /// beside them, as docs/FORMATS.md defines it.
+    ///
+    /// # Errors
+    /// [`TorchError`] when the weights cannot be computed.
+    pub fn description(&self) -> Result<serde_json::Value, TorchError> {
+        Ok(description::describe(self, &self.exported_graph()?))
     }
+
+    /// Writes an `.npz` archive with `sample` and this network's own answers, so that other programs can
+    /// compare theirs: the arrays `planes`, `scalars` and one per output.
+    ///
+    /// # Errors
+    /// [`FileError::Exists`] when there is a file and `overwrite` is not set, [`FileError::Io`],
+    /// [`FileError::Torch`].
+    pub fn write_check_data(&self, path: &Path, sample: &ExportSample<'_>, overwrite: bool) -> Result<(), FileError> {
+        if !overwrite && path.exists() {
+            return Err(FileError::Exists { path: path.to_owned() });
+        }
+        let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
+        let bytes = tch::no_grad(|| -> Result<Vec<u8>, TorchError> {
+            let graph = self.exported_graph()?;
+            let [planes, scalars] = sample.tensors(&graph.shape)?;
+            let runner = Runner::new(&graph, tch::Device::Cpu, Kind::Float)?;
+            let answers = runner.run(&channels_last(&planes)?, &scalars)?;
+            let names = graph.outputs.iter().map(|(output, _)| output.name());
+            let mut writer = ArrayWriter::new(true);
+            for (name, tensor) in ["planes", "scalars"].into_iter().zip([&planes, &scalars]).chain(names.zip(&answers))
+            {
+                writer.array(name, &sizes(tensor), &files::entries(tensor)?).map_err(unwritten)?;
+            }
+            writer.finish().map_err(unwritten)
+        })
+        .map_err(torch)?;
+        files::write_whole(path, &bytes)
+    }
+
+    fn exported_graph(&self) -> Result<Graph, TorchError> {
+        Ok(Graph::of(&self.network)?.with_policy_vector())
+    }
+
+    fn to_bytes(&self, format: ExportFormat, graph: &Graph) -> Result<Vec<u8>, TorchError> {
+        let description = description::describe(self, graph).to_string();
+        match format {
+            ExportFormat::TorchScript => {
+                let mut archive = Archive::of(graph);
+                archive.extra("meta.json", description);
+                archive.to_bytes()
+            }
+            ExportFormat::Onnx => {
+                let fingerprint = self.info.rules().map(|rules| ruleset_fingerprint(rules.ruleset()));
+                let properties = BTreeMap::from([
+                    (DESCRIPTION, description),
+                    ("ruleset", self.info.ruleset.clone()),
+                    ("ruleset_toml", self.info.ruleset_text.clone()),
+                    ("ruleset_fingerprint", fingerprint.unwrap_or_default()),
+                    ("program", format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
+                ]);
+                onnx::to_bytes(graph, &properties)
+            }
+            ExportFormat::Safetensors => {
+                let metadata = BTreeMap::from([(DESCRIPTION.to_owned(), description)]);
+                files::to_bytes(WEIGHTS, WEIGHTS_VERSION, &metadata, &graph.weights)
+            }
+            ExportFormat::Npz => {
+                let mut writer = ArrayWriter::new(false);
+                for (name, tensor) in &graph.weights {
+                    writer.array(name, &sizes(tensor), &files::entries(tensor)?).map_err(unwritten)?;
+                }
+                writer.array(DESCRIPTION, &[description.len()], description.as_bytes()).map_err(unwritten)?;
+                writer.finish().map_err(unwritten)
+            }
+        }
+    }
+}
+
+fn sizes(tensor: &Tensor) -> Vec<usize> {
+    tensor.size().into_iter().map(|len| len as usize).collect()
+}
+
+fn unwritten(error: std::io::Error) -> TorchError {
+    TorchError::other(format!("the archive cannot be written: {error}"))
+}
+
+/// Returns infinity where an entry is not a number.
+fn largest_difference(left: &Tensor, right: &Tensor) -> Result<f64, TorchError> {
+    let largest = (left - right).f_abs()?.f_max()?.f_double_value(&[])?;
+    Ok(if largest.is_finite() { largest } else { f64::INFINITY })
+}
+
+/// Reads the file at `path` as a reader of its format would, and returns what it answers, in the order of
+/// the graph's outputs.
+fn read_and_run(
+    format: ExportFormat,
+    path: &Path,
+    graph: &Graph,
+    planes: &Tensor,
+    scalars: &Tensor,
+) -> Result<Vec<Tensor>, TorchError> {
+    match format {
+        ExportFormat::TorchScript => {
+            let inputs = [planes, scalars].map(|tensor| IValue::Tensor(tensor.shallow_clone()));
+            let IValue::Tuple(answers) = CModule::load(path)?.forward_is(&inputs)? else {
+                return Err(TorchError::other("the module does not answer with a tuple".to_owned()));
+            };
+            Ok(answers.into_iter().map(Tensor::try_from).collect::<Result<_, _>>()?)
+        }
+        ExportFormat::Onnx => {
+            let mut answers = onnx::Interpreter::read(path)?.run(&[("planes", planes), ("scalars", scalars)])?;
+            Ok(graph.outputs.iter().filter_map(|(output, _)| answers.remove(output.name())).collect())
+        }
+        ExportFormat::Safetensors | ExportFormat::Npz => {
+            let mut read = graph.clone_structure();
+            read.weights = match format {
+                ExportFormat::Npz => read_npz(path, graph)?,
+                _ => read_safetensors(path, graph)?,
+            };
+            for ((name, written), (_, read)) in graph.weights.iter().zip(&read.weights) {
+                let bits = |tensor| -> Result<Vec<u32>, TorchError> {
+                    Ok(files::entries(tensor)?.into_iter().map(f32::to_bits).collect())
+                };
+                if written.size() != read.size() || bits(written)? != bits(read)? {
+                    return Err(TorchError::other(format!("weight '{name}' does not come back as it was written")));
+                }
+            }
+            Runner::new(&read, tch::Device::Cpu, Kind::Float)?.run(&channels_last(planes)?, scalars)
+        }
+    }
+}
+
+fn read_safetensors(path: &Path, graph: &Graph) -> Result<Vec<(String, Tensor)>, TorchError> {
+    let file = files::read(path, WEIGHTS, WEIGHTS_VERSION).map_err(|error| TorchError::other(error.to_string()))?;
+    let weight = |(name, _): &(String, Tensor)| match file.tensors.get(name) {
+        Some(tensor) => Ok((name.clone(), tensor.shallow_clone())),
+        None => Err(TorchError::other(format!("weight '{name}' is missing"))),
+    };
+    graph.weights.iter().map(weight).collect()
+}
+
+fn read_npz(path: &Path, graph: &Graph) -> Result<Vec<(String, Tensor)>, TorchError> {
+    let weight = |(name, tensor): &(String, Tensor)| {
+        let (shape, entries) =
+            read_array::<f32>(path, name, tensor.numel()).map_err(|error| TorchError::other(error.to_string()))?;
+        Ok((name.clone(), Tensor::f_from_slice(&entries)?.f_view(shape.as_slice())?))
+    };
+    graph.weights.iter().map(weight).collect()
 }
 
 #[cfg(test)]
@@ -258,46 +350,86 @@ mod tests {
     use crate::model_file::ModelInfo;
     use crate::tests::{SHAPE, trained};
 
+    fn model(pooling: Pooling) -> Model {
+        Model { network: trained(pooling).network().unwrap(), info: ModelInfo::default() }
+    }
+
     #[test]
     fn every_format_answers_as_the_network() {
         let folder = tempfile::tempdir().unwrap();
         let (planes, scalars) = sample_inputs(&SHAPE, 50);
         let sample = ExportSample { planes: &planes, scalars: &scalars };
         for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
-            let model = Model { network: trained(pooling).network().unwrap(), info: ModelInfo::default() };
+            let model = model(pooling);
             for format in ExportFormat::ALL {
                 let path = folder.path().join(format!("{pooling:?}.{}", format.extension()));
                 let report = model.export(format, &path, &sample, false).unwrap();
                 assert_eq!(report.positions, 50);
-                assert!(report.policy_logits < EXPORT_TOLERANCE && report.file_bytes > 0);
+                let names: Vec<&str> = report.differences.iter().map(|(name, _)| *name).collect();
+                assert_eq!(names, ["policy_logits", "win_draw_loss", "margin"]);
+                assert!(report.differences.iter().all(|(_, difference)| *difference < EXPORT_TOLERANCE));
+                let bytes = std::fs::read(&path).unwrap();
+                assert_eq!(report.file_bytes, bytes.len() as u64);
                 let again = model.export(format, &path, &sample, false);
                 assert!(matches!(again, Err(FileError::Exists { .. })));
                 model.export(format, &path, &sample, true).unwrap();
+                assert!(bytes == std::fs::read(&path).unwrap(), "equal content gives equal files");
             }
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 6, "nothing is left beside");
-        // Where a Python with torch looks at it: `LATRUNCULI_KEEP_EXPORT=folder cargo test`.
-        if let Some(keep) = std::env::var_os("LATRUNCULI_KEEP_EXPORT") {
-            for entry in std::fs::read_dir(folder.path()).unwrap() {
-                let path = entry.unwrap().path();
-                std::fs::copy(&path, Path::new(&keep).join(path.file_name().unwrap())).unwrap();
-            }
-        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 12, "nothing is left beside");
+    }
+
+    #[test]
+    fn the_check_data_are_the_inputs_and_the_networks_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("check.npz");
+        let (planes, scalars) = sample_inputs(&SHAPE, 9);
+        let model = model(Pooling::GlobalBias);
+        model.write_check_data(&path, &ExportSample { planes: &planes, scalars: &scalars }, false).unwrap();
+        assert_eq!(read_array::<f32>(&path, "planes", planes.len()).unwrap().1, planes);
+        let (shape, values) = read_array::<f32>(&path, "win_draw_loss", 27).unwrap();
+        assert_eq!(shape, [9, 3]);
+        assert!(values.chunks_exact(3).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-5));
+        assert!(read_array::<f32>(&path, "win_draw_loss", 26).is_err());
+        assert!(read_array::<f32>(&path, "no such array", 26).is_err());
     }
 
     #[test]
     fn a_sample_of_another_shape_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.pt");
-        let model = Model { network: trained(Pooling::None).network().unwrap(), info: ModelInfo::default() };
         let sample = ExportSample { planes: &[0.0; 5], scalars: &[] };
-        assert!(model.export(ExportFormat::TorchScript, &path, &sample, false).is_err());
+        assert!(model(Pooling::None).export(ExportFormat::TorchScript, &path, &sample, false).is_err());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_answers_otherwise_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (planes, scalars) = sample_inputs(&SHAPE, 5);
+        let [planes, scalars] = ExportSample { planes: &planes, scalars: &scalars }.tensors(&SHAPE).unwrap();
+        let [one, other] = [Pooling::GlobalBias, Pooling::None].map(|pooling| model(pooling));
+        let graph = one.exported_graph().unwrap();
+        for format in ExportFormat::ALL {
+            let path = folder.path().join(format.extension());
+            let bytes = other.to_bytes(format, &other.exported_graph().unwrap()).unwrap();
+            std::fs::write(&path, &bytes).unwrap();
+            let expected = Runner::new(&graph, tch::Device::Cpu, Kind::Float).unwrap();
+            let expected = expected.run(&channels_last(&planes).unwrap(), &scalars).unwrap();
+            let is_seen = match read_and_run(format, &path, &graph, &planes, &scalars) {
+                Ok(found) => largest_difference(&expected[0], &found[0]).unwrap() > EXPORT_TOLERANCE,
+                Err(_) => true,
+            };
+            assert!(is_seen, "{format}: another network is taken for this one");
+            std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+            assert!(read_and_run(format, &path, &graph, &planes, &scalars).is_err(), "{format}: cut off");
+        }
     }
 
     #[test]
     fn formats_are_read_from_text() {
         assert_eq!("torchscript".parse(), Ok(ExportFormat::TorchScript));
+        assert_eq!("npz".parse(), Ok(ExportFormat::Npz));
         assert!("onnxx".parse::<ExportFormat>().unwrap_err().contains("safetensors"));
     }
 }

@@ -67,6 +67,14 @@ pub(crate) fn beside(path: &Path) -> std::path::PathBuf {
     path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()))
 }
 
+/// Returns the entries of a tensor as `f32`, in the order of its shape.
+pub(crate) fn entries(tensor: &Tensor) -> Result<Vec<f32>, TorchError> {
+    let tensor = tensor.detach().f_to_device(tch::Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
+    let mut entries = vec![0.0; tensor.numel()];
+    tensor.f_copy_data(&mut entries, tensor.numel())?;
+    Ok(entries)
+}
+
 /// Returns the bytes of a file with this description and these tensors (`f32`).
 pub(crate) fn to_bytes(
     kind: &str,
@@ -84,10 +92,7 @@ pub(crate) fn to_bytes(
     let mut entries = Vec::new();
     for (name, tensor) in sorted {
         let start = entries.len();
-        let tensor = tensor.detach().f_to_device(tch::Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
-        let mut values = vec![0.0_f32; tensor.numel()];
-        tensor.f_copy_data(&mut values, tensor.numel())?;
-        entries.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        entries.extend(self::entries(tensor)?.iter().flat_map(|entry| entry.to_le_bytes()));
         let description = json!({ "dtype": "F32", "shape": tensor.size(), "data_offsets": [start, entries.len()] });
         header.insert(name.clone(), description);
     }

@@ -5,6 +5,7 @@
 //!
 //! Legend as in `network.rs`.
 
+use serde::Serialize;
 use tch::{Kind, Tensor};
 
 use crate::config::Pooling;
@@ -17,8 +18,9 @@ pub(crate) type Value = usize;
 /// Names a weight by its place in [`Graph::weights`].
 pub(crate) type Weight = usize;
 
-/// One operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One operation. Its serialised form stands in the description of exported files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
 pub(crate) enum Op {
     /// The input `[B, P, H, W]`.
     Planes,
@@ -129,6 +131,33 @@ pub(crate) enum Output {
     PolicyLogits,
 }
 
+impl Output {
+    /// Returns its name in exported files.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Output::ActionMap => "action_map",
+            Output::SquareLogits => "square_logits",
+            Output::StopPass => "stop_pass",
+            Output::WinDrawLoss => "win_draw_loss",
+            Output::Margin => "margin",
+            Output::PolicyLogits => "policy_logits",
+        }
+    }
+
+    /// Returns its size without the first dimension, that of the batch.
+    pub(crate) fn size(self, shape: &Shape) -> Vec<usize> {
+        let area = shape.area();
+        match self {
+            Output::ActionMap => vec![area, area],
+            Output::SquareLogits => vec![4, area],
+            Output::StopPass => vec![2],
+            Output::WinDrawLoss => vec![3],
+            Output::Margin => Vec::new(),
+            Output::PolicyLogits => vec![shape.policy_len()],
+        }
+    }
+}
+
 /// Operations, each after those it reads from; the weights they use; what comes out.
 #[derive(Debug)]
 pub(crate) struct Graph {
@@ -234,17 +263,17 @@ impl Graph {
         Graph { shape: self.shape, ops: self.ops.clone(), weights: Vec::new(), outputs: self.outputs.clone() }
     }
 
-    /// Replaces the outputs by those of exported files: policy vector, win/draw/loss, margin.
+    /// Joins the three kinds of logits into the policy vector of exported files; the other outputs stay.
     pub(crate) fn with_policy_vector(mut self) -> Graph {
         let area = self.shape.area() as i64;
         let find = |wanted| self.outputs.iter().find(|(output, _)| *output == wanted).map_or(0, |&(_, value)| value);
         let (map, squares, stop_pass) = (find(Output::ActionMap), find(Output::SquareLogits), find(Output::StopPass));
-        let (win_draw_loss, margin) = (find(Output::WinDrawLoss), find(Output::Margin));
         let map = self.push(Op::Reshape { input: map, size: vec![area * area] });
         let squares = self.push(Op::Reshape { input: squares, size: vec![4 * area] });
         let policy = self.push(Op::Concat { inputs: vec![map, squares, stop_pass] });
-        self.outputs =
-            vec![(Output::PolicyLogits, policy), (Output::WinDrawLoss, win_draw_loss), (Output::Margin, margin)];
+        self.outputs
+            .retain(|(output, _)| !matches!(output, Output::ActionMap | Output::SquareLogits | Output::StopPass));
+        self.outputs.insert(0, (Output::PolicyLogits, policy));
         self
     }
 

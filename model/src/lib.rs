@@ -29,6 +29,6 @@ pub use error::{BatchError, DeviceError, FileError, InferenceError, NetworkError
 pub use evaluator::NetEvaluator;
 pub use export::{ExportFormat, ExportReport, ExportSample};
 pub use inference::{Answers, InferenceNetwork, Precision};
-pub use model_file::{Model, ModelInfo};
+pub use model_file::{Measurement, Model, ModelHistory, ModelInfo};
 pub use network::Network;
 pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters, TrainingPrecision};

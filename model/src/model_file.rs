@@ -16,6 +16,7 @@ use crate::layout::Layout;
 use crate::network::Network;
 use crate::training::{Trainer, TrainingConfig, TrainingCounters};
 use latrunculi_engine::encoding::Shape;
+use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
 
 const MODEL: &str = "latrunculi model";
 const MODEL_VERSION: u32 = 1;
@@ -34,8 +35,67 @@ pub struct ModelInfo {
     pub encoding: EncodingNames,
     /// How far it was trained.
     pub training: TrainingCounters,
-    /// Whatever else is known, by name: games, generations, seed, program, strength.
+    /// How it was made and what was measured of it; empty in files of before there was one.
+    #[serde(default)]
+    pub history: ModelHistory,
+    /// Whatever else is known, by name.
+    #[serde(default)]
     pub notes: BTreeMap<String, serde_json::Value>,
+}
+
+/// How a model was made and what was measured of it. What is not known is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelHistory {
+    /// Name and version of the program that trained it.
+    pub program: Option<String>,
+    /// Commit of its source.
+    pub commit: Option<String>,
+    /// Seed of the run.
+    pub seed: Option<u64>,
+    /// Generations of games that it learnt from, those of the teacher included.
+    pub generations: Option<u64>,
+    /// Games of them.
+    pub games: Option<u64>,
+    /// Samples of these games.
+    pub samples: Option<u64>,
+    /// Its scores against fixed opponents.
+    pub strength: Vec<Measurement>,
+    /// The score of whoever begins where it plays itself.
+    pub first_player: Option<Measurement>,
+}
+
+/// A score in games that were played, a draw counting one half.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measurement {
+    /// What was played: the opponent and the simulations of the network.
+    pub what: String,
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+    /// The mean score, in `[0, 1]`.
+    pub score: f64,
+    /// Lower end of the 95 % interval.
+    pub lower: f64,
+    /// Its upper end.
+    pub upper: f64,
+    /// The command that plays such games again.
+    pub command: String,
+}
+
+impl ModelInfo {
+    /// Returns the rules that the file carries.
+    ///
+    /// # Errors
+    /// [`RulesetFileError`] with every fault of the ruleset's text.
+    pub fn rules(&self) -> Result<Rules, RulesetFileError> {
+        let file = RulesetFile::parse(&self.ruleset_text, &presets::file, presets::NAMES)?;
+        Ok(Rules::new(&file.ruleset).expect("what was read from a file can be played"))
+    }
 }
 
 /// A network and what is known about it.

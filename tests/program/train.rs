@@ -69,7 +69,11 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
         "checkpoints/000003.safetensors",
         "export/model.safetensors",
         "export/model.pt",
-        "export/weights.safetensors",
+        "export/model.onnx",
+        "export/model.weights.safetensors",
+        "export/model.weights.npz",
+        "export/model.json",
+        "export/model.md",
     ] {
         assert!(run.join(file).is_file(), "{file}");
     }

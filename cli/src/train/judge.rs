@@ -66,20 +66,20 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// Creates the judge that a configuration asks for.
+    /// Creates the judge that a configuration asks for, against the agent `opponent`.
     ///
     /// # Errors
     /// When the opponent is a network that cannot be opened.
-    pub(crate) fn new(rules: Arc<Rules>, config: &TrainConfig) -> anyhow::Result<Judge> {
+    pub(crate) fn new(rules: Arc<Rules>, config: &TrainConfig, opponent: &str) -> anyhow::Result<Judge> {
         let evaluation = &config.evaluation;
         let simulations = evaluation.simulations;
         let own = AgentSpec { kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations }, seed: None };
-        let opponent: AgentSpec = evaluation.baseline.parse().context("evaluation.baseline")?;
+        let opponent: AgentSpec = opponent.parse()?;
         let networks = NetworkArgs::on(config.device.parse()?);
         if let Some(model) = opponent.model()
             && let Err(fault) = networks.factory(&rules)(model)
         {
-            bail!("evaluation.baseline: network {model:?}: {fault}");
+            bail!("network {model:?}: {fault}");
         }
         let match_config = MatchConfig {
             opening_length: Some(evaluation.opening_actions as usize),

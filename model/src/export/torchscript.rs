@@ -7,11 +7,12 @@
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 
-use tch::{Kind, Tensor};
+use tch::Tensor;
 use zip::write::FileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::error::TorchError;
+use crate::files::entries;
 use crate::graph::{Graph, Op, Value};
 
 /// Version of the archive format: what libtorch itself writes for modules without newer features.
@@ -168,9 +169,7 @@ impl Archive {
             member(&format!("extra/{name}"), content.as_bytes())?;
         }
         for (number, tensor) in tensors.iter().enumerate() {
-            let mut values = vec![0.0_f32; tensor.numel()];
-            tensor.f_to_kind(Kind::Float)?.f_contiguous()?.f_copy_data(&mut values, tensor.numel())?;
-            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            let bytes: Vec<u8> = entries(tensor)?.iter().flat_map(|entry| entry.to_le_bytes()).collect();
             member(&format!("data/{number}"), &bytes)?;
         }
         member("version", VERSION.as_bytes())?;

@@ -1,0 +1,215 @@
+//! Writes a graph as an ONNX file.
+//!
+//! Source: the ONNX specification, operators in version 17. What is written is read back and run by
+//! `interpreter.rs`, which knows the specification and nothing of this writer.
+
+mod interpreter;
+mod messages;
+
+use std::collections::BTreeMap;
+
+use prost::Message;
+use tch::Tensor;
+
+use crate::error::TorchError;
+use crate::files::entries;
+use crate::graph::{Graph, Op, Value, Weight};
+use messages::{
+    ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Constant, Dimension, FLOAT, INT64, Node, OperatorSet, Property, Size,
+    TensorType, Type, ValueInfo,
+};
+
+pub(crate) use interpreter::Interpreter;
+
+/// Version of the file format: what programs of 2024 on read.
+pub(super) const IR_VERSION: i64 = 10;
+/// Version of the operators.
+pub(super) const OPSET: i64 = 17;
+/// Name of the dimension that is free.
+const BATCH: &str = "B";
+
+/// Returns the file of `graph`, with `properties` as its metadata.
+pub(super) fn to_bytes(graph: &Graph, properties: &BTreeMap<&str, String>) -> Result<Vec<u8>, TorchError> {
+    let mut writer = Writer { graph, nodes: Vec::new(), constants: BTreeMap::new() };
+    for (place, op) in graph.ops.iter().enumerate() {
+        writer.operation(place, op)?;
+    }
+    let shape = &graph.shape;
+    let file = messages::Model {
+        ir_version: Some(IR_VERSION),
+        producer_name: Some("latrunculi".to_owned()),
+        producer_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        doc_string: Some("Policy and value of a position of Latrunculi; see the property 'description'".to_owned()),
+        opset_import: vec![OperatorSet { domain: Some(String::new()), version: Some(OPSET) }],
+        metadata_props: properties
+            .iter()
+            .map(|(&key, value)| Property { key: Some(key.to_owned()), value: Some(value.clone()) })
+            .collect(),
+        graph: Some(messages::Graph {
+            name: Some("latrunculi".to_owned()),
+            input: vec![
+                value_info("planes", &[shape.planes, shape.ranks, shape.files]),
+                value_info("scalars", &[shape.scalars]),
+            ],
+            output: graph.outputs.iter().map(|(output, _)| value_info(output.name(), &output.size(shape))).collect(),
+            node: writer.nodes,
+            initializer: writer.constants.into_values().collect(),
+        }),
+    };
+    Ok(file.encode_to_vec())
+}
+
+struct Writer<'a> {
+    graph: &'a Graph,
+    nodes: Vec<Node>,
+    constants: BTreeMap<String, Constant>,
+}
+
+impl Writer<'_> {
+    fn operation(&mut self, place: Value, op: &Op) -> Result<(), TorchError> {
+        let name = |value: &Value| self.name(*value);
+        match op {
+            // The inputs are there under their own names.
+            Op::Planes | Op::Scalars => {}
+            Op::Convolution { input, weight, bias } => {
+                let inputs = [name(input), self.weight(*weight, false)?, self.weight(*bias, false)?];
+                let attributes = [numbers("kernel_shape", &[3, 3]), numbers("pads", &[1, 1, 1, 1])];
+                self.node(place, "Conv", &inputs, &attributes);
+            }
+            Op::Linear { input, weight, bias } => {
+                let product = [name(input), self.weight(*weight, true)?];
+                match bias {
+                    None => self.node(place, "MatMul", &product, &[]),
+                    Some(bias) => {
+                        let before = format!("{}.product", self.name(place));
+                        self.node_to(&before, "MatMul", &product, &[]);
+                        let bias = self.weight(*bias, false)?;
+                        self.node(place, "Add", &[before, bias], &[]);
+                    }
+                }
+            }
+            Op::Add { left, right } => self.node(place, "Add", &[name(left), name(right)], &[]),
+            Op::AddBias { board, bias } => self.on_every_square(place, "Add", *board, *bias),
+            Op::Scale { board, factor } => self.on_every_square(place, "Mul", *board, *factor),
+            Op::Relu { input } => self.node(place, "Relu", &[name(input)], &[]),
+            Op::Sigmoid { input } => self.node(place, "Sigmoid", &[name(input)], &[]),
+            Op::Tanh { input } => self.node(place, "Tanh", &[name(input)], &[]),
+            Op::Softmax { input } => self.node(place, "Softmax", &[name(input)], &[number("axis", 1)]),
+            Op::Mean { board } => self.reduce(place, "ReduceMean", *board, &[2, 3]),
+            Op::Max { board } => self.reduce(place, "ReduceMax", *board, &[2, 3]),
+            Op::MeanSquares { squares } => self.reduce(place, "ReduceMean", *squares, &[1]),
+            Op::MaxSquares { squares } => self.reduce(place, "ReduceMax", *squares, &[1]),
+            Op::Concat { inputs } => {
+                let inputs: Vec<String> = inputs.iter().map(name).collect();
+                self.node(place, "Concat", &inputs, &[number("axis", 1)]);
+            }
+            Op::Slice { input, dim, start, len } => {
+                let (start, end) = (self.list(&[*start]), self.list(&[start + len]));
+                let inputs = [self.name(*input), start, end, self.list(&[*dim])];
+                self.node(place, "Slice", &inputs, &[]);
+            }
+            Op::Squares { board } => {
+                let flat = format!("{}.flat", self.name(place));
+                // A zero keeps the dimension as it is.
+                let inputs = [self.name(*board), self.list(&[0, 0, -1])];
+                self.node_to(&flat, "Reshape", &inputs, &[]);
+                self.node(place, "Transpose", &[flat], &[numbers("perm", &[0, 2, 1])]);
+            }
+            Op::Transpose { input } => {
+                self.node(place, "Transpose", &[name(input)], &[numbers("perm", &[0, 2, 1])]);
+            }
+            Op::Reshape { input, size } => {
+                let size: Vec<i64> = std::iter::once(-1).chain(size.iter().copied()).collect();
+                let inputs = [self.name(*input), self.list(&size)];
+                self.node(place, "Reshape", &inputs, &[]);
+            }
+            Op::Product { left, right } => self.node(place, "MatMul", &[name(left), name(right)], &[]),
+            // The file is 32 bits throughout; whoever converts it converts all of it.
+            Op::Float { input } => self.node(place, "Identity", &[name(input)], &[]),
+        }
+        Ok(())
+    }
+
+    /// The name of a value: that of the input or output that it is, else its place.
+    fn name(&self, value: Value) -> String {
+        let output = self.graph.outputs.iter().find(|(_, place)| *place == value);
+        match (&self.graph.ops[value], output) {
+            (Op::Planes, _) => "planes".to_owned(),
+            (Op::Scalars, _) => "scalars".to_owned(),
+            (_, Some((output, _))) => output.name().to_owned(),
+            _ => format!("v{value}"),
+        }
+    }
+
+    fn node(&mut self, place: Value, op_type: &str, inputs: &[String], attributes: &[Attribute]) {
+        let output = self.name(place);
+        self.node_to(&output, op_type, inputs, attributes);
+    }
+
+    fn node_to(&mut self, output: &str, op_type: &str, inputs: &[String], attributes: &[Attribute]) {
+        self.nodes.push(Node {
+            input: inputs.to_vec(),
+            output: vec![output.to_owned()],
+            name: Some(format!("{output}.{op_type}")),
+            op_type: Some(op_type.to_owned()),
+            attribute: attributes.to_vec(),
+            domain: None,
+        });
+    }
+
+    /// `[B, C, H, W]` and `[B, C]`, which is the same on every square.
+    fn on_every_square(&mut self, place: Value, op_type: &str, board: Value, channels: Value) {
+        let spread = format!("{}.spread", self.name(place));
+        let inputs = [self.name(channels), self.list(&[2, 3])];
+        self.node_to(&spread, "Unsqueeze", &inputs, &[]);
+        let inputs = [self.name(board), spread];
+        self.node(place, op_type, &inputs, &[]);
+    }
+
+    fn reduce(&mut self, place: Value, op_type: &str, input: Value, axes: &[i64]) {
+        let inputs = [self.name(input)];
+        self.node(place, op_type, &inputs, &[numbers("axes", axes), number("keepdims", 0)]);
+    }
+
+    /// A weight under its own name; turned, as a product from the right wants it, under another.
+    fn weight(&mut self, weight: Weight, is_turned: bool) -> Result<String, TorchError> {
+        let (name, tensor) = &self.graph.weights[weight];
+        let (name, tensor): (String, Tensor) = match is_turned {
+            true => (format!("{name}.transposed"), tensor.f_transpose(0, 1)?),
+            false => (name.clone(), tensor.shallow_clone()),
+        };
+        let bytes = entries(&tensor)?.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+        self.constants.insert(name.clone(), constant(&name, FLOAT, tensor.size(), bytes));
+        Ok(name)
+    }
+
+    /// A list of whole numbers, which ONNX wants as a tensor.
+    fn list(&mut self, list: &[i64]) -> String {
+        let texts: Vec<String> = list.iter().map(i64::to_string).collect();
+        let name = format!("list[{}]", texts.join(","));
+        let bytes = list.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+        self.constants.insert(name.clone(), constant(&name, INT64, vec![list.len() as i64], bytes));
+        name
+    }
+}
+
+fn constant(name: &str, data_type: i32, dims: Vec<i64>, bytes: Vec<u8>) -> Constant {
+    Constant { dims, data_type: Some(data_type), name: Some(name.to_owned()), raw_data: Some(bytes) }
+}
+
+fn number(name: &str, value: i64) -> Attribute {
+    Attribute { name: Some(name.to_owned()), i: Some(value), ints: Vec::new(), r#type: Some(ATTRIBUTE_INT) }
+}
+
+fn numbers(name: &str, values: &[i64]) -> Attribute {
+    Attribute { name: Some(name.to_owned()), i: None, ints: values.to_vec(), r#type: Some(ATTRIBUTE_INTS) }
+}
+
+/// An input or output of `f32`; its first dimension, that of the batch, is free.
+fn value_info(name: &str, size: &[usize]) -> ValueInfo {
+    let free = Dimension { dim_value: None, dim_param: Some(BATCH.to_owned()) };
+    let fixed = size.iter().map(|&len| Dimension { dim_value: Some(len as i64), dim_param: None });
+    let shape = Size { dim: std::iter::once(free).chain(fixed).collect() };
+    let tensor_type = TensorType { elem_type: Some(FLOAT), shape: Some(shape) };
+    ValueInfo { name: Some(name.to_owned()), r#type: Some(Type { tensor_type: Some(tensor_type) }), doc_string: None }
+}
