@@ -74,7 +74,8 @@ def torchscript(path, description, planes, scalars):
     yield json.loads(extra["meta.json"])
     with torch.inference_mode():
         answers = module(torch.from_numpy(planes), torch.from_numpy(scalars))
-    yield dict(zip(description["operation_outputs"], (answer.numpy() for answer in answers), strict=True))
+    names = [output["name"] for output in description["outputs"]]
+    yield dict(zip(names, (answer.numpy() for answer in answers), strict=True))
 
 
 def onnx(path, description, planes, scalars):

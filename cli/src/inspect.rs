@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use latrunculi_engine::presets;
 use latrunculi_engine::record::read_records;
 use latrunculi_model::{Device, Model, Trainer};
 use latrunculi_selfplay::read_shard;
@@ -20,7 +21,7 @@ const TEXT_BYTES_MAX: u64 = 1 << 28;
 pub(crate) struct InspectArgs {
     /// A run directory, shard (.npz), model or checkpoint (.safetensors), game records (.jsonl) or ruleset (.toml)
     path: PathBuf,
-    /// The ruleset of a shard that does not lie in a run directory
+    /// The ruleset of a shard that does not lie in a run directory, or of games under a ruleset of one's own
     #[arg(long)]
     ruleset: Option<String>,
 }
@@ -36,7 +37,7 @@ pub(crate) fn run(args: InspectArgs) -> anyhow::Result<()> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("npz") => inspect_shard(path, args.ruleset.as_deref()),
         Some("safetensors") => inspect_weights(path),
-        Some("jsonl") => inspect_records(path),
+        Some("jsonl") => inspect_records(path, args.ruleset.as_deref()),
         Some("toml") => {
             let rules = rulesets_source::load(&path.to_string_lossy())?;
             println!("ruleset {}: {}x{}", rules.ruleset().id, rules.files(), rules.ranks());
@@ -134,14 +135,26 @@ fn inspect_weights(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn inspect_records(path: &Path) -> anyhow::Result<()> {
+/// Plays every game over: each action, result and reason is checked against the rules.
+fn inspect_records(path: &Path, ruleset: Option<&str>) -> anyhow::Result<()> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let records = read_records(BufReader::new(file)).with_context(|| path.display().to_string())?;
     println!("game records  {}", path.display());
     println!("games         {}", records.len());
-    if let Some(first) = records.first() {
-        println!("ruleset       {}", first.ruleset);
-        println!("agents        {} and {}", first.agents[0], first.agents[1]);
+    let Some(first) = records.first() else { return Ok(()) };
+    println!("ruleset       {}", first.ruleset);
+    println!("agents        {} and {}", first.agents[0], first.agents[1]);
+    let name = ruleset.unwrap_or(&first.ruleset);
+    if ruleset.is_none() && !presets::NAMES.contains(&name) {
+        println!("checked       not at all: {name} is no shipped ruleset; name its file with --ruleset");
+        return Ok(());
     }
+    let rules = rulesets_source::load(name)?;
+    let mut finished = 0;
+    for (index, record) in records.iter().enumerate() {
+        let game = record.replay(&rules).with_context(|| format!("{}: game {}", path.display(), index + 1))?;
+        finished += usize::from(game.outcome().is_some());
+    }
+    println!("checked       every action is legal; {finished} games were played to the end, which is as recorded");
     Ok(())
 }

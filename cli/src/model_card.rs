@@ -61,8 +61,8 @@ pub(crate) fn text(model: &Model) -> String {
         text.push_str("\nIts strength was not measured.\n");
     } else {
         text.push_str(
-            "\nStrength is the score in games from random openings, each played twice with seats swapped; a draw counts \
-             one half, and the interval is over pairs. Such games are played again by\n\n```sh\n",
+            "\nA draw counts one half. Strength is measured in games from random openings, each played twice with seats \
+             swapped, and its interval is over pairs. Such games are played again by\n\n```sh\n",
         );
         for measured in measured {
             let _ = writeln!(text, "{}", measured.command);

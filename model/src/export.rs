@@ -408,7 +408,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (planes, scalars) = sample_inputs(&SHAPE, 5);
         let [planes, scalars] = ExportSample { planes: &planes, scalars: &scalars }.tensors(&SHAPE).unwrap();
-        let [one, other] = [Pooling::GlobalBias, Pooling::None].map(|pooling| model(pooling));
+        let [one, other] = [Pooling::GlobalBias, Pooling::None].map(model);
         let graph = one.exported_graph().unwrap();
         for format in ExportFormat::ALL {
             let path = folder.path().join(format.extension());

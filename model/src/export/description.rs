@@ -124,7 +124,7 @@ fn policy(shape: &Shape) -> Value {
     })
 }
 
-/// Says what a plane or scalar of the position means, by its name. Those of the ruleset say it themselves.
+/// Says what a plane or scalar means, by its name; those of the ruleset say it themselves.
 fn meaning(name: &str) -> &'static str {
     match name {
         "own men" => "men of the player to act",
@@ -181,6 +181,19 @@ fn meaning(name: &str) -> &'static str {
             "turns left: end.quiet_limit minus the turns since the last capture; 0 without a limit"
         }
         "nearness of the cap, 16 / (turns left + 16)" => "turns left: end.max_plies minus the turns played",
-        _ => "",
+        _ => "a parameter of the ruleset",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latrunculi_engine::encoding::PLANES;
+
+    #[test]
+    fn every_plane_and_scalar_of_a_position_is_explained() {
+        for name in PLANES.iter().chain(&SCALARS) {
+            assert_ne!(meaning(name), meaning("capture.timing = immediate"), "{name}");
+        }
     }
 }
