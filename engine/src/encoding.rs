@@ -181,6 +181,13 @@ impl EncodedPosition {
         EncodedPosition { planes, scalars }
     }
 
+    /// Returns the squares on which a piece stands.
+    #[must_use]
+    pub fn stones(&self) -> SquareSet {
+        let [own_men, own_dux, enemy_men, enemy_dux, ..] = self.planes;
+        own_men | own_dux | enemy_men | enemy_dux
+    }
+
     /// Writes the planes as `[C, H, W]` f32, ranks from the player's own side up.
     ///
     /// # Panics
@@ -210,8 +217,9 @@ impl EncodedPosition {
 }
 
 impl Rules {
-    /// Mirrors the ranks for the second player.
-    fn turn_squares(&self, player: Player, squares: SquareSet) -> SquareSet {
+    /// Returns squares as `player` sees them: for the second player the ranks are mirrored.
+    #[must_use]
+    pub fn turn_squares(&self, player: Player, squares: SquareSet) -> SquareSet {
         if player == Player::First || squares.is_empty() {
             return squares;
         }
@@ -267,19 +275,27 @@ impl Rules {
     /// Returns what [`Rules::action_indices`] would give on the left-right mirrored board.
     #[must_use]
     pub fn mirrored_indices(&self, indices: ActionIndices) -> ActionIndices {
+        indices.map(|index| self.mapped_index(Symmetry::MIRROR, index))
+    }
+
+    /// Returns a place in the vector of policy logits as the other player sees it, who has the board turned.
+    #[must_use]
+    pub fn index_for_opponent(&self, index: u32) -> u32 {
+        self.mapped_index(turned(Player::Second), index)
+    }
+
+    /// Returns the place in the vector of policy logits of the same action on a board under `symmetry`.
+    fn mapped_index(&self, symmetry: Symmetry, index: u32) -> u32 {
         let area = self.square_count() as u32;
-        let mirror =
-            |square: u32| self.map_square(Symmetry::MIRROR, Square::from_index(square as usize)).index() as u32;
-        indices.map(|index| {
-            if index < area * area {
-                mirror(index / area) * area + mirror(index % area)
-            } else if index < area * area + 4 * area {
-                let square = (index - area * area) % area;
-                index - square + mirror(square)
-            } else {
-                index
-            }
-        })
+        let map = |square: u32| self.map_square(symmetry, Square::from_index(square as usize)).index() as u32;
+        if index < area * area {
+            map(index / area) * area + map(index % area)
+        } else if index < area * area + 4 * area {
+            let square = (index - area * area) % area;
+            index - square + map(square)
+        } else {
+            index
+        }
     }
 
     /// Returns the material margin in `[-1, 1]` for `player`: pieces on the board and in hand, his minus

@@ -91,14 +91,55 @@ pub(crate) mod group {
     pub(crate) const LAST_WEIGHT: usize = 16;
     /// `[3 + 1 + 2 + 4D]`
     pub(crate) const LAST_BIAS: usize = 17;
+    /// Groups of a network that plays; those that follow are of training alone.
+    pub(crate) const COUNT_IN_PLAY: usize = 18;
+    /// Survival; from-squares and to-squares of the reply: `[1 + 2D, C]`
+    pub(crate) const TRAINING_SQUARES_WEIGHT: usize = 18;
+    /// `[1 + 2D]`
+    pub(crate) const TRAINING_SQUARES_BIAS: usize = 19;
+    /// Turns left; stop, pass and four queries of the reply: `[1 + 2 + 4D, K]`
+    pub(crate) const TRAINING_LAST_WEIGHT: usize = 20;
+    /// `[1 + 2 + 4D]`
+    pub(crate) const TRAINING_LAST_BIAS: usize = 21;
 }
 
 /// What a channel of squeeze and excitation is divided by.
 pub(crate) const SQUEEZE: usize = 4;
 
 impl Layout {
-    /// Lays out the parameters of a network.
+    /// Lays out the parameters of a network that plays.
     pub(crate) fn new(config: &NetworkConfig, shape: &Shape) -> Layout {
+        Layout::of_play(config, shape).layout
+    }
+
+    /// Lays out the parameters of a network in training: those of play, then those of the heads that only training
+    /// has, so that what plays is the beginning of the vector.
+    pub(crate) fn for_training(config: &NetworkConfig, shape: &Shape) -> Layout {
+        let mut builder = Layout::of_play(config, shape);
+        let (keys, hidden) = (config.policy_channels, config.value_hidden);
+        let head = (1.0 / config.channels as f64).sqrt();
+        builder.add("training.survival.weight", &[1, config.channels], true, Start::Normal(0.3 * head));
+        builder.add("training.reply.from.weight", &[keys, config.channels], true, Start::Normal(0.3 * head));
+        builder.add("training.reply.to.weight", &[keys, config.channels], true, Start::Normal(head));
+        builder.end_group();
+        builder.add("training.survival.bias", &[1], false, Start::Zero);
+        builder.add("training.reply.from.bias", &[keys], false, Start::Zero);
+        builder.add("training.reply.to.bias", &[keys], false, Start::Zero);
+        builder.end_group();
+        let last = Start::Normal(0.3 * (1.0 / hidden as f64).sqrt());
+        builder.add("training.turns_left.weight", &[1, hidden], true, last);
+        builder.add("training.reply.stop_pass.weight", &[2, hidden], true, last);
+        builder.add("training.reply.queries.weight", &[4 * keys, hidden], true, last);
+        builder.end_group();
+        // A game has some fifty turns more.
+        builder.add("training.turns_left.bias", &[1], false, Start::Constant(4.0));
+        builder.add("training.reply.stop_pass.bias", &[2], false, Start::Zero);
+        builder.add("training.reply.queries.bias", &[4 * keys], false, Start::Zero);
+        builder.end_group();
+        builder.layout
+    }
+
+    fn of_play(config: &NetworkConfig, shape: &Shape) -> Builder {
         let mut builder = Builder { layout: Layout { parameters: Vec::new(), group_lens: Vec::new() }, offset: 0 };
         let channels = config.channels;
         let convolutions = || (0..config.blocks).flat_map(|block| (1..=2).map(move |half| (block, half)));
@@ -196,7 +237,7 @@ impl Layout {
             builder.add(&format!("{name}.bias"), &[len], false, Start::Zero);
         }
         builder.end_group();
-        builder.layout
+        builder
     }
 
     /// Returns the number of all entries.

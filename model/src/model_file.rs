@@ -21,7 +21,7 @@ use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
 const MODEL: &str = "latrunculi model";
 const MODEL_VERSION: u32 = 1;
 const CHECKPOINT: &str = "latrunculi checkpoint";
-const CHECKPOINT_VERSION: u32 = 1;
+const CHECKPOINT_VERSION: u32 = 2;
 
 /// What a model file says about its network besides the weights and their shape.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -178,7 +178,8 @@ impl Trainer {
     /// [`FileError`]: what is wrong with the file, with its name.
     pub fn load(path: &Path, device: Device) -> Result<(Trainer, String), FileError> {
         let file = files::read(path, CHECKPOINT, CHECKPOINT_VERSION)?;
-        let (network_config, shape, layout) = described(&file, path)?;
+        let (network_config, shape, _) = described(&file, path)?;
+        let layout = Layout::for_training(&network_config, &shape);
         let config: TrainingConfig = file.described(path, "training")?;
         let counters: TrainingCounters = file.described(path, "counters")?;
         check_names(&file, path, &layout, &PARTS)?;
@@ -191,6 +192,7 @@ impl Trainer {
             .map_err(|source| FileError::Network { path: path.to_owned(), source })?;
         let mut trainer = Trainer::new(&network, &config)
             .map_err(|error| FileError::Metadata { path: path.to_owned(), reason: error.to_string() })?;
+        trainer.parameters = to_device(PARTS[0])?.set_requires_grad(true);
         trainer.average = to_device(PARTS[1])?;
         trainer.first_moment = to_device(PARTS[2])?;
         trainer.second_moment = to_device(PARTS[3])?;

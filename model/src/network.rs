@@ -16,6 +16,13 @@
 //! the pooled features and are answered by the same to-squares; stop and pass come from the pooled
 //! features alone. Every layer is independent of the size of the board.
 //!
+//! Training has three heads more, over the same features: whether the piece on a square survives the game, the
+//! opponent's reply (a policy over all actions, as nobody knows which will be legal), and the turns that are left. They
+//! make the trunk see what matters and are not there in play.
+//!
+//! Source: Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 3.5, for survival (ownership there)
+//! and reply.
+//!
 //! Legend: `B` positions, `P` planes, `S` scalars, `H` ranks, `W` files, `A` = H·W squares, `C`
 //! channels, `D` policy channels, `V` value channels, `K` value hidden, `L` all legal actions.
 
@@ -42,6 +49,24 @@ pub(crate) struct Outputs {
     pub(crate) margin: Tensor,
 }
 
+/// What the heads give that only training has, all `f32`.
+pub(crate) struct TrainingOutputs {
+    /// `[B, A]`: logit of the piece there being on the board when the game ends.
+    pub(crate) survival: Tensor,
+    /// `[B, policy_len]`: logits of the opponent's next decision.
+    pub(crate) reply: Tensor,
+    /// `[B]`: `ln(1 + turns left)`.
+    pub(crate) turns_left: Tensor,
+}
+
+/// What the heads read.
+pub(crate) struct Features {
+    /// `[B, A, C]`, in the kind of the trunk.
+    squares: Tensor,
+    /// `[B, K] f32`.
+    hidden: Tensor,
+}
+
 /// A network: its description and its weights, on a device.
 #[derive(Debug)]
 pub struct Network {
@@ -65,7 +90,7 @@ impl Network {
         Network::from_parameters(config, shape, &parameters, device)
     }
 
-    /// Makes a network of a vector `[len] f32` that is laid out for it.
+    /// Makes a network of a vector `[len] f32` that is laid out for it; what follows is of training alone.
     pub(crate) fn from_parameters(
         config: &NetworkConfig,
         shape: &Shape,
@@ -74,8 +99,8 @@ impl Network {
     ) -> Result<Network, NetworkError> {
         config.validate(shape)?;
         let layout = Layout::new(config, shape);
-        debug_assert_eq!(parameters.size(), [layout.len()]);
-        let parameters = parameters.detach().f_to_device(device.0)?.f_to_kind(Kind::Float)?.copy();
+        let parameters = parameters.detach().f_narrow(0, 0, layout.len())?;
+        let parameters = parameters.f_to_device(device.0)?.f_to_kind(Kind::Float)?.copy();
         Ok(Network { config: config.clone(), shape: *shape, layout, parameters, device })
     }
 
@@ -165,6 +190,20 @@ pub(crate) struct Weights {
     pub(crate) last: Tensor,
     /// `[6 + 4D]`, always `f32`
     pub(crate) last_bias: Tensor,
+    /// Of the heads that only training has.
+    pub(crate) training: Option<TrainingWeights>,
+}
+
+/// The weights of the heads that only training has.
+pub(crate) struct TrainingWeights {
+    /// Survival, from-squares, to-squares: `[1 + 2D, C]`
+    squares: Tensor,
+    /// `[1 + 2D]`
+    squares_bias: Tensor,
+    /// Turns left, stop, pass, four queries: `[3 + 4D, K]`, always `f32`
+    last: Tensor,
+    /// `[3 + 4D]`, always `f32`
+    last_bias: Tensor,
 }
 
 impl Weights {
@@ -236,6 +275,17 @@ impl Weights {
             summary_bias: groups[group::SUMMARY_BIAS].shallow_clone(),
             last: groups[group::LAST_WEIGHT].f_view([6 + 4 * keys, hidden])?,
             last_bias: groups[group::LAST_BIAS].shallow_clone(),
+            training: match groups.len() {
+                group::COUNT_IN_PLAY => None,
+                _ => Some(TrainingWeights {
+                    squares: groups[group::TRAINING_SQUARES_WEIGHT]
+                        .f_view([1 + 2 * keys, channels])?
+                        .f_to_kind(kind)?,
+                    squares_bias: groups[group::TRAINING_SQUARES_BIAS].f_to_kind(kind)?,
+                    last: groups[group::TRAINING_LAST_WEIGHT].f_view([3 + 4 * keys, hidden])?,
+                    last_bias: groups[group::TRAINING_LAST_BIAS].shallow_clone(),
+                }),
+            },
         })
     }
 }
@@ -248,7 +298,7 @@ pub(crate) fn forward(
     weights: &Weights,
     planes: &Tensor,
     scalars: &Tensor,
-) -> Result<Outputs, TorchError> {
+) -> Result<(Outputs, Features), TorchError> {
     const BOARD: &[i64] = &[2, 3];
     let convolve =
         |input: &Tensor, weight: &Tensor, bias: &Tensor| input.f_conv2d(weight, Some(bias), [1, 1], [1, 1], [1, 1], 1);
@@ -306,11 +356,34 @@ pub(crate) fn forward(
     let last = hidden.f_linear(&weights.last, Some(&weights.last_bias))?;
     let last = last.f_split_with_sizes([3, 1, 2, 4 * keys], 1)?;
     let queries = last[3].f_view([-1, 4, keys])?;
-    Ok(Outputs {
+    let outputs = Outputs {
         action_map: from.f_bmm(&to)?,
         square_logits: queries.f_bmm(&to)?,
         stop_pass: last[2].shallow_clone(),
         win_draw_loss: last[0].shallow_clone(),
         margin: last[1].f_squeeze_dim(1)?.f_tanh()?,
+    };
+    Ok((outputs, Features { squares, hidden }))
+}
+
+/// Runs the heads that only training has.
+pub(crate) fn forward_training(
+    config: &NetworkConfig,
+    weights: &TrainingWeights,
+    features: &Features,
+) -> Result<TrainingOutputs, TorchError> {
+    let keys = config.policy_channels as i64;
+    let squares = features.squares.f_linear(&weights.squares, Some(&weights.squares_bias))?.f_to_kind(Kind::Float)?;
+    let squares = squares.f_split_with_sizes([1, keys, keys], 2)?;
+    let last = features.hidden.f_linear(&weights.last, Some(&weights.last_bias))?;
+    let last = last.f_split_with_sizes([1, 2, 4 * keys], 1)?;
+    // A dot product of D terms is divided by the root of D, as in the policy.
+    let (from, to) = (&squares[1] * (1.0 / (keys as f64).sqrt()), squares[2].f_transpose(1, 2)?);
+    let map = from.f_bmm(&to)?.f_flatten(1, 2)?;
+    let by_square = last[2].f_view([-1, 4, keys])?.f_bmm(&to)?.f_flatten(1, 2)?;
+    Ok(TrainingOutputs {
+        survival: squares[0].f_squeeze_dim(2)?,
+        reply: Tensor::f_cat(&[&map, &by_square, &last[1]], 1)?,
+        turns_left: last[0].f_squeeze_dim(1)?,
     })
 }

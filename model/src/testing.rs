@@ -39,6 +39,17 @@ pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBat
         let (win, loss) = if margin > 0.0 { (0.8, 0.1) } else { (0.1, 0.8) };
         batch.win_draw_loss.push([win, 0.1, loss]);
         batch.margin.push(margin);
+        let at = |plane: usize, square: usize| board[(plane % shape.planes) * area + square] > 0.0;
+        batch.survival.extend((0..area).map(|square| match (at(0, square), at(1, square)) {
+            (true, _) => 1.0,
+            (false, true) => 0.0,
+            (false, false) => -1.0,
+        }));
+        let answered = (0..area).find(|&square| at(2, square));
+        batch.reply_indices.extend(answered.map(|square| (square * area + (square + 1) % area) as u32));
+        batch.reply_policy.extend(answered.map(|_| 1.0));
+        batch.reply_offsets.push(batch.reply_indices.len() as u32);
+        batch.turns_left.push(3.0 + margin);
     }
     batch
 }

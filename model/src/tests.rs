@@ -64,7 +64,7 @@ fn unfolded(network: &Network, batch: &TrainingBatch) -> Outputs {
         Tensor::from_slice(&batch.planes).view([size, shape.planes as i64, shape.ranks as i64, shape.files as i64]);
     let scalars = Tensor::from_slice(&batch.scalars).view([size, shape.scalars as i64]);
     let weights = Weights::new(network.config(), shape, &network.layout, &network.parameters, Kind::Float).unwrap();
-    forward(network.config(), &weights, &channels_last(&planes).unwrap(), &scalars).unwrap()
+    forward(network.config(), &weights, &channels_last(&planes).unwrap(), &scalars).unwrap().0
 }
 
 #[test]
@@ -143,6 +143,9 @@ fn one_batch_can_be_learnt_by_heart() {
         assert!(excess(&last) < 0.15 * excess(&first), "{precision:?} policy {first:?} {last:?}");
         assert!(last.value < 0.7 && first.value > 0.8, "{precision:?} value {first:?} {last:?}");
         assert!(last.margin < 0.2 * first.margin, "{precision:?} margin {first:?} {last:?}");
+        assert!(last.survival < 0.5 * first.survival, "{precision:?} survival {first:?} {last:?}");
+        assert!(last.reply < 0.5 * first.reply, "{precision:?} reply {first:?} {last:?}");
+        assert!(last.turns_left < 0.2 * first.turns_left, "{precision:?} turns left {first:?} {last:?}");
         let averaged = trainer.evaluate(&batch).unwrap();
         assert!(averaged.loss < first.loss, "the average learns too");
     }
@@ -152,6 +155,35 @@ fn one_batch_can_be_learnt_by_heart() {
 fn the_same_seed_gives_the_same_weights() {
     let weights = || Vec::<f32>::try_from(trained(Pooling::SqueezeExcitation).parameters.detach()).unwrap();
     assert_eq!(weights(), weights());
+}
+
+#[test]
+fn heads_of_training_can_be_switched_off_and_never_play() {
+    let network = Network::new(&config(Pooling::GlobalBias), &SHAPE, 3, Device::CPU).unwrap();
+    let off = TrainingConfig { survival_weight: 0.0, reply_weight: 0.0, turns_left_weight: 0.0, ..settings() };
+    let mut trainer = Trainer::new(&network, &off).unwrap();
+    let batch = made_up_batch(&SHAPE, 32, 10);
+    let report = trainer.step(&batch, 0.0).unwrap();
+    assert_eq!((report.survival, report.reply, report.turns_left), (0.0, 0.0, 0.0));
+    let expected = report.policy + 1.5 * report.value + 0.25 * report.margin;
+    assert!((report.loss - expected).abs() < 1e-5);
+    assert_eq!(trainer.network().unwrap().parameter_count(), network.parameter_count());
+    let names = trainer.layout.parameters.iter().map(|parameter| parameter.name.as_str());
+    assert!(names.clone().any(|name| name.starts_with("training.")));
+    assert!(network.named().iter().all(|(name, _)| !name.starts_with("training.")));
+}
+
+#[test]
+fn replies_and_survivors_that_are_not_known_cost_nothing() {
+    let network = Network::new(&config(Pooling::None), &SHAPE, 3, Device::CPU).unwrap();
+    let mut trainer = Trainer::new(&network, &settings()).unwrap();
+    let mut batch = made_up_batch(&SHAPE, 8, 10);
+    batch.survival.fill(-1.0);
+    batch.reply_offsets.fill(0);
+    batch.reply_indices.clear();
+    batch.reply_policy.clear();
+    let report = trainer.step(&batch, 0.0).unwrap();
+    assert_eq!((report.survival, report.reply), (0.0, 0.0));
 }
 
 #[test]
@@ -169,7 +201,10 @@ fn a_step_that_finds_nan_changes_nothing() {
 fn batches_that_do_not_fit_are_refused() {
     let mut trainer = trained(Pooling::None);
     let good = made_up_batch(&SHAPE, 8, 10);
-    let broken: [fn(&mut TrainingBatch); 7] = [
+    let broken: [fn(&mut TrainingBatch); 10] = [
+        |batch| _ = batch.survival.pop(),
+        |batch| batch.reply_indices[0] = u32::MAX,
+        |batch| batch.reply_offsets[1] = 10_000,
         |batch| batch.shape.files += 1,
         |batch| _ = batch.planes.pop(),
         |batch| _ = batch.scalars.pop(),

@@ -71,6 +71,13 @@ pub struct TrainingConfig {
     pub value_weight: f64,
     /// Weight of the final margin in the loss; at least 0.
     pub margin_weight: f64,
+    /// Weight of the survival of each piece in the loss, mean over the pieces; at least 0. As this and the next two
+    /// are 0, their heads cost nothing.
+    pub survival_weight: f64,
+    /// Weight of the opponent's reply in the loss; at least 0.
+    pub reply_weight: f64,
+    /// Weight of the logarithm of the turns left in the loss; at least 0.
+    pub turns_left_weight: f64,
     /// How exactly the trunk is computed.
     pub precision: TrainingPrecision,
     /// Threads on the processor; at least 1.
@@ -92,6 +99,9 @@ impl Default for TrainingConfig {
             policy_weight: 1.0,
             value_weight: 1.5,
             margin_weight: 0.25,
+            survival_weight: 0.5,
+            reply_weight: 0.15,
+            turns_left_weight: 0.02,
             precision: TrainingPrecision::Auto,
             threads: 1,
         }
@@ -125,6 +135,9 @@ impl TrainingConfig {
         require("policy_weight", self.policy_weight, not_negative(self.policy_weight), "at least 0");
         require("value_weight", self.value_weight, not_negative(self.value_weight), "at least 0");
         require("margin_weight", self.margin_weight, not_negative(self.margin_weight), "at least 0");
+        require("survival_weight", self.survival_weight, not_negative(self.survival_weight), "at least 0");
+        require("reply_weight", self.reply_weight, not_negative(self.reply_weight), "at least 0");
+        require("turns_left_weight", self.turns_left_weight, not_negative(self.turns_left_weight), "at least 0");
         require("threads", self.threads as f64, self.threads >= 1, "at least 1");
         if reasons.is_empty() { Ok(()) } else { Err(TrainError::Config(reasons)) }
     }
@@ -155,6 +168,12 @@ pub struct StepReport {
     pub value: f64,
     /// Mean squared error of the final margin.
     pub margin: f64,
+    /// Cross-entropy of the survival of a piece, mean over the pieces; 0 where its weight is 0.
+    pub survival: f64,
+    /// Cross-entropy of the opponent's reply to its target, where it is known; 0 where its weight is 0.
+    pub reply: f64,
+    /// Mean squared error of `ln(1 + turns left)`; 0 where its weight is 0.
+    pub turns_left: f64,
     /// Entropy of the network's policy.
     pub policy_entropy: f64,
     /// Entropy of the target policy: what the cross-entropy would be at best.
@@ -203,17 +222,23 @@ impl Trainer {
     /// [`TrainError::Config`] with every setting that is out of range; [`TrainError::Torch`].
     pub fn new(network: &Network, config: &TrainingConfig) -> Result<Trainer, TrainError> {
         config.validate()?;
-        let parameters = network.parameters.detach().copy();
+        let (network_config, shape, device) = (network.config(), network.shape(), network.device());
+        let layout = Layout::for_training(network_config, shape);
+        // What only training has begins the same in every training.
+        let begin = Tensor::f_from_slice(&layout.start_values(0))?.f_to_device(device.0)?;
+        let in_play = network.layout.len();
+        let only_training = begin.f_narrow(0, in_play, layout.len() - in_play)?;
+        let parameters = Tensor::f_cat(&[&network.parameters.detach(), &only_training], 0)?;
         Ok(Trainer {
             config: config.clone(),
-            network_config: network.config().clone(),
-            shape: *network.shape(),
-            layout: network.layout.clone(),
-            device: network.device(),
+            network_config: network_config.clone(),
+            shape: *shape,
+            device,
             average: parameters.copy(),
             first_moment: parameters.f_zeros_like()?,
             second_moment: parameters.f_zeros_like()?,
-            decay_mask: Tensor::f_from_slice(&network.layout.decay_mask())?.f_to_device(network.device().0)?,
+            decay_mask: Tensor::f_from_slice(&layout.decay_mask())?.f_to_device(device.0)?,
+            layout,
             parameters: parameters.set_requires_grad(true),
             counters: TrainingCounters::default(),
         })
@@ -308,6 +333,19 @@ impl Trainer {
         length("policy", batch.policy.len(), batch.action_indices.len())?;
         length("win_draw_loss", batch.win_draw_loss.len(), encoded.len())?;
         length("margin", batch.margin.len(), encoded.len())?;
+        length("survival", batch.survival.len(), encoded.len() * self.shape.area())?;
+        length("turns_left", batch.turns_left.len(), encoded.len())?;
+        length("reply_offsets", batch.reply_offsets.len(), encoded.len() + 1)?;
+        let replies = batch.reply_offsets.last().map_or(0, |&last| last as usize);
+        length("reply_indices", batch.reply_indices.len(), replies)?;
+        length("reply_policy", batch.reply_policy.len(), replies)?;
+        if let Some(index) = batch.reply_offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(BatchError::Range { name: "reply_offsets", index: index + 1 });
+        }
+        let policy_len = self.shape.policy_len();
+        if let Some(index) = batch.reply_indices.iter().position(|&index| index as usize >= policy_len) {
+            return Err(BatchError::Range { name: "reply_indices", index });
+        }
         length("weights", batch.weights.len(), encoded.len())?;
         if let Some(index) = batch.weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
             return Err(BatchError::Range { name: "weights", index });
@@ -335,7 +373,7 @@ impl Trainer {
         let planes = channels_last(&planes.f_to_kind(kind)?)?;
         let scalars = to_device(&batch.scalars, &[size, shape.scalars as i64])?.f_to_kind(kind)?;
         let weights = Weights::new(&self.network_config, shape, &self.layout, parameters, kind)?;
-        let outputs = network::forward(&self.network_config, &weights, &planes, &scalars)?;
+        let (outputs, features) = network::forward(&self.network_config, &weights, &planes, &scalars)?;
 
         let offsets = &batch.action_offsets;
         let width = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0).max(1);
@@ -360,16 +398,38 @@ impl Trainer {
         let log_value = outputs.win_draw_loss.f_log_softmax(1, Kind::Float)?;
         let value = mean(sum(-to_device(batch.win_draw_loss.as_flattened(), &[size, 3])? * log_value)?)?;
         let margin = mean((outputs.margin - to_device(&batch.margin, &[size])?).f_square()?)?;
-        let loss = &policy * self.config.policy_weight
+        let mut loss = &policy * self.config.policy_weight
             + &value * self.config.value_weight
             + &margin * self.config.margin_weight;
 
+        let config = &self.config;
+        let zero = || Tensor::from(0.0_f32).to_device(device);
+        let (mut survival, mut reply, mut turns_left) = (zero(), zero(), zero());
+        if let Some(weights) = &weights.training
+            && config.survival_weight + config.reply_weight + config.turns_left_weight > 0.0
+        {
+            let outputs = network::forward_training(&self.network_config, weights, &features)?;
+            if config.survival_weight > 0.0 {
+                let targets = to_device(&batch.survival, &[size, shape.area() as i64])?;
+                survival = mean(survival_loss(&outputs.survival, &targets)?)?;
+                loss = loss.f_add(&(&survival * config.survival_weight))?;
+            }
+            if config.reply_weight > 0.0 {
+                reply = reply_loss(&outputs.reply, batch)?;
+                loss = loss.f_add(&(&reply * config.reply_weight))?;
+            }
+            if config.turns_left_weight > 0.0 {
+                turns_left = mean((outputs.turns_left - to_device(&batch.turns_left, &[size])?).f_square()?)?;
+                loss = loss.f_add(&(&turns_left * config.turns_left_weight))?;
+            }
+        }
+
         let entropy = tch::no_grad(|| mean(sum(-log_policy.f_exp()? * &log_policy)?))?;
-        let numbers = Tensor::f_stack(&[&loss, &policy, &value, &margin, &entropy], 0)?.detach();
-        let numbers = numbers.f_to_device(tch::Device::Cpu)?;
-        let mut found = [0.0_f32; 5];
-        numbers.f_copy_data(&mut found, 5)?;
-        let [loss_value, policy, value, margin, policy_entropy] = found.map(f64::from);
+        let numbers = [&loss, &policy, &value, &margin, &entropy, &survival, &reply, &turns_left];
+        let numbers = Tensor::f_stack(&numbers, 0)?.detach().f_to_device(tch::Device::Cpu)?;
+        let mut found = [0.0_f32; 8];
+        numbers.f_copy_data(&mut found, 8)?;
+        let [loss_value, policy, value, margin, policy_entropy, survival, reply, turns_left] = found.map(f64::from);
         let target_entropy: f64 = offsets
             .windows(2)
             .zip(&batch.weights)
@@ -384,6 +444,9 @@ impl Trainer {
             policy,
             value,
             margin,
+            survival,
+            reply,
+            turns_left,
             policy_entropy,
             target_entropy: target_entropy / total_weight,
             ..StepReport::default()
@@ -415,4 +478,43 @@ impl Trainer {
         self.second_moment = second;
         Ok(())
     }
+}
+
+/// Returns the cross-entropy of survival, `[B]`: the mean over the pieces of each position. `logits` and `targets`
+/// are `[B, A]`, the targets -1 where no piece stands.
+fn survival_loss(logits: &Tensor, targets: &Tensor) -> Result<Tensor, TorchError> {
+    let squares: &[i64] = &[1];
+    let is_piece = targets.f_ge(0.0)?.f_to_kind(Kind::Float)?;
+    let losses = logits.f_binary_cross_entropy_with_logits(
+        &targets.f_clamp_min(0.0)?,
+        Some(&is_piece),
+        None::<&Tensor>,
+        tch::Reduction::None,
+    )?;
+    let pieces = is_piece.f_sum_dim_intlist(squares, false, Kind::Float)?.f_clamp_min(1.0)?;
+    Ok(losses.f_sum_dim_intlist(squares, false, Kind::Float)? / pieces)
+}
+
+/// Returns the cross-entropy of the opponent's reply, the mean over the positions where it is known by their weights.
+/// `logits` is `[B, policy_len]`.
+fn reply_loss(logits: &Tensor, batch: &TrainingBatch) -> Result<Tensor, TorchError> {
+    let policy_len = batch.shape.policy_len() as i64;
+    let mut places = Vec::with_capacity(batch.reply_indices.len());
+    let mut shares = Vec::with_capacity(batch.reply_indices.len());
+    let mut total = 0.0;
+    for (position, (pair, &weight)) in batch.reply_offsets.windows(2).zip(&batch.weights).enumerate() {
+        let range = pair[0] as usize..pair[1] as usize;
+        total += if range.is_empty() { 0.0 } else { f64::from(weight) };
+        places.extend(
+            batch.reply_indices[range.clone()].iter().map(|&index| position as i64 * policy_len + i64::from(index)),
+        );
+        shares.extend(batch.reply_policy[range].iter().map(|&share| -share * weight));
+    }
+    if total == 0.0 {
+        return Ok(Tensor::from(0.0_f32).f_to_device(logits.device())?);
+    }
+    let places = Tensor::f_from_slice(&places)?.f_to_device(logits.device())?;
+    let shares = Tensor::f_from_slice(&shares)?.f_to_device(logits.device())?;
+    let log_policy = logits.f_log_softmax(1, Kind::Float)?.f_view([-1])?;
+    Ok(log_policy.f_index_select(0, &places)?.f_dot(&shares)?.f_div_scalar(total)?)
 }

@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use latrunculi_engine::{Action, GameState, Outcome, Rules};
-use latrunculi_search::mcts::Effort;
+use latrunculi_engine::{Action, GameState, Outcome, Player, Rules};
 use latrunculi_search::{Evaluation, Evaluator};
-use rand::RngExt;
 use rayon::prelude::*;
 
+use crate::cache::EvaluationCache;
 use crate::error::SelfPlayError;
+use crate::openings::{Start, random_opening};
 use crate::samples::Samples;
 use crate::seeds::{GameKey, Purpose};
 use crate::settings::SelfPlaySettings;
-use crate::slot::{Habits, Slot, random_opening};
+use crate::slot::{Habits, Slot};
 use crate::teacher::{AlphaBetaTeacher, AlphaBetaTeaching};
 
 /// An evaluator that may work on another thread.
@@ -58,6 +58,8 @@ pub struct PlayedGame {
     pub action_count: u32,
     /// Turns played.
     pub turn_count: u32,
+    /// Who would have resigned first, where resignation is on; the game was played on to its end.
+    pub resigned: Option<Player>,
     /// What it teaches, in the order of play.
     pub samples: Samples,
 }
@@ -69,6 +71,8 @@ pub struct Progress {
     pub games: AtomicU64,
     /// Positions evaluated.
     pub evaluations: AtomicU64,
+    /// Positions whose evaluation was remembered; not among those evaluated.
+    pub cache_hits: AtomicU64,
     /// Batches evaluated.
     pub batches: AtomicU64,
     /// Nanoseconds that the evaluators worked, summed over lanes.
@@ -103,19 +107,12 @@ pub fn play_games(
     if !faults.is_empty() {
         return Err(SelfPlayError::Settings(faults));
     }
-    let habits = Habits {
-        search: settings.search.clone(),
-        effort: Effort { simulations: settings.simulations, explores: true },
-        temperature: settings.temperature,
-        temperature_actions: settings.temperature_actions,
-        teaching: plan.teaching,
-    };
+    let habits = Habits { settings: settings.clone(), teaching: plan.teaching };
     let begin = |slot: &mut Slot, game: u64| {
         let key = GameKey { run_seed: plan.run_seed, generation: plan.generation, game };
         let mut stream = key.stream(Purpose::Opening);
-        let is_random = settings.opening_actions_max > 0 && stream.random_bool(settings.opening_share);
-        let count = if is_random { stream.random_range(1..=settings.opening_actions_max) } else { 0 };
-        slot.begin(key, &random_opening(&plan.rules, count, &mut stream), count);
+        let start = Start::draw(settings, &mut stream);
+        slot.begin(key, &random_opening(&plan.rules, start.random_actions, &mut stream), start);
         slot.teacher = plan.teaching.map(|_| Box::new(AlphaBetaTeacher::new(&plan.rules)));
     };
     let finish = |slot: &mut Slot, outcome: Outcome| PlayedGame {
@@ -123,7 +120,8 @@ pub fn play_games(
         outcome,
         action_count: slot.action_count,
         turn_count: u32::from(slot.search.game().position().turns()),
-        samples: slot.take_samples(outcome),
+        resigned: slot.resigned,
+        samples: slot.take_samples(outcome, &habits),
     };
     // Alpha-beta waits for nobody, so that its games follow one another.
     let in_flight = if plan.teaching.is_some() { 1 } else { plan.in_flight };
@@ -218,12 +216,15 @@ impl Run<'_> {
         }
         let mut played = Vec::new();
         let mut evaluations: Vec<Evaluation> = Vec::new();
+        let mut cache = EvaluationCache::new(self.habits.settings.cache_entries);
         loop {
             if parallel_trees {
-                slots.par_iter_mut().with_min_len(4).for_each(|slot| slot.advance(self.habits));
+                slots.par_iter_mut().with_min_len(4).for_each(|slot| slot.advance(self.habits, &cache));
             } else {
-                slots.iter_mut().for_each(|slot| slot.advance(self.habits));
+                slots.iter_mut().for_each(|slot| slot.advance(self.habits, &cache));
             }
+            let hits = slots.iter_mut().map(|slot| std::mem::take(&mut slot.cache_hits)).sum();
+            progress.cache_hits.fetch_add(hits, Ordering::Relaxed);
             let mut is_changed = false;
             slots.retain_mut(|slot| {
                 let Some(outcome) = slot.outcome() else { return true };
@@ -257,6 +258,7 @@ impl Run<'_> {
             let after = Instant::now();
             for (slot, evaluation) in slots.iter_mut().zip(&mut evaluations) {
                 std::mem::swap(&mut slot.evaluation, evaluation);
+                cache.insert(slot.leaf_key, &slot.evaluation);
             }
             if parallel_trees {
                 slots.par_iter_mut().with_min_len(4).for_each(Slot::receive);

@@ -12,6 +12,10 @@ pub mod settings;
 pub mod shard;
 pub mod teacher;
 
+pub mod weighting;
+
+mod cache;
+mod openings;
 mod slot;
 
 pub use error::{SelfPlayError, ShardError};
@@ -19,6 +23,7 @@ pub use games::{PlayedGame, Progress, SelfPlayPlan, Watch, play_games};
 pub use replay::{ReplaySettings, ReplayWindow};
 pub use samples::Samples;
 pub use seeds::{GameKey, Purpose};
-pub use settings::SelfPlaySettings;
+pub use settings::{PlayoutCapSettings, SelfPlaySettings, StartSettings};
 pub use shard::{ShardInfo, read_shard, write_shard};
 pub use teacher::{AlphaBetaTeaching, Teacher, TeacherSettings};
+pub use weighting::{ResignationSettings, SurpriseSettings};

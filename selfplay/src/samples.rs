@@ -6,7 +6,7 @@ use latrunculi_engine::encoding::{
     ActionIndices, EncodedPosition, PLANES, SCALARS, Shape, Targets, TrainingBatch, pack_plane, packed_plane_len,
     unpack_plane,
 };
-use latrunculi_engine::{Rules, SquareSet};
+use latrunculi_engine::{Rules, SquareSet, Symmetry};
 
 /// One position on its way into [`Samples`].
 #[derive(Clone, Debug)]
@@ -23,6 +23,12 @@ pub struct Sample<'a> {
     pub search_win_draw_loss: [f32; 3],
     /// Material margin at the end of the game for the player to act, in `[-1, 1]`.
     pub margin: f32,
+    /// The pieces on the board that are still there when the game ends, seen as the planes are.
+    pub survivors: SquareSet,
+    /// The sample of the same game, by its place among those pushed, whose policy is the opponent's next decision.
+    pub reply: Option<usize>,
+    /// Turns from here to the end of the game.
+    pub turns_left: u32,
     /// Weight in the loss, at least 0.
     pub weight: f32,
     /// Number of the game in its generation.
@@ -52,6 +58,12 @@ pub struct Samples {
     pub search_win_draw_loss: Vec<[f32; 3]>,
     /// `[N]`: final material margin for him, in `[-1, 1]`.
     pub margin: Vec<f32>,
+    /// `[N, P]`: the pieces that are still there when the game ends, packed as the planes are.
+    pub survivors: Vec<u8>,
+    /// `[N]`: the sample whose policy is the opponent's next decision; -1 where there is none.
+    pub replies: Vec<i64>,
+    /// `[N]`: turns from here to the end of the game.
+    pub turns_left: Vec<u32>,
     /// `[N]`: weight in the loss.
     pub weights: Vec<f32>,
     /// `[N]`: game in the generation.
@@ -74,6 +86,9 @@ impl Samples {
             win_draw_loss: Vec::new(),
             search_win_draw_loss: Vec::new(),
             margin: Vec::new(),
+            survivors: Vec::new(),
+            replies: Vec::new(),
+            turns_left: Vec::new(),
             weights: Vec::new(),
             games: Vec::new(),
             turns: Vec::new(),
@@ -108,6 +123,9 @@ impl Samples {
         self.win_draw_loss.push(sample.win_draw_loss);
         self.search_win_draw_loss.push(sample.search_win_draw_loss);
         self.margin.push(sample.margin);
+        pack_plane(sample.survivors, self.shape.area(), &mut self.survivors);
+        self.replies.push(sample.reply.map_or(-1, |reply| reply as i64));
+        self.turns_left.push(sample.turns_left);
         self.weights.push(sample.weight);
         self.games.push(sample.game);
         self.turns.push(sample.turn);
@@ -120,6 +138,7 @@ impl Samples {
     pub fn append(&mut self, other: &Samples) {
         assert_eq!(self.shape, other.shape, "samples of one shape");
         let begin = self.action_indices.len() as u64;
+        let samples_before = self.len() as i64;
         self.planes.extend_from_slice(&other.planes);
         self.scalars.extend_from_slice(&other.scalars);
         self.action_offsets.extend(other.action_offsets[1..].iter().map(|offset| begin + offset));
@@ -128,6 +147,9 @@ impl Samples {
         self.win_draw_loss.extend_from_slice(&other.win_draw_loss);
         self.search_win_draw_loss.extend_from_slice(&other.search_win_draw_loss);
         self.margin.extend_from_slice(&other.margin);
+        self.survivors.extend_from_slice(&other.survivors);
+        self.replies.extend(other.replies.iter().map(|&reply| if reply < 0 { -1 } else { samples_before + reply }));
+        self.turns_left.extend_from_slice(&other.turns_left);
         self.weights.extend_from_slice(&other.weights);
         self.games.extend_from_slice(&other.games);
         self.turns.extend_from_slice(&other.turns);
@@ -173,14 +195,43 @@ impl Samples {
         let (result, expected) = (self.win_draw_loss[index], self.search_win_draw_loss[index]);
         let win_draw_loss: [f32; 3] =
             std::array::from_fn(|place| result[place] * (1.0 - search_share) + expected[place] * search_share);
-        let targets = Targets { policy, win_draw_loss, margin: self.margin[index], weight: self.weights[index] };
-        let position = self.position(index);
+        let mut position = self.position(index);
+        let mut survivors = self.survivors(index);
+        let mut reply = self.reply(index, rules);
         if mirrored {
-            let actions: Vec<ActionIndices> =
-                self.action_indices[range].iter().map(|&indices| rules.mirrored_indices(indices)).collect();
-            batch.push(rules, &position.mirrored(rules), &actions, &targets);
-        } else {
-            batch.push(rules, &position, &self.action_indices[range], &targets);
+            position = position.mirrored(rules);
+            survivors = rules.map_squares(Symmetry::MIRROR, survivors);
+            for (place, _) in &mut reply {
+                [*place, _] = rules.mirrored_indices([*place, *place]);
+            }
         }
+        let actions = self.action_indices[range].iter();
+        let actions: Vec<ActionIndices> =
+            actions.map(|&indices| if mirrored { rules.mirrored_indices(indices) } else { indices }).collect();
+        let targets = Targets {
+            policy,
+            win_draw_loss,
+            margin: self.margin[index],
+            survivors,
+            reply: &reply,
+            turns_left: self.turns_left[index],
+            weight: self.weights[index],
+        };
+        batch.push(rules, &position, &actions, &targets);
+    }
+
+    /// Unpacks the pieces of sample `index` that are still there when the game ends.
+    fn survivors(&self, index: usize) -> SquareSet {
+        let bytes = packed_plane_len(self.shape.area());
+        unpack_plane(&self.survivors[index * bytes..(index + 1) * bytes])
+    }
+
+    /// Returns the policy of the opponent's next decision as the player to act in sample `index` sees it; empty
+    /// where it is not known. Of a move with a chosen victim only the move counts.
+    fn reply(&self, index: usize, rules: &Rules) -> Vec<(u32, f32)> {
+        let Ok(reply) = usize::try_from(self.replies[index]) else { return Vec::new() };
+        let range = self.action_range(reply);
+        let places = self.action_indices[range.clone()].iter().map(|&[place, _]| rules.index_for_opponent(place));
+        places.zip(self.policy[range].iter().copied()).collect()
     }
 }

@@ -14,6 +14,8 @@ pub enum Purpose {
     Choice,
     /// The draw of training samples.
     Training,
+    /// What a search may spend, and how much its position counts.
+    Effort,
 }
 
 /// Names one game of a run; the same key gives the same streams on every machine.

@@ -1,7 +1,10 @@
 //! The knobs of self-play.
 
 use latrunculi_search::mcts;
+use latrunculi_search::mcts::Effort;
 use serde::{Deserialize, Serialize};
+
+use crate::weighting::{ResignationSettings, SurpriseSettings};
 
 /// How games are played.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,8 +20,62 @@ pub struct SelfPlaySettings {
     pub temperature: f32,
     /// Searched actions of a game that are drawn so; later ones are the searched choice.
     pub temperature_actions: u32,
+    /// What the temperature falls to, at least 0.
+    #[serde(default)]
+    pub temperature_end: f32,
+    /// Turns in which it comes half the way there; 0: it does not fall.
+    #[serde(default)]
+    pub temperature_half_life: f32,
+    /// Evaluations that each lane remembers; 0: none.
+    #[serde(default)]
+    pub cache_entries: usize,
+    /// How games begin besides.
+    #[serde(default)]
+    pub starts: StartSettings,
+    /// Full and fast searches.
+    #[serde(default)]
+    pub playout_cap: PlayoutCapSettings,
+    /// What surprised the network counts more.
+    #[serde(default)]
+    pub surprise: SurpriseSettings,
+    /// Decided games are searched less.
+    #[serde(default)]
+    pub resignation: ResignationSettings,
     /// The search itself.
     pub search: mcts::Settings,
+}
+
+/// How games begin besides random actions, so that no two are alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StartSettings {
+    /// Mean of the number of actions drawn from the bare policy at the start of a game, an exponential distribution
+    /// rounded down; they are not learnt from. 0.04 of the squares in KataGo; 0: none.
+    pub policy_actions_mean: f32,
+    /// Share of games in which one searched action is replaced by the likeliest of 3 to 12 random ones, in `[0, 1]`;
+    /// 0.04 in KataGo.
+    pub fork_share: f64,
+    /// Searched actions among which that one is chosen evenly; at least 1 where there are forks.
+    pub fork_actions: u32,
+}
+
+/// Playout-cap randomisation: few full searches make targets, many fast ones make games, and so results, cheap.
+///
+/// Source: Wu 2019, "Accelerating Self-Play Learning in Go", section 3.1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlayoutCapSettings {
+    /// Share of full searches, in `(0, 1]`; 0.25 in KataGo, 1 is off.
+    pub full_share: f64,
+    /// Simulations of a fast search, which does not explore and is not learnt from; at least 1.
+    pub fast_simulations: u32,
+}
+
+impl Default for PlayoutCapSettings {
+    /// Off.
+    fn default() -> Self {
+        PlayoutCapSettings { full_share: 1.0, fast_simulations: 4 }
+    }
 }
 
 impl Default for SelfPlaySettings {
@@ -29,6 +86,13 @@ impl Default for SelfPlaySettings {
             opening_actions_max: 16,
             temperature: 1.0,
             temperature_actions: 16,
+            temperature_end: 0.0,
+            temperature_half_life: 0.0,
+            cache_entries: 0,
+            starts: StartSettings::default(),
+            playout_cap: PlayoutCapSettings::default(),
+            surprise: SurpriseSettings::default(),
+            resignation: ResignationSettings::default(),
             search: mcts::Settings { edges_max: 1 << 16, ..mcts::Settings::default() },
         }
     }
@@ -39,18 +103,91 @@ impl SelfPlaySettings {
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        if self.simulations == 0 {
-            faults.push("simulations = 0 must be at least 1".to_owned());
+        let mut require = |name: &str, value: f64, good: bool, range: &str| {
+            if !good {
+                faults.push(format!("{name} = {value} must be {range}"));
+            }
+        };
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        let not_negative = |value: f32| value >= 0.0 && value.is_finite();
+        let SelfPlaySettings { starts, playout_cap, surprise, resignation, .. } = self;
+        require("simulations", self.simulations.into(), self.simulations > 0, "at least 1");
+        require("opening_share", self.opening_share, share(self.opening_share), "in [0, 1]");
+        for (name, value) in [
+            ("temperature", self.temperature),
+            ("temperature_end", self.temperature_end),
+            ("temperature_half_life", self.temperature_half_life),
+            ("starts.policy_actions_mean", starts.policy_actions_mean),
+        ] {
+            require(name, value.into(), not_negative(value), "at least 0");
         }
-        if !(0.0..=1.0).contains(&self.opening_share) {
-            faults.push(format!("opening_share = {} must be in [0, 1]", self.opening_share));
-        }
-        if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
-            faults.push(format!("temperature = {} must be at least 0", self.temperature));
-        }
+        require("starts.fork_share", starts.fork_share, share(starts.fork_share), "in [0, 1]");
+        let forks_fit = starts.fork_share == 0.0 || starts.fork_actions > 0;
+        require("starts.fork_actions", starts.fork_actions.into(), forks_fit, "at least 1 where there are forks");
+        let full = playout_cap.full_share;
+        require("playout_cap.full_share", full, full > 0.0 && full <= 1.0, "above 0 and at most 1");
+        let fast = playout_cap.fast_simulations;
+        require("playout_cap.fast_simulations", fast.into(), fast > 0, "at least 1");
+        let shares = f64::from(surprise.policy_share) + f64::from(surprise.value_share);
+        let is_share = surprise.policy_share >= 0.0 && surprise.value_share >= 0.0 && shares <= 1.0;
+        require("surprise.policy_share + surprise.value_share", shares, is_share, "in [0, 1], and neither below 0");
+        let threshold = f64::from(resignation.threshold);
+        require("resignation.threshold", threshold, threshold > 0.0 && threshold <= 1.0, "above 0 and at most 1");
+        require("resignation.searches", resignation.searches as f64, resignation.searches > 0, "at least 1");
+        require("resignation.simulations", resignation.simulations.into(), resignation.simulations > 0, "at least 1");
+        require("resignation.weight", resignation.weight.into(), share(resignation.weight.into()), "in [0, 1]");
         if self.search.edges_max < 1024 {
             faults.push(format!("search.edges_max = {} must be at least 1024", self.search.edges_max));
         }
         faults
+    }
+
+    /// Returns the temperature after `turns` turns of a game:
+    /// `end + (start - end) / 2^(turns / half life)`.
+    #[must_use]
+    pub fn temperature_at(&self, turns: u32) -> f32 {
+        if self.temperature_half_life == 0.0 {
+            return self.temperature;
+        }
+        let left = (-(turns as f32) / self.temperature_half_life).exp2();
+        self.temperature_end + (self.temperature - self.temperature_end) * left
+    }
+
+    /// Returns what a search may spend, where the game is decided to the degree `decided` in `[0, 1]`.
+    pub(crate) fn effort(&self, is_full: bool, decided: f32) -> Effort {
+        let simulations = if is_full { self.simulations } else { self.playout_cap.fast_simulations };
+        let least = self.resignation.simulations.min(simulations);
+        let reduced = ResignationSettings::reduced(decided, simulations as f32, least as f32);
+        Effort { simulations: (reduced.round() as u32).max(1), explores: is_full }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_temperature_halves_its_way() {
+        let settings = SelfPlaySettings {
+            temperature: 0.8,
+            temperature_end: 0.2,
+            temperature_half_life: 19.0,
+            ..SelfPlaySettings::default()
+        };
+        for (turns, expected) in [(0, 0.8), (19, 0.5), (38, 0.35), (1000, 0.2)] {
+            assert!((settings.temperature_at(turns) - expected).abs() < 1e-6, "{turns}");
+        }
+        let constant = SelfPlaySettings { temperature_half_life: 0.0, ..settings };
+        assert_eq!(constant.temperature_at(500), 0.8);
+    }
+
+    #[test]
+    fn fast_searches_and_decided_games_cost_less() {
+        let playout_cap = PlayoutCapSettings { full_share: 0.25, fast_simulations: 8 };
+        let settings = SelfPlaySettings { simulations: 32, playout_cap, ..SelfPlaySettings::default() };
+        assert_eq!(settings.effort(true, 0.0), Effort { simulations: 32, explores: true });
+        assert_eq!(settings.effort(false, 0.0), Effort { simulations: 8, explores: false });
+        assert_eq!(settings.effort(true, 0.5), Effort { simulations: 18, explores: true });
+        assert_eq!(settings.effort(false, 1.0), Effort { simulations: 4, explores: false });
     }
 }

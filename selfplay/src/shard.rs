@@ -29,6 +29,9 @@
 //! | `win_draw_loss` | f32 | N, 3 | result of the game for the player to act |
 //! | `search_win_draw_loss` | f32 | N, 3 | what the search expected for him |
 //! | `margin` | f32 | N | final material margin for him, in `[-1, 1]` |
+//! | `survivors` | u8 | N, P | the pieces that are still there when the game ends, packed as the planes are |
+//! | `replies` | i64 | N | the sample whose policy is the opponent's next decision; -1 where there is none |
+//! | `turns_left` | u32 | N | turns from the position to the end of the game |
 //! | `weights` | f32 | N | weight in the loss |
 //! | `games` | u32 | N | number of the game in its generation |
 //! | `turns` | u32 | N | turns played before the position |
@@ -160,6 +163,9 @@ fn write_file(path: &Path, info: &ShardInfo, samples: &Samples) -> io::Result<()
     archive.array("win_draw_loss", &[n, 3], samples.win_draw_loss.as_flattened())?;
     archive.array("search_win_draw_loss", &[n, 3], samples.search_win_draw_loss.as_flattened())?;
     archive.array("margin", &[n], &samples.margin)?;
+    archive.array("survivors", &[n, packed_plane_len(shape.area())], &samples.survivors)?;
+    archive.array("replies", &[n], &samples.replies)?;
+    archive.array("turns_left", &[n], &samples.turns_left)?;
     archive.array("weights", &[n], &samples.weights)?;
     archive.array("games", &[n], &samples.games)?;
     archive.array("turns", &[n], &samples.turns)?;
@@ -298,6 +304,9 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
         win_draw_loss: source.rows("win_draw_loss", n)?,
         search_win_draw_loss: source.rows("search_win_draw_loss", n)?,
         margin: source.array("margin", &[Some(n)])?,
+        survivors: source.array("survivors", &[Some(n), Some(plane_bytes)])?,
+        replies: source.array("replies", &[Some(n)])?,
+        turns_left: source.array("turns_left", &[Some(n)])?,
         games: source.array("games", &[Some(n)])?,
         turns: source.array("turns", &[Some(n)])?,
         action_offsets,
@@ -315,8 +324,13 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
     source.finite("weights", &samples.weights)?;
     let beyond = shape.area() % 8;
     let is_clean = |plane: &[u8]| beyond == 0 || plane.last().is_none_or(|last| last >> beyond == 0);
-    if !samples.planes.chunks_exact(plane_bytes as usize).all(is_clean) {
-        return Err(source.fault("planes", "a bit beyond the last square is set"));
+    for (array, planes) in [("planes", &samples.planes), ("survivors", &samples.survivors)] {
+        if !planes.chunks_exact(plane_bytes as usize).all(is_clean) {
+            return Err(source.fault(array, "a bit beyond the last square is set"));
+        }
+    }
+    if samples.replies.iter().any(|&reply| !(-1..n as i64).contains(&reply)) {
+        return Err(source.fault("replies", "an entry names no sample"));
     }
     if samples.weights.iter().any(|&weight| weight < 0.0) {
         return Err(source.fault("weights", "an entry is negative"));

@@ -3,25 +3,37 @@
 use std::sync::Arc;
 
 use latrunculi_engine::encoding::{ActionIndices, EncodedPosition, Shape};
-use latrunculi_engine::{Action, GameState, Outcome, Player, Rules};
+use latrunculi_engine::{Action, ActionKind, GameState, Outcome, Player, Rules, SquareSet};
 use latrunculi_search::Evaluation;
-use latrunculi_search::mcts::{Effort, Search, SearchResult, Settings, Step};
+use latrunculi_search::mcts::{self, Effort, SearchResult, Step};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::cache::{EvaluationCache, key_of_sight};
+use crate::openings::{Start, fork_choice};
 use crate::samples::{Sample, Samples};
 use crate::seeds::{GameKey, Purpose};
+use crate::settings::SelfPlaySettings;
 use crate::teacher::{AlphaBetaTeacher, AlphaBetaTeaching};
+use crate::weighting::{
+    ResignationSettings, Surprise, divergence, rounded_by_chance, surprise_weights, value_divergence,
+};
 
 /// How the actions of a game are found.
 #[derive(Clone, Debug)]
 pub(crate) struct Habits {
-    pub(crate) search: Settings,
-    pub(crate) effort: Effort,
-    pub(crate) temperature: f32,
-    pub(crate) temperature_actions: u32,
+    pub(crate) settings: SelfPlaySettings,
     /// Set where alpha-beta finds the actions of both sides.
     pub(crate) teaching: Option<AlphaBetaTeaching>,
+}
+
+/// What the search under way is for.
+#[derive(Clone, Copy, Debug)]
+enum Search {
+    /// An action of the opening, drawn from the bare policy.
+    Opening,
+    /// A decision; how much it counts before surprise is looked at.
+    Decision { weight: f32 },
 }
 
 /// One searched position, until the game's result is known.
@@ -33,21 +45,36 @@ struct Record {
     policy: Vec<f32>,
     win_draw_loss: [f32; 3],
     turn: u32,
+    /// Actions that had been played since the game was begun here.
+    actions_before: usize,
+    surprise: Surprise,
 }
 
 /// A game in flight. Its memory serves one game after the other.
 pub(crate) struct Slot {
     pub(crate) index: u64,
-    pub(crate) search: Search<GameState>,
+    pub(crate) search: mcts::Search<GameState>,
     pub(crate) evaluation: Evaluation,
     pub(crate) is_waiting: bool,
     pub(crate) action_count: u32,
     pub(crate) teacher: Option<Box<AlphaBetaTeacher>>,
-    is_searching: bool,
+    /// Positions found in the cache.
+    pub(crate) cache_hits: u64,
+    /// Key of the position waited for, where there is a cache.
+    pub(crate) leaf_key: u64,
+    /// Who would have resigned first, if anybody.
+    pub(crate) resigned: Option<Player>,
+    searching: Option<Search>,
+    start: Start,
     searched_count: u32,
+    /// Values of the decisions for the first player.
+    values: Vec<f32>,
     search_stream: ChaCha8Rng,
     choice_stream: ChaCha8Rng,
+    effort_stream: ChaCha8Rng,
     records: Vec<Record>,
+    /// The actions played since the game was begun here.
+    played: Vec<Action>,
     result: SearchResult<Action>,
     legal: Vec<Action>,
 }
@@ -58,32 +85,44 @@ impl Slot {
         let key = GameKey { run_seed: 0, generation: 0, game: 0 };
         Slot {
             index: 0,
-            search: Search::new(habits.search.clone(), game),
+            search: mcts::Search::new(habits.settings.search.clone(), game),
             evaluation: Evaluation::default(),
             is_waiting: false,
             action_count: 0,
             teacher: None,
-            is_searching: false,
+            cache_hits: 0,
+            leaf_key: 0,
+            resigned: None,
+            searching: None,
+            start: Start::default(),
             searched_count: 0,
+            values: Vec::new(),
             search_stream: key.stream(Purpose::Search),
             choice_stream: key.stream(Purpose::Choice),
+            effort_stream: key.stream(Purpose::Effort),
             records: Vec::new(),
+            played: Vec::new(),
             result: empty_result(),
             legal: Vec::new(),
         }
     }
 
-    /// Begins game `key` at `start`, after `action_count` actions.
-    pub(crate) fn begin(&mut self, key: GameKey, start: &GameState, action_count: u32) {
+    /// Begins game `key` at `game`, where the random actions of `start` have been played.
+    pub(crate) fn begin(&mut self, key: GameKey, game: &GameState, start: Start) {
         self.index = key.game;
-        self.search.set_root(start);
+        self.search.set_root(game);
+        self.start = start;
         self.search_stream = key.stream(Purpose::Search);
         self.choice_stream = key.stream(Purpose::Choice);
+        self.effort_stream = key.stream(Purpose::Effort);
         self.records.clear();
+        self.values.clear();
+        self.resigned = None;
+        self.played.clear();
         self.is_waiting = false;
-        self.is_searching = false;
+        self.searching = None;
         self.searched_count = 0;
-        self.action_count = action_count;
+        self.action_count = start.random_actions;
     }
 
     /// Returns how the game ended, if it has.
@@ -91,13 +130,13 @@ impl Slot {
         self.search.game().outcome()
     }
 
-    /// Goes on until a position must be evaluated or the game is over.
-    pub(crate) fn advance(&mut self, habits: &Habits) {
+    /// Goes on until a position must be evaluated that `cache` does not know, or the game is over.
+    pub(crate) fn advance(&mut self, habits: &Habits, cache: &EvaluationCache) {
         while !self.is_waiting && self.outcome().is_none() {
-            if self.is_searching {
+            if let Some(purpose) = self.searching {
                 match self.search.select() {
-                    Step::Evaluate => self.is_waiting = true,
-                    Step::Done => self.finish_search(habits),
+                    Step::Evaluate => self.look_up(cache),
+                    Step::Done => self.finish_search(purpose, habits),
                 }
                 continue;
             }
@@ -111,13 +150,48 @@ impl Slot {
                 let lesson = teacher.teach(teaching, game, &self.legal);
                 let is_random = self.choice_stream.random_bool(teaching.random_share);
                 let random = self.choice_stream.random_range(0..self.legal.len());
-                self.record(lesson.policy, lesson.win_draw_loss);
+                let surprise = Surprise { weight: 1.0, ..Surprise::default() };
+                self.record(lesson.policy, lesson.win_draw_loss, surprise);
                 self.play(if is_random { self.legal[random] } else { lesson.action });
                 continue;
             }
-            self.search.start(habits.effort, &mut self.search_stream);
-            self.is_searching = true;
+            let (effort, purpose) = self.plan_search(&habits.settings);
+            self.search.start(effort, &mut self.search_stream);
+            self.searching = Some(purpose);
         }
+    }
+
+    /// Takes the evaluation of the leaf from the cache, or waits for it.
+    fn look_up(&mut self, cache: &EvaluationCache) {
+        self.is_waiting = true;
+        if cache.is_off() {
+            return;
+        }
+        let leaf = self.search.leaf();
+        self.leaf_key = key_of_sight(leaf.game);
+        if let Some(known) = cache.get(self.leaf_key, leaf.legal_actions.len()) {
+            self.evaluation.clone_from(known);
+            self.cache_hits += 1;
+            self.receive();
+        }
+    }
+
+    /// Says what the next search may spend and what it is for.
+    fn plan_search(&mut self, settings: &SelfPlaySettings) -> (Effort, Search) {
+        if self.start.policy_actions > 0 {
+            self.start.policy_actions -= 1;
+            return (Effort { simulations: 0, explores: false }, Search::Opening);
+        }
+        let is_full =
+            settings.playout_cap.full_share >= 1.0 || self.effort_stream.random_bool(settings.playout_cap.full_share);
+        let mut decided = 0.0;
+        if let Some((q, loser)) = settings.resignation.decided(&self.values) {
+            decided = q;
+            self.resigned = self.resigned.or(Some(loser));
+        }
+        let weight = f32::from(u8::from(is_full));
+        let weight = ResignationSettings::reduced(decided, weight, settings.resignation.weight.min(weight));
+        (settings.effort(is_full, decided), Search::Decision { weight })
     }
 
     /// Takes the evaluation that was waited for.
@@ -126,21 +200,38 @@ impl Slot {
         self.is_waiting = false;
     }
 
-    fn finish_search(&mut self, habits: &Habits) {
-        self.is_searching = false;
+    fn finish_search(&mut self, purpose: Search, habits: &Habits) {
+        self.searching = None;
         self.search.write_result(&mut self.result);
-        let choice = if self.searched_count < habits.temperature_actions && habits.temperature > 0.0 {
-            self.result.sample_by_policy(habits.temperature, &mut self.choice_stream)
-        } else {
-            self.result.best
+        let result = &self.result;
+        let Search::Decision { weight } = purpose else {
+            let choice = result.sample_by_policy(1.0, &mut self.choice_stream);
+            self.play(result.actions[choice]);
+            return;
         };
-        self.record(self.result.policy.clone(), self.result.win_draw_loss);
+        let settings = &habits.settings;
+        let temperature = settings.temperature_at(u32::from(self.search.game().position().turns()));
+        let choice = if self.start.fork_at == Some(self.searched_count) {
+            fork_choice(&result.prior, &mut self.choice_stream)
+        } else if self.searched_count < settings.temperature_actions && temperature > 0.0 {
+            result.sample_by_policy(temperature, &mut self.choice_stream)
+        } else {
+            result.best
+        };
+        let mut surprise = Surprise { weight, ..Surprise::default() };
+        if !settings.surprise.is_off() {
+            surprise.policy = divergence(&result.policy, &result.prior);
+            surprise.value = value_divergence(result.value, result.network_value);
+        }
+        let is_first = self.search.game().player_to_act() == Player::First;
+        self.values.push(if is_first { result.value } else { -result.value });
+        self.record(self.result.policy.clone(), self.result.win_draw_loss, surprise);
         self.searched_count += 1;
         self.play(self.result.actions[choice]);
     }
 
     /// Keeps the present position with its targets; `legal` holds its actions.
-    fn record(&mut self, policy: Vec<f32>, win_draw_loss: [f32; 3]) {
+    fn record(&mut self, policy: Vec<f32>, win_draw_loss: [f32; 3], surprise: Surprise) {
         let game = self.search.game();
         let (rules, position) = (game.rules(), game.position());
         self.records.push(Record {
@@ -150,22 +241,42 @@ impl Slot {
             policy,
             win_draw_loss,
             turn: u32::from(position.turns()),
+            actions_before: self.played.len(),
+            surprise,
         });
     }
 
     fn play(&mut self, action: Action) {
         self.search.advance(action);
+        self.played.push(action);
         self.action_count += 1;
     }
 
-    /// Returns the samples of a finished game.
-    pub(crate) fn take_samples(&mut self, outcome: Outcome) -> Samples {
+    /// Returns the samples of a finished game: the positions that count.
+    pub(crate) fn take_samples(&mut self, outcome: Outcome, habits: &Habits) -> Samples {
+        let weights = self.weights(habits);
         let game = self.search.game();
         let rules: &Arc<Rules> = game.rules();
+        let survivors = survivors(game, outcome, &self.played, self.records.iter().map(|record| record.actions_before));
+        let last_turn = u32::from(game.position().turns());
+        // Where each position comes to stand among those that count.
+        let mut kept = 0;
+        let places: Vec<Option<usize>> = weights
+            .iter()
+            .map(|&weight| {
+                kept += usize::from(weight > 0.0);
+                (weight > 0.0).then(|| kept - 1)
+            })
+            .collect();
         let mut samples = Samples::new(Shape::of(rules));
-        for record in self.records.drain(..) {
+        for (index, (record, survivors)) in self.records.iter().zip(survivors).enumerate() {
+            if places[index].is_none() {
+                continue;
+            }
             let value = outcome.value_for(record.player);
             let win_draw_loss = [value > 0.0, value == 0.0, value < 0.0].map(|is_so| f32::from(u8::from(is_so)));
+            let later = &self.records[index + 1..];
+            let reply = later.iter().position(|later| later.player != record.player);
             samples.push(&Sample {
                 position: &record.position,
                 actions: &record.actions,
@@ -173,13 +284,62 @@ impl Slot {
                 win_draw_loss,
                 search_win_draw_loss: record.win_draw_loss,
                 margin: rules.material_margin(game.position(), record.player),
-                weight: 1.0,
+                survivors: rules.turn_squares(record.player, survivors),
+                reply: reply.and_then(|place| places[index + 1 + place]),
+                turns_left: last_turn - record.turn,
+                weight: weights[index],
                 game: self.index as u32,
                 turn: record.turn,
             });
         }
+        self.records.clear();
         samples
     }
+
+    /// Returns how much each recorded position counts.
+    fn weights(&mut self, habits: &Habits) -> Vec<f32> {
+        let surprises: Vec<Surprise> = self.records.iter().map(|record| record.surprise).collect();
+        if habits.teaching.is_some() || habits.settings.surprise.is_off() {
+            return surprises.iter().map(|surprise| surprise.weight).collect();
+        }
+        let weights = surprise_weights(&habits.settings.surprise, &surprises);
+        weights.into_iter().map(|weight| rounded_by_chance(weight, &mut self.effort_stream)).collect()
+    }
+}
+
+/// Returns, for each of the rising numbers of actions `after`, which of the pieces on the board after so many of the
+/// `played` actions are still there at the end, wherever they have gone; a dux whose enclosure lost the game is not.
+fn survivors(
+    end: &GameState,
+    outcome: Outcome,
+    played: &[Action],
+    after: impl DoubleEndedIterator<Item = usize>,
+) -> Vec<SquareSet> {
+    let position = end.position();
+    let mut alive = position.stones(Player::First) | position.stones(Player::Second);
+    if let (true, Some(winner)) = (outcome.reason.is_dux_lost(), outcome.winner)
+        && let Some(dux) = position.dux(winner.opponent())
+    {
+        alive.remove(dux);
+    }
+    let mut wanted = after.rev().peekable();
+    let mut found = Vec::new();
+    for count in (0..=played.len()).rev() {
+        while wanted.next_if_eq(&count).is_some() {
+            found.push(alive);
+        }
+        // Back over the action: whoever is alive where it ended was alive where it began.
+        match count.checked_sub(1).map(|last| played[last].kind()) {
+            Some(ActionKind::Move { from, to } | ActionKind::MoveTaking { from, to, .. }) if alive.contains(to) => {
+                alive.remove(to);
+                alive.insert(from);
+            }
+            Some(ActionKind::PlaceMan(square) | ActionKind::PlaceDux(square)) => alive.remove(square),
+            _ => {}
+        }
+    }
+    found.reverse();
+    found
 }
 
 fn empty_result() -> SearchResult<Action> {
@@ -197,25 +357,4 @@ fn empty_result() -> SearchResult<Action> {
         simulations: 0,
         principal_variation: Vec::new(),
     }
-}
-
-/// Plays `count` random actions from the start; begins again where the game ends on the way.
-pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> GameState {
-    let mut legal = Vec::new();
-    let mut game = GameState::new(Arc::clone(rules));
-    // Rulesets in which a hundred random openings in a row end the game are no longer games.
-    for _ in 0..100 {
-        for _ in 0..count {
-            if game.outcome().is_some() {
-                break;
-            }
-            game.legal_actions(&mut legal);
-            game.play(legal[stream.random_range(0..legal.len())]);
-        }
-        if game.outcome().is_none() {
-            return game;
-        }
-        game = GameState::new(Arc::clone(rules));
-    }
-    game
 }

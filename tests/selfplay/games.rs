@@ -1,8 +1,10 @@
 //! Games: the same key gives the same game, and what it teaches is right.
 
-use latrunculi_engine::presets;
+use latrunculi_engine::encoding::{Shape, TrainingBatch};
+use latrunculi_engine::{Player, Square, SquareSet, presets};
 use latrunculi_selfplay::{
-    AlphaBetaTeaching, Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, Teacher, TeacherSettings, play_games,
+    AlphaBetaTeaching, PlayoutCapSettings, Progress, ResignationSettings, SelfPlayError, SelfPlayPlan,
+    SelfPlaySettings, StartSettings, SurpriseSettings, Teacher, TeacherSettings, play_games,
 };
 
 use crate::{plan, play, rules};
@@ -19,6 +21,66 @@ fn neither_lanes_nor_batches_nor_threads_change_a_game() {
             assert_eq!(one.samples, other.samples);
         }
     }
+}
+
+/// Every technique on.
+fn techniques() -> SelfPlaySettings {
+    SelfPlaySettings {
+        simulations: 6,
+        temperature_end: 0.2,
+        temperature_half_life: 20.0,
+        cache_entries: 1 << 10,
+        starts: StartSettings { policy_actions_mean: 2.0, fork_share: 0.5, fork_actions: 10 },
+        playout_cap: PlayoutCapSettings { full_share: 0.5, fast_simulations: 2 },
+        surprise: SurpriseSettings { policy_share: 0.5, value_share: 0.1 },
+        resignation: ResignationSettings { threshold: 0.5, simulations: 1, ..ResignationSettings::default() },
+        ..SelfPlaySettings::default()
+    }
+}
+
+#[test]
+fn with_every_technique_on_a_game_depends_on_its_key_alone() {
+    let rules = rules("bell");
+    let with = |in_flight, parallel_trees, settings: SelfPlaySettings| SelfPlayPlan {
+        settings,
+        ..plan(&rules, in_flight, parallel_trees)
+    };
+    let alone = play(&with(1, false, techniques()), 1);
+    let no_cache = SelfPlaySettings { cache_entries: 0, ..techniques() };
+    for (plan, lanes) in
+        [(with(6, false, techniques()), 1), (with(3, true, techniques()), 2), (with(2, false, no_cache), 3)]
+    {
+        for (one, other) in alone.iter().zip(&play(&plan, lanes)) {
+            assert_eq!(
+                (one.outcome, one.action_count, one.resigned),
+                (other.outcome, other.action_count, other.resigned)
+            );
+            assert_eq!(one.samples, other.samples);
+        }
+    }
+    // Fast searches are mostly not learnt from, and what counts does so a whole number of times.
+    let decisions: u32 = alone.iter().map(|game| game.action_count).sum();
+    let samples: usize = alone.iter().map(|game| game.samples.len()).sum();
+    assert!(samples as u32 * 3 < decisions * 2, "{samples} of {decisions}");
+    assert!(alone.iter().flat_map(|game| &game.samples.weights).all(|weight| *weight >= 1.0 && weight.fract() == 0.0));
+}
+
+#[test]
+fn what_is_remembered_is_not_evaluated_again() {
+    let rules = rules("bell");
+    let count = |cache_entries: usize| {
+        let settings = SelfPlaySettings { simulations: 16, cache_entries, ..SelfPlaySettings::default() };
+        let plan = SelfPlayPlan { settings, ..plan(&rules, 6, false) };
+        let progress = Progress::default();
+        let mut teacher = Teacher::new(&rules, TeacherSettings::default());
+        play_games(&plan, &mut [&mut teacher], &progress, &|_| true).unwrap();
+        let load = |number: &std::sync::atomic::AtomicU64| number.load(std::sync::atomic::Ordering::Relaxed);
+        (load(&progress.evaluations), load(&progress.cache_hits))
+    };
+    let (all, none) = count(0);
+    let (evaluated, remembered) = count(1 << 16);
+    assert_eq!((all, none), (evaluated + remembered, 0));
+    assert!(remembered > 0, "transpositions are met");
 }
 
 #[test]
@@ -61,6 +123,43 @@ fn targets_are_distributions_and_results_belong_to_the_player_to_act() {
                 assert_eq!(samples.margin[index] > 0.0, win == 1.0);
                 assert_eq!(samples.margin[index] == 0.0, draw == 1.0);
                 assert_eq!(samples.margin[index] < 0.0, loss == 1.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn survivors_are_who_is_left_and_replies_are_the_opponents() {
+    for name in ["bell", "dutch-8x8", "savard", "beads", "savard-displacement"] {
+        let rules = rules(name);
+        let teaching = Some(AlphaBetaTeaching { nodes: 20, ..AlphaBetaTeaching::default() });
+        let plan = SelfPlayPlan { games: 3, teaching, ..plan(&rules, 1, false) };
+        for game in play(&plan, 1) {
+            let samples = &game.samples;
+            let side = Player::BOTH.map(|player| rules.pieces_at_start(player)).into_iter().max().unwrap() as f32;
+            let mut batch = TrainingBatch::new(Shape::of(&rules));
+            for index in 0..samples.len() {
+                samples.write_into(index, &rules, false, 0.0, &mut batch);
+                let survival = &batch.survival[index * rules.square_count()..];
+                let survive =
+                    |stones: SquareSet| stones.iter().filter(|square| survival[square.index()] == 1.0).count();
+                let [own_men, own_dux, enemy_men, enemy_dux, ..] = samples.position(index).planes;
+                let (own, enemy) = (survive(own_men | own_dux), survive(enemy_men | enemy_dux));
+                let in_hand = samples.position(index).scalars[1..5].iter().any(|&share| share > 0.0);
+                if !in_hand && !game.outcome.reason.is_dux_lost() {
+                    assert_eq!(own as f32 - enemy as f32, (samples.margin[index] * side).round(), "{name}");
+                }
+                assert_eq!(samples.turns[index] + samples.turns_left[index], game.turn_count, "{name}");
+                let Ok(reply) = usize::try_from(samples.replies[index]) else { continue };
+                assert!(reply > index && samples.turns[reply] > samples.turns[index], "{name}");
+                let range = batch.reply_offsets[index] as usize..batch.reply_offsets[index + 1] as usize;
+                assert!((batch.reply_policy[range.clone()].iter().sum::<f32>() - 1.0).abs() < 1e-4);
+                // Who replies with a move moves an enemy piece, or one that is placed by then.
+                let area = rules.square_count();
+                for &place in batch.reply_indices[range].iter().filter(|place| (**place as usize) < area * area) {
+                    let from = Square::from_index(place as usize / area);
+                    assert!(in_hand || (enemy_men | enemy_dux).contains(from), "{name}");
+                }
             }
         }
     }

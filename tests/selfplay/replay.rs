@@ -61,6 +61,11 @@ fn a_mirror_image_of_a_mirror_image_is_the_sample() {
             for (one, other) in plain.planes.chunks(files).zip(mirrored.planes.chunks(files)) {
                 assert!(one.iter().eq(other.iter().rev()), "{name}: every rank is turned round");
             }
+            for (one, other) in plain.survival.chunks(files).zip(mirrored.survival.chunks(files)) {
+                assert!(one.iter().eq(other.iter().rev()), "{name}: who survives is turned round");
+            }
+            let turned = |&place: &u32| rules.mirrored_indices([place, place])[0];
+            assert!(mirrored.reply_indices.iter().map(turned).eq(plain.reply_indices), "{name}");
             assert_eq!(plain.scalars, mirrored.scalars);
             assert_eq!((plain.policy, plain.win_draw_loss), (mirrored.policy, mirrored.win_draw_loss));
             for (one, other) in plain.action_indices.iter().zip(&mirrored.action_indices) {

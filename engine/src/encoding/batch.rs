@@ -2,6 +2,7 @@
 
 use super::{ActionIndices, EncodedPosition, Shape};
 use crate::rules::Rules;
+use crate::squares::SquareSet;
 
 /// What is to be learnt of one position, for the player to act.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,14 @@ pub struct Targets<'a> {
     pub win_draw_loss: [f32; 3],
     /// Final material margin in `[-1, 1]`.
     pub margin: f32,
+    /// The pieces on the board that are still there when the game ends, wherever they have gone, seen as the planes
+    /// are.
+    pub survivors: SquareSet,
+    /// Policy of the opponent's next decision: places in the vector of policy logits, seen from the player to act
+    /// here, and their shares; empty where it is not known.
+    pub reply: &'a [(u32, f32)],
+    /// Turns from here to the end of the game.
+    pub turns_left: u32,
     /// Weight of the sample, at least 0.
     pub weight: f32,
 }
@@ -35,6 +44,18 @@ pub struct TrainingBatch {
     pub win_draw_loss: Vec<[f32; 3]>,
     /// `[B]` final material margin in `[-1, 1]` for the player to act.
     pub margin: Vec<f32>,
+    /// `[B, H, W]`: 1 where a piece stands that is there when the game ends, 0 where one stands that is not, -1
+    /// where none stands.
+    pub survival: Vec<f32>,
+    /// `[B + 1]`: the reply to sample `b` is `reply_offsets[b]..reply_offsets[b + 1]` below; none where it is not
+    /// known.
+    pub reply_offsets: Vec<u32>,
+    /// `[R]` places in the vector of policy logits.
+    pub reply_indices: Vec<u32>,
+    /// `[R]` their shares; the entries of one sample sum to 1.
+    pub reply_policy: Vec<f32>,
+    /// `[B]`: `ln(1 + turns to the end of the game)`.
+    pub turns_left: Vec<f32>,
     /// `[B]` weights of the samples, at least 0.
     pub weights: Vec<f32>,
 }
@@ -52,6 +73,11 @@ impl TrainingBatch {
             policy: Vec::new(),
             win_draw_loss: Vec::new(),
             margin: Vec::new(),
+            survival: Vec::new(),
+            reply_offsets: vec![0],
+            reply_indices: Vec::new(),
+            reply_policy: Vec::new(),
+            turns_left: Vec::new(),
             weights: Vec::new(),
         }
     }
@@ -89,6 +115,17 @@ impl TrainingBatch {
         self.action_offsets.push(self.action_indices.len() as u32);
         self.win_draw_loss.push(targets.win_draw_loss);
         self.margin.push(targets.margin);
+        let stones = position.stones();
+        let begin = self.survival.len();
+        self.survival.resize(begin + self.shape.area(), -1.0);
+        for square in stones.iter() {
+            let survives = targets.survivors.contains(square);
+            self.survival[begin + square.index()] = f32::from(u8::from(survives));
+        }
+        self.reply_indices.extend(targets.reply.iter().map(|&(index, _)| index));
+        self.reply_policy.extend(targets.reply.iter().map(|&(_, share)| share));
+        self.reply_offsets.push(self.reply_indices.len() as u32);
+        self.turns_left.push((targets.turns_left as f32).ln_1p());
         self.weights.push(targets.weight);
     }
 }

@@ -1,0 +1,93 @@
+//! How games begin, so that no two are alike.
+
+use std::sync::Arc;
+
+use latrunculi_engine::{GameState, Rules};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::settings::{SelfPlaySettings, StartSettings};
+
+/// What is done at the start of one game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// Uniformly random actions before anything else.
+    pub(crate) random_actions: u32,
+    /// Actions drawn from the bare policy after them.
+    pub(crate) policy_actions: u32,
+    /// The searched action, counted from 0, that is replaced.
+    pub(crate) fork_at: Option<u32>,
+}
+
+impl Start {
+    /// Draws the start of a game. What is off draws nothing.
+    pub(crate) fn draw(settings: &SelfPlaySettings, stream: &mut ChaCha8Rng) -> Start {
+        let is_random = settings.opening_actions_max > 0 && stream.random_bool(settings.opening_share);
+        let random_actions = if is_random { stream.random_range(1..=settings.opening_actions_max) } else { 0 };
+        let StartSettings { policy_actions_mean, fork_share, fork_actions } = settings.starts;
+        let policy_actions = if policy_actions_mean > 0.0 {
+            // Inverse of the distribution function of the exponential distribution.
+            (-f64::from(policy_actions_mean) * (1.0 - stream.random::<f64>()).ln()) as u32
+        } else {
+            0
+        };
+        let is_fork = fork_share > 0.0 && stream.random_bool(fork_share);
+        let fork_at = is_fork.then(|| stream.random_range(0..fork_actions.max(1)));
+        Start { random_actions, policy_actions, fork_at }
+    }
+}
+
+/// Returns the likeliest of 3 to 12 actions drawn evenly; `prior` has one share per legal action.
+pub(crate) fn fork_choice(prior: &[f32], stream: &mut ChaCha8Rng) -> usize {
+    let drawn: Vec<usize> = (0..stream.random_range(3..=12)).map(|_| stream.random_range(0..prior.len())).collect();
+    drawn.into_iter().max_by(|one, other| prior[*one].total_cmp(&prior[*other])).unwrap_or(0)
+}
+
+/// Plays `count` random actions from the start; begins again where the game ends on the way.
+pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> GameState {
+    let mut legal = Vec::new();
+    let mut game = GameState::new(Arc::clone(rules));
+    // Rulesets in which a hundred random openings in a row end the game are no longer games.
+    for _ in 0..100 {
+        for _ in 0..count {
+            if game.outcome().is_some() {
+                break;
+            }
+            game.legal_actions(&mut legal);
+            game.play(legal[stream.random_range(0..legal.len())]);
+        }
+        if game.outcome().is_none() {
+            return game;
+        }
+        game = GameState::new(Arc::clone(rules));
+    }
+    game
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn starts_are_drawn_as_set() {
+        let starts = StartSettings { policy_actions_mean: 3.0, fork_share: 0.25, fork_actions: 40 };
+        let settings = SelfPlaySettings { opening_share: 0.0, starts, ..SelfPlaySettings::default() };
+        let mut stream = ChaCha8Rng::seed_from_u64(1);
+        let drawn: Vec<Start> = (0..4000).map(|_| Start::draw(&settings, &mut stream)).collect();
+        let mean = |part: fn(&Start) -> f64| drawn.iter().map(part).sum::<f64>() / drawn.len() as f64;
+        // The mean of an exponential distribution of mean m, rounded down, is 1 / (e^(1/m) - 1).
+        let expected = 1.0 / ((1.0_f64 / 3.0).exp() - 1.0);
+        assert!((mean(|start| start.policy_actions.into()) - expected).abs() < 0.2);
+        assert!((mean(|start| f64::from(u8::from(start.fork_at.is_some()))) - 0.25).abs() < 0.03);
+        assert!(drawn.iter().all(|start| start.random_actions == 0 && start.fork_at.is_none_or(|at| at < 40)));
+    }
+
+    #[test]
+    fn a_fork_is_random_and_not_the_worst() {
+        let prior: Vec<f32> = (0..50).map(|index| index as f32 / 1225.0).collect();
+        let mut stream = ChaCha8Rng::seed_from_u64(1);
+        let mean: f64 = (0..1000).map(|_| fork_choice(&prior, &mut stream) as f64).sum::<f64>() / 1000.0;
+        assert!(mean > 36.0 && mean < 48.0, "the best of some seven of fifty: {mean}");
+    }
+}
