@@ -13,6 +13,7 @@ mod network;
 mod perft;
 mod play;
 mod progress;
+mod rate;
 mod rulesets;
 mod rulesets_source;
 mod run_dir;
@@ -43,6 +44,8 @@ enum Command {
     Train(train::TrainArgs),
     /// Two agents, paired openings, and what the result says
     Match(match_command::MatchArgs),
+    /// Many agents, every pairing played, one joint rating
+    Rate(rate::RateArgs),
     /// Plays in the terminal on a drawn board
     Play(play::PlayArgs),
     /// The best actions of a position with value, visits and principal variation
@@ -84,6 +87,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Conformance(args) => conformance::run(args),
         Command::Train(args) => train::run(args),
         Command::Match(args) => match_command::run(args),
+        Command::Rate(args) => rate::run(args),
         Command::Play(args) => play::run(args),
         Command::Analyse(args) => analyse::run(args),
         Command::Export(args) => export::run(args),

@@ -144,7 +144,7 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
 }
 
 /// Ctrl-C once asks to stop after the game under way, twice ends the program at once.
-fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let register = || -> std::io::Result<()> {
         signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGINT, 130, Arc::clone(&stop))?;

@@ -5,6 +5,7 @@ pub mod ledger;
 pub mod match_play;
 pub mod metrics;
 pub mod openings;
+pub mod rating;
 pub mod statistics;
 pub mod study;
 

@@ -8,6 +8,7 @@ mod agents;
 mod matches;
 mod metrics;
 mod metrics_laws;
+mod rating;
 mod ratings;
 mod scores;
 mod sequential;

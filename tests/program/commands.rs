@@ -8,7 +8,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
-fn latrunculi(arguments: &[&str]) -> Output {
+pub(crate) fn latrunculi(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_latrunculi"))
         .args(arguments)
         .current_dir(root())
@@ -16,11 +16,11 @@ fn latrunculi(arguments: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-fn printed(output: &Output) -> String {
+pub(crate) fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn complaint(output: &Output) -> String {
+pub(crate) fn complaint(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

@@ -1,4 +1,5 @@
 //! The program as a user meets it.
 
 mod commands;
+mod rate;
 mod train;

@@ -744,6 +744,26 @@ impl Fit {
         Score::new(found.value, found.standard_error, self.games)
     }
 
+    /// Returns the probabilities of [`Fit::equal_strength`], win, draw and loss of the first player, with their errors by the
+    /// delta method.
+    ///
+    /// # Errors
+    /// [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
+    pub fn equal_strength_shares(&self, covariance: Covariance) -> Result<[Estimate; 3], StatisticsError> {
+        let matrix = self.covariance(covariance)?;
+        Ok(self.equal_strength_outcomes().terms.map(|terms| {
+            let share = terms.log_probability.exp();
+            let mut gradient = vec![0.0; self.parameters.len()];
+            if let Some(index) = self.layout.advantage {
+                gradient[index] = share * terms.gradient[0];
+            }
+            if self.has_draws {
+                gradient[self.layout.linear_count] = share * terms.gradient[1];
+            }
+            estimate(share, matrix.form(&gradient, &gradient))
+        }))
+    }
+
     /// Tests the model against the table of pairings by results: Pearson's `χ² = Σ(O − E)²/E`.
     ///
     /// # Errors
@@ -1091,6 +1111,19 @@ mod tests {
         let two_agents = BradleyTerry::new(DrawModel::Davidson, 2);
         assert!(matches!(two_agents.advantage_by_strength_test(&two), Err(StatisticsError::Unidentified)));
         assert!(matches!(two_agents.constant_advantage_test(&two), Err(StatisticsError::Unidentified)));
+    }
+
+    #[test]
+    fn shares_at_equal_strength_have_the_errors_of_proportions() {
+        for model in MODELS {
+            let fit = BradleyTerry::new(model, 1).fit(&[series(0, 0, [480, 240, 280], 0)]).unwrap();
+            let shares = fit.equal_strength_shares(Covariance::Fisher).unwrap();
+            for (found, share) in shares.into_iter().zip([0.48, 0.24, 0.28f64]) {
+                assert!((found.value - share).abs() < 1e-9, "{model:?} {found:?}");
+                let error = (share * (1.0 - share) / 1000.0).sqrt();
+                assert!((found.standard_error - error).abs() < 1e-9, "{model:?} {found:?}, {error}");
+            }
+        }
     }
 
     #[test]

@@ -116,6 +116,12 @@ impl Estimate {
         (self.standard_error > 0.0).then(|| 2.0 * normal_cdf(-((self.value - hypothesis) / self.standard_error).abs()))
     }
 
+    /// Returns how likely the true value is to exceed `hypothesis`, `Φ((value − hypothesis)/SE)`; `None` for a fixed value.
+    #[must_use]
+    pub fn likelihood_above(self, hypothesis: f64) -> Option<f64> {
+        (self.standard_error > 0.0).then(|| normal_cdf((self.value - hypothesis) / self.standard_error))
+    }
+
     /// Returns value and standard error times `factor`: a change of unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Estimate {

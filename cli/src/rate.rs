@@ -1,0 +1,360 @@
+//! `rate`: many agents, one joint rating.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use latrunculi_engine::parameters::nearest;
+use latrunculi_eval::rating::{
+    ErrorKind, FitSettings, Pairing, Rated, RatingConfig, RatingProgress, RatingReport, RatingTable, Test, play_rating,
+};
+use latrunculi_eval::statistics::bradley_terry::LikelihoodRatio;
+use latrunculi_eval::statistics::{Confidence, DrawModel, ELO_PER_NAT, Trinomial};
+use latrunculi_eval::{AgentKind, AgentSpec};
+
+use crate::match_command::stop_on_interrupt;
+use crate::network::{self, NetworkArgs};
+use crate::progress;
+use crate::rulesets_source;
+
+#[derive(Args)]
+pub(crate) struct RateArgs {
+    /// The agents: random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, net:MODEL,sims=64
+    #[arg(value_name = "AGENT", required = true, num_args = 1..)]
+    agents: Vec<AgentSpec>,
+    /// A shipped ruleset, or the path of a file
+    #[arg(long)]
+    ruleset: String,
+    /// Lets one agent play everybody else, instead of everybody everybody
+    #[arg(long, value_name = "AGENT")]
+    gauntlet: Option<AgentSpec>,
+    /// Games of each pairing, in pairs of one opening with seats swapped
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    games: usize,
+    /// An agent whose rating is given, as in random=0; may be repeated [default: the first agent at 0]
+    #[arg(long, value_name = "AGENT=ELO", value_parser = anchor)]
+    anchor: Vec<(AgentSpec, f64)>,
+    /// How draws arise
+    #[arg(long, value_enum, default_value_t = ModelName::Davidson)]
+    model: ModelName,
+    /// Everything random follows from it
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Random actions that open a game [default: 8 where stones are placed, else 6]
+    #[arg(long, value_name = "ACTIONS")]
+    opening: Option<usize>,
+    /// Folder for games.jsonl, rating.json and rating.csv; a rating that was stopped goes on from there
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to think on; 0 for one per core
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Games that share the batches of a network
+    #[arg(long, default_value_t = 64, value_name = "N")]
+    games_at_once: usize,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// Prints the result as JSON
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Prints the table of agents as CSV
+    #[arg(long)]
+    csv: bool,
+    /// Shows no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// The draw models by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ModelName {
+    /// A draw is as likely as the geometric mean of win and loss says, times a constant
+    Davidson,
+    /// A draw is what lies within a threshold of equality, as in BayesElo
+    RaoKupper,
+}
+
+/// Reads an agent and its rating. Agents' texts have equals signs of their own: the last one counts.
+fn anchor(text: &str) -> Result<(AgentSpec, f64), String> {
+    let parts = text.rsplit_once('=').and_then(|(agent, elo)| Some((agent, elo.trim().parse::<f64>().ok()?)));
+    let Some((agent, elo)) = parts.filter(|(_, elo)| elo.is_finite() && elo.abs() <= 10_000.0) else {
+        return Err("write an agent and its rating in Elo, as in random=0 or alphabeta:depth=4=1200".to_owned());
+    };
+    Ok((agent.parse().map_err(|error| format!("{error}"))?, elo))
+}
+
+pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
+    let rules = rulesets_source::load(&args.ruleset)?;
+    let config = config(&args)?;
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let stop = stop_on_interrupt()?;
+    let progress = Progress::new(args.quiet);
+    let report = play_rating(&rules, &config, &mut args.network.factory(&rules), &mut |at| {
+        progress.show(at);
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    progress.bar.finish_and_clear();
+    let report = report.context("the rating")?;
+    let json = serde_json::to_string_pretty(&report)? + "\n";
+    if let Some(folder) = &args.out {
+        write_whole(&folder.join("rating.json"), &json)?;
+        write_whole(&folder.join("rating.csv"), &csv(&report))?;
+    }
+    if args.json {
+        print!("{json}");
+    } else if args.csv {
+        print!("{}", csv(&report));
+    } else {
+        print!("{}", text(&report));
+    }
+    Ok(())
+}
+
+fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
+    ensure!(args.agents.len() >= 2, "a rating needs at least two agents");
+    if args.agents.iter().any(|agent| agent.kind == AgentKind::Human) {
+        bail!("human plays in `latrunculi play` only");
+    }
+    ensure!((1..=1_000_000).contains(&args.games), "--games is a number from 1 to 1000000");
+    let names: Vec<String> = args.agents.iter().map(AgentSpec::to_string).collect();
+    let index_of = |option: &str, agent: &AgentSpec| -> anyhow::Result<usize> {
+        let name = agent.to_string();
+        names.iter().position(|known| *known == name).with_context(|| {
+            let hint = nearest(&name, names.iter().map(String::as_str));
+            let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            format!("{option}: {name} is not among the agents{hint}")
+        })
+    };
+    let mut anchors = BTreeMap::new();
+    for (agent, elo) in &args.anchor {
+        let index = index_of("--anchor", agent)?;
+        ensure!(anchors.insert(index, *elo).is_none(), "--anchor: {agent} is given two ratings");
+    }
+    let pairing = match &args.gauntlet {
+        Some(agent) => Pairing::Gauntlet(index_of("--gauntlet", agent)?),
+        None => Pairing::RoundRobin,
+    };
+    let model = match args.model {
+        ModelName::Davidson => DrawModel::Davidson,
+        ModelName::RaoKupper => DrawModel::RaoKupper,
+    };
+    let identity = |agent: &AgentSpec| -> anyhow::Result<String> {
+        Ok(agent.model().map(network::checksum).transpose()?.unwrap_or_default())
+    };
+    Ok(RatingConfig {
+        identities: args.agents.iter().map(identity).collect::<anyhow::Result<_>>()?,
+        pairing,
+        seed: args.seed,
+        opening_length: args.opening,
+        fit: FitSettings { model, anchors, confidence: Confidence::NINETY_FIVE },
+        threads: args.threads,
+        games_at_once: args.games_at_once,
+        ledger: args.out.as_ref().map(|folder| folder.join("games.jsonl")),
+        ..RatingConfig::new(args.agents.clone(), args.games.div_ceil(2))
+    })
+}
+
+/// Writes a file beside `path` and renames it.
+fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let written = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, path));
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A bar on a terminal, a line now and then otherwise.
+struct Progress {
+    bar: ProgressBar,
+    speaks: bool,
+    last_line: Mutex<Instant>,
+}
+
+impl Progress {
+    fn new(quiet: bool) -> Progress {
+        let is_terminal = std::io::stderr().is_terminal();
+        let bar = if quiet || !is_terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        bar.set_style(progress::style("[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}"));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Progress { bar, speaks: !quiet && !is_terminal, last_line: Mutex::new(Instant::now()) }
+    }
+
+    fn show(&self, at: &RatingProgress<'_>) {
+        self.bar.set_length(at.games_max as u64);
+        self.bar.set_position(at.games as u64);
+        if at.record.is_none() {
+            // Games of the ledger do not count for the rate.
+            self.bar.reset_eta();
+            return;
+        }
+        let [one, other] = at.agents;
+        let Trinomial { wins, draws, losses } = at.table.agent_games();
+        let pairing = format!("{}/{}", at.pairing + 1, at.pairings);
+        let message = format!("pairing {pairing}: {one} against {other} +{wins} ={draws} -{losses}");
+        if let Ok(mut last) = self.last_line.lock()
+            && self.speaks
+            && last.elapsed() > Duration::from_secs(10)
+        {
+            *last = Instant::now();
+            eprintln!("{}/{} games  {message}", at.games, at.games_max);
+        }
+        self.bar.set_message(message);
+    }
+}
+
+/// Returns the agents as CSV, strongest first.
+fn csv(report: &RatingReport) -> String {
+    let mut lines =
+        "rank,agent,elo,elo_standard_error,elo_lower,elo_upper,is_anchor,games,wins,draws,losses,score\n".to_owned();
+    for (rank, rating) in report.table.iter().flat_map(|table| &table.agents).enumerate() {
+        let Rated { value, standard_error, interval } = rating.elo;
+        let games = rating.games;
+        // Agents' texts may hold commas; a path might hold quotes.
+        let agent = rating.agent.replace('"', "\"\"");
+        let score = rating.score.map(|score| format!("{score:.6}")).unwrap_or_default();
+        // Writing to a String cannot fail.
+        _ = writeln!(
+            lines,
+            "{},\"{agent}\",{value:.3},{standard_error:.3},{:.3},{:.3},{},{},{},{},{},{score}",
+            rank + 1,
+            interval.lower,
+            interval.upper,
+            rating.is_anchor,
+            games.games(),
+            games.wins,
+            games.draws,
+            games.losses,
+        );
+    }
+    lines
+}
+
+/// Returns the report for people.
+fn text(report: &RatingReport) -> String {
+    let mut text = format!(
+        "{}: {} games count of {} played, {} openings of {} random actions, seats swapped\n",
+        report.ruleset, report.games, report.games_played, report.openings_distinct, report.opening_length
+    );
+    match (&report.table, &report.refused) {
+        (Some(table), _) => table_text(&mut text, table),
+        (None, reason) => text += &format!("no rating: {}\n", reason.as_deref().unwrap_or("there are no games")),
+    }
+    let repeated: u64 = report.pairings.iter().map(|pairing| pairing.pairs_repeated).sum();
+    if repeated > 0 {
+        text += &format!("{repeated} pairs of games taken out as repetitions\n");
+    }
+    if report.truncated > 0 {
+        text += &format!("{} games ended by the program's own limit, counted as draws\n", report.truncated);
+    }
+    if report.is_interrupted {
+        text += "stopped early; the rest can be played with the same --out\n";
+    }
+    text
+}
+
+fn table_text(text: &mut String, table: &RatingTable) {
+    let width = table.agents.iter().map(|rating| rating.agent.len()).max().unwrap_or(5).max(5);
+    let percent = table.confidence * 100.0;
+    let interval = format!("{percent:.0} % interval");
+    *text += &format!(
+        "\n{:>3}  {:width$}  {:>7}  {interval:>20}  {:>6}  {:>7}  wins/draws/losses\n",
+        "", "agent", "Elo", "games", "score"
+    );
+    for (rank, rating) in table.agents.iter().enumerate() {
+        let Trinomial { wins, draws, losses } = rating.games;
+        let bounds = match rating.is_anchor {
+            true => "given".to_owned(),
+            false => format!("[{:+.1}, {:+.1}]", rating.elo.interval.lower, rating.elo.interval.upper),
+        };
+        let score = rating.score.map_or("-".to_owned(), |score| format!("{:.2} %", score * 100.0));
+        *text += &format!(
+            "{:>3}  {:width$}  {:>+7.1}  {bounds:>20}  {:>6}  {score:>7}  {wins}/{draws}/{losses}\n",
+            rank + 1,
+            rating.agent,
+            rating.elo.value,
+            rating.games.games(),
+        );
+    }
+    *text += "\nlikelihood that the row is stronger than the column, %\n";
+    *text += &format!("{:width$}  ", "");
+    for rank in 1..=table.agents.len() {
+        *text += &format!("{rank:>6}");
+    }
+    *text += "\n";
+    for (rating, row) in table.agents.iter().zip(&table.superiority) {
+        *text += &format!("{:width$}  ", rating.agent);
+        for likelihood in row {
+            let shown = likelihood.map_or("-".to_owned(), |likelihood| format!("{:.1}", likelihood * 100.0));
+            *text += &format!("{shown:>6}");
+        }
+        *text += "\n";
+    }
+    fit_text(text, table);
+}
+
+fn fit_text(text: &mut String, table: &RatingTable) {
+    let share = |name: &str, rated: &Rated| {
+        let Rated { value, interval, .. } = rated;
+        format!("  {name:<22} {:.2} %  [{:.2}, {:.2}]\n", value * 100.0, interval.lower * 100.0, interval.upper * 100.0)
+    };
+    let equal = &table.equal_strength;
+    *text += "\nthe player who begins, against an equal\n";
+    *text += &share("expected score", &equal.score);
+    *text += &share("wins", &equal.win);
+    *text += &share("draws", &equal.draw);
+    *text += &share("loses", &equal.loss);
+    let bound = |bound: Option<f64>| bound.map_or("-".to_owned(), |bound| format!("{bound:+.1}"));
+    let elo = equal.elo;
+    *text += &format!("  {:<22} {:+.1}  [{}, {}]\n", "score as Elo", elo.value, bound(elo.lower), bound(elo.upper));
+    let model = match table.model {
+        DrawModel::Davidson => format!("Davidson, draw parameter ν {:.4}", table.draw_parameter),
+        DrawModel::RaoKupper => format!("Rao-Kupper, draw parameter {:.1} Elo", table.draw_parameter * ELO_PER_NAT),
+    };
+    let advantage = table.advantage;
+    *text += "\nthe fit\n";
+    *text += &format!("  {:<22} {model}\n", "model");
+    *text += &format!(
+        "  {:<22} {:+.1} Elo  [{:+.1}, {:+.1}]\n",
+        "first-move advantage γ", advantage.value, advantage.interval.lower, advantage.interval.upper
+    );
+    let errors = match table.errors {
+        ErrorKind::ClusteredByOpening => "clustered by opening",
+        ErrorKind::FisherInformation => "Fisher information, as there are few openings: they may be too small",
+    };
+    *text += &format!("  {:<22} {errors}\n", "errors");
+    let mut test = |name: &str, found: &Test<(f64, usize, f64)>| {
+        *text += &match found {
+            Test::Done((statistic, degrees, p)) => format!("  {name:<22} χ² {statistic:.2} of {degrees}, p {p:.3}\n"),
+            Test::Refused(reason) => format!("  {name:<22} none: {reason}\n"),
+        };
+    };
+    let ratio = |found: &Test<LikelihoodRatio>| found.map(|test| (test.statistic, test.degrees, test.p));
+    test("model fits", &table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p)));
+    test("no advantage", &ratio(&table.advantage_test));
+    test("same for all agents", &ratio(&table.constant_advantage_test));
+    test(
+        "same at all strengths",
+        &table.advantage_by_strength.map(|test| {
+            let ratio = test.likelihood_ratio;
+            (ratio.statistic, ratio.degrees, ratio.p)
+        }),
+    );
+    if table.is_regularised {
+        *text +=
+            "\nsome agents took every point, so the games alone give no finite ratings; a weak prior (600 Elo wide)\n";
+        *text += "holds them, and their distance is a lower bound rather than an estimate\n";
+        let groups: Vec<String> = table.separation.iter().map(|group| group.join(", ")).collect();
+        if groups.len() > 1 {
+            *text += &format!("  every point went to the left: {}\n", groups.join("  >  "));
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Ratings: many agents, every pairing a match of paired openings, one joint fit.
+//!
+//! All pairings play the same openings, so an opening that favours a side favours it everywhere; the errors are
+//! clustered by opening for that reason. The games do not depend on the order in which agents are named, and
+//! every game goes to one ledger: an agent that is added later plays its own games only.
+
+mod separation;
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use latrunculi_engine::{GameRecord, Rules};
+use serde::Serialize;
+
+use crate::agents::{AgentSpec, NetworkFactory};
+use crate::match_play::{MatchConfig, MatchError, MatchReport, play_match};
+use crate::openings::{OpeningBook, default_length};
+use crate::statistics::{PairTable, SeriesResult, StatisticsError, Trinomial};
+
+pub use table::{AgentRating, EqualStrength, ErrorKind, FitSettings, Rated, RatingTable, Test};
+
+/// Who plays whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// Everybody plays everybody else.
+    RoundRobin,
+    /// One agent, by index, plays everybody else.
+    Gauntlet(usize),
+}
+
+/// Everything that a rating depends on, beside the rules.
+#[derive(Clone, Debug)]
+pub struct RatingConfig {
+    /// The agents; no two the same.
+    pub agents: Vec<AgentSpec>,
+    /// What else each agent's games depend on, such as the checksum of a model file.
+    pub identities: Vec<String>,
+    /// Who plays whom.
+    pub pairing: Pairing,
+    /// Pairs of games of each pairing, seats swapped within a pair.
+    pub pairs: usize,
+    /// Everything random is derived from it.
+    pub seed: u64,
+    /// How many random actions open a game; `None` is [`default_length`].
+    pub opening_length: Option<usize>,
+    /// What is asked of the fit; anchors by the index of [`RatingConfig::agents`].
+    pub fit: FitSettings,
+    /// Threads to think on; 0 for one per processor core. Does not change the result.
+    pub threads: usize,
+    /// How many games share the batches of a network.
+    pub games_at_once: usize,
+    /// Where games are written as they end, and found again by a rating that goes on.
+    pub ledger: Option<PathBuf>,
+}
+
+impl RatingConfig {
+    /// Returns a round robin of `pairs` pairs of games in each pairing, everything else at its default: seed
+    /// 0, Davidson's model, the first agent at 0 Elo, 95 % intervals, all cores, no ledger.
+    #[must_use]
+    pub fn new(agents: Vec<AgentSpec>, pairs: usize) -> RatingConfig {
+        RatingConfig {
+            identities: vec![String::new(); agents.len()],
+            agents,
+            pairing: Pairing::RoundRobin,
+            pairs,
+            seed: 0,
+            opening_length: None,
+            fit: FitSettings::default(),
+            threads: 0,
+            games_at_once: 64,
+            ledger: None,
+        }
+    }
+
+    /// Returns the pairings as pairs of indices, the agent whose text comes first in front.
+    fn pairings(&self) -> Vec<[usize; 2]> {
+        let count = self.agents.len();
+        let mut pairings: Vec<[usize; 2]> = match self.pairing {
+            Pairing::RoundRobin => (0..count).flat_map(|one| (one + 1..count).map(move |other| [one, other])).collect(),
+            Pairing::Gauntlet(one) => (0..count).filter(|&other| other != one).map(|other| [one, other]).collect(),
+        };
+        for pairing in &mut pairings {
+            pairing.sort_by_key(|&agent| self.agents[agent].to_string());
+        }
+        pairings
+    }
+
+    fn check(&self) -> Result<(), RatingError> {
+        let texts: Vec<String> = self.agents.iter().map(AgentSpec::to_string).collect();
+        if texts.len() < 2 {
+            return Err(RatingError::TooFewAgents);
+        }
+        for (index, text) in texts.iter().enumerate() {
+            if texts[..index].contains(text) {
+                return Err(RatingError::SameAgent { agent: text.clone() });
+            }
+        }
+        if let Pairing::Gauntlet(agent) = self.pairing
+            && agent >= texts.len()
+        {
+            return Err(StatisticsError::UnknownAgent { agent, agent_count: texts.len() }.into());
+        }
+        Ok(())
+    }
+}
+
+/// Where a rating stands.
+#[derive(Debug)]
+pub struct RatingProgress<'a> {
+    /// Games that have ended, those of the ledger included.
+    pub games: usize,
+    /// The most games that there will be.
+    pub games_max: usize,
+    /// The pairing being played, from 0.
+    pub pairing: usize,
+    /// How many pairings there are.
+    pub pairings: usize,
+    /// The two agents' texts.
+    pub agents: &'a [String; 2],
+    /// The pairs of this pairing counted so far.
+    pub table: &'a PairTable,
+    /// The game that has just ended; `None` for those that come from the ledger.
+    pub record: Option<&'a GameRecord>,
+}
+
+/// What is told of the progress of a rating; answers whether to go on.
+pub type RatingObserver<'a> = dyn FnMut(&RatingProgress<'_>) -> ControlFlow<()> + Send + 'a;
+
+/// Why a rating cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum RatingError {
+    /// One agent alone has no rating.
+    #[error("a rating needs at least two agents")]
+    TooFewAgents,
+    /// An agent is named twice.
+    #[error("{agent} is named twice; another seed= makes two agents that draw lots differently")]
+    SameAgent {
+        /// Its text.
+        agent: String,
+    },
+    /// A pairing cannot be played.
+    #[error("{} against {}: {source}", agents[0], agents[1])]
+    Match {
+        /// The agents' texts.
+        agents: [String; 2],
+        /// Why not.
+        source: Box<MatchError>,
+    },
+    /// The question is none.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+}
+
+/// What a rating came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct RatingReport {
+    /// The ruleset's id.
+    pub ruleset: String,
+    /// The seed of all games.
+    pub seed: u64,
+    /// Random actions at the beginning of each game.
+    pub opening_length: usize,
+    /// Games that count.
+    pub games: u64,
+    /// Games played, those taken out of the count included.
+    pub games_played: u64,
+    /// Openings of the counted games that differ, mirror images counting as the same.
+    pub openings_distinct: u64,
+    /// Counted games that the program's own limit of turns ended; they count as draws.
+    pub truncated: u64,
+    /// The ratings; `None` where the games give none.
+    pub table: Option<RatingTable>,
+    /// Why there is no table.
+    pub refused: Option<String>,
+    /// Each pairing's results.
+    pub pairings: Vec<PairingResult>,
+    /// Whether it was stopped before its end.
+    pub is_interrupted: bool,
+}
+
+/// The results of one pairing.
+#[derive(Clone, Debug, Serialize)]
+pub struct PairingResult {
+    /// The agents' texts.
+    pub agents: [String; 2],
+    /// Results of the first of them, where it began the game.
+    pub beginning: Trinomial,
+    /// Results of the first of them, where the other one began.
+    pub replying: Trinomial,
+    /// Pairs of games taken out of the count as repetitions.
+    pub pairs_repeated: u64,
+}
+
+/// Plays every pairing, or what the ledger leaves of it, and fits all agents at once.
+///
+/// The result depends on neither the number of threads nor breaks. Networks are opened anew for each pairing.
+///
+/// # Errors
+/// [`RatingError`]. What has been played by then stands in the ledger.
+pub fn play_rating<'e>(
+    rules: &Arc<Rules>,
+    config: &RatingConfig,
+    networks: &mut NetworkFactory<'_, 'e>,
+    observer: &mut RatingObserver<'_>,
+) -> Result<RatingReport, RatingError> {
+    config.check()?;
+    let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
+    let pairings = config.pairings();
+    let book = OpeningBook::draw(rules, config.seed, config.pairs, opening_length);
+    // A repeated opening is played again only by those who draw lots.
+    let games_of = |pairing: &[usize; 2]| {
+        let draws_lots = pairing.iter().any(|&agent| config.agents[agent].is_random());
+        2 * if draws_lots { config.pairs } else { book.distinct() }
+    };
+    let games_max = pairings.iter().map(games_of).sum();
+    let mut games_before = 0;
+    let mut matches: Vec<([usize; 2], MatchReport)> = Vec::with_capacity(pairings.len());
+    for (index, &pairing) in pairings.iter().enumerate() {
+        let texts = pairing.map(|agent| config.agents[agent].to_string());
+        let mut latest = 0;
+        let match_config = MatchConfig {
+            seed: config.seed,
+            opening_length: Some(opening_length),
+            confidence: config.fit.confidence,
+            threads: config.threads,
+            games_at_once: config.games_at_once,
+            ledger: config.ledger.clone(),
+            identities: pairing.map(|agent| config.identities[agent].clone()),
+            ..MatchConfig::new(pairing.map(|agent| config.agents[agent].clone()), config.pairs)
+        };
+        let report = play_match(rules, &match_config, networks, &mut |at| {
+            latest = at.games;
+            observer(&RatingProgress {
+                games: games_before + at.games,
+                games_max,
+                pairing: index,
+                pairings: pairings.len(),
+                agents: &texts,
+                table: at.table,
+                record: at.record,
+            })
+        })
+        .map_err(|source| RatingError::Match { agents: texts.clone(), source: Box::new(source) })?;
+        games_before += latest;
+        let is_interrupted = report.is_interrupted;
+        matches.push((pairing, report));
+        if is_interrupted {
+            break;
+        }
+    }
+    let opening_of = |pair: usize| book.openings[pair].repeats.unwrap_or(pair) as u64;
+    let results: Vec<SeriesResult> =
+        matches.iter().flat_map(|(pairing, report)| series(*pairing, report, opening_of)).collect();
+    let texts: Vec<String> = config.agents.iter().map(AgentSpec::to_string).collect();
+    let (table, refused) = match RatingTable::fit(&texts, &results, &config.fit) {
+        Ok(table) => (Some(table), None),
+        Err(StatisticsError::Unconnected { agent }) => {
+            let reason = format!("no chain of games joins {} to an agent whose rating is given", texts[agent]);
+            (None, Some(reason))
+        }
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let openings: BTreeSet<u64> = results.iter().map(|result| result.opening).collect();
+    Ok(RatingReport {
+        ruleset: rules.ruleset().id.clone(),
+        seed: config.seed,
+        opening_length,
+        games: matches.iter().map(|(_, report)| report.games).sum(),
+        games_played: matches.iter().map(|(_, report)| report.games_played).sum(),
+        openings_distinct: openings.len() as u64,
+        truncated: matches.iter().map(|(_, report)| report.truncated).sum(),
+        table,
+        refused,
+        is_interrupted: matches.iter().any(|(_, report)| report.is_interrupted),
+        pairings: matches.into_iter().map(|(_, report)| PairingResult::of(report)).collect(),
+    })
+}
+
+impl PairingResult {
+    fn of(report: MatchReport) -> PairingResult {
+        PairingResult {
+            beginning: report.by_seat.beginning,
+            replying: report.by_seat.replying,
+            pairs_repeated: report.pairs_repeated,
+            agents: report.agents,
+        }
+    }
+}
+
+/// Returns a match's counted games by seats and opening.
+fn series(pairing: [usize; 2], report: &MatchReport, opening_of: impl Fn(usize) -> u64) -> Vec<SeriesResult> {
+    let mut games: BTreeMap<(u64, usize), Trinomial> = BTreeMap::new();
+    for game in &report.records {
+        games.entry((opening_of(game.pair), game.beginner)).or_default().record(game.result);
+    }
+    games
+        .into_iter()
+        .map(|((opening, beginner), games)| SeriesResult {
+            first: pairing[beginner],
+            second: pairing[1 - beginner],
+            games,
+            opening,
+        })
+        .collect()
+}

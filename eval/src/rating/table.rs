@@ -1,0 +1,280 @@
+//! One joint fit of all agents, as a table.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::separation;
+use crate::statistics::bradley_terry::{AdvantageByStrength, GoodnessOfFit, LikelihoodRatio};
+use crate::statistics::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
+use crate::statistics::{
+    BradleyTerry, Confidence, Covariance, DrawModel, ELO_PER_NAT, Estimate, Fit, Interval, SeriesResult,
+    StatisticsError, Trinomial,
+};
+
+/// What is asked of a fit.
+#[derive(Clone, Debug)]
+pub struct FitSettings {
+    /// How draws arise.
+    pub model: DrawModel,
+    /// The ratings in Elo that are given, by agent; empty for agent 0 at 0.
+    pub anchors: BTreeMap<usize, f64>,
+    /// The confidence of all intervals.
+    pub confidence: Confidence,
+}
+
+impl Default for FitSettings {
+    fn default() -> Self {
+        FitSettings { model: DrawModel::Davidson, anchors: BTreeMap::new(), confidence: Confidence::NINETY_FIVE }
+    }
+}
+
+/// The joint fit of all agents under one ruleset.
+#[derive(Clone, Debug, Serialize)]
+pub struct RatingTable {
+    /// How draws arise.
+    pub model: DrawModel,
+    /// The agents, strongest first.
+    pub agents: Vec<AgentRating>,
+    /// How likely the agent of the row is stronger than that of the column, in `[0, 1]`, both in the order of
+    /// `agents`; `None` on the diagonal and between two anchors.
+    pub superiority: Vec<Vec<Option<f64>>>,
+    /// The first-move advantage `γ` at equal strength, in Elo.
+    pub advantage: Rated,
+    /// `ν` (Davidson) or `δ` in nats (Rao-Kupper); 0 if no game was drawn.
+    pub draw_parameter: f64,
+    /// What the first player may expect of an opponent as strong as himself.
+    pub equal_strength: EqualStrength,
+    /// Which errors the intervals come from.
+    pub errors: ErrorKind,
+    /// The model against the table of agents by seats.
+    pub goodness_of_fit: Test<GoodnessOfFit>,
+    /// "There is no first-move advantage" against "there is one".
+    pub advantage_test: Test<LikelihoodRatio>,
+    /// "The advantage is the same for all agents" against "every agent has one of its own".
+    pub constant_advantage_test: Test<LikelihoodRatio>,
+    /// "The advantage does not change with strength" against "it does".
+    pub advantage_by_strength: Test<AdvantageByStrength>,
+    /// Groups of agents, best first, of which each took every point against the later ones that it met; one group
+    /// where all ratings are finite without help.
+    pub separation: Vec<Vec<String>>,
+    /// Whether the games alone gave no finite ratings, so that a weak prior was added.
+    pub is_regularised: bool,
+    /// The confidence of all intervals.
+    pub confidence: f64,
+}
+
+/// One agent's rating.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgentRating {
+    /// Its text.
+    pub agent: String,
+    /// Its rating in Elo.
+    pub elo: Rated,
+    /// Whether the rating was given, so that it has no interval.
+    pub is_anchor: bool,
+    /// Its results against all others.
+    pub games: Trinomial,
+    /// Its mean score against all others.
+    pub score: Option<f64>,
+}
+
+/// An estimate with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rated {
+    /// The point estimate.
+    pub value: f64,
+    /// Its standard error; 0 for what was given.
+    pub standard_error: f64,
+    /// Its interval.
+    pub interval: Interval,
+}
+
+impl Rated {
+    fn new(estimate: Estimate, confidence: Confidence) -> Rated {
+        let Estimate { value, standard_error } = estimate;
+        Rated { value, standard_error, interval: estimate.interval(confidence) }
+    }
+
+    /// As [`Rated::new`], the interval cut to `[0, 1]`.
+    fn share(estimate: Estimate, confidence: Confidence) -> Rated {
+        let rated = Rated::new(estimate, confidence);
+        Rated { interval: rated.interval.clamped(0.0, 1.0), ..rated }
+    }
+}
+
+/// The results of a game between equally strong agents, for the player who begins.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct EqualStrength {
+    /// Probability that he wins.
+    pub win: Rated,
+    /// Probability of a draw.
+    pub draw: Rated,
+    /// Probability that he loses.
+    pub loss: Rated,
+    /// His expected score.
+    pub score: Rated,
+    /// The logistic Elo difference that the score amounts to; not the `γ` of the model.
+    pub elo: EloEstimate,
+}
+
+/// Where the errors come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The sandwich by opening.
+    ClusteredByOpening,
+    /// The joint Fisher information: there were no more openings than parameters.
+    FisherInformation,
+}
+
+/// A test, or why there is none.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test<T> {
+    /// What it gave.
+    Done(T),
+    /// Why the games allow none.
+    Refused(String),
+}
+
+impl<T> Test<T> {
+    /// Returns the test with another view of what it gave.
+    pub fn map<U>(&self, view: impl FnOnce(&T) -> U) -> Test<U> {
+        match self {
+            Test::Done(found) => Test::Done(view(found)),
+            Test::Refused(reason) => Test::Refused(reason.clone()),
+        }
+    }
+}
+
+impl<T> From<Result<T, StatisticsError>> for Test<T> {
+    fn from(result: Result<T, StatisticsError>) -> Test<T> {
+        match result {
+            Ok(value) => Test::Done(value),
+            Err(StatisticsError::Separated) => Test::Refused("without a prior the ratings run to infinity".to_owned()),
+            Err(StatisticsError::Unidentified) => Test::Refused("it needs at least three agents".to_owned()),
+            Err(error) => Test::Refused(error.to_string()),
+        }
+    }
+}
+
+impl RatingTable {
+    /// Fits all agents at once.
+    ///
+    /// `agents` are their texts; `results` name them by index, each from the view of whoever began the game.
+    ///
+    /// # Errors
+    /// As [`BradleyTerry::fit`].
+    pub fn fit(
+        agents: &[String],
+        results: &[SeriesResult],
+        settings: &FitSettings,
+    ) -> Result<RatingTable, StatisticsError> {
+        let anchors: BTreeMap<usize, f64> =
+            if settings.anchors.is_empty() { BTreeMap::from([(0, 0.0)]) } else { settings.anchors.clone() };
+        let in_nats = anchors.iter().map(|(&agent, &elo)| (agent, elo / ELO_PER_NAT));
+        let model = BradleyTerry::new(settings.model, agents.len()).anchored(in_nats);
+        let fit = model.fit(results)?;
+        let (errors, covariance) = match fit.advantage(Covariance::Clustered) {
+            Ok(_) => (ErrorKind::ClusteredByOpening, Covariance::Clustered),
+            Err(_) => (ErrorKind::FisherInformation, Covariance::Fisher),
+        };
+        let of_fit = FittedAgents { fit: &fit, covariance, confidence: settings.confidence };
+
+        let points = points_taken(agents.len(), results);
+        let mut rated = Vec::with_capacity(agents.len());
+        for (index, agent) in agents.iter().enumerate() {
+            let games = games_of(index, results);
+            let elo = match anchors.get(&index) {
+                Some(&value) => Rated::new(Estimate { value, standard_error: 0.0 }, settings.confidence),
+                None => of_fit.elo(index)?,
+            };
+            let is_anchor = anchors.contains_key(&index);
+            rated.push((index, AgentRating { agent: agent.clone(), elo, is_anchor, games, score: games.mean() }));
+        }
+        rated.sort_by(|(_, one), (_, other)| {
+            other.elo.value.total_cmp(&one.elo.value).then_with(|| one.agent.cmp(&other.agent))
+        });
+        let order: Vec<usize> = rated.iter().map(|&(index, _)| index).collect();
+        let groups = separation::groups(&points);
+        Ok(RatingTable {
+            model: settings.model,
+            superiority: of_fit.superiority(&order)?,
+            agents: rated.into_iter().map(|(_, rating)| rating).collect(),
+            advantage: Rated::new(fit.advantage(covariance)?.scaled(ELO_PER_NAT), settings.confidence),
+            draw_parameter: fit.draw_parameter(),
+            equal_strength: of_fit.equal_strength()?,
+            errors,
+            goodness_of_fit: fit.goodness_of_fit().into(),
+            advantage_test: model.advantage_test(results).into(),
+            constant_advantage_test: model.constant_advantage_test(results).into(),
+            advantage_by_strength: model.advantage_by_strength_test(results).into(),
+            separation: groups
+                .into_iter()
+                .map(|group| group.into_iter().map(|agent| agents[agent].clone()).collect())
+                .collect(),
+            is_regularised: fit.regularised(),
+            confidence: settings.confidence.level(),
+        })
+    }
+}
+
+/// What a fit says of its agents.
+struct FittedAgents<'a> {
+    fit: &'a Fit,
+    covariance: Covariance,
+    confidence: Confidence,
+}
+
+impl FittedAgents<'_> {
+    fn elo(&self, agent: usize) -> Result<Rated, StatisticsError> {
+        Ok(Rated::new(self.fit.strength(agent, self.covariance)?.scaled(ELO_PER_NAT), self.confidence))
+    }
+
+    fn superiority(&self, order: &[usize]) -> Result<Vec<Vec<Option<f64>>>, StatisticsError> {
+        let likelihood = |one: usize, other: usize| -> Result<Option<f64>, StatisticsError> {
+            if one == other {
+                return Ok(None);
+            }
+            Ok(self.fit.difference(one, other, self.covariance)?.likelihood_above(0.0))
+        };
+        order.iter().map(|&one| order.iter().map(|&other| likelihood(one, other)).collect()).collect()
+    }
+
+    fn equal_strength(&self) -> Result<EqualStrength, StatisticsError> {
+        let share = |estimate| Rated::share(estimate, self.confidence);
+        let [win, draw, loss] = self.fit.equal_strength_shares(self.covariance)?.map(share);
+        let found = self.fit.equal_strength_score(self.covariance)?;
+        let score = share(Estimate { value: found.mean(), standard_error: found.standard_error() });
+        let elo = EloEstimate {
+            value: elo_from_score(score.value.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN)).unwrap_or_default(),
+            lower: elo_from_score(score.interval.lower),
+            upper: elo_from_score(score.interval.upper),
+        };
+        Ok(EqualStrength { win, draw, loss, score, elo })
+    }
+}
+
+/// Returns an agent's results against all others.
+fn games_of(agent: usize, results: &[SeriesResult]) -> Trinomial {
+    let mut games = Trinomial::default();
+    for result in results.iter().filter(|result| result.first != result.second) {
+        if result.first == agent {
+            games += result.games;
+        } else if result.second == agent {
+            games += result.games.reversed();
+        }
+    }
+    games
+}
+
+/// Returns what each agent (row) took off each other one.
+fn points_taken(agent_count: usize, results: &[SeriesResult]) -> Vec<Vec<f64>> {
+    let mut points = vec![vec![0.0; agent_count]; agent_count];
+    for result in results.iter().filter(|result| result.first != result.second) {
+        points[result.first][result.second] += result.games.points();
+        points[result.second][result.first] += result.games.reversed().points();
+    }
+    points
+}

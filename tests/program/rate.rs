@@ -1,0 +1,71 @@
+//! `rate` as a user meets it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::commands::{complaint, latrunculi, printed};
+
+fn rate(folder: &Path, more: &[&str]) -> std::process::Output {
+    let folder = folder.to_str().expect("a path");
+    let mut arguments = vec!["rate", "random", "greedy", "alphabeta:nodes=30", "--ruleset", "bell-8x8"];
+    arguments.extend(["--games", "6", "--threads", "2", "--out", folder]);
+    arguments.extend(more);
+    latrunculi(&arguments)
+}
+
+#[test]
+fn a_rating_leaves_games_and_tables_and_goes_on_from_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = rate(folder.path(), &[]);
+    assert!(output.status.success(), "{}", complaint(&output));
+    let text = printed(&output);
+    for part in ["bell-8x8: 18 games", "95 % interval", "the player who begins, against an equal", "Davidson"] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let (json, csv) = (read("rating.json"), read("rating.csv"));
+    assert_eq!(read("games.jsonl").lines().count(), 18);
+    // The table says the same as the data.
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for (line, rating) in csv.lines().skip(1).zip(report["table"]["agents"].as_array().unwrap()) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(cells[1].trim_matches('"'), rating["agent"].as_str().unwrap());
+        assert_eq!(cells[2], format!("{:.3}", rating["elo"]["value"].as_f64().unwrap()));
+    }
+    assert_eq!(csv.lines().count(), 4);
+
+    // Killed: some of the games are lost, the result is the same.
+    let games = read("games.jsonl");
+    fs::write(folder.path().join("games.jsonl"), &games[..games.len() / 2]).unwrap();
+    let again = rate(folder.path(), &["--json", "--quiet"]);
+    assert_eq!((printed(&again), read("rating.json")), (json.clone(), json));
+    assert_eq!(read("rating.csv"), csv);
+    assert!(complaint(&again).is_empty());
+
+    // Another model has the same games to fit.
+    let other = rate(folder.path(), &["--model", "rao-kupper", "--csv", "--anchor", "greedy=100"]);
+    assert!(printed(&other).contains("\"greedy\",100.000,0.000,100.000,100.000,true"), "{}", printed(&other));
+    assert_eq!(read("games.jsonl").lines().count(), 18);
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_is_played() {
+    let refused = |more: &[&str], status: i32, part: &str| {
+        let mut arguments = vec!["rate", "--ruleset", "bell-8x8"];
+        arguments.extend(more);
+        let output = latrunculi(&arguments);
+        assert_eq!(output.status.code(), Some(status), "{more:?}");
+        assert!(complaint(&output).contains(part), "{more:?}: {}", complaint(&output));
+    };
+    refused(&["random"], 1, "at least two agents");
+    refused(&["random", "human"], 1, "human plays in `latrunculi play` only");
+    refused(&["random", "greedy", "random"], 1, "random is named twice");
+    refused(&["random", "greedy", "--games", "0"], 1, "--games is a number");
+    refused(&["random", "greedy", "--anchor", "mcts:sims=1=0"], 1, "mcts:sims=1 is not among the agents");
+    refused(&["random", "greedy", "--gauntlet", "greedy:seed=1"], 1, "greedy:seed=1 is not among the agents");
+    refused(&["random", "greedy", "--anchor", "random=0", "--anchor", "random=1"], 1, "two ratings");
+    refused(&["random", "greedy", "--anchor", "random"], 2, "random=0");
+    refused(&["random", "greedy", "--anchor", "random=NaN"], 2, "random=0");
+    refused(&["random", "gredy"], 2, "did you mean greedy?");
+    refused(&["random", "greedy", "--model", "elo"], 2, "davidson");
+}
