@@ -3,7 +3,7 @@
 mod display;
 mod judge;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -383,6 +383,7 @@ impl TrainingRun {
             settings,
             run_seed: config.seed,
             generation,
+            played: BTreeSet::new(),
             games: if is_taught { teacher.games } else { config.games.per_generation },
             in_flight: config.games.in_flight,
             teaching: is_taught.then_some(teacher.alphabeta),

@@ -11,6 +11,8 @@
 mod batch;
 pub mod rule_inputs;
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::{Action, ActionKind};
 use crate::player::Player;
 use crate::position::{Phase, Position};
@@ -68,7 +70,7 @@ pub const SCALARS: [&str; 18] = [
 ];
 
 /// Sizes of the input and of the policy for one board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape {
     /// Files, `W`.
     pub files: usize,

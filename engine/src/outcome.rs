@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::player::Player;
 
 /// The end of a game: who won, if anybody, and why it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Outcome {
     /// The winner; `None` is a draw.
     pub winner: Option<Player>,
@@ -26,7 +28,7 @@ impl Outcome {
 }
 
 /// What ended a game (rules.md, section 1, "Order of resolution", step 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum EndReason {
     /// A dux was enclosed (`dux.capture = enclosure`, `end.win_dux`).
     DuxEnclosed,

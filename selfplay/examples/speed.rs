@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -30,13 +30,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         run_seed: 1,
         generation: 0,
         games: 40,
+        played: BTreeSet::new(),
         in_flight: 32,
         teaching: None,
         parallel_trees: false,
     };
     let since = Instant::now();
     let progress = Progress::default();
-    let games = play_games(&plan, &mut [&mut teacher], &progress, &|_| true)?;
+    let games = play_games(&plan, &mut [&mut teacher], &progress, &|_: &Progress| true)?;
     let secs = since.elapsed().as_secs_f64();
     let mut reasons: BTreeMap<_, u32> = BTreeMap::new();
     for game in &games {

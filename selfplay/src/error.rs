@@ -13,9 +13,24 @@ pub enum SelfPlayError {
     /// Whoever watches asked to stop.
     #[error("stopped")]
     Stopped,
+    /// A game could not be written down.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// The settings are out of range, every reason named.
     #[error("the games cannot be set up: {}", .0.join("; "))]
     Settings(Vec<String>),
+}
+
+/// The system refused a journal.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {attempt}: {source}", path = .path.display())]
+pub struct JournalError {
+    /// The file.
+    pub path: PathBuf,
+    /// What was being done.
+    pub attempt: &'static str,
+    /// The system's answer.
+    pub source: std::io::Error,
 }
 
 /// Why a shard could not be written or read.

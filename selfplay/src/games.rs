@@ -5,6 +5,7 @@
 //! evaluator answers them as one batch, every tree takes its answer. A game depends on its key and on the
 //! answers alone: neither the lane nor the number of games in flight changes it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -13,6 +14,7 @@ use std::time::Instant;
 use latrunculi_engine::{Action, GameState, Outcome, Player, Rules};
 use latrunculi_search::{Evaluation, Evaluator};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::cache::EvaluationCache;
 use crate::error::SelfPlayError;
@@ -39,6 +41,8 @@ pub struct SelfPlayPlan {
     pub generation: u64,
     /// Number of games.
     pub games: u64,
+    /// Those of them that are not played, by number: they have been before.
+    pub played: BTreeSet<u64>,
     /// Games in flight in each lane; at least 1.
     pub in_flight: usize,
     /// Set where alpha-beta plays both sides in place of the evaluators, which then only stand for lanes.
@@ -48,7 +52,7 @@ pub struct SelfPlayPlan {
 }
 
 /// A finished game.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlayedGame {
     /// Its number in the generation.
     pub index: u64,
@@ -81,14 +85,38 @@ pub struct Progress {
     pub lane_nanos: AtomicU64,
 }
 
-/// Is told of every batch; answers whether to go on.
-pub type Watch<'a> = &'a (dyn Fn(&Progress) -> bool + Sync);
+/// Who watches the lanes; called on their threads. A closure serves where only the progress is of interest.
+pub trait Watch: Sync {
+    /// Is asked after every batch whether to go on.
+    fn goes_on(&self, progress: &Progress) -> bool;
+
+    /// Is called before a lane moves its trees and evaluates a batch; may let the lane wait.
+    fn begin_round(&self) {}
+
+    /// Is called after that, however it ended.
+    fn end_round(&self) {}
+
+    /// Is given every game that has ended. Answers why the games cannot go on, if they cannot.
+    ///
+    /// # Errors
+    /// [`SelfPlayError`], which ends the games.
+    fn take(&self, _game: &PlayedGame) -> Result<(), SelfPlayError> {
+        Ok(())
+    }
+}
+
+impl<F: Fn(&Progress) -> bool + Sync> Watch for F {
+    fn goes_on(&self, progress: &Progress) -> bool {
+        self(progress)
+    }
+}
 
 /// Plays the games of `plan` with one lane per evaluator; returns them by number.
 ///
 /// # Errors
 /// [`SelfPlayError::Settings`] when a setting is out of range, [`SelfPlayError::Evaluation`] when an evaluator
-/// fails, [`SelfPlayError::Stopped`] when `watch` answers no. Unfinished and finished games are then lost.
+/// fails, [`SelfPlayError::Stopped`] when `watch` answers no, and what `watch` answers to a game. Of the games only those
+/// that `watch` was given are then known.
 ///
 /// # Panics
 /// When there is no evaluator.
@@ -96,7 +124,7 @@ pub fn play_games(
     plan: &SelfPlayPlan,
     evaluators: &mut [LaneEvaluator<'_>],
     progress: &Progress,
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<Vec<PlayedGame>, SelfPlayError> {
     let settings = &plan.settings;
     let mut faults = settings.faults();
@@ -108,70 +136,48 @@ pub fn play_games(
         return Err(SelfPlayError::Settings(faults));
     }
     let habits = Habits { settings: settings.clone(), teaching: plan.teaching };
-    let begin = |slot: &mut Slot, game: u64| {
-        let key = GameKey { run_seed: plan.run_seed, generation: plan.generation, game };
-        let mut stream = key.stream(Purpose::Opening);
-        let start = Start::draw(settings, &mut stream);
-        slot.begin(key, &random_opening(&plan.rules, start.random_actions, &mut stream), start);
-        slot.teacher = plan.teaching.map(|_| Box::new(AlphaBetaTeacher::new(&plan.rules)));
-    };
-    let finish = |slot: &mut Slot, outcome: Outcome| PlayedGame {
-        index: slot.index,
-        outcome,
-        action_count: slot.action_count,
-        turn_count: u32::from(slot.search.game().position().turns()),
-        resigned: slot.resigned,
-        samples: slot.take_samples(outcome, &habits),
-    };
     // Alpha-beta waits for nobody, so that its games follow one another.
     let in_flight = if plan.teaching.is_some() { 1 } else { plan.in_flight };
-    let run = Run { rules: &plan.rules, habits: &habits, games: plan.games, in_flight };
-    let mut games = run.play(plan.parallel_trees, evaluators, progress, watch, &begin, &finish)?;
+    let run = Run { plan, habits: &habits, in_flight, progress, watch, stop: AtomicBool::new(false) };
+    let mut games = run.play(evaluators)?;
     games.sort_by_key(|game| game.index);
     Ok(games)
 }
 
-/// What all lanes of a run have in common.
+/// What all lanes have in common.
 struct Run<'a> {
-    rules: &'a Arc<Rules>,
+    plan: &'a SelfPlayPlan,
     habits: &'a Habits,
-    games: u64,
     in_flight: usize,
+    progress: &'a Progress,
+    watch: &'a dyn Watch,
+    /// Set by the first lane that cannot go on.
+    stop: AtomicBool,
+}
+
+/// What one lane works with.
+struct Lane {
+    slots: Vec<Slot>,
+    evaluations: Vec<Evaluation>,
+    cache: EvaluationCache,
+    played: Vec<PlayedGame>,
 }
 
 impl Run<'_> {
-    /// Plays games `0..games`; `begin` sets a slot to a game, `finish` says what came of it.
-    fn play(
-        &self,
-        parallel_trees: bool,
-        evaluators: &mut [LaneEvaluator<'_>],
-        progress: &Progress,
-        watch: Watch<'_>,
-        begin: &(dyn Fn(&mut Slot, u64) + Sync),
-        finish: &(dyn Fn(&mut Slot, Outcome) -> PlayedGame + Sync),
-    ) -> Result<Vec<PlayedGame>, SelfPlayError> {
+    /// Deals the games to the lanes and plays them.
+    fn play(&self, evaluators: &mut [LaneEvaluator<'_>]) -> Result<Vec<PlayedGame>, SelfPlayError> {
         assert!(!evaluators.is_empty(), "self-play needs an evaluator");
-        let lane_count = evaluators.len() as u64;
-        let stop = AtomicBool::new(false);
+        let lane_count = evaluators.len();
         let lanes: Vec<Result<Vec<PlayedGame>, SelfPlayError>> = thread::scope(|scope| {
             let handles: Vec<_> = evaluators
                 .iter_mut()
-                .zip(0..)
-                .map(|(evaluator, lane)| {
-                    let stop = &stop;
+                .enumerate()
+                .map(|(lane, evaluator)| {
                     scope.spawn(move || {
-                        let mine = (lane..self.games).step_by(lane_count as usize);
-                        let played = self.play_lane(
-                            mine,
-                            parallel_trees,
-                            &mut **evaluator,
-                            progress,
-                            &|progress| !stop.load(Ordering::Relaxed) && watch(progress),
-                            begin,
-                            finish,
-                        );
+                        let open = (0..self.plan.games).filter(|game| !self.plan.played.contains(game));
+                        let played = self.play_lane(open.skip(lane).step_by(lane_count), &mut **evaluator);
                         if played.is_err() {
-                            stop.store(true, Ordering::Relaxed);
+                            self.stop.store(true, Ordering::Relaxed);
                         }
                         played
                     })
@@ -195,86 +201,111 @@ impl Run<'_> {
         error.map_or(Ok(all), Err)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the one place where a lane's parts come together")]
+    /// Plays the games `mine`, a round at a time.
     fn play_lane(
         &self,
         mut mine: impl Iterator<Item = u64>,
-        parallel_trees: bool,
         evaluator: &mut (dyn Evaluator<GameState> + Send),
-        progress: &Progress,
-        watch: Watch<'_>,
-        begin: &(dyn Fn(&mut Slot, u64) + Sync),
-        finish: &(dyn Fn(&mut Slot, Outcome) -> PlayedGame + Sync),
     ) -> Result<Vec<PlayedGame>, SelfPlayError> {
-        let mut since = Instant::now();
-        let first = GameState::new(Arc::clone(self.rules));
-        let mut slots: Vec<Slot> = Vec::new();
+        let first = GameState::new(Arc::clone(&self.plan.rules));
+        let mut lane = Lane {
+            slots: Vec::new(),
+            evaluations: Vec::new(),
+            cache: EvaluationCache::new(self.habits.settings.cache_entries),
+            played: Vec::new(),
+        };
         for game in mine.by_ref().take(self.in_flight) {
             let mut slot = Slot::new(self.habits, &first);
-            begin(&mut slot, game);
-            slots.push(slot);
+            self.begin(&mut slot, game);
+            lane.slots.push(slot);
         }
-        let mut played = Vec::new();
-        let mut evaluations: Vec<Evaluation> = Vec::new();
-        let mut cache = EvaluationCache::new(self.habits.settings.cache_entries);
-        loop {
-            if parallel_trees {
-                slots.par_iter_mut().with_min_len(4).for_each(|slot| slot.advance(self.habits, &cache));
-            } else {
-                slots.iter_mut().for_each(|slot| slot.advance(self.habits, &cache));
-            }
-            let hits = slots.iter_mut().map(|slot| std::mem::take(&mut slot.cache_hits)).sum();
-            progress.cache_hits.fetch_add(hits, Ordering::Relaxed);
-            let mut is_changed = false;
-            slots.retain_mut(|slot| {
-                let Some(outcome) = slot.outcome() else { return true };
-                played.push(finish(slot, outcome));
-                progress.games.fetch_add(1, Ordering::Relaxed);
-                is_changed = true;
-                mine.next().is_some_and(|game| {
-                    begin(slot, game);
-                    true
-                })
-            });
-            if is_changed {
-                if slots.is_empty() {
-                    break;
-                }
-                if !watch(progress) {
-                    return Err(SelfPlayError::Stopped);
-                }
-                // The new games have to come to their first position.
-                continue;
-            }
-            if slots.is_empty() {
-                break;
-            }
-            let leaves: Vec<(&GameState, &[Action])> =
-                slots.iter().map(|slot| slot.search.leaf()).map(|leaf| (leaf.game, leaf.legal_actions)).collect();
-            let (games, legal_actions): (Vec<&GameState>, Vec<&[Action]>) = leaves.into_iter().unzip();
-            evaluations.resize_with(slots.len(), Evaluation::default);
-            let before = Instant::now();
-            evaluator.evaluate(&games, &legal_actions, &mut evaluations)?;
-            let after = Instant::now();
-            for (slot, evaluation) in slots.iter_mut().zip(&mut evaluations) {
-                std::mem::swap(&mut slot.evaluation, evaluation);
-                cache.insert(slot.leaf_key, &slot.evaluation);
-            }
-            if parallel_trees {
-                slots.par_iter_mut().with_min_len(4).for_each(Slot::receive);
-            } else {
-                slots.iter_mut().for_each(Slot::receive);
-            }
-            progress.evaluations.fetch_add(slots.len() as u64, Ordering::Relaxed);
-            progress.batches.fetch_add(1, Ordering::Relaxed);
-            progress.evaluator_nanos.fetch_add((after - before).as_nanos() as u64, Ordering::Relaxed);
-            let now = Instant::now();
-            progress.lane_nanos.fetch_add((now - since).as_nanos() as u64, Ordering::Relaxed);
-            since = now;
-            if !watch(progress) {
+        while !lane.slots.is_empty() {
+            self.watch.begin_round();
+            let since = Instant::now();
+            let done = self.play_round(&mut lane, &mut mine, evaluator);
+            self.progress.lane_nanos.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            self.watch.end_round();
+            done?;
+            if self.stop.load(Ordering::Relaxed) || !self.watch.goes_on(self.progress) {
                 return Err(SelfPlayError::Stopped);
             }
         }
-        Ok(played)
+        Ok(lane.played)
+    }
+
+    /// Moves every tree to its next question, lets games that end make room for others, and has the
+    /// questions answered.
+    fn play_round(
+        &self,
+        lane: &mut Lane,
+        mine: &mut impl Iterator<Item = u64>,
+        evaluator: &mut (dyn Evaluator<GameState> + Send),
+    ) -> Result<(), SelfPlayError> {
+        let Lane { slots, evaluations, cache, played } = lane;
+        self.on_each(slots, |slot| slot.advance(self.habits, cache));
+        let hits = slots.iter_mut().map(|slot| std::mem::take(&mut slot.cache_hits)).sum();
+        self.progress.cache_hits.fetch_add(hits, Ordering::Relaxed);
+        let games_before = played.len();
+        slots.retain_mut(|slot| {
+            let Some(outcome) = slot.outcome() else { return true };
+            played.push(self.finish(slot, outcome));
+            mine.next().is_some_and(|game| {
+                self.begin(slot, game);
+                true
+            })
+        });
+        if played.len() > games_before {
+            for game in &played[games_before..] {
+                self.progress.games.fetch_add(1, Ordering::Relaxed);
+                self.watch.take(game)?;
+            }
+            // The new games have to come to their first question.
+            return Ok(());
+        }
+        let leaves: Vec<(&GameState, &[Action])> =
+            slots.iter().map(|slot| slot.search.leaf()).map(|leaf| (leaf.game, leaf.legal_actions)).collect();
+        let (games, legal_actions): (Vec<&GameState>, Vec<&[Action]>) = leaves.into_iter().unzip();
+        evaluations.resize_with(slots.len(), Evaluation::default);
+        let before = Instant::now();
+        evaluator.evaluate(&games, &legal_actions, evaluations)?;
+        self.progress.evaluator_nanos.fetch_add(before.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.progress.evaluations.fetch_add(slots.len() as u64, Ordering::Relaxed);
+        self.progress.batches.fetch_add(1, Ordering::Relaxed);
+        for (slot, evaluation) in slots.iter_mut().zip(evaluations) {
+            std::mem::swap(&mut slot.evaluation, evaluation);
+            cache.insert(slot.leaf_key, &slot.evaluation);
+        }
+        self.on_each(slots, Slot::receive);
+        Ok(())
+    }
+
+    fn on_each(&self, slots: &mut [Slot], work: impl Fn(&mut Slot) + Sync + Send) {
+        if self.plan.parallel_trees {
+            slots.par_iter_mut().with_min_len(4).for_each(work);
+        } else {
+            slots.iter_mut().for_each(work);
+        }
+    }
+
+    /// Sets a slot to the start of game `game`.
+    fn begin(&self, slot: &mut Slot, game: u64) {
+        let SelfPlayPlan { rules, settings, run_seed, generation, .. } = self.plan;
+        let key = GameKey { run_seed: *run_seed, generation: *generation, game };
+        let mut stream = key.stream(Purpose::Opening);
+        let start = Start::draw(settings, &mut stream);
+        slot.begin(key, &random_opening(rules, start.random_actions, &mut stream), start);
+        slot.teacher = self.plan.teaching.map(|_| Box::new(AlphaBetaTeacher::new(rules)));
+    }
+
+    /// Says what came of the game of a slot.
+    fn finish(&self, slot: &mut Slot, outcome: Outcome) -> PlayedGame {
+        PlayedGame {
+            index: slot.index,
+            outcome,
+            action_count: slot.action_count,
+            turn_count: u32::from(slot.search.game().position().turns()),
+            resigned: slot.resigned,
+            samples: slot.take_samples(outcome, self.habits),
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod games;
+pub mod journal;
 pub mod replay;
 pub mod samples;
 pub mod seeds;
@@ -18,8 +19,9 @@ mod cache;
 mod openings;
 mod slot;
 
-pub use error::{SelfPlayError, ShardError};
+pub use error::{JournalError, SelfPlayError, ShardError};
 pub use games::{PlayedGame, Progress, SelfPlayPlan, Watch, play_games};
+pub use journal::Journal;
 pub use replay::{ReplaySettings, ReplayWindow};
 pub use samples::Samples;
 pub use seeds::{GameKey, Purpose};

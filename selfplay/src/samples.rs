@@ -7,6 +7,7 @@ use latrunculi_engine::encoding::{
     unpack_plane,
 };
 use latrunculi_engine::{Rules, SquareSet, Symmetry};
+use serde::{Deserialize, Serialize};
 
 /// One position on its way into [`Samples`].
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ pub struct Sample<'a> {
 }
 
 /// Positions with their targets, one vector per kind of number.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     /// Sizes of the positions.
     pub shape: Shape,

@@ -73,7 +73,7 @@ fn what_is_remembered_is_not_evaluated_again() {
         let plan = SelfPlayPlan { settings, ..plan(&rules, 6, false) };
         let progress = Progress::default();
         let mut teacher = Teacher::new(&rules, TeacherSettings::default());
-        play_games(&plan, &mut [&mut teacher], &progress, &|_| true).unwrap();
+        play_games(&plan, &mut [&mut teacher], &progress, &|_: &Progress| true).unwrap();
         let load = |number: &std::sync::atomic::AtomicU64| number.load(std::sync::atomic::Ordering::Relaxed);
         (load(&progress.evaluations), load(&progress.cache_hits))
     };
@@ -185,11 +185,11 @@ fn a_watcher_can_stop_the_games_and_bad_settings_are_refused() {
     let rules = rules("bell");
     let mut teacher = Teacher::new(&rules, TeacherSettings::default());
     let base = plan(&rules, 6, false);
-    let stopped = play_games(&base, &mut [&mut teacher], &Progress::default(), &|_| false);
+    let stopped = play_games(&base, &mut [&mut teacher], &Progress::default(), &|_: &Progress| false);
     assert!(matches!(stopped, Err(SelfPlayError::Stopped)));
     let settings = SelfPlaySettings { simulations: 0, opening_share: 2.0, ..SelfPlaySettings::default() };
     let bad = SelfPlayPlan { settings, in_flight: 0, ..base };
-    match play_games(&bad, &mut [&mut teacher], &Progress::default(), &|_| true) {
+    match play_games(&bad, &mut [&mut teacher], &Progress::default(), &|_: &Progress| true) {
         Err(SelfPlayError::Settings(faults)) => assert_eq!(faults.len(), 3, "{faults:?}"),
         other => panic!("{other:?}"),
     }

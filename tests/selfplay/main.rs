@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod games;
+mod journal;
 mod replay;
 mod shards;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use latrunculi_engine::{Rules, presets};
@@ -27,6 +29,7 @@ fn plan(rules: &Arc<Rules>, in_flight: usize, parallel_trees: bool) -> SelfPlayP
         run_seed: 7,
         generation: 3,
         games: 6,
+        played: BTreeSet::new(),
         in_flight,
         teaching: None,
         parallel_trees,
@@ -37,7 +40,7 @@ fn play(plan: &SelfPlayPlan, lanes: usize) -> Vec<PlayedGame> {
     let mut teachers = vec![Teacher::new(&plan.rules, TeacherSettings::default()); lanes];
     let mut evaluators: Vec<LaneEvaluator<'_>> =
         teachers.iter_mut().map(|teacher| -> LaneEvaluator<'_> { teacher }).collect();
-    play_games(plan, &mut evaluators, &Progress::default(), &|_| true).unwrap()
+    play_games(plan, &mut evaluators, &Progress::default(), &|_: &Progress| true).unwrap()
 }
 
 fn samples(rules: &Arc<Rules>) -> Samples {

@@ -1,0 +1,61 @@
+//! The journal: what was written down comes back, whatever became of the end of the file.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use latrunculi_selfplay::{Journal, PlayedGame, SelfPlayPlan, ShardInfo};
+
+use crate::{plan, play, rules};
+
+#[test]
+fn games_written_down_come_back_and_a_torn_end_is_forgotten() {
+    let rules = rules("bell");
+    let games = play(&plan(&rules, 6, false), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("000003.journal");
+    let info = ShardInfo::new(&rules, 7, 3);
+    let open = || Journal::open(&path, &rules, &info).unwrap();
+
+    let (journal, found) = open();
+    assert!(found.is_empty());
+    games[..2].iter().for_each(|game| journal.add(game).unwrap());
+    drop(journal);
+    let two = fs::read(&path).unwrap();
+    let (journal, found) = open();
+    assert_eq!(found, games[..2], "what is added goes behind what was there");
+    journal.add(&games[2]).unwrap();
+    drop(journal);
+    let three = fs::read(&path).unwrap();
+    assert_eq!(three[..two.len()], two);
+
+    let mut flipped = three.clone();
+    flipped[two.len() + 100] ^= 1;
+    let mut huge = two.clone();
+    huge.extend_from_slice(&[0xff; 8]);
+    for broken in [&three[..three.len() - 1], &three[..two.len() + 5], &flipped, &huge] {
+        fs::write(&path, broken).unwrap();
+        let (journal, found) = open();
+        assert_eq!(found, games[..2]);
+        journal.add(&games[2]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), three, "the broken end is overwritten");
+    }
+
+    let (journal, found) = Journal::open(&path, &rules, &ShardInfo::new(&rules, 7, 4)).unwrap();
+    assert!(found.is_empty(), "games of another generation are of no use");
+    journal.remove().unwrap();
+    assert!(!path.exists());
+    fs::write(&path, b"no journal").unwrap();
+    assert!(open().1.is_empty());
+    let nowhere = folder.path().join("nowhere/000003.journal");
+    let error = Journal::open(&nowhere, &rules, &info).unwrap_err();
+    assert!(error.to_string().contains("nowhere"), "{error}");
+}
+
+#[test]
+fn games_that_have_been_played_are_left_out() {
+    let rules = rules("bell");
+    let all = play(&plan(&rules, 4, false), 1);
+    let rest = SelfPlayPlan { played: BTreeSet::from([0, 3]), ..plan(&rules, 4, false) };
+    let expected: Vec<PlayedGame> = all.into_iter().filter(|game| ![0, 3].contains(&game.index)).collect();
+    assert_eq!(play(&rest, 2), expected);
+}
