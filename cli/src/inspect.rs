@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use latrunculi_engine::GameRecord;
 use latrunculi_engine::presets;
 use latrunculi_engine::record::read_records;
+use latrunculi_eval::metrics::{MetricsConfig, measure};
 use latrunculi_model::{Device, Model, Trainer};
 use latrunculi_selfplay::read_shard;
 
@@ -156,5 +158,13 @@ fn inspect_records(path: &Path, ruleset: Option<&str>) -> anyhow::Result<()> {
         finished += usize::from(game.outcome().is_some());
     }
     println!("checked       every action is legal; {finished} games were played to the end, which is as recorded");
+    // Games that are all unfinished have nothing to tell.
+    let games: Vec<&GameRecord> = records.iter().collect();
+    if let Ok(metrics) = measure(&rules, &games, &MetricsConfig::default()) {
+        println!("what they are like, with 95 % intervals:");
+        for (name, text) in metrics.headlines() {
+            println!("{name:<13} {text}");
+        }
+    }
     Ok(())
 }

@@ -314,3 +314,17 @@ fn mirror_images_count_once_in_reduced_diversity() {
     assert_near("reduced", diversity.entropy_reduced.value, reduced, 1e-12);
     assert_near("effective", diversity.effective_actions[0].value, diversity.entropy.value.exp(), 1e-12);
 }
+
+#[test]
+fn headlines_say_the_numbers_in_words() {
+    let rules = tiny_rules();
+    let headlines = measured(&rules, &two_games(&rules)).headlines();
+    let said = |name: &str| headlines.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str());
+    assert_eq!(said("games"), Some("2 from 2 openings"));
+    assert_eq!(said("first player").unwrap().split(' ').nth(1), Some("0.500"));
+    assert!(said("ended by").unwrap().starts_with("first wins by eliminated 50.0 % ["), "{headlines:?}");
+    assert!(said("length").unwrap().contains("nine in ten: 3 to 6"), "{headlines:?}");
+    assert!(said("used").unwrap().contains("safe entry between enemies 50.0 %"), "{headlines:?}");
+    assert!(said("perhaps used").unwrap().starts_with("multiple capture 0.0 % [0.0, "), "{headlines:?}");
+    assert_eq!(said("lead changes"), None);
+}
