@@ -311,6 +311,7 @@ impl Ratios {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::bootstrap::draw_index;
     use crate::statistics::proportion::wilson;
 
     fn sampling(opening_of: Vec<usize>) -> Sampling<'static> {
@@ -337,6 +338,38 @@ mod tests {
         let never = sampling.rate_of_games(|_| false).unwrap();
         assert_eq!((never.effective_trials, never.interval.lower), (100.0, 0.0));
         assert!(sampling.rate(std::iter::empty()).is_none());
+    }
+
+    #[test]
+    fn intervals_of_clustered_rates_and_means_cover_the_truth() {
+        // Sixty openings of two games that end alike four times in five; half of all games have the property.
+        let sampling = Sampling { replications: 200, ..sampling((0..120).map(|game| game / 2).collect()) };
+        let (mut rates, mut means) = (0, 0);
+        let rounds = 400;
+        for round in 0..rounds {
+            let key = BootstrapKey { seed: round, ruleset: "coverage", statistic: "games" };
+            let mut stream = key.stream(0);
+            let mut games = Vec::new();
+            for _ in 0..60 {
+                let first = draw_index(&mut stream, 2) == 0;
+                let is_alike = draw_index(&mut stream, 5) < 4;
+                games.extend([first, first == is_alike]);
+            }
+            let rate = sampling.rate_of_games(|game| games[game]).unwrap();
+            rates += u32::from(rate.interval.contains(0.5));
+            let mut sums = sampling.sums(1);
+            games
+                .iter()
+                .enumerate()
+                .for_each(|(game, &has)| sampling.add(&mut sums, game, 0, f64::from(u8::from(has))));
+            let mean = sampling.ratios("coverage", &sums)[0].unwrap();
+            means += u32::from(mean.interval.unwrap().contains(0.5));
+        }
+        // Taken as independent the games would cover it 86 % of the time.
+        for covered in [rates, means] {
+            let share = f64::from(covered) / rounds as f64;
+            assert!((0.925..=0.98).contains(&share), "{rates} and {means} of {rounds}");
+        }
     }
 
     #[test]
