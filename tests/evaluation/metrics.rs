@@ -289,6 +289,30 @@ fn effective_actions_are_those_of_the_published_distributions() {
 }
 
 #[test]
+fn diversity_goes_as_far_as_half_of_the_games_hold_visits() {
+    let rules = rules("bell-8x8");
+    let with_visits = |count: usize| {
+        let mut state = GameState::new(Arc::clone(&rules));
+        let mut record = GameRecord::new(&state, ["a".to_owned(), "b".to_owned()], 0);
+        let mut legal = Vec::new();
+        for number in 0..6 {
+            state.legal_actions(&mut legal);
+            if number < count {
+                record.note_visits(&state, legal.iter().map(|&action| (action, 1)));
+            }
+            record.play(&mut state, legal[number], None, None);
+        }
+        record.result = Some(RecordedResult::Draw);
+        record
+    };
+    let games = [2, 3, 3, 5, 0].map(with_visits);
+    let diversity = measured(&rules, &games).diversity.unwrap();
+    assert_eq!((diversity.source, diversity.actions), (DiversitySource::Visits, 3));
+    assert_eq!((diversity.entropy.observations, diversity.effective_actions.len()), (3, 3));
+    assert_near("three uniform choices", diversity.entropy.value, (64.0 * 63.0 * 62.0f64).ln(), 1e-9);
+}
+
+#[test]
 fn mirror_images_count_once_in_reduced_diversity() {
     let rules = rules("bell-8x8");
     let config = MetricsConfig { opening_actions: 1, ..config() };

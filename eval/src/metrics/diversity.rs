@@ -30,7 +30,7 @@ pub enum DiversitySource {
 pub struct OpeningDiversity {
     /// What it was computed from.
     pub source: DiversitySource,
-    /// The number of actions `T`.
+    /// The number of actions `T`: as many as were asked for, or for which half of the games hold visits.
     pub actions: u32,
     /// `H_T` in nats; the observations are games.
     pub entropy: Measured,
@@ -155,19 +155,26 @@ impl OpeningDiversity {
             .or_else(|| Self::by_counts(actions as usize, beginnings, sampling))
     }
 
-    fn by_visits(actions: usize, traces: &[Trace], sampling: &Sampling<'_>) -> Option<OpeningDiversity> {
+    fn by_visits(actions_max: usize, traces: &[Trace], sampling: &Sampling<'_>) -> Option<OpeningDiversity> {
+        let openings: Vec<Vec<&VisitTrace>> = traces
+            .iter()
+            .map(|trace| trace.choices.iter().take(actions_max).map_while(|choice| choice.visits.as_ref()).collect())
+            .collect();
+        let mut lengths: Vec<usize> = openings.iter().map(Vec::len).filter(|&length| length > 0).collect();
+        lengths.sort_unstable();
+        let actions = *lengths.get(lengths.len() / 2)?;
         // Columns: the two sums of surprisals, then the entropies at each action, plain and reduced.
         let mut sums = sampling.sums(2 + 2 * actions);
-        for (game, trace) in traces.iter().enumerate() {
-            let opening = &trace.choices[..actions.min(trace.choices.len())];
-            let visits: Vec<&VisitTrace> = opening.iter().filter_map(|choice| choice.visits.as_ref()).collect();
-            if visits.is_empty() || visits.len() < opening.len() {
+        for (game, (trace, visits)) in traces.iter().zip(&openings).enumerate() {
+            // A game may end sooner, but visits that end sooner say nothing of what follows.
+            if visits.len() < actions.min(trace.choices.len()) {
                 continue;
             }
+            let visits = &visits[..actions.min(visits.len())];
             let reduced = |visits: &VisitTrace| visits.reduced.unwrap_or((visits.entropy, visits.surprisal));
             sampling.add(&mut sums, game, 0, visits.iter().map(|visits| visits.surprisal).sum());
             sampling.add(&mut sums, game, 1, visits.iter().map(|visits| reduced(visits).1).sum());
-            for (number, visits) in visits.into_iter().enumerate() {
+            for (number, visits) in visits.iter().enumerate() {
                 sampling.add(&mut sums, game, 2 + number, visits.entropy);
                 sampling.add(&mut sums, game, 2 + actions + number, reduced(visits).0);
             }
