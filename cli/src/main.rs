@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program is for")]
 
 mod analyse;
+mod balance;
 mod bench;
 mod conformance;
 mod doctor;
@@ -46,6 +47,8 @@ enum Command {
     Match(match_command::MatchArgs),
     /// Many agents, every pairing played, one joint rating
     Rate(rate::RateArgs),
+    /// The first player's advantage of many rulesets, and how sure it is
+    Balance(balance::BalanceArgs),
     /// Plays in the terminal on a drawn board
     Play(play::PlayArgs),
     /// The best actions of a position with value, visits and principal variation
@@ -88,6 +91,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Train(args) => train::run(args),
         Command::Match(args) => match_command::run(args),
         Command::Rate(args) => rate::run(args),
+        Command::Balance(args) => balance::run(args),
         Command::Play(args) => play::run(args),
         Command::Analyse(args) => analyse::run(args),
         Command::Export(args) => export::run(args),

@@ -12,6 +12,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use latrunculi_engine::record::write_records;
 use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, SprtReport, play_match};
+use latrunculi_eval::openings::PolicyOpenings;
 use latrunculi_eval::statistics::sprt::SprtVerdict;
 use latrunculi_eval::statistics::{Confidence, Hypotheses, Sprt, SprtBounds, Trinomial};
 use latrunculi_eval::{AgentKind, AgentSpec};
@@ -52,9 +53,15 @@ pub(crate) struct MatchArgs {
     /// Everything random follows from it
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Random actions that open a game [default: 8 where stones are placed, else 6]
+    /// Actions that are drawn at the beginning of a game [default: 8 where stones are placed, else 6]
     #[arg(long, value_name = "ACTIONS")]
     opening: Option<usize>,
+    /// Draws openings from this agent's visits or policy instead of from all legal actions alike
+    #[arg(long, value_name = "AGENT")]
+    opening_policy: Option<AgentSpec>,
+    /// Temperature of that policy; less prefers the best actions
+    #[arg(long, value_name = "T", default_value_t = 1.0)]
+    opening_temperature: f64,
     /// Where every game is written as it ends; a match that was stopped goes on from there
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
@@ -135,12 +142,24 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         pairs: games.div_ceil(2),
         seed: args.seed,
         opening_length: args.opening,
+        opening_policy: opening_policy(args)?,
         sprt,
         confidence: Confidence::NINETY_FIVE,
         threads: args.threads,
         games_at_once: args.games_at_once,
         ledger: args.ledger.clone(),
     })
+}
+
+/// Returns from whose policy openings are drawn, if from any.
+fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
+    let Some(agent) = args.opening_policy.clone() else { return Ok(None) };
+    let weighs = matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. });
+    ensure!(weighs, "--opening-policy: {agent} does not weigh its actions; mcts and net do");
+    let temperature = args.opening_temperature;
+    ensure!((0.01..=100.0).contains(&temperature), "--opening-temperature is a number from 0.01 to 100");
+    let identity = agent.model().map(network::checksum).transpose()?.unwrap_or_default();
+    Ok(Some(PolicyOpenings { agent, temperature, identity }))
 }
 
 /// Ctrl-C once asks to stop after the game under way, twice ends the program at once.
@@ -250,7 +269,7 @@ fn text(report: &MatchReport) -> String {
     row("pairs of A", format!("{:?} by points 0, ½, 1, 1½, 2", report.pentanomial));
     let table = report.table.counts.map(|row| format!("{row:?}")).join(" ");
     row("joint table", format!("{table} rows game 1, columns game 2, win draw loss of who began"));
-    let openings = format!("{} of {} random actions each", report.openings_distinct, report.opening_length);
+    let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
     row("openings", format!("{openings}; {} drawn anew as repetitions or mirror images", report.openings_redrawn));
     let repeated = format!("{} pairs taken out as repetitions", report.pairs_repeated);
     row("distinct games", format!("{} of {} played; {repeated}", report.games_distinct, report.games_played));

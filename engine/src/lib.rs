@@ -8,6 +8,7 @@ mod capture;
 pub mod conformance;
 pub mod encoding;
 mod geometry;
+mod handicap;
 mod legal;
 mod measures;
 mod movement;

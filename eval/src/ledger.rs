@@ -78,9 +78,12 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens a ledger and returns what stands in it for `series`, making it if it is not
+    /// Opens a ledger and returns what stands in it for the series that are wanted, making it if it is not
     /// there. What a killed program left of a last line is cut off.
-    pub(crate) fn open(path: &Path, series: &str) -> Result<(Ledger, Vec<LedgerGame>), LedgerError> {
+    pub(crate) fn open(
+        path: &Path,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<(Ledger, Vec<LedgerGame>), LedgerError> {
         let io = |source| LedgerError::Io { path: path.to_owned(), source };
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match file.try_lock() {
@@ -96,7 +99,7 @@ impl Ledger {
             let wrong = |fault| LedgerError::Line { path: path.to_owned(), line: index + 1, fault };
             let record = GameRecord::from_line(line).map_err(wrong)?;
             let place: Place = serde_json::from_str(line).map_err(|error| wrong(error.into()))?;
-            if place.series == series {
+            if is_wanted(&place.series) {
                 games.push(LedgerGame { line: index + 1, place, record });
             }
         }

@@ -1,6 +1,7 @@
 //! Agents, matches and their statistics.
 
 pub mod agents;
+mod game_play;
 pub mod ledger;
 pub mod match_play;
 pub mod metrics;

@@ -15,11 +15,13 @@ use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, Position, Rules};
 
 use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, mix_seeds, open_network};
+use crate::game_play::{play_apart, play_in_step};
 use crate::ledger::{Ledger, LedgerError, LedgerGame, Place};
-use crate::openings::{OpeningBook, canonical_key, default_length};
+use crate::openings::{OpeningBook, PolicyOpenings, canonical_key, default_length};
 use crate::statistics::sprt::SprtVerdict;
 use crate::statistics::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
 
+use play::Games;
 use tally::Tally;
 pub use tally::{BySeat, MatchReport, SprtReport};
 
@@ -32,8 +34,10 @@ pub struct MatchConfig {
     pub pairs: usize,
     /// Everything random is derived from it.
     pub seed: u64,
-    /// How many random actions open a game; `None` is [`default_length`].
+    /// How many actions open a game that are drawn and not chosen; `None` is [`default_length`].
     pub opening_length: Option<usize>,
+    /// From whose policy they are drawn; `None` draws every legal action alike.
+    pub opening_policy: Option<PolicyOpenings>,
     /// A sequential test that ends the match as soon as it is decided.
     pub sprt: Option<Sprt>,
     /// The confidence of all intervals.
@@ -59,6 +63,7 @@ impl MatchConfig {
             pairs,
             seed: 0,
             opening_length: None,
+            opening_policy: None,
             sprt: None,
             confidence: Confidence::NINETY_FIVE,
             threads: 0,
@@ -78,7 +83,11 @@ impl MatchConfig {
                 series.push_str(&format!("@{identity}"));
             }
         }
-        series + &format!(" seed={} opening={opening_length}", self.seed)
+        series.push_str(&format!(" seed={} opening={opening_length}", self.seed));
+        if let Some(policy) = &self.opening_policy {
+            series.push_str(&format!(" from {policy}"));
+        }
+        series
     }
 }
 
@@ -114,6 +123,8 @@ pub struct PlayedGame {
     pub result: GameResult,
     /// The same for mirror images of the same play from the same opening with the same agents in the seats.
     pub(crate) key: u64,
+    /// The same for mirror images of the position after the opening.
+    pub(crate) opening_key: u64,
 }
 
 /// Why a match cannot be played.
@@ -147,25 +158,28 @@ pub fn play_match<'e>(
     networks: &mut NetworkFactory<'_, 'e>,
     observer: &mut MatchObserver<'_>,
 ) -> Result<MatchReport, MatchError> {
-    if config.agents.iter().any(|agent| agent.kind == AgentKind::Human) {
+    let opener = config.opening_policy.as_ref().map(|policy| &policy.agent);
+    let agents = || config.agents.iter().chain(opener);
+    if agents().any(|agent| agent.kind == AgentKind::Human) {
         return Err(AgentError::Human.into());
     }
     let mut evaluators = Vec::new();
     let mut models: Vec<&str> = Vec::new();
-    for model in config.agents.iter().filter_map(AgentSpec::model) {
+    for model in agents().filter_map(AgentSpec::model) {
         if !models.contains(&model) {
             evaluators.push(open_network(model, networks)?);
             models.push(model);
         }
     }
     let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
-    let book = OpeningBook::draw(rules, config.seed, config.pairs, opening_length);
+    let is_drawn_alike = config.opening_policy.is_none();
+    let book = is_drawn_alike.then(|| OpeningBook::draw(rules, config.seed, config.pairs, opening_length));
     let series = config.series(rules, opening_length);
-    let schedule = Schedule { rules, config, book: &book, series, models };
+    let schedule = Schedule { rules, config, opening_length, book, series, models };
 
-    let mut tally = Tally::new(&schedule, opening_length, observer)?;
+    let mut tally = Tally::new(&schedule, observer)?;
     if let Some(path) = &config.ledger {
-        let (ledger, games) = Ledger::open(path, &schedule.series)?;
+        let (ledger, games) = Ledger::open(path, |series| series == schedule.series)?;
         for LedgerGame { line, place, record } in games {
             let game = schedule.recorded(&place, record).map_err(|fault| ledger.fault(line, fault))?;
             if let Some(game) = game {
@@ -174,16 +188,14 @@ pub fn play_match<'e>(
         }
         tally.ledger = Some(ledger);
     }
-    let jobs: Vec<Job> = schedule.jobs().filter(|&job| !tally.has(job)).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
-    if !tally.is_over() {
-        if evaluators.is_empty() {
-            play::play_apart(&schedule, &jobs, &pool, &mut tally)?;
-        } else {
-            play::play_in_step(&schedule, &jobs, &pool, &mut evaluators, &mut tally)?;
-        }
+    let games = Games::new(&schedule, tally);
+    if evaluators.is_empty() {
+        play_apart(&games, &pool)?;
+    } else {
+        play_in_step(&games, config.games_at_once, &pool, &mut evaluators)?;
     }
-    Ok(tally.into_report())
+    Ok(games.into_tally().into_report())
 }
 
 /// A game to be played.
@@ -198,7 +210,9 @@ struct Job {
 struct Schedule<'a> {
     rules: &'a Arc<Rules>,
     config: &'a MatchConfig,
-    book: &'a OpeningBook,
+    opening_length: usize,
+    /// The openings, if they are known before the games.
+    book: Option<OpeningBook>,
     series: String,
     models: Vec<&'a str>,
 }
@@ -213,7 +227,8 @@ impl Schedule<'_> {
 
     /// Tells whether a pair could only repeat an earlier one: same opening, and no agent draws lots.
     fn would_repeat(&self, pair: usize) -> bool {
-        self.book.openings[pair].repeats.is_some() && !self.config.agents.iter().any(AgentSpec::is_random)
+        let repeats = |book: &OpeningBook| book.openings[pair].repeats.is_some();
+        self.book.as_ref().is_some_and(repeats) && !self.config.agents.iter().any(AgentSpec::is_random)
     }
 
     /// Returns the agent who plays for each player, player 1 first.
@@ -234,13 +249,18 @@ impl Schedule<'_> {
         mix_seeds(&[self.seed(job), agent as u64, self.config.agents[agent].seed.unwrap_or(0)])
     }
 
+    /// Returns the seed from which both games of a pair draw their opening.
+    fn opening_seed(&self, pair: usize) -> u64 {
+        mix_seeds(&[self.config.seed, pair as u64, 2])
+    }
+
     fn place(&self, job: Job) -> Place {
         Place { series: self.series.clone(), pair: job.pair, game: job.beginner as u8 + 1 }
     }
 
     /// Returns the index of an agent's network among the opened ones.
-    fn network_of(&self, agent: usize) -> Option<usize> {
-        let model = self.config.agents[agent].model()?;
+    fn network_of(&self, agent: &AgentSpec) -> Option<usize> {
+        let model = agent.model()?;
         self.models.iter().position(|&known| known == model)
     }
 
@@ -276,6 +296,7 @@ impl Schedule<'_> {
             beginner: job.beginner,
             result: GameResult::for_player(outcome.winner, beginner),
             key: mix_seeds(&[play, seats]),
+            opening_key: canonical_key(self.rules, &after_opening, &[]),
             record,
         })
     }

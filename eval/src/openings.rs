@@ -1,6 +1,8 @@
 //! Openings: seeded random actions that make the games of deterministic agents differ.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::agents::mix_seeds;
+use crate::agents::{AgentSpec, mix_seeds};
 
 /// How often another opening is drawn in the place of one that has been there, or that ended the game.
 const DRAWS_MAX: u64 = 32;
@@ -40,38 +42,10 @@ impl OpeningBook {
     /// found no two openings lead to the same position or to mirror images (any symmetry of the rules).
     #[must_use]
     pub fn draw(rules: &Arc<Rules>, seed: u64, count: usize, length: usize) -> OpeningBook {
-        let mut book = OpeningBook { openings: Vec::with_capacity(count), redrawn: 0 };
-        let mut first_with: HashMap<u64, usize> = HashMap::new();
-        for index in 0..count {
-            let mut repeated: Option<Opening> = None;
-            let mut chosen = None;
-            for draw in 0..DRAWS_MAX {
-                let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[seed, index as u64, draw]));
-                let Some((state, actions)) = random_opening(rules, length, &mut rng) else { continue };
-                let key = canonical_key(rules, state.position(), &[]);
-                match first_with.get(&key) {
-                    None => {
-                        first_with.insert(key, index);
-                        chosen = Some(Opening { actions, repeats: None });
-                        break;
-                    }
-                    Some(&earlier) => {
-                        book.redrawn += 1;
-                        repeated = Some(Opening { actions, repeats: Some(earlier) });
-                    }
-                }
-                if length == 0 {
-                    break;
-                }
-            }
-            // Where every draw ended the game, the game's own beginning must do.
-            book.openings.push(chosen.or(repeated).unwrap_or_else(|| {
-                let key = canonical_key(rules, &rules.initial_position(), &[]);
-                let earlier = *first_with.entry(key).or_insert(index);
-                Opening { actions: Vec::new(), repeats: (earlier != index).then_some(earlier) }
-            }));
-        }
-        book
+        let mut drawn = RandomOpenings::new(seed, length);
+        let beginning = GameState::new(Arc::clone(rules));
+        let openings = (0..count).map(|_| drawn.next(&beginning)).collect();
+        OpeningBook { openings, redrawn: drawn.redrawn }
     }
 
     /// Returns the number of openings that are not repetitions.
@@ -94,8 +68,56 @@ pub fn default_length(rules: &Rules) -> usize {
     }
 }
 
-fn random_opening(rules: &Arc<Rules>, length: usize, rng: &mut ChaCha8Rng) -> Option<(GameState, Vec<Action>)> {
-    let mut state = GameState::new(Arc::clone(rules));
+/// Random openings, drawn one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomOpenings {
+    seed: u64,
+    length: usize,
+    first_with: HashMap<u64, usize>,
+    drawn: usize,
+    /// Openings that were drawn and thrown away because they had been there.
+    pub(crate) redrawn: u64,
+}
+
+impl RandomOpenings {
+    pub(crate) fn new(seed: u64, length: usize) -> RandomOpenings {
+        RandomOpenings { seed, length, first_with: HashMap::new(), drawn: 0, redrawn: 0 }
+    }
+
+    /// Draws the next opening of a game that stands at `beginning`.
+    pub(crate) fn next(&mut self, beginning: &GameState) -> Opening {
+        let rules = beginning.rules();
+        let index = self.drawn;
+        self.drawn += 1;
+        let mut repeated: Option<Opening> = None;
+        for draw in 0..DRAWS_MAX {
+            let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[self.seed, index as u64, draw]));
+            let Some((state, actions)) = random_opening(beginning, self.length, &mut rng) else { continue };
+            match self.first_with.entry(canonical_key(rules, state.position(), &[])) {
+                Entry::Vacant(new) => {
+                    new.insert(index);
+                    return Opening { actions, repeats: None };
+                }
+                Entry::Occupied(earlier) => {
+                    self.redrawn += 1;
+                    repeated = Some(Opening { actions, repeats: Some(*earlier.get()) });
+                }
+            }
+            if self.length == 0 {
+                break;
+            }
+        }
+        // Where every draw ended the game, the game's own beginning must do.
+        repeated.unwrap_or_else(|| {
+            let key = canonical_key(rules, beginning.position(), &[]);
+            let earlier = *self.first_with.entry(key).or_insert(index);
+            Opening { actions: Vec::new(), repeats: (earlier != index).then_some(earlier) }
+        })
+    }
+}
+
+fn random_opening(beginning: &GameState, length: usize, rng: &mut ChaCha8Rng) -> Option<(GameState, Vec<Action>)> {
+    let mut state = beginning.clone();
     let mut actions = Vec::with_capacity(length);
     let mut legal = Vec::new();
     while actions.len() < length || state.position().is_mid_turn() {
@@ -108,6 +130,24 @@ fn random_opening(rules: &Arc<Rules>, length: usize, rng: &mut ChaCha8Rng) -> Op
         actions.push(action);
     }
     state.outcome().is_none().then_some((state, actions))
+}
+
+/// Openings drawn from an agent's policy: its share of visits, or a network's improved policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyOpenings {
+    /// Whose policy; an agent that weighs no candidates (alpha-beta) just plays.
+    pub agent: AgentSpec,
+    /// The temperature τ, above 0: the policy to the power `1/τ` is drawn from.
+    pub temperature: f64,
+    /// What the policy depends on beside the agent's text, such as the checksum of a model file.
+    pub identity: String,
+}
+
+impl fmt::Display for PolicyOpenings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.identity.is_empty() { "" } else { "@" };
+        write!(f, "{}{at}{} temperature={}", self.agent, self.identity, self.temperature)
+    }
 }
 
 /// Returns a hash of a position and of what was played from there, the same for all its mirror images.

@@ -26,10 +26,12 @@ pub mod interval;
 pub mod multiplicity;
 pub mod pairs;
 pub mod proportion;
+pub mod rank;
 pub mod sample_size;
 pub mod score;
 pub mod sprt;
 pub mod stopping;
+pub mod trend;
 
 mod distribution;
 pub(crate) mod linear_algebra;

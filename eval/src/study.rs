@@ -1,7 +1,210 @@
 //! Balance studies: how large is the first player's advantage under each ruleset, and how sure are we?
+//!
+//! An agent plays itself, at equal strength by construction, one game per opening that differs; every
+//! ruleset with every agent gets just the games that its interval needs. The schedule is a function of the
+//! settings, the games stand in append-only ledgers, and whether there are enough is asked at fixed places
+//! of the schedule: a study that was killed and goes on ends in the same summary, on any number of threads.
+//!
+//! ```text
+//! FOLDER/
+//!   study.json                          the settings, which no later call may change
+//!   rulesets/bell.toml                  every ruleset in full, the derived ones too
+//!   games/bell/alphabeta-nodes-2000.jsonl   every game as it ended, one a line
+//! ```
 
+#[cfg(test)]
+mod calibration;
+mod findings;
+mod folder;
+mod plan;
+mod play;
+mod series;
 pub mod settings;
 pub mod summary;
+mod sweep;
+pub mod table;
+mod tally;
+mod turns;
 
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use latrunculi_engine::Ruleset;
+use rayon::prelude::*;
+
+use crate::agents::AgentError;
+use crate::game_play::{play_apart, play_in_step};
+use crate::ledger::LedgerError;
+pub use folder::saved_study;
+use folder::{Folder, OpenLedgers};
+use plan::Plan;
+pub use plan::{NoNetworks, StudyNetworks};
+use play::{Games, needs_network};
+use series::Series;
 pub use settings::{OpeningSettings, StudySettings};
 pub use summary::StudySummary;
+use tally::SeriesTally;
+
+/// A study and how it is to be played.
+#[derive(Clone, Debug)]
+pub struct StudyConfig {
+    /// What is asked.
+    pub settings: StudySettings,
+    /// The rulesets that the settings name, in that order.
+    pub rulesets: Vec<Ruleset>,
+    /// The command that makes this study, for the report.
+    pub command: String,
+    /// Where its games are written, and found again.
+    pub folder: PathBuf,
+    /// Threads to think on; 0 for one per processor core. Does not change the result.
+    pub threads: usize,
+    /// How many games share the batches of a network. Does not change the result.
+    pub games_at_once: usize,
+}
+
+/// Where a study stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StudyProgress {
+    /// Games that have ended, those of the ledgers included.
+    pub games: u64,
+    /// About how many there will be in this part.
+    pub games_expected: u64,
+    /// Series of games that are done, and all of this part.
+    pub series_done: usize,
+    /// Series of games in this part: each ruleset with each agent, and what is measured besides.
+    pub series: usize,
+    /// Which part, from 1, of how many.
+    pub part: (usize, usize),
+    /// About how many seconds this part will still take; `None` before the first game.
+    pub secs_left: Option<f64>,
+    /// Ruleset and agent of the game that has just ended.
+    pub latest: Option<String>,
+    games_before: u64,
+    series_before: usize,
+}
+
+/// What is told of the progress of a study; answers whether to go on. May be called from any thread, one
+/// call at a time.
+pub type StudyObserver<'a> = dyn FnMut(&StudyProgress) -> ControlFlow<()> + Send + 'a;
+
+/// Why a study cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// The settings are wrong.
+    #[error("the study cannot be made\n  {}", .0.join("\n  "))]
+    Settings(Vec<String>),
+    /// The folder holds another study.
+    #[error(
+        "{}: the study in this folder has other settings ({}); choose another folder for this one",
+        folder.display(),
+        differences.join(", ")
+    )]
+    OtherStudy {
+        /// The folder.
+        folder: PathBuf,
+        /// Which settings differ, with both values.
+        differences: Vec<String>,
+    },
+    /// No ruleset can be played by an agent because its network is not to be had.
+    #[error("{agent} can play none of the rulesets: {reason}")]
+    NoNetwork {
+        /// The agent's text.
+        agent: String,
+        /// What is wrong with the last one tried.
+        reason: String,
+    },
+    /// An agent cannot be made or cannot choose.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// A ledger cannot be used.
+    #[error("ledger {0}")]
+    Ledger(#[from] LedgerError),
+    /// A file of the study cannot be read or written.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The threads cannot be started.
+    #[error("the threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// Makes a study, or the rest of it where the folder holds some games already.
+///
+/// The summary of a study that the observer stopped says so, and what it has found until then.
+///
+/// # Errors
+/// [`StudyError`]. What has been played by then stands in the ledgers.
+pub fn run_study<'e>(
+    config: &StudyConfig,
+    networks: &mut dyn StudyNetworks<'e>,
+    observer: &mut StudyObserver<'_>,
+) -> Result<StudySummary, StudyError> {
+    let (plan, mut evaluators) = Plan::new(&config.settings, &config.rulesets, networks)?;
+    let folder = Folder::open(&config.folder, &plan)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
+    let has_second_part = plan.settings.pie || !plan.settings.compensation.is_empty();
+    let parts = 1 + usize::from(has_second_part);
+    let mut run = Run { config, folder: &folder, pool: &pool, parts, evaluators: &mut evaluators, observer };
+    let (mut played, mut is_interrupted) = run.part(1, plan.first_part())?;
+    if !is_interrupted && has_second_part {
+        let (second, interrupted) = run.part(2, plan.second_part(&played))?;
+        played.extend(second);
+        is_interrupted = interrupted;
+    }
+    Ok(pool.install(|| findings::summary(&plan, &played, &config.command, !is_interrupted)))
+}
+
+/// What the parts of a study have in common.
+struct Run<'a, 'e, 'o> {
+    config: &'a StudyConfig,
+    folder: &'a Folder,
+    pool: &'a rayon::ThreadPool,
+    parts: usize,
+    evaluators: &'a mut [crate::agents::NetworkEvaluator<'e>],
+    observer: &'a mut StudyObserver<'o>,
+}
+
+impl Run<'_, '_, '_> {
+    /// Plays the games of all series; answers the series with their games, and whether it was stopped.
+    fn part(&mut self, part: usize, series: Vec<Series>) -> Result<(Vec<(Series, SeriesTally)>, bool), StudyError> {
+        let OpenLedgers { mut ledgers, ledger_of, mut tallies } = self.folder.open_ledgers(&series, self.pool)?;
+        let mut told = StudyProgress { series: series.len(), part: (part, self.parts), ..StudyProgress::default() };
+        let mut is_interrupted = false;
+        for with_network in [false, true] {
+            let chosen: Vec<usize> =
+                (0..series.len()).filter(|&at| needs_network(&series[at]) == with_network).collect();
+            if chosen.is_empty() || is_interrupted {
+                continue;
+            }
+            let of_these: Vec<Series> = chosen.iter().map(|&at| series[at].clone()).collect();
+            let own: Vec<SeriesTally> = chosen.iter().map(|&at| tallies[at].clone()).collect();
+            let own_ledgers: Vec<usize> = chosen.iter().map(|&at| ledger_of[at]).collect();
+            let others = (0..series.len()).filter(|at| !chosen.contains(at));
+            told.games_before = others.clone().map(|at| tallies[at].games_done() as u64).sum();
+            told.series_before = others.filter(|&at| tallies[at].stop().is_some()).count();
+            let at_once = if with_network { self.config.games_at_once } else { self.pool.current_num_threads() };
+            let ledgers = (ledgers.as_mut_slice(), own_ledgers.as_slice());
+            let games = Games::new(&of_these, own, ledgers, (at_once, with_network), self.observer, told.clone());
+            if with_network {
+                play_in_step(&games, self.config.games_at_once, self.pool, self.evaluators)?;
+            } else {
+                play_apart(&games, self.pool)?;
+            }
+            let (done, interrupted) = games.into_tallies();
+            is_interrupted |= interrupted;
+            for (at, tally) in chosen.into_iter().zip(done) {
+                tallies[at] = tally;
+            }
+        }
+        Ok((series.into_iter().zip(tallies).collect(), is_interrupted))
+    }
+}
+
+/// Does something for each of `items` on the threads of `pool`, in order.
+fn on_threads<T: Sync, R: Send>(pool: &rayon::ThreadPool, items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    pool.install(|| items.par_iter().map(work).collect())
+}

@@ -3,6 +3,7 @@
 pub mod alphabeta;
 pub mod evaluator;
 pub mod evaluators;
+pub mod exhaustive;
 pub mod game;
 pub mod latrunculi;
 pub mod mcts;

@@ -13,6 +13,7 @@ mod ratings;
 mod scores;
 mod sequential;
 mod simulations;
+mod studies;
 mod vectors;
 
 /// Asserts that `found` is within `tolerance` of `expected`, naming what was compared.

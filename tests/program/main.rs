@@ -1,5 +1,6 @@
 //! The program as a user meets it.
 
+mod balance;
 mod commands;
 mod rate;
 mod train;

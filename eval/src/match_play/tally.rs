@@ -104,7 +104,6 @@ pub struct SprtReport {
 /// Takes games as they end, writes them to the ledger, and counts pairs in the order of the schedule.
 pub(super) struct Tally<'a, 'o> {
     schedule: &'a Schedule<'a>,
-    opening_length: usize,
     observer: &'a mut MatchObserver<'o>,
     pub(super) ledger: Option<Ledger>,
     waiting: BTreeMap<Job, PlayedGame>,
@@ -122,7 +121,6 @@ pub(super) struct Tally<'a, 'o> {
 impl<'a, 'o> Tally<'a, 'o> {
     pub(super) fn new(
         schedule: &'a Schedule<'a>,
-        opening_length: usize,
         observer: &'a mut MatchObserver<'o>,
     ) -> Result<Tally<'a, 'o>, MatchError> {
         if let Some(sprt) = &schedule.config.sprt {
@@ -131,7 +129,6 @@ impl<'a, 'o> Tally<'a, 'o> {
         }
         let mut tally = Tally {
             schedule,
-            opening_length,
             observer,
             ledger: None,
             waiting: BTreeMap::new(),
@@ -250,23 +247,19 @@ impl<'a, 'o> Tally<'a, 'o> {
             actions += game.record.actions.len();
             self.add_efforts(game, &mut efforts, &mut choices);
         }
-        let openings: HashSet<usize> = self
-            .counted
-            .iter()
-            .map(|game| self.schedule.book.openings[game.pair].repeats.unwrap_or(game.pair))
-            .collect();
+        let openings: HashSet<u64> = self.counted.iter().map(|game| game.opening_key).collect();
         let estimates = Estimates::of(&table, self.pairs_repeated, config.confidence);
         let mean = |sum: f64, count: u64| if count > 0 { sum / count as f64 } else { 0.0 };
         MatchReport {
             ruleset: self.schedule.rules.ruleset().id.clone(),
             agents: [config.agents[0].to_string(), config.agents[1].to_string()],
             seed: config.seed,
-            opening_length: self.opening_length,
+            opening_length: self.schedule.opening_length,
             games_played: self.games_played,
             games_distinct: self.keys.len() as u64 + self.unpaired_distinct(),
             games: 2 * table.pairs(),
             openings_distinct: openings.len() as u64,
-            openings_redrawn: self.schedule.book.redrawn,
+            openings_redrawn: self.schedule.book.as_ref().map_or(0, |book| book.redrawn),
             pairs_repeated: self.pairs_repeated,
             table,
             total,

@@ -257,6 +257,12 @@ impl BootstrapBand {
         &self.estimates
     }
 
+    /// Returns the replicates that have a value, in the order of their streams.
+    #[must_use]
+    pub fn replicates(&self) -> &[Vec<f64>] {
+        &self.replicates
+    }
+
     /// Returns how many replicates had no value.
     #[must_use]
     pub fn undefined(&self) -> usize {
@@ -316,6 +322,15 @@ impl BootstrapBand {
             })
             .collect()
     }
+}
+
+/// Returns the percentile interval of replicates in any order; `None` without any.
+#[must_use]
+pub fn percentile_interval(mut replicates: Vec<f64>, confidence: Confidence) -> Option<Interval> {
+    replicates.sort_by(f64::total_cmp);
+    let tail = confidence.alpha() / 2.0;
+    (!replicates.is_empty())
+        .then(|| Interval { lower: quantile(&replicates, tail), upper: quantile(&replicates, 1.0 - tail) })
 }
 
 /// Returns the standard deviation with divisor `n − 1`; at least two values.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::settings::StudySettings;
+use crate::metrics::Metrics;
 use crate::statistics::compensation::{FiellerSet, WholeHandicaps};
 use crate::statistics::score::EloEstimate;
 use crate::statistics::{BalanceVerdict, Equivalence, Estimate, Interval, Trinomial};
@@ -101,8 +102,8 @@ pub struct Derivation {
     pub base_value: String,
     /// Its value here.
     pub value: String,
-    /// Score here less score of the base, one entry per agent.
-    pub differences: Vec<DifferenceSummary>,
+    /// Score here less score of the base, one entry per agent; `None` where either has no score.
+    pub differences: Vec<Option<DifferenceSummary>>,
 }
 
 /// A difference of two independent scores.
@@ -158,7 +159,7 @@ pub struct CellSummary {
     /// The same agent after openings of another length: what the random beginning itself changes.
     pub second_opening: Option<SecondOpening>,
     /// What the games were like; only if it was asked for.
-    pub metrics: Option<serde_json::Value>,
+    pub metrics: Option<Metrics>,
 }
 
 /// How games were opened.

@@ -1,0 +1,212 @@
+//! The folder of a study: its settings, which stay as they are, and its games.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
+use latrunculi_engine::{GameRecord, Rules, Ruleset, RulesetFile, presets};
+use serde::{Deserialize, Serialize};
+
+use super::plan::Plan;
+use super::series::Series;
+use super::settings::StudySettings;
+use super::tally::SeriesTally;
+use super::{StudyError, on_threads};
+use crate::agents::AgentSpec;
+use crate::ledger::{Ledger, LedgerGame};
+
+/// What no later call may change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Guard {
+    version: String,
+    settings: StudySettings,
+    /// The id and the fingerprint of every ruleset that was asked for.
+    rulesets: Vec<[String; 2]>,
+    /// The same of those derived from them.
+    derived: Vec<[String; 2]>,
+    /// Every network with its checksum.
+    networks: Vec<String>,
+}
+
+/// Ledgers that are open.
+pub(super) struct OpenLedgers {
+    pub(super) ledgers: Vec<Ledger>,
+    /// Which of them each series has.
+    pub(super) ledger_of: Vec<usize>,
+    /// The games of each series that are there.
+    pub(super) tallies: Vec<SeriesTally>,
+}
+
+/// The folder of a study.
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the folder of a study, or makes it.
+    pub(super) fn open(path: &Path, plan: &Plan) -> Result<Folder, StudyError> {
+        let id = |rules: &Rules| [rules.ruleset().id.clone(), ruleset_fingerprint(rules.ruleset())];
+        let ids = |is_derived| {
+            let entries = plan.entries.iter().filter(move |entry| entry.derived.is_some() == is_derived);
+            entries.map(|entry| id(&entry.rules)).collect()
+        };
+        let guard = Guard {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: plan.settings.clone(),
+            rulesets: ids(false),
+            derived: ids(true),
+            networks: plan.identities(),
+        };
+        let folder = Folder { path: path.to_owned() };
+        let guard_path = folder.path.join("study.json");
+        if guard_path.exists() {
+            let found = read_guard(&guard_path)?;
+            let differences = differences(&found, &guard);
+            if !differences.is_empty() {
+                return Err(StudyError::OtherStudy { folder: folder.path, differences });
+            }
+            return Ok(folder);
+        }
+        let rulesets = folder.path.join("rulesets");
+        fs::create_dir_all(&rulesets).map_err(|error| file_error(&rulesets, &error))?;
+        for entry in &plan.entries {
+            let ruleset = entry.rules.ruleset();
+            write_whole(&rulesets.join(format!("{}.toml", ruleset.id)), ruleset.to_toml().as_bytes())?;
+        }
+        let text = serde_json::to_string_pretty(&guard).map_err(|error| file_error(&guard_path, &error))?;
+        // The settings come last: a folder without them holds no study.
+        write_whole(&guard_path, (text + "\n").as_bytes())?;
+        Ok(folder)
+    }
+
+    fn ledger_path(&self, series: &Series) -> PathBuf {
+        let ruleset = &series.rules.ruleset().id;
+        self.path.join("games").join(ruleset).join(format!("{}.jsonl", slug(&series.spec)))
+    }
+
+    /// Opens the ledgers of all series, one per ruleset and agent, with the games that are there.
+    pub(super) fn open_ledgers(&self, series: &[Series], pool: &rayon::ThreadPool) -> Result<OpenLedgers, StudyError> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        let mut ledger_of = Vec::new();
+        let mut known: HashMap<PathBuf, usize> = HashMap::new();
+        for one in series {
+            let path = self.ledger_path(one);
+            let next = paths.len();
+            let ledger = *known.entry(path.clone()).or_insert(next);
+            if ledger == next {
+                if let Some(parent) = path.parent() {
+                    fs::create_dir_all(parent).map_err(|error| file_error(parent, &error))?;
+                }
+                paths.push(path);
+            }
+            ledger_of.push(ledger);
+        }
+        let by_key: HashMap<&str, usize> = series.iter().enumerate().map(|(at, one)| (one.key.as_str(), at)).collect();
+        let opened = on_threads(pool, &paths, |path| -> Result<_, StudyError> {
+            let (ledger, games) = Ledger::open(path, |key| by_key.contains_key(key))?;
+            let mut judged = Vec::with_capacity(games.len());
+            for LedgerGame { line, place, record } in games {
+                let at = by_key[place.series.as_str()];
+                let game = judge(&series[at], &record, place.pair).map_err(|fault| ledger.fault(line, fault))?;
+                judged.push((at, place.pair, game));
+            }
+            Ok((ledger, judged))
+        });
+        let mut tallies: Vec<SeriesTally> = series.iter().map(|one| SeriesTally::new(one.stop)).collect();
+        let mut ledgers = Vec::new();
+        for one in opened {
+            let (ledger, games) = one?;
+            ledgers.push(ledger);
+            for (at, index, game) in games {
+                tallies[at].add(index, Some(game));
+            }
+        }
+        Ok(OpenLedgers { ledgers, ledger_of, tallies })
+    }
+}
+
+/// Replays a game of a ledger; it must be the one that the series has in this place.
+fn judge(series: &Series, record: &GameRecord, index: usize) -> Result<super::series::Judged, RecordFault> {
+    let expected = series.game_seed(index);
+    if record.seed != expected {
+        let (found, expected) = (record.seed.to_string(), expected.to_string());
+        return Err(RecordFault::Contradiction { field: "seed", found, expected });
+    }
+    series.judge(record)
+}
+
+/// Reads the settings and the rulesets of the study in a folder.
+///
+/// # Errors
+/// [`StudyError::File`] when there is none, or it cannot be read.
+pub fn saved_study(folder: &Path) -> Result<(StudySettings, Vec<Ruleset>), StudyError> {
+    let guard = read_guard(&folder.join("study.json"))?;
+    let read = |[id, _]: &[String; 2]| {
+        let path = folder.join("rulesets").join(format!("{id}.toml"));
+        let text = fs::read_to_string(&path).map_err(|error| file_error(&path, &error))?;
+        let file =
+            RulesetFile::parse(&text, &presets::file, presets::NAMES).map_err(|error| file_error(&path, &error))?;
+        Ok(file.ruleset)
+    };
+    let rulesets = guard.rulesets.iter().map(read).collect::<Result<_, StudyError>>()?;
+    Ok((guard.settings, rulesets))
+}
+
+fn read_guard(path: &Path) -> Result<Guard, StudyError> {
+    let text = fs::read_to_string(path).map_err(|error| file_error(path, &error))?;
+    serde_json::from_str(&text).map_err(|error| file_error(path, &format!("not the settings of a study: {error}")))
+}
+
+/// Names what differs between two studies.
+fn differences(found: &Guard, asked: &Guard) -> Vec<String> {
+    let fields = |guard: &Guard| -> serde_json::Map<String, serde_json::Value> {
+        let mut all = match serde_json::to_value(guard) {
+            Ok(serde_json::Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        };
+        if let Some(serde_json::Value::Object(mut settings)) = all.remove("settings") {
+            // What the names stand for is compared, not the names.
+            settings.remove("rulesets");
+            all.extend(settings);
+        }
+        all
+    };
+    let (found, asked) = (fields(found), fields(asked));
+    asked
+        .iter()
+        .filter(|(name, value)| found.get(*name) != Some(value))
+        .map(|(name, value)| {
+            format!("{name} is {} there and {value} here", found.get(name).unwrap_or(&serde_json::Value::Null))
+        })
+        .collect()
+}
+
+/// Returns a name for a file that stands for an agent.
+fn slug(agent: &AgentSpec) -> String {
+    let text: String =
+        agent.to_string().chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    if text.len() <= 80 {
+        return text;
+    }
+    // The end tells long paths apart.
+    text[text.len() - 80..].to_owned()
+}
+
+fn file_error(path: &Path, error: &dyn std::fmt::Display) -> StudyError {
+    StudyError::File { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// Writes `bytes` beside `path`, makes sure that they are on the disk, renames.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StudyError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".partial");
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(|error| file_error(path, &error))
+}

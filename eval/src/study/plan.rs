@@ -1,0 +1,445 @@
+//! Which series of games a study consists of.
+//!
+//! The plan is a function of the settings and the rulesets alone. Only what builds on results (handicaps, the
+//! chosen first turn) waits for the first part, and is then a function of its counted games.
+
+use std::sync::Arc;
+
+use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::ruleset::SetupMode;
+use latrunculi_engine::{Action, Player, Rules, Ruleset};
+
+use super::StudyError;
+use super::series::{Series, SeriesKind, first_player};
+use super::settings::StudySettings;
+use super::summary::AgentSummary;
+use super::sweep::{self, NotDerived};
+use super::tally::{SeriesTally, StopRule};
+use super::turns::{FirstTurns, first_turns};
+use crate::agents::{AgentKind, AgentSpec, NetworkEvaluator, mix_seeds};
+use crate::openings::{PolicyOpenings, default_length};
+use crate::statistics::Confidence;
+
+/// Stands for the ruleset's id in the path of a model.
+const RULESET_IN_PATH: &str = "{ruleset}";
+/// How long openings are that are drawn from a policy, unless all stones are placed later.
+const POLICY_OPENING: usize = 20;
+
+/// Where a study's networks come from; this crate knows none.
+pub trait StudyNetworks<'e> {
+    /// Returns what a network's games depend on beside its name, such as the checksum of its file.
+    ///
+    /// # Errors
+    /// In words, when there is no such file.
+    fn identity(&mut self, model: &str) -> Result<String, String>;
+
+    /// Opens a network for these rules.
+    ///
+    /// # Errors
+    /// In words, when it does not fit them.
+    fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<NetworkEvaluator<'e>, String>;
+}
+
+/// Networks for studies without any.
+#[derive(Clone, Copy, Debug)]
+pub struct NoNetworks;
+
+impl StudyNetworks<'static> for NoNetworks {
+    fn identity(&mut self, _model: &str) -> Result<String, String> {
+        Err("no network can be used here".to_owned())
+    }
+
+    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<NetworkEvaluator<'static>, String> {
+        Err("no network can be used here".to_owned())
+    }
+}
+
+/// One ruleset of a study.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) rules: Arc<Rules>,
+    /// The entry it is derived from, the parameter, its value there and here.
+    pub(super) derived: Option<(usize, &'static str, String, String)>,
+}
+
+/// What a study is made of.
+pub(super) struct Plan {
+    pub(super) settings: StudySettings,
+    pub(super) confidence: Confidence,
+    pub(super) entries: Vec<Entry>,
+    pub(super) specs: Vec<AgentSpec>,
+    pub(super) agents: Vec<AgentSummary>,
+    pub(super) headline: usize,
+    opener: Option<PolicyOpenings>,
+    /// The ruleset, the model and the checksum of each network that was opened.
+    opened: Vec<(usize, String, String)>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Plan {
+    /// Makes the plan and opens the networks that it needs.
+    pub(super) fn new<'e>(
+        settings: &StudySettings,
+        rulesets: &[Ruleset],
+        networks: &mut dyn StudyNetworks<'e>,
+    ) -> Result<(Plan, Vec<NetworkEvaluator<'e>>), StudyError> {
+        let specs = check(settings, rulesets)?;
+        let opener = match &settings.opening.policy {
+            None => None,
+            Some(text) => {
+                let agent =
+                    text.parse().map_err(|error| StudyError::Settings(vec![format!("opening.policy: {error}")]))?;
+                Some(PolicyOpenings { agent, temperature: settings.opening.temperature, identity: String::new() })
+            }
+        };
+        if let Some(PolicyOpenings { agent, .. }) = &opener
+            && !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. })
+        {
+            let fault = format!("opening.policy: {agent} does not weigh its actions; mcts and net do");
+            return Err(StudyError::Settings(vec![fault]));
+        }
+        let mut notes = Vec::new();
+        let entries = entries(settings, rulesets, &mut notes)?;
+        let agents: Vec<AgentSummary> =
+            specs.iter().zip(&settings.agents).map(|(spec, text)| describe(spec, text)).collect();
+        let headline = (0..agents.len())
+            .filter(|&agent| agents[agent].family == agents[0].family)
+            .max_by_key(|&agent| agents[agent].budget)
+            .unwrap_or(0);
+        let confidence =
+            Confidence::new(settings.confidence).map_err(|error| StudyError::Settings(vec![error.to_string()]))?;
+        let mut plan = Plan {
+            settings: settings.clone(),
+            confidence,
+            entries,
+            specs,
+            agents,
+            headline,
+            opener,
+            opened: Vec::new(),
+            notes,
+        };
+        let evaluators = plan.open_networks(networks)?;
+        Ok((plan, evaluators))
+    }
+
+    fn open_networks<'e>(
+        &mut self,
+        networks: &mut dyn StudyNetworks<'e>,
+    ) -> Result<Vec<NetworkEvaluator<'e>>, StudyError> {
+        let mut evaluators = Vec::new();
+        let openers = self.opener.iter().map(|opener| opener.agent.clone());
+        let specs: Vec<AgentSpec> = self.specs.iter().cloned().chain(openers).collect();
+        for spec in specs {
+            let Some(model) = spec.model() else { continue };
+            let mut found_any = false;
+            for entry in 0..self.entries.len() {
+                let path = self.model_path(entry, model);
+                if self.network(entry, &path).is_some() {
+                    found_any = true;
+                    continue;
+                }
+                let rules = Arc::clone(&self.entries[entry].rules);
+                let opened =
+                    networks.identity(&path).and_then(|identity| Ok((identity, networks.open(&rules, &path)?)));
+                match opened {
+                    Ok((identity, evaluator)) => {
+                        found_any = true;
+                        self.opened.push((entry, path, identity));
+                        evaluators.push(evaluator);
+                    }
+                    Err(reason) => {
+                        let id = &rules.ruleset().id;
+                        self.notes.push(format!("{spec} plays no games of {id}: network {path:?}: {reason}."));
+                    }
+                }
+            }
+            if !found_any {
+                let reason = self.notes.pop().unwrap_or_default();
+                return Err(StudyError::NoNetwork { agent: spec.to_string(), reason });
+            }
+        }
+        Ok(evaluators)
+    }
+
+    fn model_path(&self, entry: usize, model: &str) -> String {
+        model.replace(RULESET_IN_PATH, &self.base_of(entry).rules.ruleset().id)
+    }
+
+    fn base_of(&self, entry: usize) -> &Entry {
+        match &self.entries[entry].derived {
+            Some((base, ..)) => &self.entries[*base],
+            None => &self.entries[entry],
+        }
+    }
+
+    fn network(&self, entry: usize, path: &str) -> Option<usize> {
+        self.opened.iter().position(|(of, model, _)| *of == entry && model == path)
+    }
+
+    /// Returns a checksum of each network that takes part, in the order of rulesets and agents.
+    pub(super) fn identities(&self) -> Vec<String> {
+        let id = |entry: usize| &self.entries[entry].rules.ruleset().id;
+        self.opened.iter().map(|(entry, model, identity)| format!("{} {model}@{identity}", id(*entry))).collect()
+    }
+
+    /// Returns the series of the first part, the games of each ruleset as it is before all else.
+    pub(super) fn first_part(&self) -> Vec<Series> {
+        let mut series = Vec::new();
+        for entry in 0..self.entries.len() {
+            for agent in 0..self.specs.len() {
+                let length = self.opening_length(entry);
+                series.extend(self.series(entry, agent, SeriesKind::Main, length, self.width_rule()));
+                if let Some(second) = self.settings.opening.second.filter(|&second| second != length) {
+                    series.extend(self.series(entry, agent, SeriesKind::SecondOpening, second, self.width_rule()));
+                }
+            }
+            if self.settings.phases && self.is_placement(entry) {
+                let length = self.stones_to_place(entry);
+                let by_placement =
+                    self.series(entry, self.headline, SeriesKind::RandomPlacement, length, self.width_rule());
+                series.extend(by_placement.map(|series| Series { opener: None, ..series }).map(|s| self.keyed(s)));
+            }
+            if self.settings.pie && self.entries[entry].derived.is_none() {
+                for (index, turn) in self.first_turns(entry).turns.into_iter().enumerate() {
+                    let rule = StopRule::of_games(self.settings.pie_games);
+                    series.extend(self.after_turn(entry, SeriesKind::PieTurn(index, turn.clone()), &turn, rule));
+                }
+            }
+        }
+        series
+    }
+
+    /// Returns the series that depend on what the first part found.
+    pub(super) fn second_part(&self, first: &[(Series, SeriesTally)]) -> Vec<Series> {
+        let mut series = Vec::new();
+        for entry in 0..self.entries.len() {
+            let is_own = |series: &Series| series.ruleset == entry && series.agent == self.headline;
+            if let Some(main) = first.iter().find(|(series, _)| is_own(series) && series.kind == SeriesKind::Main)
+                && self.entries[entry].derived.is_none()
+                && let Some(score) = main.1.score()
+            {
+                let sign = if score.score.mean() >= 0.5 { 1 } else { -1 };
+                for &men in &self.settings.compensation {
+                    let handicap = sign * men as i32;
+                    if men > 0 && self.can_lose(entry, handicap) {
+                        let length = self.opening_length(entry);
+                        let kind = SeriesKind::Handicap(handicap);
+                        series.extend(self.series(entry, self.headline, kind, length, self.width_rule()));
+                    }
+                }
+            }
+            let turns = first.iter().filter(|(series, _)| is_own(series));
+            if let Some(turn) = fairest_turn(turns) {
+                let kind = SeriesKind::PieHeldOut(turn.clone());
+                series.extend(self.after_turn(entry, kind, &turn, self.width_rule()));
+            }
+        }
+        series
+    }
+
+    fn after_turn(&self, entry: usize, kind: SeriesKind, turn: &[Action], rule: StopRule) -> Option<Series> {
+        // As many actions open the game as without the turn, but some of them must differ.
+        let length = self.opening_length(entry).saturating_sub(turn.len()).max(2);
+        self.series(entry, self.headline, kind, length, rule)
+    }
+
+    fn series(&self, entry: usize, agent: usize, kind: SeriesKind, length: usize, stop: StopRule) -> Option<Series> {
+        let on_path = |spec: &AgentSpec| {
+            let mut spec = spec.clone();
+            if let AgentKind::Network { model, .. } = &mut spec.kind {
+                *model = self.model_path(entry, model);
+            }
+            spec
+        };
+        let spec = on_path(&self.specs[agent]);
+        let mut opener = self.opener.clone();
+        let network = |spec: &AgentSpec| spec.model().map(|model| self.network(entry, model));
+        let mut networks = [network(&spec), None];
+        if let Some(opener) = &mut opener {
+            opener.agent = on_path(&opener.agent);
+            networks[1] = network(&opener.agent);
+            opener.identity = networks[1].flatten().map(|network| self.opened[network].2.clone()).unwrap_or_default();
+        }
+        if networks.contains(&Some(None)) {
+            return None;
+        }
+        let rules = Arc::clone(&self.entries[entry].rules);
+        let networks = networks.map(Option::flatten);
+        let key = String::new();
+        let series =
+            Series { kind, ruleset: entry, agent, rules, spec, networks, opening_length: length, opener, stop, key };
+        Some(self.keyed(series))
+    }
+
+    fn keyed(&self, series: Series) -> Series {
+        let identity = series.networks[0].map_or("", |network| self.opened[network].2.as_str());
+        series.with_key(self.settings.seed, identity)
+    }
+
+    fn width_rule(&self) -> StopRule {
+        let settings = &self.settings;
+        StopRule::of_width(settings.half_width, self.confidence, settings.min_games, settings.max_games, settings.batch)
+    }
+
+    /// Returns the first turns of a ruleset that the pie rule tries.
+    pub(super) fn first_turns(&self, entry: usize) -> FirstTurns {
+        first_turns(&self.entries[entry].rules, self.settings.pie_turns, mix_seeds(&[self.settings.seed, 3]))
+    }
+
+    fn is_placement(&self, entry: usize) -> bool {
+        self.entries[entry].rules.ruleset().setup.mode == SetupMode::Placement
+    }
+
+    fn stones_to_place(&self, entry: usize) -> usize {
+        let position = self.entries[entry].rules.initial_position();
+        Player::BOTH.iter().map(|&player| usize::from(position.hand(player).stones())).sum()
+    }
+
+    /// Returns how many actions are drawn at the beginning of a game.
+    pub(super) fn opening_length(&self, entry: usize) -> usize {
+        let opening = &self.settings.opening;
+        let own = |entry: &Entry| opening.by_ruleset.get(&entry.rules.ruleset().id).copied();
+        if let Some(length) = own(&self.entries[entry]).or_else(|| own(self.base_of(entry))) {
+            return length;
+        }
+        let (given, is_placement) =
+            if self.is_placement(entry) { (opening.placement, true) } else { (opening.array, false) };
+        given.unwrap_or_else(|| match (&opening.policy, is_placement) {
+            (None, _) => default_length(&self.entries[entry].rules),
+            (Some(_), true) => self.stones_to_place(entry).max(POLICY_OPENING),
+            (Some(_), false) => POLICY_OPENING,
+        })
+    }
+
+    /// Tells whether a side can lack so many men and still have a game.
+    fn can_lose(&self, entry: usize, handicap: i32) -> bool {
+        let rules = &self.entries[entry].rules;
+        let first = first_player(rules);
+        let loser = if handicap > 0 { first } else { first.opponent() };
+        let left = rules.men_at_start(loser) as i32 - handicap.abs();
+        left > i32::from(rules.ruleset().end.eliminate_at) + 1
+    }
+}
+
+/// Returns the first turn whose score is nearest ½; the first of several.
+pub(super) fn fairest_turn<'a>(series: impl Iterator<Item = &'a (Series, SeriesTally)>) -> Option<Vec<Action>> {
+    series
+        .filter_map(|(series, tally)| match &series.kind {
+            SeriesKind::PieTurn(_, turn) => {
+                tally.counts.outcomes.trinomial().mean().map(|mean| ((mean - 0.5).abs(), turn))
+            }
+            _ => None,
+        })
+        .reduce(|nearest, other| if other.0 < nearest.0 { other } else { nearest })
+        .map(|(_, turn)| turn.clone())
+}
+
+/// Makes the rules of a study: each ruleset, followed by those that the sweeps derive from it.
+fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<String>) -> Result<Vec<Entry>, StudyError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut faults = Vec::new();
+    for ruleset in rulesets {
+        if entries.iter().any(|entry| entry.rules.ruleset().id == ruleset.id) {
+            faults.push(format!("two rulesets are called {:?}", ruleset.id));
+            continue;
+        }
+        let rules = match Rules::new(ruleset) {
+            Ok(rules) => Arc::new(rules),
+            Err(error) => {
+                faults.push(error.to_string());
+                continue;
+            }
+        };
+        let base = entries.len();
+        entries.push(Entry { rules: Arc::clone(&rules), derived: None });
+        for (name, texts) in &settings.sweep {
+            let parameter = sweep::parameter(name).map_err(|fault| StudyError::Settings(vec![fault]))?;
+            for text in texts {
+                match sweep::derive(&rules, parameter, text) {
+                    Ok(derived) => entries.push(Entry {
+                        rules: Arc::new(derived.rules),
+                        derived: Some((base, derived.parameter, derived.base_value, derived.value)),
+                    }),
+                    Err(NotDerived::Same) => {}
+                    Err(NotDerived::Useless(note)) => notes.push(note),
+                }
+            }
+        }
+    }
+    if faults.is_empty() { Ok(entries) } else { Err(StudyError::Settings(faults)) }
+}
+
+/// Checks the settings as a whole and reads the agents.
+fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Vec<AgentSpec>, StudyError> {
+    let mut faults = Vec::new();
+    let mut demand = |holds: bool, fault: &str| {
+        if !holds {
+            faults.push(fault.to_owned());
+        }
+    };
+    demand(!rulesets.is_empty(), "rulesets: there is none; name some, or all");
+    demand(!settings.agents.is_empty(), "agents: there is none; alphabeta:nodes=2000 is a beginning");
+    demand(settings.half_width > 0.0 && settings.half_width < 0.5, "half_width must be above 0 and below 0.5");
+    demand(settings.margin > 0.0 && settings.margin < 0.5, "margin must be above 0 and below 0.5");
+    demand(settings.confidence > 0.5 && settings.confidence < 1.0, "confidence must be above 0.5 and below 1");
+    demand(settings.min_games >= 2, "min_games must be at least 2");
+    demand(settings.max_games >= settings.min_games, "max_games must be at least min_games");
+    demand(settings.max_games <= 10_000_000, "max_games must be at most 10000000");
+    demand(settings.batch >= 1, "batch must be at least 1");
+    let temperature = settings.opening.temperature;
+    demand((0.01..=100.0).contains(&temperature), "opening.temperature must be from 0.01 to 100");
+    let lengths = [settings.opening.array, settings.opening.placement, settings.opening.second];
+    let lengths = lengths.into_iter().flatten().chain(settings.opening.by_ruleset.values().copied());
+    demand(lengths.into_iter().all(|length| length <= 1000), "an opening has at most 1000 actions");
+    demand(!settings.pie || settings.pie_turns >= 1, "pie_turns must be at least 1");
+    demand(!settings.pie || settings.pie_games >= 2, "pie_games must be at least 2");
+    demand(settings.compensation.iter().all(|&men| (1..=100).contains(&men)), "compensation is in men, from 1 to 100");
+    for name in settings.opening.by_ruleset.keys() {
+        if !rulesets.iter().any(|ruleset| ruleset.id == *name) {
+            let known = rulesets.iter().map(|ruleset| ruleset.id.as_str());
+            let hint = nearest(name, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            faults.push(format!("opening.by_ruleset: {name:?} is not among the rulesets of this study{hint}"));
+        }
+    }
+    for (name, texts) in &settings.sweep {
+        match sweep::parameter(name) {
+            Err(fault) => faults.push(format!("sweep: {fault}")),
+            Ok(parameter) => {
+                for text in texts {
+                    if let Err(fault) = sweep::value(parameter, text) {
+                        faults.push(format!("sweep: {name} = {text}: {fault}"));
+                    }
+                }
+            }
+        }
+    }
+    let mut specs: Vec<AgentSpec> = Vec::new();
+    for text in &settings.agents {
+        match text.parse::<AgentSpec>() {
+            Err(error) => faults.push(format!("agents: {error}")),
+            Ok(spec) if spec.kind == AgentKind::Human => faults.push("agents: human plays in `play` only".to_owned()),
+            Ok(spec) if specs.contains(&spec) => faults.push(format!("agents: {text} is there twice")),
+            Ok(spec) => specs.push(spec),
+        }
+    }
+    if faults.is_empty() { Ok(specs) } else { Err(StudyError::Settings(faults)) }
+}
+
+/// Returns the family and the budget of an agent.
+fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
+    let (family, budget, unit) = match &spec.kind {
+        AgentKind::Random => ("random".to_owned(), None, None),
+        AgentKind::Greedy => ("greedy".to_owned(), None, None),
+        AgentKind::Human => ("human".to_owned(), None, None),
+        AgentKind::AlphaBeta { nodes: Some(nodes), .. } => ("alphabeta".to_owned(), Some(*nodes), Some("nodes")),
+        AgentKind::AlphaBeta { depth, nodes: None } => {
+            ("alphabeta by depth".to_owned(), depth.map(u64::from), Some("plies"))
+        }
+        AgentKind::Mcts { simulations } => ("mcts".to_owned(), Some(u64::from(*simulations)), Some("simulations")),
+        AgentKind::Network { model, simulations } => {
+            (format!("net {model}"), Some(u64::from(*simulations)), Some("simulations"))
+        }
+    };
+    AgentSummary { agent: text.to_owned(), family, budget, budget_unit: unit.map(str::to_owned) }
+}

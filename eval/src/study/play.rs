@@ -1,0 +1,296 @@
+//! The games of many series, given out so that all threads have work to the end.
+//!
+//! The series with the most work left comes first. Which game is given out when depends on the clock; which
+//! games are played, and how, does not.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use latrunculi_engine::GameRecord;
+
+use super::series::Series;
+use super::tally::SeriesTally;
+use super::{StudyError, StudyObserver, StudyProgress};
+use crate::agents::{AgentKind, mix_seeds};
+use crate::game_play::{Beginning, Cast, GameSource, OpeningPlan, PolicyDraw};
+use crate::ledger::{Ledger, Place};
+use crate::openings::{Opening, RandomOpenings};
+
+/// A game of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Job {
+    series: usize,
+    index: usize,
+}
+
+/// The games of some series that are still to be played.
+pub(super) struct Games<'a, 'o> {
+    series: &'a [Series],
+    /// How many games are under way at once.
+    at_once: usize,
+    /// Whether series are played one after the other, so that their games share batches.
+    in_order: bool,
+    state: Mutex<State<'a, 'o>>,
+    changed: Condvar,
+    is_over: AtomicBool,
+}
+
+struct State<'a, 'o> {
+    progress: Vec<SeriesProgress>,
+    ledgers: &'a mut [Ledger],
+    /// The ledger of each series.
+    ledger_of: &'a [usize],
+    begun: HashMap<Job, (Option<Opening>, Instant)>,
+    observer: &'a mut StudyObserver<'o>,
+    told: StudyProgress,
+    is_interrupted: bool,
+}
+
+/// Where a series stands.
+struct SeriesProgress {
+    tally: SeriesTally,
+    /// Games of the schedule before this one have been given out.
+    next: usize,
+    /// The random openings drawn so far; `None` where the opener draws them in the game.
+    openings: Option<RandomOpenings>,
+    /// Seconds that games took, and how many did.
+    secs: (f64, u64),
+    /// How much one game may cost compared with those of other series, before it is known.
+    weight: f64,
+}
+
+impl<'a, 'o> Games<'a, 'o> {
+    /// Makes the games of `series` beyond those in `tallies`; `told` is where the study as a whole stands.
+    pub(super) fn new(
+        series: &'a [Series],
+        tallies: Vec<SeriesTally>,
+        (ledgers, ledger_of): (&'a mut [Ledger], &'a [usize]),
+        (at_once, in_order): (usize, bool),
+        observer: &'a mut StudyObserver<'o>,
+        told: StudyProgress,
+    ) -> Games<'a, 'o> {
+        let progress = series.iter().zip(tallies).map(|(series, tally)| SeriesProgress::new(series, tally)).collect();
+        let begun = HashMap::new();
+        let state = State { progress, ledgers, ledger_of, begun, observer, told, is_interrupted: false };
+        let games = Games {
+            series,
+            at_once: at_once.max(1),
+            in_order,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            is_over: AtomicBool::new(false),
+        };
+        let mut state = games.lock();
+        if state.tell(games.at_once, None) {
+            games.is_over.store(true, Ordering::Relaxed);
+        }
+        drop(state);
+        games
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<'a, 'o>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the tallies, and whether the observer asked to stop.
+    pub(super) fn into_tallies(self) -> (Vec<SeriesTally>, bool) {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (state.progress.into_iter().map(|progress| progress.tally).collect(), state.is_interrupted)
+    }
+}
+
+impl SeriesProgress {
+    fn new(series: &Series, tally: SeriesTally) -> SeriesProgress {
+        let openings = series.opener.is_none().then(|| RandomOpenings::new(series.seed(), series.opening_length));
+        let effort = match series.spec.kind {
+            AgentKind::AlphaBeta { nodes: Some(nodes), .. } => nodes as f64,
+            AgentKind::AlphaBeta { depth, nodes: None } => 8f64.powi(depth.unwrap_or(1).min(20) as i32),
+            // A playout takes some hundred actions.
+            AgentKind::Mcts { simulations } => 100.0 * f64::from(simulations),
+            AgentKind::Network { simulations, .. } => 100.0 * f64::from(simulations.max(1)),
+            _ => 1.0,
+        };
+        let weight = effort * series.rules.square_count() as f64;
+        SeriesProgress { tally, next: 0, openings, secs: (0.0, 0), weight }
+    }
+
+    /// Returns the next game to be given out, passing over those that are there and those that would only repeat.
+    fn next_game(&mut self, series: &Series) -> Option<(usize, Option<Opening>)> {
+        while self.tally.stop().is_none() && self.next < self.tally.boundary() {
+            let index = self.next;
+            self.next += 1;
+            let opening = self.openings.as_mut().map(|openings| {
+                let mut beginning = series.beginning(index);
+                series.first_turn().iter().for_each(|&action| beginning.play(action));
+                openings.next(&beginning)
+            });
+            if self.tally.has(index) {
+                continue;
+            }
+            let repeats = opening.as_ref().is_some_and(|opening| opening.repeats.is_some());
+            if repeats && !series.draws_lots() {
+                self.tally.add(index, None);
+                continue;
+            }
+            return Some((index, opening));
+        }
+        None
+    }
+
+    /// Returns the seconds that a game takes, by the games of this series or else by those of all.
+    fn secs_per_game(&self, secs_per_weight: f64) -> f64 {
+        match self.secs {
+            (secs, games) if games >= 4 => secs / games as f64,
+            _ => self.weight * secs_per_weight,
+        }
+    }
+}
+
+impl State<'_, '_> {
+    fn secs_per_weight(&self) -> Option<f64> {
+        let (secs, weight) = self.progress.iter().fold((0.0, 0.0), |(secs, weight), progress| {
+            (secs + progress.secs.0, weight + progress.weight * progress.secs.1 as f64)
+        });
+        (weight > 0.0).then(|| secs / weight)
+    }
+
+    /// Tells the observer; returns whether it asks to stop.
+    fn tell(&mut self, at_once: usize, latest: Option<&Series>) -> bool {
+        let rate = self.secs_per_weight();
+        let progress = &mut self.told;
+        progress.games = progress.games_before;
+        let mut left = 0;
+        progress.series_done = progress.series_before;
+        let mut secs = 0.0;
+        for series in &self.progress {
+            let series_left = series.tally.games_left();
+            progress.games += series.tally.games_done() as u64;
+            progress.series_done += usize::from(series.tally.stop().is_some());
+            left += series_left as u64;
+            secs += series_left as f64 * series.secs_per_game(rate.unwrap_or_default());
+        }
+        progress.games_expected = progress.games + left;
+        progress.secs_left = rate.map(|_| secs / at_once as f64);
+        progress.latest = latest.map(|series| format!("{} {}", series.rules.ruleset().id, series.spec));
+        self.is_interrupted |= (self.observer)(progress).is_break();
+        self.is_interrupted
+    }
+}
+
+impl GameSource for Games<'_, '_> {
+    type Job = Job;
+    type Error = StudyError;
+
+    fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        let rate = state.secs_per_weight().unwrap_or(1.0);
+        let mut order: Vec<(usize, f64)> = state
+            .progress
+            .iter()
+            .enumerate()
+            .filter(|(_, series)| series.tally.stop().is_none() && series.next < series.tally.boundary())
+            .map(|(index, series)| (index, series.tally.games_left() as f64 * series.secs_per_game(rate)))
+            .collect();
+        if !self.in_order {
+            order.sort_by(|one, other| other.1.total_cmp(&one.1));
+        }
+        for (series, _) in order {
+            if let Some((index, opening)) = state.progress[series].next_game(&self.series[series]) {
+                let job = Job { series, index };
+                state.begun.insert(job, (opening, Instant::now()));
+                return Some(job);
+            }
+        }
+        // Games that were passed over may have brought a series to its end.
+        self.changed.notify_all();
+        None
+    }
+
+    fn wait(&self) -> bool {
+        let mut state = self.lock();
+        loop {
+            let is_at_end = state.progress.iter().all(|series| series.tally.stop().is_some());
+            if is_at_end || self.is_over() {
+                return false;
+            }
+            let has_game =
+                |series: &SeriesProgress| series.tally.stop().is_none() && series.next < series.tally.boundary();
+            if state.progress.iter().any(has_game) {
+                return true;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn cast(&self, job: Job) -> Cast<'_> {
+        let series = &self.series[job.series];
+        Cast {
+            id: job.series,
+            rules: &series.rules,
+            agents: [&series.spec; 2],
+            opener: series.opener.as_ref().map(|opener| &opener.agent),
+            networks: [series.networks[0], series.networks[0], series.networks[1]],
+        }
+    }
+
+    fn beginning(&self, job: Job) -> Beginning {
+        let series = &self.series[job.series];
+        let opening = self.lock().begun.get_mut(&job).and_then(|(opening, _)| opening.take());
+        let seed = series.game_seed(job.index);
+        let mut actions = series.first_turn().to_vec();
+        actions.extend(opening.into_iter().flat_map(|opening| opening.actions));
+        let drawn = series.opener.as_ref().map(|opener| PolicyDraw {
+            length: series.first_turn().len() + series.opening_length,
+            temperature: opener.temperature,
+            seed: mix_seeds(&[seed, 2]),
+        });
+        let own = series.spec.seed.unwrap_or(0);
+        Beginning {
+            state: series.beginning(job.index),
+            opening: OpeningPlan { actions, drawn },
+            seats: [0, 1],
+            seed,
+            agent_seeds: [3, 4].map(|stream| mix_seeds(&[seed, stream, own])),
+        }
+    }
+
+    fn end(&self, job: Job, record: GameRecord) -> Result<(), StudyError> {
+        let series = &self.series[job.series];
+        let judged = series.judge(&record).expect("a game just played replays");
+        let mut state = self.lock();
+        let ledger = state.ledger_of[job.series];
+        let place = Place { series: series.key.clone(), pair: job.index, game: 1 };
+        state.ledgers[ledger].append(&place, &record)?;
+        let begun = state.begun.remove(&job);
+        let progress = &mut state.progress[job.series];
+        if let Some((_, begun)) = begun {
+            progress.secs.0 += begun.elapsed().as_secs_f64();
+            progress.secs.1 += 1;
+        }
+        progress.tally.add(job.index, Some(judged));
+        if state.tell(self.at_once, Some(series)) {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        drop(state);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn abort(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // Whoever is about to wait holds the lock until he does.
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+}
+
+/// Tells whether a series is played around a network.
+pub(super) fn needs_network(series: &Series) -> bool {
+    series.networks.iter().any(Option::is_some)
+}

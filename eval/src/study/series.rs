@@ -1,0 +1,195 @@
+//! One series of games: an agent against itself under one ruleset, every game beginning in the same way.
+
+use std::sync::Arc;
+
+use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
+use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Phase, Player, Position, Rules, SquareSet};
+use rand::seq::IteratorRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::tally::StopRule;
+use crate::agents::{AgentSpec, mix_seeds};
+use crate::openings::{PolicyOpenings, canonical_key};
+use crate::statistics::GameResult;
+
+/// What a series measures.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum SeriesKind {
+    /// The game as it is.
+    Main,
+    /// The same with openings of another length.
+    SecondOpening,
+    /// The same where all stones are placed at random.
+    RandomPlacement,
+    /// So many men fewer for the first player; negative: for the second.
+    Handicap(i32),
+    /// The game after a first turn, to choose among such turns.
+    PieTurn(usize, Vec<Action>),
+    /// The game after the chosen first turn.
+    PieHeldOut(Vec<Action>),
+}
+
+/// A series of games.
+#[derive(Clone, Debug)]
+pub(super) struct Series {
+    pub(super) kind: SeriesKind,
+    /// The ruleset and the agent, by their places in the study.
+    pub(super) ruleset: usize,
+    pub(super) agent: usize,
+    pub(super) rules: Arc<Rules>,
+    pub(super) spec: AgentSpec,
+    /// The networks of agent and opener among the opened ones.
+    pub(super) networks: [Option<usize>; 2],
+    /// Actions that are drawn.
+    pub(super) opening_length: usize,
+    /// From whose policy; `None` for any legal action.
+    pub(super) opener: Option<PolicyOpenings>,
+    pub(super) stop: StopRule,
+    /// Stands for everything that a game of the series depends on.
+    pub(super) key: String,
+}
+
+/// What counts of one game.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judged {
+    /// The same for mirror images of the position after the opening.
+    pub(crate) opening_key: u64,
+    /// The same for mirror images of opening position and play.
+    pub(crate) key: u64,
+    /// How it ended for the first player.
+    pub(crate) result: GameResult,
+    /// Why.
+    pub(crate) reason: Option<EndReason>,
+    pub(crate) actions: usize,
+    /// Nodes or simulations in all, and choices that spent some.
+    pub(crate) effort: (u64, u64),
+    /// What the agent expected for the first player when the last stone lay, as a score in `[0, 1]`.
+    pub(crate) value_after_placement: Option<f64>,
+}
+
+impl Series {
+    /// Completes `key` from the other fields, the study's seed and the checksum of the agent's network.
+    pub(super) fn with_key(mut self, seed: u64, identity: &str) -> Series {
+        let ruleset = self.rules.ruleset();
+        let at = if identity.is_empty() { "" } else { "@" };
+        let mut key = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
+        key.push_str(&format!(" {}{at}{identity} seed={seed} opening={}", self.spec, self.opening_length));
+        if let Some(opener) = &self.opener {
+            key.push_str(&format!(" from {opener}"));
+        }
+        match &self.kind {
+            SeriesKind::Main | SeriesKind::SecondOpening | SeriesKind::RandomPlacement => {}
+            SeriesKind::Handicap(men) => key.push_str(&format!(" handicap={men}")),
+            SeriesKind::PieTurn(_, turn) => key.push_str(&format!(" after={}", self.turn_text(turn).join(","))),
+            SeriesKind::PieHeldOut(turn) => {
+                key.push_str(&format!(" after={} held-out", self.turn_text(turn).join(",")));
+            }
+        }
+        self.key = key;
+        self
+    }
+
+    /// Returns the actions of a first turn as text.
+    pub(super) fn turn_text(&self, turn: &[Action]) -> Vec<String> {
+        turn_text(&self.rules, turn)
+    }
+
+    /// Returns the seed of game `index`.
+    pub(super) fn game_seed(&self, index: usize) -> u64 {
+        mix_seeds(&[self.seed(), index as u64])
+    }
+
+    /// Returns the seed from which the openings of the series are drawn.
+    pub(super) fn seed(&self) -> u64 {
+        let bytes: Vec<u64> = self.key.bytes().map(u64::from).collect();
+        mix_seeds(&bytes)
+    }
+
+    /// Returns the actions that every game begins with.
+    pub(super) fn first_turn(&self) -> &[Action] {
+        match &self.kind {
+            SeriesKind::PieTurn(_, turn) | SeriesKind::PieHeldOut(turn) => turn,
+            _ => &[],
+        }
+    }
+
+    /// Returns where game `index` begins, before its first turn and its opening.
+    pub(super) fn beginning(&self, index: usize) -> GameState {
+        let SeriesKind::Handicap(men) = self.kind else { return GameState::new(Arc::clone(&self.rules)) };
+        let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[self.game_seed(index), 1]));
+        let position = handicapped(&self.rules, men, &mut rng);
+        GameState::from_position(Arc::clone(&self.rules), position)
+    }
+
+    /// Tells whether a game that begins like an earlier one may go another way.
+    pub(super) fn draws_lots(&self) -> bool {
+        self.spec.is_random()
+    }
+
+    /// Replays a finished game and returns what counts of it.
+    pub(super) fn judge(&self, record: &GameRecord) -> Result<Judged, RecordFault> {
+        let first = first_player(&self.rules);
+        let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
+        let mut value_after_placement = None;
+        let is_placement = self.rules.initial_position().phase() == Phase::Placement;
+        let end = record.replay_with(&self.rules, |state, action| {
+            let value = record.values.get(played.len()).copied().flatten();
+            if is_placement
+                && value_after_placement.is_none()
+                && state.position().phase() == Phase::Movement
+                && let Some(value) = value
+            {
+                let for_first = if state.player_to_act() == first { value } else { -value };
+                value_after_placement = Some((1.0 + f64::from(for_first)) / 2.0);
+            }
+            played.push((*state.position(), action));
+        })?;
+        let Some(outcome) = end.outcome() else {
+            let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
+            return Err(RecordFault::Contradiction { field: "the game", found, expected });
+        };
+        let opened = record.opening.min(played.len());
+        let after_opening = played.get(opened).map_or(*end.position(), |(position, _)| *position);
+        let efforts = record.efforts.iter().flatten();
+        Ok(Judged {
+            opening_key: canonical_key(&self.rules, &after_opening, &[]),
+            key: canonical_key(&self.rules, &after_opening, &played[opened..]),
+            result: GameResult::for_player(outcome.winner, first),
+            reason: Some(outcome.reason),
+            actions: record.actions.len(),
+            effort: (efforts.clone().sum(), efforts.count() as u64),
+            value_after_placement,
+        })
+    }
+}
+
+/// Returns who makes the first placement or move.
+pub(super) fn first_player(rules: &Rules) -> Player {
+    rules.initial_position().player_to_act()
+}
+
+/// Returns the actions of a first turn as text.
+pub(super) fn turn_text(rules: &Arc<Rules>, turn: &[Action]) -> Vec<String> {
+    let mut state = GameState::new(Arc::clone(rules));
+    turn.iter()
+        .map(|&action| {
+            let text = state.action_text(action);
+            state.play(action);
+            text
+        })
+        .collect()
+}
+
+/// Returns the opening position without some men of one side: from its hand if the stones are placed, else
+/// any of its men on the board, each as likely.
+fn handicapped(rules: &Rules, men: i32, rng: &mut ChaCha8Rng) -> Position {
+    let first = first_player(rules);
+    let (loser, count) = if men >= 0 { (first, men as usize) } else { (first.opponent(), men.unsigned_abs() as usize) };
+    let initial = rules.initial_position();
+    let mut in_hand = [0; 2];
+    in_hand[loser.index()] = count.min(usize::from(initial.hand(loser).men)) as u8;
+    let on_board = count - usize::from(in_hand[loser.index()]);
+    let squares: SquareSet = initial.men(loser).iter().sample(rng, on_board).into_iter().collect();
+    rules.initial_position_without(squares, in_hand)
+}

@@ -1,0 +1,397 @@
+//! Balance studies: the same summary however they are played and interrupted, and the truth where it is known.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use latrunculi_engine::record::read_records;
+use latrunculi_engine::{GameRecord, GameState, Player, Rules, Ruleset, RulesetFile, presets};
+use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::match_play::{MatchConfig, play_match};
+use latrunculi_eval::openings::PolicyOpenings;
+use latrunculi_eval::statistics::BalanceVerdict;
+use latrunculi_eval::study::summary::{StopReason, TrendDirection};
+use latrunculi_eval::study::table::COLUMNS;
+use latrunculi_eval::study::{
+    NoNetworks, StudyConfig, StudyError, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study,
+};
+use latrunculi_search::evaluators::Uniform;
+use latrunculi_search::exhaustive::Exhaustive;
+
+use crate::agents::{spec, uniform};
+
+/// Three men a side on sixteen squares: the first capture wins, six quiet turns draw.
+const SMALL: &str = r#"
+    id = "small"
+    name = "small"
+    summary = "A board that can be solved."
+    source = "none"
+    [board]
+    files = 4
+    ranks = 4
+    [setup]
+    array = "mmm./..../..../.MMM"
+    [end]
+    eliminate_at = 2
+    no_move = "loss"
+    quiet_limit = 6
+"#;
+
+fn small() -> Ruleset {
+    RulesetFile::parse(SMALL, &|_| None, &[]).expect("a ruleset").ruleset
+}
+
+fn settings(agents: &[&str]) -> StudySettings {
+    StudySettings {
+        agents: agents.iter().map(|&agent| agent.to_owned()).collect(),
+        half_width: 0.12,
+        min_games: 20,
+        max_games: 60,
+        batch: 10,
+        seed: 5,
+        ..StudySettings::default()
+    }
+}
+
+fn config(folder: &Path, settings: StudySettings, rulesets: &[&str]) -> StudyConfig {
+    let rulesets: Vec<Ruleset> = rulesets
+        .iter()
+        .map(|&name| if name == "small" { small() } else { presets::ruleset(name).expect("shipped") })
+        .collect();
+    let (folder, command) = (folder.to_owned(), "latrunculi balance".to_owned());
+    StudyConfig { settings, rulesets, command, folder, threads: 2, games_at_once: 8 }
+}
+
+fn go_on(_: &StudyProgress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn run(config: &StudyConfig) -> StudySummary {
+    run_study(config, &mut NoNetworks, &mut go_on).expect("a study")
+}
+
+fn fails(config: &StudyConfig) -> String {
+    run_study(config, &mut NoNetworks, &mut go_on).expect_err("a fault").to_string()
+}
+
+fn json(summary: &StudySummary) -> String {
+    serde_json::to_string_pretty(summary).expect("a summary is JSON")
+}
+
+/// Everything that a study can be asked, small.
+fn everything() -> StudySettings {
+    let mut settings = StudySettings {
+        min_games: 8,
+        max_games: 16,
+        batch: 4,
+        compensation: vec![1],
+        pie: true,
+        pie_turns: 2,
+        pie_games: 4,
+        phases: true,
+        ..settings(&["alphabeta:nodes=20", "alphabeta:nodes=60", "greedy"])
+    };
+    settings.opening.second = Some(3);
+    // Six random turns would be a quiet game already.
+    settings.opening.by_ruleset.insert("small".to_owned(), 2);
+    settings.sweep.insert("capture.per_move".to_owned(), vec!["one".to_owned(), "all".to_owned()]);
+    settings
+}
+
+#[test]
+fn a_study_that_was_interrupted_ends_as_one_that_was_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str, threads| StudyConfig {
+        threads,
+        ..config(&folder.path().join(name), everything(), &["bell", "dutch-8x8-noking", "small"])
+    };
+    let whole = run(&at("whole", 1));
+    assert!(whole.is_complete);
+    // Interrupted twice, with the last line of every ledger torn, and ended on another number of threads.
+    for stop_at in [20, 100] {
+        let mut ended = 0;
+        let stopped = run_study(&at("broken", 3), &mut NoNetworks, &mut |progress: &StudyProgress| {
+            ended += u64::from(progress.latest.is_some());
+            if ended >= stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(!stopped.expect("a study").is_complete);
+        let games = folder.path().join("broken/games/bell");
+        for ledger in fs::read_dir(games).expect("ledgers") {
+            let path = ledger.expect("a ledger").path();
+            let text = fs::read_to_string(&path).expect("a ledger");
+            fs::write(&path, &text[..text.len().saturating_sub(20)]).expect("a torn ledger");
+        }
+    }
+    let resumed = run(&at("broken", 2));
+    assert!(json(&resumed) == json(&whole), "{}\n{}", resumed.to_csv(), whole.to_csv());
+    // Nothing is left to play.
+    let mut played = 0;
+    let again = run_study(&at("whole", 2), &mut NoNetworks, &mut |progress: &StudyProgress| {
+        played += u64::from(progress.latest.is_some());
+        ControlFlow::Continue(())
+    });
+    assert!(json(&again.expect("a study")) == json(&whole) && played == 0);
+
+    everything_is_there(&whole);
+}
+
+fn everything_is_there(study: &StudySummary) {
+    let names: Vec<&str> = study.rulesets.iter().map(|ruleset| ruleset.name.as_str()).collect();
+    let expected = [
+        "bell",
+        "bell--capture-per-move-all",
+        "dutch-8x8-noking",
+        "dutch-8x8-noking--capture-per-move-one",
+        "small",
+        "small--capture-per-move-one",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!((study.headline_agent, study.rank_agreements.len()), (1, 2));
+    for ruleset in &study.rulesets {
+        assert_eq!(ruleset.cells.len(), 3);
+        for cell in &ruleset.cells {
+            assert_eq!(cell.outcomes.games(), cell.games);
+            assert_eq!(cell.ends.values().sum::<u64>(), cell.games);
+            assert_eq!(cell.games + cell.games_repeated, cell.games_played.max(cell.games + cell.games_repeated));
+            let score = cell.score.expect("a score");
+            assert!(score.interval.contains(score.score) && score.simultaneous.lower <= score.interval.lower);
+            assert!(score.truncation_bracket.contains(score.score));
+            assert!(cell.verdict.is_some());
+            assert_ne!(cell.stop, StopReason::Interrupted);
+        }
+        assert_eq!(ruleset.trends.len(), 1);
+        assert_eq!(ruleset.trends[0].budgets, [20, 60]);
+        assert_eq!(ruleset.agreements.len(), 1);
+        match &ruleset.derived {
+            None => {
+                let pie = ruleset.pie.as_ref().expect("a pie");
+                assert_eq!(pie.tried.len(), 2);
+                assert!(pie.held_out.is_some() && pie.chosen.is_some() && pie.first_turns.is_some_and(|all| all >= 2));
+                let compensation = ruleset.compensation.as_ref().expect("a compensation");
+                assert_eq!(ruleset.phases.is_some(), ruleset.is_placement);
+                // Two men of three are lost already.
+                let handicaps = if ruleset.name == "small" { 1 } else { 2 };
+                assert_eq!(compensation.cells.len(), handicaps, "{}", ruleset.name);
+            }
+            Some(derived) => {
+                assert_eq!(derived.parameter, "capture.per_move");
+                assert_ne!(derived.value, derived.base_value);
+                assert!(derived.differences.iter().flatten().all(|difference| difference.p_holm >= difference.p));
+                assert_eq!(derived.differences.len(), 3);
+            }
+        }
+    }
+    let csv = study.to_csv();
+    assert_eq!(csv.lines().count(), 1 + 6 * 3);
+    assert!(csv.lines().all(|line| line.split(',').count() == COLUMNS.len()), "{csv}");
+    let read: StudySummary = serde_json::from_str(&json(study)).expect("a summary reads back");
+    // Numbers read back but for the last digit.
+    assert!(read.to_csv() == csv && read.settings == study.settings);
+}
+
+#[test]
+fn a_folder_keeps_the_study_that_it_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asked = || StudySettings { max_games: 20, ..settings(&["random"]) };
+    run(&config(folder.path(), asked(), &["small"]));
+    let fault = fails(&config(folder.path(), StudySettings { seed: 6, ..asked() }, &["small"]));
+    assert!(fault.contains("seed is 5 there and 6 here"), "{fault}");
+    let fault = fails(&config(folder.path(), asked(), &["bell"]));
+    assert!(fault.contains("rulesets is [[\"small\"") && fault.contains("[[\"bell\""), "{fault}");
+    let changed = small().to_toml().replace("eliminate_at = 2", "eliminate_at = 1");
+    let changed = RulesetFile::parse(&changed, &|_| None, &[]).expect("a ruleset").ruleset;
+    let other = StudyConfig { rulesets: vec![changed], ..config(folder.path(), asked(), &[]) };
+    assert!(matches!(run_study(&other, &mut NoNetworks, &mut go_on), Err(StudyError::OtherStudy { .. })));
+    fs::write(folder.path().join("study.json"), "{").expect("a broken file");
+    assert!(fails(&config(folder.path(), asked(), &["small"])).contains("study.json"));
+}
+
+#[test]
+fn nonsense_is_refused_with_every_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut nonsense = StudySettings {
+        agents: vec!["alfabeta:nodes=5".to_owned(), "greedy".to_owned(), "greedy".to_owned(), "human".to_owned()],
+        half_width: 0.7,
+        margin: 0.0,
+        min_games: 50,
+        max_games: 10,
+        batch: 0,
+        ..StudySettings::default()
+    };
+    nonsense.opening.by_ruleset.insert("bel".to_owned(), 4);
+    nonsense.sweep.insert("capture.per_mov".to_owned(), vec!["one".to_owned()]);
+    nonsense.sweep.insert("end.no_move".to_owned(), vec!["lose".to_owned()]);
+    let fault = fails(&config(&folder.path().join("none"), nonsense, &["bell"]));
+    for part in [
+        "did you mean alphabeta?",
+        "greedy is there twice",
+        "human plays in `play` only",
+        "half_width must be above 0",
+        "margin must be above 0",
+        "max_games must be at least min_games",
+        "batch must be at least 1",
+        "did you mean bell?",
+        "did you mean capture.per_move?",
+        "did you mean \"loss\"?",
+    ] {
+        assert!(fault.contains(part), "{fault} lacks {part}");
+    }
+    let mut by_alphabeta = settings(&["greedy"]);
+    by_alphabeta.opening.policy = Some("alphabeta:nodes=5".to_owned());
+    assert!(fails(&config(folder.path(), by_alphabeta, &["bell"])).contains("does not weigh its actions"));
+    let twice = config(folder.path(), settings(&["greedy"]), &["bell", "bell"]);
+    assert!(fails(&twice).contains("two rulesets are called \"bell\""));
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn a_strong_agent_gives_the_exact_value_of_a_solved_board() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked =
+        StudySettings { max_games: 40, min_games: 40, half_width: 0.001, ..settings(&["alphabeta:depth=8"]) };
+    asked.opening.array = Some(3);
+    let study = run(&config(folder.path(), asked, &["small"]));
+    let cell = &study.rulesets[0].cells[0];
+    assert!(cell.games >= 30);
+
+    let rules = Arc::new(Rules::new(&small()).expect("valid"));
+    let mut solved = Exhaustive::new();
+    let value = |state: &GameState, solved: &mut Exhaustive| solved.value(state, 2_000_000).expect("a small board");
+    let ledger = fs::read(folder.path().join("games/small/alphabeta-depth-8.jsonl")).expect("a ledger");
+    let games: Vec<GameRecord> = read_records(ledger.as_slice()).expect("records");
+    let (mut points, mut values) = (0.0, [0; 3]);
+    for game in &games {
+        let mut opened = GameRecord { actions: game.actions[..game.opening].to_vec(), ..game.clone() };
+        (opened.result, opened.reason, opened.values, opened.efforts) = (None, None, Vec::new(), Vec::new());
+        let exact = value(&opened.replay(&rules).expect("an opening"), &mut solved);
+        let winner = game.result.expect("a finished game").winner();
+        assert_eq!(winner.map_or(0, |player| if player == Player::First { 1 } else { -1 }), exact, "{game:?}");
+        points += (1.0 + f64::from(exact)) / 2.0;
+        values[(exact + 1) as usize] += 1;
+    }
+    // The board would test nothing if every opening led to the same value.
+    assert!(values.iter().filter(|&&count| count > 0).count() >= 2, "{values:?}");
+    assert!((cell.score.expect("a score").score - points / games.len() as f64).abs() < 1e-12);
+}
+
+#[test]
+fn a_game_with_few_openings_ends_when_there_are_no_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = StudySettings { half_width: 0.001, ..settings(&["alphabeta:depth=3", "random"]) };
+    asked.opening.array = Some(1);
+    let study = run(&config(folder.path(), asked, &["small"]));
+    let [fixed, drawn] = [0, 1].map(|agent| &study.rulesets[0].cells[agent]);
+    assert_eq!(fixed.stop, StopReason::NoMoreOpenings);
+    assert_eq!(fixed.games, fixed.openings_distinct);
+    assert_eq!(fixed.games_played, fixed.games);
+    assert!(study.notes.iter().any(|note| note.contains("openings that differ")), "{:?}", study.notes);
+    // Who draws lots plays on from the same openings, and games of one opening are one observation.
+    assert_eq!(drawn.stop, StopReason::MaxGames);
+    assert!(drawn.games > drawn.openings_distinct && drawn.openings_distinct == fixed.openings_distinct);
+}
+
+#[test]
+fn an_advantage_that_is_there_is_found() {
+    // Quiet turns end the game for the side with more men, and the first player has one more.
+    let text = SMALL.replace("\"small\"", "\"unfair\"").replace(".MMM", "MMMM");
+    let text = text.replace("quiet_limit = 6", "quiet_limit = 6\nquiet_result = \"most_pieces\"");
+    let unfair = RulesetFile::parse(&text, &|_| None, &[]).expect("a ruleset").ruleset;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = StudySettings {
+        half_width: 0.2,
+        min_games: 20,
+        max_games: 40,
+        ..settings(&["alphabeta:depth=2", "alphabeta:depth=4"])
+    };
+    asked.opening.array = Some(2);
+    let config = StudyConfig { rulesets: vec![unfair], ..config(folder.path(), asked, &[]) };
+    let study = run(&config);
+    let ruleset = &study.rulesets[0];
+    assert_eq!(ruleset.trends[0].family, "alphabeta by depth");
+    assert_ne!(ruleset.trends[0].direction, TrendDirection::Stable);
+    for cell in &ruleset.cells {
+        let verdict = cell.verdict.expect("a verdict").verdict;
+        assert_eq!(verdict, BalanceVerdict::First, "{cell:?}");
+    }
+}
+
+/// Uniform networks for every ruleset but one.
+struct Networks;
+
+impl StudyNetworks<'static> for Networks {
+    fn identity(&mut self, model: &str) -> Result<String, String> {
+        if model.contains("dutch") { Err("not there".to_owned()) } else { Ok("0123".to_owned()) }
+    }
+
+    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<NetworkEvaluator<'static>, String> {
+        Ok(Box::new(Uniform))
+    }
+}
+
+#[test]
+fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = StudySettings { min_games: 6, max_games: 12, ..settings(&["net:of-{ruleset},sims=4", "greedy"]) };
+    asked.opening.policy = Some("net:opener,sims=8".to_owned());
+    asked.opening.array = Some(5);
+    asked.opening.placement = Some(5);
+    let at = |name: &str, threads, games_at_once| StudyConfig {
+        threads,
+        games_at_once,
+        ..config(&folder.path().join(name), asked.clone(), &["bell-8x8", "dutch-8x8", "small"])
+    };
+    let study = run_study(&at("one", 1, 1), &mut Networks, &mut go_on).expect("a study");
+    let other = run_study(&at("other", 2, 7), &mut Networks, &mut go_on).expect("a study");
+    assert!(json(&study) == json(&other), "{}\n{}", study.to_csv(), other.to_csv());
+    assert_eq!(study.rulesets[1].cells[0].games, 0);
+    assert!(study.notes.iter().any(|note| note.contains("dutch-8x8") && note.contains("not there")));
+    let cell = &study.rulesets[0].cells[1];
+    assert_eq!(cell.opening.policy.as_deref(), Some("net:opener,sims=8 temperature=1"));
+    assert!(cell.games >= 6 && cell.openings_distinct > 1);
+    let none = StudyConfig { rulesets: vec![presets::ruleset("dutch").expect("shipped")], ..at("none", 1, 1) };
+    let fault = run_study(&none, &mut Networks, &mut go_on).expect_err("no network").to_string();
+    assert!(fault.contains("can play none of the rulesets") && fault.contains("not there"), "{fault}");
+}
+
+#[test]
+fn a_match_opens_its_pairs_by_a_policy() {
+    let config = MatchConfig {
+        opening_length: Some(4),
+        opening_policy: Some(PolicyOpenings { agent: spec("mcts:sims=20"), temperature: 1.0, identity: String::new() }),
+        ..MatchConfig::new([spec("greedy"), spec("random")], 4)
+    };
+    let rules = Arc::new(Rules::new(&presets::ruleset("bell-8x8").expect("shipped")).expect("valid"));
+    let play = |config: &MatchConfig| {
+        play_match(&rules, config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match").records
+    };
+    let games = play(&config);
+    for pair in games.chunks(2) {
+        let [one, other] = [0, 1].map(|game: usize| &pair[game].record);
+        assert_eq!((one.opening, &one.actions[..4]), (4, &other.actions[..4]));
+        assert!(one.values[..one.values.len().min(4)].iter().all(Option::is_none));
+    }
+    assert_ne!(games[0].record.actions[..4], games[2].record.actions[..4]);
+    assert_eq!(play(&MatchConfig { threads: 1, ..config.clone() }), games);
+    let alone = MatchConfig { opening_policy: None, ..config };
+    assert_ne!(play(&alone)[0].record.actions[..4], games[0].record.actions[..4]);
+}
+
+#[test]
+fn equal_agents_are_found_equal() {
+    // The null of a strength match: as many intervals as they promise hold one half.
+    let rules = Arc::new(Rules::new(&small()).expect("valid"));
+    let replications = if std::env::var_os("LATRUNCULI_SLOW").is_some() { 1_000 } else { 40 };
+    let held = (0..replications)
+        .filter(|&seed| {
+            let config =
+                MatchConfig { seed, threads: 1, ..MatchConfig::new([spec("random"), spec("random:seed=1")], 40) };
+            let report =
+                play_match(&rules, &config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match");
+            report.interval.expect("an interval").contains(0.5)
+        })
+        .count();
+    let share = held as f64 / replications as f64;
+    let allowed = f64::max(0.02, 3.0 * (0.95f64 * 0.05 / replications as f64).sqrt());
+    assert!((share - 0.95).abs() <= allowed, "{share}");
+}

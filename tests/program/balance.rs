@@ -1,0 +1,117 @@
+//! `balance` as a user meets it: a study, killed and gone on with; what is wrong is said at once.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_latrunculi"));
+    command.arg("balance").args(arguments);
+    command
+}
+
+fn balance(arguments: &[&str]) -> Output {
+    program(arguments).output().expect("the program starts")
+}
+
+fn complaint(arguments: &[&str]) -> String {
+    let output = balance(arguments);
+    assert!(!output.status.success(), "{arguments:?} should fail");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a path")
+}
+
+const STUDY: [&str; 10] = [
+    "--rulesets",
+    "bell-8x8,dutch-8x8-placement",
+    "--agents",
+    "alphabeta:nodes=100,alphabeta:nodes=400",
+    "--max-games",
+    "30",
+    "--seed",
+    "3",
+    "--compensation=1",
+    "--quiet",
+];
+
+fn study(folder: &Path) -> Vec<&str> {
+    [&STUDY[..], &["--out", path(folder)]].concat()
+}
+
+#[test]
+fn a_study_that_is_killed_goes_on_to_the_same_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
+    let output = balance(&study(&whole));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains("alphabeta:nodes=400 (headline)") && printed.contains("bell-8x8"), "{printed}");
+
+    let mut child = program(&study(&killed)).args(["--threads", "1"]).stdout(Stdio::null()).spawn().expect("a start");
+    let ledger = killed.join("games/bell-8x8/alphabeta-nodes-400.jsonl");
+    let begun = Instant::now();
+    while fs::metadata(&ledger).map_or(0, |about| about.len()) < 5_000 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no game ends");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("its end");
+    assert!(!killed.join("summary.json").exists(), "it was over before it could be killed");
+    // The folder knows what was asked.
+    let output = balance(&["--resume", path(&killed), "--quiet", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for file in ["summary.json", "balance.csv", "study.toml"] {
+        let read = |folder: &Path| fs::read_to_string(folder.join(file)).expect("a file");
+        assert_eq!(read(&killed), read(&whole), "{file}");
+    }
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(summary["is_complete"], true);
+    assert_eq!(summary["rulesets"][0]["cells"][1]["games"], 30);
+    let command = summary["command"].as_str().expect("a command");
+    assert_eq!(
+        command.replace(" --half-width 3", "").replace("--min-games 30 ", ""),
+        "latrunculi balance ".to_owned() + &STUDY[..8].join(" ") + " --compensation 1 --out DIR"
+    );
+    // Every game is a record that other commands read.
+    let csv = fs::read_to_string(whole.join("balance.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_is_played() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("study");
+    let with = |more: &[&str]| complaint(&[more, &["--out", path(&out)]].concat());
+    for (arguments, parts) in [
+        (&["--rulesets", "bel", "--agents", "greedy"][..], &["no ruleset", "did you mean bell?"][..]),
+        (&["--rulesets", "bell", "--agents", "alfabeta:nodes=5"], &["did you mean alphabeta?"]),
+        (&["--rulesets", "bell"], &["agents: there is none"]),
+        (&["--agents", "greedy"], &["rulesets: there is none"]),
+        (&["--rulesets", "bell", "--agents", "greedy", "--half-width", "70"], &["half_width must be"]),
+        (
+            &["--rulesets", "bell", "--agents", "greedy", "--sweep", "capture.per_mov=one"],
+            &["did you mean capture.per_move?"],
+        ),
+        (&["--rulesets", "bell", "--agents", "greedy", "--sweep", "nothing"], &["write a parameter and its values"]),
+        (&["--rulesets", "bell", "--agents", "net:none.safetensors"], &["can play none", "none.safetensors"]),
+    ] {
+        let complaint = with(arguments);
+        assert!(parts.iter().all(|part| complaint.contains(part)), "{arguments:?}: {complaint}");
+    }
+    let file = folder.path().join("study.toml");
+    fs::write(&file, "rulesets = [\"bell\"]\nhalf_widht = 0.1\n[opening]\nfirst = 3\n").expect("written");
+    let complaint = with(&[path(&file)]);
+    assert!(
+        complaint.contains("half_widht; did you mean half_width?") && complaint.contains("opening.first"),
+        "{complaint}"
+    );
+    fs::write(&file, "rulesets = \"bell\"").expect("written");
+    assert!(with(&[path(&file)]).contains("study.toml"));
+    assert!(!out.exists(), "a refused study leaves nothing behind");
+    let complaint = self::complaint(&["--resume", path(&out)]);
+    assert!(complaint.contains("study.json"), "{complaint}");
+}
