@@ -49,6 +49,8 @@ pub(crate) struct Beginning {
     pub(crate) seed: u64,
     /// The seed of each contestant in this game.
     pub(crate) agent_seeds: [u64; 2],
+    /// Within so many actions it is noted how often tree searches tried each action.
+    pub(crate) visits_within: usize,
 }
 
 /// How a game is opened.
@@ -147,6 +149,7 @@ struct Game<J> {
     state: GameState,
     record: GameRecord,
     opener: Option<Opener>,
+    visits_within: usize,
 }
 
 /// What is left of an opening that is drawn.
@@ -159,7 +162,7 @@ struct Opener {
 
 impl<J: Copy> Game<J> {
     fn new<S: GameSource<Job = J>>(source: &S, job: J) -> Game<J> {
-        let Beginning { mut state, opening, seats, seed, agent_seeds } = source.beginning(job);
+        let Beginning { mut state, opening, seats, seed, agent_seeds, visits_within } = source.beginning(job);
         let cast = source.cast(job);
         let mut record = GameRecord::new(&state, seats.map(|agent| cast.agents[agent].to_string()), seed);
         for &action in &opening.actions {
@@ -172,7 +175,7 @@ impl<J: Copy> Game<J> {
             seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
         });
-        Game { job, seats, agent_seeds, state, record, opener }
+        Game { job, seats, agent_seeds, state, record, opener, visits_within }
     }
 
     fn agent_seed(&self, index: usize) -> u64 {
@@ -202,6 +205,10 @@ impl<J: Copy> Game<J> {
             self.record.play(&mut self.state, action, None, None);
             self.record.opening = self.record.actions.len();
             return;
+        }
+        if self.record.actions.len() < self.visits_within && choice.candidates.iter().any(|tried| tried.visits > 0) {
+            let visits = choice.candidates.iter().map(|tried| (tried.action, tried.visits));
+            self.record.note_visits(&self.state, visits);
         }
         let effort = (choice.effort > 0).then_some(choice.effort);
         self.record.play(&mut self.state, choice.action, choice.value, effort);

@@ -14,6 +14,7 @@
 
 #[cfg(test)]
 mod calibration;
+mod check;
 mod findings;
 mod folder;
 mod plan;
@@ -35,6 +36,7 @@ use rayon::prelude::*;
 use crate::agents::AgentError;
 use crate::game_play::{play_apart, play_in_step};
 use crate::ledger::LedgerError;
+use crate::metrics::MetricsError;
 pub use folder::saved_study;
 use folder::{Folder, OpenLedgers};
 use plan::Plan;
@@ -119,6 +121,14 @@ pub enum StudyError {
     /// A ledger cannot be used.
     #[error("ledger {0}")]
     Ledger(#[from] LedgerError),
+    /// The games cannot be described.
+    #[error("{games}: {source}")]
+    Metrics {
+        /// Ruleset and agent.
+        games: String,
+        /// What is wrong.
+        source: MetricsError,
+    },
     /// A file of the study cannot be read or written.
     #[error("{}: {reason}", path.display())]
     File {
@@ -155,7 +165,7 @@ pub fn run_study<'e>(
         played.extend(second);
         is_interrupted = interrupted;
     }
-    Ok(pool.install(|| findings::summary(&plan, &played, &config.command, !is_interrupted)))
+    pool.install(|| findings::summary(&plan, &played, &config.command, &folder, !is_interrupted))
 }
 
 /// What the parts of a study have in common.

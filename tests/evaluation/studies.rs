@@ -334,6 +334,7 @@ fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut asked = StudySettings { min_games: 6, max_games: 12, ..settings(&["net:of-{ruleset},sims=4", "greedy"]) };
     asked.opening.policy = Some("net:opener,sims=8".to_owned());
+    asked.metrics = true;
     asked.opening.array = Some(5);
     asked.opening.placement = Some(5);
     let at = |name: &str, threads, games_at_once| StudyConfig {
@@ -346,6 +347,9 @@ fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
     assert!(json(&study) == json(&other), "{}\n{}", study.to_csv(), other.to_csv());
     assert_eq!(study.rulesets[1].cells[0].games, 0);
     assert!(study.notes.iter().any(|note| note.contains("dutch-8x8") && note.contains("not there")));
+    let metrics = study.rulesets[0].cells[0].metrics.as_ref().expect("what the games are like");
+    assert_eq!(metrics.sample.games, study.rulesets[0].cells[0].games);
+    assert_eq!(metrics.sample.games_with_visits, metrics.sample.games);
     let cell = &study.rulesets[0].cells[1];
     assert_eq!(cell.opening.policy.as_deref(), Some("net:opener,sims=8 temperature=1"));
     assert!(cell.games >= 6 && cell.openings_distinct > 1);

@@ -65,6 +65,7 @@ impl GameSource for Games<'_, '_> {
             seats: schedule.seats(job),
             seed: schedule.seed(job),
             agent_seeds: [0, 1].map(|agent| schedule.agent_seed(job, agent)),
+            visits_within: 0,
         }
     }
 

@@ -125,6 +125,14 @@ impl Folder {
         }
         Ok(OpenLedgers { ledgers, ledger_of, tallies })
     }
+
+    /// Reads the games of a series in the order of `indices`.
+    pub(super) fn records(&self, series: &Series, indices: &[usize]) -> Result<Vec<GameRecord>, StudyError> {
+        let (_, games) = Ledger::open(&self.ledger_path(series), |key| key == series.key)?;
+        let mut by_index: HashMap<usize, GameRecord> =
+            games.into_iter().map(|game| (game.place.pair, game.record)).collect();
+        Ok(indices.iter().filter_map(|index| by_index.remove(index)).collect())
+    }
 }
 
 /// Replays a game of a ledger; it must be the one that the series has in this place.

@@ -253,6 +253,7 @@ impl GameSource for Games<'_, '_> {
             seats: [0, 1],
             seed,
             agent_seeds: [3, 4].map(|stream| mix_seeds(&[seed, stream, own])),
+            visits_within: series.visits_within,
         }
     }
 

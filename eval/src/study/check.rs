@@ -1,0 +1,83 @@
+//! Whether a study can be made as it is asked for: every reason at once.
+
+use latrunculi_engine::Ruleset;
+use latrunculi_engine::parameters::nearest;
+
+use super::settings::StudySettings;
+use super::summary::AgentSummary;
+use super::{StudyError, sweep};
+use crate::agents::{AgentKind, AgentSpec};
+
+/// Checks the settings as a whole and reads the agents.
+pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Vec<AgentSpec>, StudyError> {
+    let mut faults = Vec::new();
+    let mut demand = |holds: bool, fault: &str| {
+        if !holds {
+            faults.push(fault.to_owned());
+        }
+    };
+    demand(!rulesets.is_empty(), "rulesets: there is none; name some, or all");
+    demand(!settings.agents.is_empty(), "agents: there is none; alphabeta:nodes=2000 is a beginning");
+    demand(settings.half_width > 0.0 && settings.half_width < 0.5, "half_width must be above 0 and below 0.5");
+    demand(settings.margin > 0.0 && settings.margin < 0.5, "margin must be above 0 and below 0.5");
+    demand(settings.confidence > 0.5 && settings.confidence < 1.0, "confidence must be above 0.5 and below 1");
+    demand(settings.min_games >= 2, "min_games must be at least 2");
+    demand(settings.max_games >= settings.min_games, "max_games must be at least min_games");
+    demand(settings.max_games <= 10_000_000, "max_games must be at most 10000000");
+    demand(settings.batch >= 1, "batch must be at least 1");
+    let temperature = settings.opening.temperature;
+    demand((0.01..=100.0).contains(&temperature), "opening.temperature must be from 0.01 to 100");
+    let lengths = [settings.opening.array, settings.opening.placement, settings.opening.second];
+    let lengths = lengths.into_iter().flatten().chain(settings.opening.by_ruleset.values().copied());
+    demand(lengths.into_iter().all(|length| length <= 1000), "an opening has at most 1000 actions");
+    demand(!settings.pie || settings.pie_turns >= 1, "pie_turns must be at least 1");
+    demand(!settings.pie || settings.pie_games >= 2, "pie_games must be at least 2");
+    demand(settings.compensation.iter().all(|&men| (1..=100).contains(&men)), "compensation is in men, from 1 to 100");
+    for name in settings.opening.by_ruleset.keys() {
+        if !rulesets.iter().any(|ruleset| ruleset.id == *name) {
+            let known = rulesets.iter().map(|ruleset| ruleset.id.as_str());
+            let hint = nearest(name, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            faults.push(format!("opening.by_ruleset: {name:?} is not among the rulesets of this study{hint}"));
+        }
+    }
+    for (name, texts) in &settings.sweep {
+        match sweep::parameter(name) {
+            Err(fault) => faults.push(format!("sweep: {fault}")),
+            Ok(parameter) => {
+                for text in texts {
+                    if let Err(fault) = sweep::value(parameter, text) {
+                        faults.push(format!("sweep: {name} = {text}: {fault}"));
+                    }
+                }
+            }
+        }
+    }
+    let mut specs: Vec<AgentSpec> = Vec::new();
+    for text in &settings.agents {
+        match text.parse::<AgentSpec>() {
+            Err(error) => faults.push(format!("agents: {error}")),
+            Ok(spec) if spec.kind == AgentKind::Human => faults.push("agents: human plays in `play` only".to_owned()),
+            Ok(spec) if specs.contains(&spec) => faults.push(format!("agents: {text} is there twice")),
+            Ok(spec) => specs.push(spec),
+        }
+    }
+    if faults.is_empty() { Ok(specs) } else { Err(StudyError::Settings(faults)) }
+}
+
+/// Returns the family and the budget of an agent.
+pub(super) fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
+    let (family, budget, unit) = match &spec.kind {
+        AgentKind::Random => ("random".to_owned(), None, None),
+        AgentKind::Greedy => ("greedy".to_owned(), None, None),
+        AgentKind::Human => ("human".to_owned(), None, None),
+        AgentKind::AlphaBeta { nodes: Some(nodes), .. } => ("alphabeta".to_owned(), Some(*nodes), Some("nodes")),
+        AgentKind::AlphaBeta { depth, nodes: None } => {
+            ("alphabeta by depth".to_owned(), depth.map(u64::from), Some("plies"))
+        }
+        AgentKind::Mcts { simulations } => ("mcts".to_owned(), Some(u64::from(*simulations)), Some("simulations")),
+        AgentKind::Network { model, simulations } => {
+            (format!("net {model}"), Some(u64::from(*simulations)), Some("simulations"))
+        }
+    };
+    AgentSummary { agent: text.to_owned(), family, budget, budget_unit: unit.map(str::to_owned) }
+}

@@ -1,0 +1,162 @@
+//! What is measured beside the balance itself: compensation, the pie rule, the phases, derived rulesets.
+
+use super::Findings;
+use super::estimates::{as_difference, difference, effective_error};
+use crate::statistics::Estimate;
+use crate::statistics::compensation::{CompensationCell, CompensationFit};
+use crate::statistics::multiplicity::holm;
+use crate::study::plan::{Plan, fairest_turn};
+use crate::study::series::{Series, SeriesKind, turn_text};
+use crate::study::summary::{
+    CompensationSummary, DifferenceSummary, HandicapCell, PhaseSummary, PieSummary, PieTurn, RulesetSummary,
+};
+use crate::study::tally::SeriesTally;
+
+impl Findings<'_> {
+    pub(super) fn compensation(&self, entry: usize) -> Option<CompensationSummary> {
+        let agent = self.plan.headline;
+        let is_derived = self.plan.entries[entry].derived.is_some();
+        let (_, main) = self.main(entry, agent)?;
+        if self.plan.settings.compensation.is_empty() || is_derived {
+            return None;
+        }
+        let mut tallies: Vec<(i32, &SeriesTally)> = vec![(0, main)];
+        tallies.extend(self.played.iter().filter_map(|(series, tally)| match series.kind {
+            SeriesKind::Handicap(men) if series.ruleset == entry => Some((men, tally)),
+            _ => None,
+        }));
+        tallies.sort_by_key(|&(men, _)| men);
+        let cells: Vec<HandicapCell> = tallies
+            .iter()
+            .map(|&(handicap, tally)| HandicapCell {
+                handicap,
+                games: tally.counts.outcomes.games(),
+                outcomes: tally.counts.outcomes,
+                score: self.score(tally),
+            })
+            .collect();
+        let observed: Vec<CompensationCell> = cells
+            .iter()
+            .filter_map(|cell| {
+                let score = cell.score?;
+                Some(CompensationCell {
+                    handicap: cell.handicap.into(),
+                    games: cell.games as f64,
+                    score: score.score,
+                    standard_error: effective_error(&score, self.plan.confidence),
+                })
+            })
+            .collect();
+        let agent = self.plan.agents[agent].agent.clone();
+        let fitted = CompensationFit::measured(&observed).and_then(|fit| Ok((fit.fair_handicap()?, fit)));
+        Some(match fitted {
+            Ok((fair, fit)) => CompensationSummary {
+                agent,
+                cells,
+                coefficients: Some(fit.coefficients()),
+                fair_handicap: Some(fair),
+                fair_handicap_set: Some(fit.fair_handicap_set(self.plan.confidence)),
+                whole_handicaps: fit.whole_handicaps().ok(),
+                refused: None,
+            },
+            Err(reason) => CompensationSummary {
+                agent,
+                cells,
+                coefficients: None,
+                fair_handicap: None,
+                fair_handicap_set: None,
+                whole_handicaps: None,
+                refused: Some(reason.to_string()),
+            },
+        })
+    }
+
+    pub(super) fn pie(&self, entry: usize) -> Option<PieSummary> {
+        let plan = self.plan;
+        let agent = plan.headline;
+        let turns: Vec<&(Series, SeriesTally)> = self
+            .played
+            .iter()
+            .filter(|(series, _)| series.ruleset == entry && matches!(series.kind, SeriesKind::PieTurn(..)))
+            .collect();
+        if turns.is_empty() {
+            return None;
+        }
+        let rules = &plan.entries[entry].rules;
+        let chosen = fairest_turn(turns.iter().copied());
+        let tried: Vec<PieTurn> = turns
+            .iter()
+            .map(|(series, tally)| PieTurn {
+                actions: turn_text(rules, series.first_turn()),
+                outcomes: tally.counts.outcomes,
+                score: self.score(tally),
+            })
+            .collect();
+        let held_out =
+            self.find(entry, agent, |kind| matches!(kind, SeriesKind::PieHeldOut(_))).map(|(_, tally)| tally);
+        let held_out_score = held_out.and_then(|tally| self.score(tally));
+        let is_fair = |turn: &&PieTurn| {
+            turn.outcomes.trinomial().mean().is_some_and(|mean| (mean - 0.5).abs() <= plan.settings.margin)
+        };
+        Some(PieSummary {
+            agent: plan.agents[agent].agent.clone(),
+            first_turns: plan.first_turns(entry).count,
+            chosen: chosen.and_then(|turn| turns.iter().position(|(series, _)| series.first_turn() == turn)),
+            held_out: held_out_score,
+            held_out_outcomes: held_out.map(|tally| tally.counts.outcomes).unwrap_or_default(),
+            residual: held_out_score.map(|score| (score.score - 0.5).abs()),
+            within_margin: tried.iter().filter(is_fair).count(),
+            tried,
+        })
+    }
+
+    pub(super) fn phases(&self, entry: usize) -> Option<PhaseSummary> {
+        let plan = self.plan;
+        let (_, random) = self.find(entry, plan.headline, |kind| *kind == SeriesKind::RandomPlacement)?;
+        let (_, main) = self.main(entry, plan.headline)?;
+        let (own, random_score) = (self.score(main), self.score(random));
+        let confidence = plan.confidence;
+        let (sum, squares, count) = main.counts.placed;
+        let value_after_placement = (count > 1).then(|| {
+            let n = count as f64;
+            let mean = sum / n;
+            let variance = ((squares - n * mean * mean) / (n - 1.0)).max(0.0);
+            Estimate { value: mean, standard_error: (variance / n).sqrt() }
+        });
+        Some(PhaseSummary {
+            agent: plan.agents[plan.headline].agent.clone(),
+            random_placement: random_score,
+            outcomes: random.counts.outcomes,
+            by_placement: own.zip(random_score).map(|(own, random)| difference(&own, &random, confidence)),
+            by_movement: random_score.map(|random| {
+                let standard_error = effective_error(&random, confidence);
+                as_difference(Estimate { value: random.score - 0.5, standard_error }, confidence)
+            }),
+            value_after_placement,
+        })
+    }
+}
+
+/// Compares each derived ruleset with its base, with Holm over all such comparisons.
+pub(super) fn add_differences(plan: &Plan, rulesets: &mut [RulesetSummary]) {
+    let mut p_values = Vec::new();
+    for entry in 0..rulesets.len() {
+        let Some((base, ..)) = &plan.entries[entry].derived else { continue };
+        let differences: Vec<Option<DifferenceSummary>> = (0..plan.specs.len())
+            .map(|agent| {
+                let [derived, base] = [entry, *base].map(|at| rulesets[at].cells[agent].score);
+                Some(difference(&derived?, &base?, plan.confidence))
+            })
+            .collect();
+        p_values.extend(differences.iter().flatten().filter_map(|difference| difference.p));
+        if let Some(derived) = &mut rulesets[entry].derived {
+            derived.differences = differences;
+        }
+    }
+    let Ok(adjusted) = holm(&p_values) else { return };
+    let mut adjusted = adjusted.into_iter();
+    let all = rulesets.iter_mut().filter_map(|ruleset| ruleset.derived.as_mut());
+    for difference in all.flat_map(|derived| derived.differences.iter_mut().flatten()) {
+        difference.p_holm = difference.p.and_then(|_| adjusted.next());
+    }
+}

@@ -1,0 +1,170 @@
+//! Budgets and families against each other: trends, agreement, the order of the rulesets.
+
+use super::Findings;
+use super::estimates::{difference, effective_error};
+use crate::statistics::bootstrap::percentile_interval;
+use crate::statistics::rank::kendall_tau;
+use crate::statistics::trend::fit_line;
+use crate::statistics::{Bootstrap, BootstrapKey, Estimate, Interval};
+use crate::study::summary::{AgentSummary, CellSummary, FamilyAgreement, RankAgreement, TrendDirection, TrendSummary};
+
+/// Replicates of the bootstrap of rank correlations.
+const REPLICATIONS: usize = 2_000;
+
+impl Findings<'_> {
+    pub(super) fn trends(&self, cells: &[CellSummary]) -> Vec<TrendSummary> {
+        let mut trends = Vec::new();
+        for ladder in ladders(&self.plan.agents) {
+            let family = &self.plan.agents[ladder[0]].family;
+            let points: Vec<(u64, Estimate)> = ladder
+                .iter()
+                .filter_map(|&agent| {
+                    let score = cells[agent].score?;
+                    let standard_error = effective_error(&score, self.plan.confidence);
+                    Some((self.plan.agents[agent].budget?, Estimate { value: score.score, standard_error }))
+                })
+                .collect();
+            let logarithms: Vec<(f64, Estimate)> =
+                points.iter().map(|&(budget, score)| ((budget.max(1) as f64).log2(), score)).collect();
+            let Ok(fit) = fit_line(&logarithms) else { continue };
+            let interval = fit.slope.interval(self.plan.confidence);
+            let length = logarithms[logarithms.len() - 1].0 - logarithms[0].0;
+            trends.push(TrendSummary {
+                family: family.clone(),
+                budgets: points.iter().map(|&(budget, _)| budget).collect(),
+                slope: fit.slope,
+                interval,
+                p: fit.slope.two_sided_p(0.0),
+                p_straight: fit.p_straight,
+                direction: direction(interval, fit.at_end - 0.5, length, self.plan.settings.margin),
+            });
+        }
+        trends
+    }
+
+    pub(super) fn family_agreements(&self, cells: &[CellSummary]) -> Vec<FamilyAgreement> {
+        let tops: Vec<usize> = tops(&self.plan.agents);
+        let margin = self.plan.settings.margin;
+        let mut agreements = Vec::new();
+        for (position, &one) in tops.iter().enumerate() {
+            for &other in &tops[position + 1..] {
+                let (Some(first), Some(second)) = (&cells[one].score, &cells[other].score) else { continue };
+                let difference = difference(first, second, self.plan.confidence);
+                let Interval { lower, upper } = difference.interval;
+                agreements.push(FamilyAgreement {
+                    agents: [one, other].map(|agent| self.plan.agents[agent].agent.clone()),
+                    difference,
+                    is_within_margin: -margin < lower && upper < margin,
+                    depends_on_agent: lower > 0.0 || upper < 0.0,
+                });
+            }
+        }
+        agreements
+    }
+
+    /// Compares the order of the rulesets that were asked for, not of those derived from them.
+    pub(super) fn rank_agreements(&self) -> Vec<RankAgreement> {
+        let agents = &self.plan.agents;
+        let mut pairs: Vec<[usize; 2]> = Vec::new();
+        for ladder in ladders(agents) {
+            pairs.extend(ladder.windows(2).map(|pair| [pair[0], pair[1]]));
+        }
+        let tops = tops(agents);
+        for (position, &one) in tops.iter().enumerate() {
+            pairs.extend(tops[position + 1..].iter().map(|&other| [one, other]));
+        }
+        let own: Vec<usize> =
+            (0..self.plan.entries.len()).filter(|&entry| self.plan.entries[entry].derived.is_none()).collect();
+        // A correlation of two rulesets is one or minus one whatever they do.
+        if pairs.is_empty() || own.len() < 3 {
+            return Vec::new();
+        }
+        let resampled: Vec<Vec<Option<Resampled>>> =
+            own.iter().map(|&entry| (0..agents.len()).map(|agent| self.resample(entry, agent)).collect()).collect();
+        pairs.into_iter().filter_map(|pair| self.rank_agreement(pair, &resampled)).collect()
+    }
+
+    fn resample(&self, entry: usize, agent: usize) -> Option<Resampled> {
+        let openings: Vec<(f64, f64)> =
+            self.main(entry, agent)?.1.openings().iter().map(|one| (one.points(), one.games() as f64)).collect();
+        let key = BootstrapKey {
+            seed: self.plan.settings.seed,
+            ruleset: &self.plan.entries[entry].rules.ruleset().id,
+            statistic: &self.plan.agents[agent].agent,
+        };
+        let mean = |indices: &[usize]| {
+            let (points, games) = indices
+                .iter()
+                .fold((0.0, 0.0), |(points, games), &index| (points + openings[index].0, games + openings[index].1));
+            (games > 0.0).then(|| vec![points / games])
+        };
+        let bootstrap = Bootstrap { key, cluster_count: openings.len(), replications: REPLICATIONS };
+        let band = bootstrap.run_band(mean).ok()?;
+        Some(Resampled { score: band.estimates()[0], replicates: band.replicates().iter().map(|one| one[0]).collect() })
+    }
+
+    fn rank_agreement(&self, pair: [usize; 2], resampled: &[Vec<Option<Resampled>>]) -> Option<RankAgreement> {
+        let both: Vec<[&Resampled; 2]> = resampled
+            .iter()
+            .filter_map(|of_agents| Some([of_agents[pair[0]].as_ref()?, of_agents[pair[1]].as_ref()?]))
+            .collect();
+        if both.len() < 3 {
+            return None;
+        }
+        let tau = |score: &dyn Fn(&Resampled) -> f64| {
+            let [one, other] = [0, 1].map(|side| both.iter().map(|pair| score(pair[side])).collect::<Vec<f64>>());
+            kendall_tau(&one, &other)
+        };
+        let replicates: Vec<f64> = (0..REPLICATIONS)
+            .filter_map(|replicate| tau(&|one: &Resampled| one.replicates.get(replicate).copied().unwrap_or(one.score)))
+            .collect();
+        Some(RankAgreement {
+            agents: pair.map(|agent| self.plan.agents[agent].agent.clone()),
+            rulesets: both.len(),
+            tau: tau(&|one: &Resampled| one.score),
+            interval: percentile_interval(replicates, self.plan.confidence),
+        })
+    }
+}
+
+/// A score and what it might have been with other openings.
+struct Resampled {
+    score: f64,
+    replicates: Vec<f64>,
+}
+
+/// Returns the agents of each family that has at least two budgets, rising.
+fn ladders(agents: &[AgentSummary]) -> Vec<Vec<usize>> {
+    families(agents).into_iter().filter(|ladder| ladder.len() > 1).collect()
+}
+
+/// Returns the agent of the largest budget of each family.
+fn tops(agents: &[AgentSummary]) -> Vec<usize> {
+    families(agents).into_iter().filter_map(|ladder| ladder.last().copied()).collect()
+}
+
+fn families(agents: &[AgentSummary]) -> Vec<Vec<usize>> {
+    let mut families: Vec<Vec<usize>> = Vec::new();
+    for agent in 0..agents.len() {
+        match families.iter_mut().find(|family| agents[family[0]].family == agents[agent].family) {
+            Some(family) => family.push(agent),
+            None => families.push(vec![agent]),
+        }
+    }
+    for family in &mut families {
+        family.sort_by_key(|&agent| agents[agent].budget);
+    }
+    families
+}
+
+/// Returns what a slope with this interval amounts to; `advantage` is that of the strongest agent, `length`
+/// the length of the ladder in doublings.
+fn direction(slope: Interval, advantage: f64, length: f64, margin: f64) -> TrendDirection {
+    let rises = slope.lower > 0.0;
+    let falls = slope.upper < 0.0;
+    if rises || falls {
+        return if rises == (advantage > 0.0) { TrendDirection::Growing } else { TrendDirection::Shrinking };
+    }
+    let widest = slope.lower.abs().max(slope.upper.abs()) * length;
+    if widest < margin { TrendDirection::Stable } else { TrendDirection::Unclear }
+}
