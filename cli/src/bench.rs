@@ -1,5 +1,9 @@
 //! `bench`: what this machine gives.
 
+mod inference;
+mod selfplay;
+mod training;
+
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
@@ -28,6 +32,12 @@ enum BenchCommand {
     /// Both searches on one thread: alpha-beta nodes per second, and MCTS simulations per second with a
     /// uniform evaluator, which is the cost of the tree itself
     Search(SearchArgs),
+    /// The bare network: positions per second by batch and precision
+    Inference(inference::InferenceArgs),
+    /// Self-play beside the bare network: which share of its rate the games come to
+    Selfplay(selfplay::SelfplayArgs),
+    /// Training steps: positions per second, and what the drawing of batches takes of it
+    Training(training::TrainingArgs),
 }
 
 #[derive(Args)]
@@ -63,6 +73,9 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
     match args.command {
         BenchCommand::Engine(args) => engine(&args),
         BenchCommand::Search(args) => search(&args),
+        BenchCommand::Inference(args) => inference::run(&args),
+        BenchCommand::Selfplay(args) => selfplay::run(&args),
+        BenchCommand::Training(args) => training::run(&args),
     }
 }
 

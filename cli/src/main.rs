@@ -7,6 +7,7 @@ mod bench;
 mod conformance;
 mod doctor;
 mod export;
+mod fit;
 mod inspect;
 mod match_command;
 mod model_card;
@@ -14,10 +15,12 @@ mod network;
 mod perft;
 mod play;
 mod progress;
+mod provenance;
 mod rate;
 mod rulesets;
 mod rulesets_source;
 mod run_dir;
+mod selfplay;
 mod train;
 mod train_config;
 
@@ -43,6 +46,10 @@ enum Command {
     Conformance(conformance::ConformanceArgs),
     /// The main job: self-play, training and evaluation, generation after generation
     Train(train::TrainArgs),
+    /// Games into shards, from a model or from none: one half of `train` alone
+    Selfplay(selfplay::SelfplayArgs),
+    /// Training steps on shards that are there: the other half
+    Fit(fit::FitArgs),
     /// Two agents, paired openings, and what the result says
     Match(match_command::MatchArgs),
     /// Many agents, every pairing played, one joint rating
@@ -89,6 +96,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Perft(args) => perft::run(args),
         Command::Conformance(args) => conformance::run(args),
         Command::Train(args) => train::run(args),
+        Command::Selfplay(args) => selfplay::run(&args),
+        Command::Fit(args) => fit::run(&args),
         Command::Match(args) => match_command::run(args),
         Command::Rate(args) => rate::run(args),
         Command::Balance(args) => balance::run(args),

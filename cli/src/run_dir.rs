@@ -7,13 +7,16 @@
 //!   ruleset.toml          the rules, every parameter resolved
 //!   provenance.json       program version, seed, machine
 //!   shards/000000.npz     samples by generation
+//!   shards/000001.journal games of the generation that is being played
 //!   checkpoints/000001.safetensors   everything the next generation depends on, by generations made
-//!   metrics.jsonl         one line per generation
+//!   metrics.jsonl         one line per round
+//!   tensorboard/          the same for TensorBoard
 //!   latest                name of the newest whole checkpoint
 //!   export/               what other programs read, written at the end
+//!   lock                  held by the program that is at work here
 //! ```
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -22,10 +25,11 @@ use anyhow::{Context, bail};
 /// How many of the newest checkpoints are kept.
 const CHECKPOINTS_KEPT: usize = 3;
 
-/// A run's folder.
-#[derive(Clone, Debug)]
+/// A run's folder. Nobody else can work in it as long as this lives.
+#[derive(Debug)]
 pub(crate) struct RunDir {
     root: PathBuf,
+    _lock: File,
 }
 
 impl RunDir {
@@ -34,14 +38,15 @@ impl RunDir {
     /// # Errors
     /// When there is a run in it already, or the system refuses.
     pub(crate) fn create(root: &Path) -> anyhow::Result<RunDir> {
-        let run = RunDir { root: root.to_owned() };
-        if run.latest_path().exists() {
+        fs::create_dir_all(root).with_context(|| format!("{}: making the folder", root.display()))?;
+        let run = RunDir { root: root.to_owned(), _lock: lock(root)? };
+        if run.config_path().exists() {
             bail!(
                 "{}: there is a run already; continue it with train --resume {0}, or choose another folder with --run",
                 root.display()
             );
         }
-        for folder in ["shards", "checkpoints", "export"] {
+        for folder in ["shards", "checkpoints", "tensorboard", "export"] {
             let folder = root.join(folder);
             fs::create_dir_all(&folder).with_context(|| format!("{}: making the folder", folder.display()))?;
         }
@@ -51,13 +56,12 @@ impl RunDir {
     /// Opens the folder of a run that was begun.
     ///
     /// # Errors
-    /// When there is no run in it.
+    /// When there is no run in it, or another program is at work in it.
     pub(crate) fn open(root: &Path) -> anyhow::Result<RunDir> {
-        let run = RunDir { root: root.to_owned() };
-        if !run.config_path().is_file() {
+        if !root.join("config.toml").is_file() {
             bail!("{}: there is no run (no config.toml in it); begin one with train CONFIG --run DIR", root.display());
         }
-        Ok(run)
+        Ok(RunDir { root: root.to_owned(), _lock: lock(root)? })
     }
 
     /// Returns the folder.
@@ -83,6 +87,14 @@ impl RunDir {
 
     pub(crate) fn shard_path(&self, generation: u64) -> PathBuf {
         self.root.join("shards").join(format!("{generation:06}.npz"))
+    }
+
+    pub(crate) fn journal_path(&self, generation: u64) -> PathBuf {
+        self.root.join("shards").join(format!("{generation:06}.journal"))
+    }
+
+    pub(crate) fn events_path(&self) -> PathBuf {
+        self.root.join("tensorboard").join("events.out.tfevents.0.latrunculi")
     }
 
     pub(crate) fn checkpoint_path(&self, generations: u64) -> PathBuf {
@@ -145,6 +157,20 @@ impl RunDir {
         let path = self.metrics_path();
         let mut file = File::options().create(true).append(true).open(&path)?;
         file.write_all(format!("{line}\n").as_bytes()).with_context(|| format!("{}: writing it", path.display()))
+    }
+}
+
+/// Takes the lock of a folder. The system gives it back when the program ends, however it ends.
+pub(crate) fn lock(root: &Path) -> anyhow::Result<File> {
+    let path = root.join("lock");
+    let opened = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = opened.with_context(|| format!("{}: opening it", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("{}: another latrunculi is at work in this folder; wait for it or stop it", root.display())
+        }
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{}: locking it", path.display())),
     }
 }
 

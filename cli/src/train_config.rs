@@ -49,6 +49,9 @@ pub(crate) struct Games {
     pub(crate) per_generation: u64,
     /// Threads that each play and evaluate games of their own.
     pub(crate) lanes: usize,
+    /// Lanes that play at a time while the network is trained, at most `lanes`; 0 for none: training and games wait for
+    /// each other.
+    pub(crate) lanes_beside_training: usize,
     /// Games in flight in each lane: the size of its batches.
     pub(crate) in_flight: usize,
     /// Whether rayon's threads move the trees of a lane; for machines with more cores than lanes.
@@ -134,6 +137,8 @@ impl TrainConfig {
         require(self.games.per_generation > 0, "games.per_generation = 0 must be at least 1".to_owned());
         let lanes = self.games.lanes;
         require((1..=64).contains(&lanes), format!("games.lanes = {lanes} must be 1 to 64"));
+        let beside = self.games.lanes_beside_training;
+        require(beside <= lanes, format!("games.lanes_beside_training = {beside} must be 0 to games.lanes = {lanes}"));
         require(self.games.in_flight > 0, "games.in_flight = 0 must be at least 1".to_owned());
         require(self.games.batch_size > 0, "games.batch_size = 0 must be at least 1".to_owned());
         require(

@@ -174,6 +174,12 @@ fn keep_memory() {
     }
 }
 
+/// Returns the version of the libtorch that the program was linked with, where libtorch says it.
+#[must_use]
+pub fn libtorch_version() -> Option<&'static str> {
+    option_env!("LATRUNCULI_LIBTORCH_VERSION")
+}
+
 /// Tells whether this processor multiplies 16-bit floating point numbers itself.
 #[must_use]
 pub fn cpu_has_bf16() -> bool {

@@ -77,12 +77,39 @@ pub struct Answers {
     pub margin: Vec<f32>,
 }
 
+/// How the precisions compare on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrecisionMeasurement {
+    /// Positions per second in 32 bits, one thread.
+    pub f32_per_sec: f64,
+    /// Positions per second in 16 bits, one thread.
+    pub bf16_per_sec: f64,
+    /// Largest difference of a probability between the two on sample positions.
+    pub difference: f64,
+}
+
+impl PrecisionMeasurement {
+    /// Tells whether 16 bits are faster and answer alike.
+    #[must_use]
+    pub fn prefers_bf16(&self) -> bool {
+        self.difference <= ALLOWED_DIFFERENCE && self.bf16_per_sec > 1.05 * self.f32_per_sec
+    }
+}
+
+impl fmt::Display for PrecisionMeasurement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PrecisionMeasurement { f32_per_sec, bf16_per_sec, difference } = self;
+        write!(f, "f32 {f32_per_sec:.0}/s, bf16 {bf16_per_sec:.0}/s, answers differ by {difference:.4}")
+    }
+}
+
 /// A network that only answers.
 #[derive(Debug)]
 pub struct InferenceNetwork {
     shape: Shape,
     device: Device,
     precision: Precision,
+    measured: Option<PrecisionMeasurement>,
     runner: Runner,
     gather: ActionGather,
     entries: Vec<f32>,
@@ -90,6 +117,8 @@ pub struct InferenceNetwork {
 
 /// The batch with which precisions are compared.
 const MEASURED_BATCH: usize = 64;
+/// How often each precision has its turn.
+const MEASUREMENTS: usize = 9;
 /// How far probabilities may differ in 16 bits.
 const ALLOWED_DIFFERENCE: f64 = 0.02;
 
@@ -105,6 +134,7 @@ impl InferenceNetwork {
                 shape: *network.shape(),
                 device,
                 precision,
+                measured: None,
                 runner: Runner::new(&graph, device.0, precision.kind())?,
                 gather: ActionGather::default(),
                 entries: Vec::new(),
@@ -113,7 +143,9 @@ impl InferenceNetwork {
         match precision {
             Precision::Auto if device.is_gpu() || device::cpu_has_bf16() => {
                 let (exact, short) = (make(Precision::F32)?, make(Precision::Bf16)?);
-                Ok(if short.is_better_than(&exact)? { short } else { exact })
+                let measured = short.compare(&exact)?;
+                let chosen = if measured.prefers_bf16() { short } else { exact };
+                Ok(InferenceNetwork { measured: Some(measured), ..chosen })
             }
             Precision::Auto => Ok(make(Precision::F32)?),
             _ => Ok(make(precision)?),
@@ -124,6 +156,12 @@ impl InferenceNetwork {
     #[must_use]
     pub fn precision(&self) -> Precision {
         self.precision
+    }
+
+    /// Returns what was measured where [`Precision::Auto`] had a choice.
+    #[must_use]
+    pub fn measured(&self) -> Option<&PrecisionMeasurement> {
+        self.measured.as_ref()
     }
 
     /// Returns the device it computes on.
@@ -188,15 +226,20 @@ impl InferenceNetwork {
         }
     }
 
-    /// Runs the network: `planes` `[B, P, H, W]`, `scalars` `[B, S]`. Win, draw, loss are probabilities.
-    pub(crate) fn forward(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<Outputs, TorchError> {
+    /// Brings inputs to the device: `planes` `[B, P, H, W]`, channels last in memory, and `scalars` `[B, S]`.
+    fn inputs(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<(Tensor, Tensor), TorchError> {
         let shape = &self.shape;
         let kind = self.precision.kind();
         let size = [batch_size, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
         let planes = Tensor::f_from_slice(planes)?.f_view(size)?.f_to_device(self.device.0)?.f_to_kind(kind)?;
-        let planes = channels_last(&planes)?;
         let scalars = Tensor::f_from_slice(scalars)?.f_view([batch_size as i64, shape.scalars as i64])?;
         let scalars = scalars.f_to_device(self.device.0)?.f_to_kind(kind)?;
+        Ok((channels_last(&planes)?, scalars))
+    }
+
+    /// Runs the network: `planes` `[B, P, H, W]`, `scalars` `[B, S]`. Win, draw, loss are probabilities.
+    pub(crate) fn forward(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<Outputs, TorchError> {
+        let (planes, scalars) = self.inputs(planes, scalars, batch_size)?;
         let mut outputs = self.runner.run(&planes, &scalars)?.into_iter();
         let mut next = || outputs.next().unwrap_or_else(Tensor::new);
         Ok(Outputs {
@@ -217,15 +260,45 @@ impl InferenceNetwork {
         Ok(&self.entries)
     }
 
-    /// Tells whether this copy answers as `exact` does, and faster.
-    fn is_better_than(&self, exact: &InferenceNetwork) -> Result<bool, TorchError> {
+    /// Compares this copy with `exact`.
+    ///
+    /// The two take turns, so that other work on the machine meets both, and the middle of the times counts.
+    fn compare(&self, exact: &InferenceNetwork) -> Result<PrecisionMeasurement, TorchError> {
         device::use_threads(1);
         let (planes, scalars) = sample_inputs(&self.shape, MEASURED_BATCH);
         tch::no_grad(|| {
-            if self.difference_to(exact, &planes, &scalars)? > ALLOWED_DIFFERENCE {
-                return Ok(false);
+            let difference = self.difference_to(exact, &planes, &scalars)?;
+            let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+            for _ in 0..MEASUREMENTS {
+                mine.push(self.seconds(&planes, &scalars)?);
+                theirs.push(exact.seconds(&planes, &scalars)?);
             }
-            Ok(self.seconds(&planes, &scalars)? < 0.95 * exact.seconds(&planes, &scalars)?)
+            let rate = |seconds: &mut Vec<f64>| {
+                seconds.sort_by(f64::total_cmp);
+                MEASURED_BATCH as f64 / seconds[seconds.len() / 2]
+            };
+            let (bf16_per_sec, f32_per_sec) = (rate(&mut mine), rate(&mut theirs));
+            Ok(PrecisionMeasurement { f32_per_sec, bf16_per_sec, difference })
+        })
+    }
+
+    /// Returns the seconds that `repeats` batches of made-up positions take, inputs ready on the device and outputs
+    /// left there: what no use of this network can go below.
+    ///
+    /// # Errors
+    /// [`TorchError`] when the device fails.
+    pub fn bare_seconds(&self, batch_size: usize, repeats: usize) -> Result<f64, TorchError> {
+        device::use_threads(1);
+        let (planes, scalars) = sample_inputs(&self.shape, batch_size);
+        tch::no_grad(|| {
+            let (planes, scalars) = self.inputs(&planes, &scalars, batch_size)?;
+            self.device.synchronize();
+            let begun = Instant::now();
+            for _ in 0..repeats {
+                self.runner.run(&planes, &scalars)?;
+            }
+            self.device.synchronize();
+            Ok(begun.elapsed().as_secs_f64())
         })
     }
 
@@ -245,16 +318,12 @@ impl InferenceNetwork {
         Ok(largest)
     }
 
-    /// Returns how long a batch takes, the best of some.
+    /// Returns how long a batch takes.
     fn seconds(&self, planes: &[f32], scalars: &[f32]) -> Result<f64, TorchError> {
-        let mut best = f64::INFINITY;
-        for _ in 0..4 {
-            let start = Instant::now();
-            self.forward(planes, scalars, MEASURED_BATCH)?;
-            self.device.synchronize();
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        Ok(best)
+        let start = Instant::now();
+        self.forward(planes, scalars, MEASURED_BATCH)?;
+        self.device.synchronize();
+        Ok(start.elapsed().as_secs_f64())
     }
 }
 

@@ -250,6 +250,16 @@ impl Trainer {
         &self.config
     }
 
+    /// Changes the settings for the steps to come.
+    ///
+    /// # Errors
+    /// [`TrainError::Config`] with every setting that is out of range; then nothing has changed.
+    pub fn set_config(&mut self, config: &TrainingConfig) -> Result<(), TrainError> {
+        config.validate()?;
+        self.config = config.clone();
+        Ok(())
+    }
+
     /// Returns how far the training has come.
     #[must_use]
     pub fn counters(&self) -> TrainingCounters {

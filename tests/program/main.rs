@@ -2,5 +2,6 @@
 
 mod balance;
 mod commands;
+mod halves;
 mod rate;
 mod train;

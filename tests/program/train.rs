@@ -78,13 +78,18 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
         assert!(run.join(file).is_file(), "{file}");
     }
     let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    assert_eq!(metrics.lines().count(), 3);
-    for line in metrics.lines() {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        for key in ["generation", "games_per_sec", "losses", "draw_rate", "first_player_score", "verdict"] {
-            assert!(line.get(key).is_some(), "{key}");
+    let lines: Vec<serde_json::Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4, "a round for each generation, and one that trains on the last");
+    for (round, line) in lines.iter().enumerate() {
+        assert_eq!(line["generation"], round);
+        let (plays, is_taught) = (round < 3, round < 1);
+        for key in ["games_per_sec", "draw_rate", "first_player_score"] {
+            assert_eq!(line.get(key).is_some(), plays, "{key} in round {round}");
         }
+        assert_eq!(line["steps"].as_u64().unwrap() > 0, round > 0, "round {round} trains on what was played before it");
+        assert_eq!(line.get("verdict").is_some(), plays && !is_taught, "the network that plays is measured");
     }
+    assert!(fs::metadata(run.join("tensorboard/events.out.tfevents.0.latrunculi")).unwrap().len() > 1000);
     // The folder is not begun twice, and a finished run that is resumed only measures again.
     let again = train(&run, &[]);
     assert!(!again.status.success());
@@ -182,4 +187,120 @@ fn a_checkpoint_that_is_cut_off_is_named() {
     let resumed = resume(&run);
     assert_eq!(resumed.status.code(), Some(1));
     assert!(text(&resumed.stderr).contains("000001.safetensors"), "{}", text(&resumed.stderr));
+}
+
+#[test]
+fn games_that_had_ended_before_a_kill_are_not_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+    let settings = ["budget.generations=1", "teacher.games=60", "evaluation.final_pairs=1", "games.lanes=2"];
+    assert!(train(&whole, &settings).status.success());
+
+    let mut command = program();
+    command.arg("train").arg(smoke()).arg("--run").arg(&broken).stdout(Stdio::null()).stderr(Stdio::null());
+    for setting in settings {
+        command.args(["--set", setting]);
+    }
+    let mut child = command.spawn().unwrap();
+    let journal = broken.join("shards/000000.journal");
+    let begun = Instant::now();
+    // Some games are written down; the first generation, and so the first checkpoint, is far away.
+    while fs::metadata(&journal).map_or(0, |about| about.len()) < 100_000 && child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(300), "the run does not come on");
+        sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(journal.exists(), "it was killed within the generation");
+    let resumed = resume(&broken);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    let metrics = fs::read_to_string(broken.join("metrics.jsonl")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    assert!(line["games_found"].as_u64().unwrap() > 0);
+    assert_eq!(line["games"], 60);
+    assert!(!journal.exists());
+    let shard = |run: &Path| fs::read(run.join("shards/000000.npz")).unwrap();
+    assert!(shard(&whole) == shard(&broken), "the games are those of the uninterrupted run");
+}
+
+#[test]
+fn a_folder_has_one_run_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    assert!(train(&run, &["budget.generations=1", "evaluation.final_pairs=1"]).status.success());
+    let lock = fs::File::options().write(true).open(run.join("lock")).unwrap();
+    lock.lock().unwrap();
+    for refused in [resume(&run), train(&run, &[])] {
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(text(&refused.stderr).contains("at work in this folder"), "{}", text(&refused.stderr));
+    }
+    drop(lock);
+    assert!(resume(&run).status.success());
+}
+
+#[test]
+fn a_configuration_changes_only_when_it_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    assert!(train(&run, &["budget.generations=1", "evaluation.final_pairs=1"]).status.success());
+    let resume_with = |settings: &[&str]| {
+        let mut command = program();
+        command.args(["train", "--resume"]).arg(&run);
+        settings.iter().for_each(|setting| _ = command.args(["--set", setting]));
+        command.output().unwrap()
+    };
+    let path = run.join("config.toml");
+    let config = fs::read_to_string(&path).unwrap();
+    fs::write(&path, config.replace("reuse = 1.0", "reuse = 2.5")).unwrap();
+    let refused = resume_with(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = text(&refused.stderr);
+    assert!(said.contains("replay.reuse: was 1.0, is 2.5") && said.contains("--set replay.reuse=2.5"), "{said}");
+    let refused = resume_with(&["replay.reuse=2.5", "seed=2", "network.blocks=2"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = text(&refused.stderr);
+    assert!(said.contains("seed: was 1, is 2") && said.contains("network.blocks: was 1, is 2"), "{said}");
+    let changed = resume_with(&["replay.reuse=2.5", "budget.generations=2"]);
+    assert!(changed.status.success(), "{}", text(&changed.stderr));
+    assert!(run.join("shards/000001.npz").is_file(), "it went on");
+    assert!(resume_with(&[]).status.success(), "what was said once holds");
+    let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();
+    let provenance: serde_json::Value = serde_json::from_str(&provenance).unwrap();
+    assert_eq!(provenance["resumed"][0]["settings"][1], "budget.generations=2");
+    assert!(provenance["threads"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn training_that_runs_out_of_bounds_stops_at_the_last_good_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let settings = ["budget.generations=2", "evaluation.every=0", "evaluation.final_pairs=1"];
+    let wild = [&settings[..], &["training.learning_rate=1e30", "training.warmup_steps=0"]].concat();
+    let output = train(&run, &wild);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("--set training.learning_rate=") && said.contains("after 1 generations is good"), "{said}");
+    let output = program()
+        .args(["train", "--resume"])
+        .arg(&run)
+        .args(["--set", "training.learning_rate=0.001"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_the_run_and_it_goes_on_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    fs::create_dir(&run).unwrap();
+    // Whatever is written there finds the disk full.
+    std::os::unix::fs::symlink("/dev/full", run.join("metrics.jsonl")).unwrap();
+    let output = train(&run, &["budget.generations=1", "evaluation.final_pairs=1"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("metrics.jsonl") && said.contains("No space left"), "{said}");
+    fs::remove_file(run.join("metrics.jsonl")).unwrap();
+    assert!(resume(&run).status.success());
 }

@@ -2,50 +2,57 @@
 
 use std::io::IsTerminal;
 
-use indicatif::ProgressBar;
+use indicatif::{MultiProgress, ProgressBar};
 
 use crate::progress;
 
-/// Shows how far things are.
+/// Shows how far things are, several at once.
+#[derive(Debug)]
 pub(crate) struct Display {
-    is_shown: bool,
+    bars: Option<MultiProgress>,
+}
+
+/// One piece of work that is shown; it disappears when dropped.
+#[derive(Debug)]
+pub(crate) struct Work {
     bar: ProgressBar,
 }
 
 impl Display {
     /// Creates a display; without bars where nobody looks or `quiet` is set.
     pub(crate) fn new(quiet: bool) -> Display {
-        let is_shown = !quiet && std::io::stderr().is_terminal();
-        Display { is_shown, bar: ProgressBar::hidden() }
+        Display { bars: (!quiet && std::io::stderr().is_terminal()).then(MultiProgress::new) }
     }
 
     /// Begins a piece of work of `len` parts. `left_secs` is what is left of the run.
-    pub(crate) fn begin(&mut self, name: &str, len: u64, left_secs: Option<f64>) {
-        if !self.is_shown {
-            return;
-        }
+    pub(crate) fn begin(&self, name: &str, len: u64, left_secs: Option<f64>) -> Work {
+        let Some(bars) = &self.bars else { return Work { bar: ProgressBar::hidden() } };
         let left = left_secs.map(|secs| format!(" · run {:.1} min left", secs / 60.0)).unwrap_or_default();
-        self.bar = ProgressBar::new(len);
-        let template = "{msg:32} [{bar:30}] {pos}/{len} {rate:>10} {eta:>4}{prefix}";
-        self.bar.set_style(progress::style(template));
-        self.bar.set_prefix(left);
-        self.bar.set_message(name.to_owned());
+        let bar = bars.add(ProgressBar::new(len));
+        bar.set_style(progress::style("{msg:32} [{bar:30}] {pos}/{len} {rate:>10} {eta:>4}{prefix}"));
+        bar.set_prefix(left);
+        bar.set_message(name.to_owned());
+        Work { bar }
     }
 
+    /// Prints a line above the bars.
+    pub(crate) fn say(&self, line: &str) {
+        match &self.bars {
+            Some(bars) => bars.suspend(|| println!("{line}")),
+            None => println!("{line}"),
+        }
+    }
+}
+
+impl Work {
     /// Says how many parts are done.
     pub(crate) fn set(&self, done: u64) {
-        if self.is_shown {
-            self.bar.set_position(done);
-        }
+        self.bar.set_position(done);
     }
+}
 
-    /// Ends the piece of work.
-    pub(crate) fn finish(&self) {
+impl Drop for Work {
+    fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-
-    /// Prints a line.
-    pub(crate) fn say(&self, line: &str) {
-        self.bar.suspend(|| println!("{line}"));
     }
 }

@@ -1,0 +1,163 @@
+//! `bench inference`: the bare network.
+
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::Context;
+use clap::Args;
+use latrunculi_engine::Rules;
+use latrunculi_engine::encoding::Shape;
+use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Model, Network, NetworkConfig, Precision};
+use serde_json::json;
+
+use super::processor_secs;
+use crate::rulesets_source;
+
+/// Which network is measured.
+#[derive(Args)]
+pub(super) struct NetworkChoice {
+    /// Ruleset, by name or path: the size of the board
+    #[arg(long, default_value = "bell")]
+    pub(super) ruleset: String,
+    /// A model file; without one a fresh network
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Residual blocks of the fresh network
+    #[arg(long, default_value_t = 6)]
+    blocks: usize,
+    /// Its width
+    #[arg(long, default_value_t = 64)]
+    channels: usize,
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, default_value_t = DeviceChoice::Auto, value_name = "DEVICE")]
+    device: DeviceChoice,
+}
+
+impl NetworkChoice {
+    /// Returns the network on its device.
+    pub(super) fn open(&self, rules: &Rules) -> anyhow::Result<(Network, Device)> {
+        let (shape, device) = (Shape::of(rules), Device::open(self.device)?);
+        let network = match &self.model {
+            Some(path) => Model::load(path, device)?.network,
+            None => {
+                let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
+                Network::new(&config, &shape, 1, device)?
+            }
+        };
+        anyhow::ensure!(*network.shape() == shape, "the model is for another board than that of {}", self.ruleset);
+        Ok((network, device))
+    }
+}
+
+/// Returns how many threads the program may use.
+pub(super) fn all_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Says what is measured.
+pub(super) fn describe(network: &Network, device: Device) -> String {
+    let (config, shape) = (network.config(), network.shape());
+    format!(
+        "{} blocks x {} channels on {}x{}, {} planes, {device}",
+        config.blocks, config.channels, shape.files, shape.ranks, shape.planes
+    )
+}
+
+#[derive(Args)]
+pub(crate) struct InferenceArgs {
+    #[command(flatten)]
+    network: NetworkChoice,
+    /// Positions of a batch
+    #[arg(long, value_delimiter = ',', default_values_t = [8, 32, 64, 128, 256, 512])]
+    batches: Vec<usize>,
+    /// Threads that evaluate, each with one libtorch thread [default: all]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Seconds to measure each
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What bare forward passes came to, all threads together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bare {
+    /// Positions per second of the clock.
+    pub(super) per_sec: f64,
+    /// Positions per second that the processor gave to a thread, times the threads: says more under load.
+    pub(super) per_processor_sec: f64,
+}
+
+/// Measures forward passes with inputs ready and outputs left where they are, on `threads` threads at once.
+pub(super) fn bare(
+    network: &Network,
+    device: Device,
+    precision: Precision,
+    batch: usize,
+    threads: usize,
+    seconds: f64,
+) -> anyhow::Result<Bare> {
+    let networks = (0..threads)
+        .map(|_| InferenceNetwork::new(network, device, precision))
+        .collect::<Result<Vec<_>, _>>()
+        .context("making the inference copy")?;
+    let measured: Vec<anyhow::Result<Bare>> = thread::scope(|scope| {
+        let run = |network: InferenceNetwork| -> anyhow::Result<Bare> {
+            let once = network.bare_seconds(batch, 3)? / 3.0;
+            let repeats = ((seconds / once) as usize).max(3);
+            let before = processor_secs();
+            let clock = network.bare_seconds(batch, repeats)?;
+            let computed = match before.zip(processor_secs()) {
+                Some((before, after)) if !device.is_gpu() => after - before,
+                _ => clock,
+            };
+            let positions = (batch * repeats) as f64;
+            Ok(Bare { per_sec: positions / clock, per_processor_sec: positions / computed })
+        };
+        let handles: Vec<_> = networks.into_iter().map(|network| scope.spawn(move || run(network))).collect();
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut sum = Bare::default();
+    for one in measured {
+        let one = one?;
+        sum.per_sec += one.per_sec;
+        sum.per_processor_sec += one.per_processor_sec;
+    }
+    Ok(sum)
+}
+
+pub(super) fn run(args: &InferenceArgs) -> anyhow::Result<()> {
+    let rules = rulesets_source::load(&args.network.ruleset)?;
+    let (network, device) = args.network.open(&rules)?;
+    let threads = args.threads.unwrap_or_else(all_threads).max(1);
+    let mut rows = Vec::new();
+    if !args.json {
+        println!(
+            "{}, {threads} threads; positions per second of the clock, and of the processor",
+            describe(&network, device)
+        );
+        println!("{:<10} {:>6} {:>12} {:>16}", "precision", "batch", "per second", "per proc. second");
+    }
+    for precision in [Precision::F32, Precision::Bf16] {
+        for &batch in &args.batches {
+            let found = bare(&network, device, precision, batch.max(1), threads, args.seconds)?;
+            if args.json {
+                rows.push(json!({
+                    "precision": precision, "batch": batch, "threads": threads,
+                    "positions_per_sec": found.per_sec, "positions_per_processor_sec": found.per_processor_sec,
+                }));
+            } else {
+                println!("{precision:<10} {batch:>6} {:>12.0} {:>16.0}", found.per_sec, found.per_processor_sec);
+            }
+        }
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! `bench selfplay`: self-play beside the bare network.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use latrunculi_model::{InferenceNetwork, Precision};
+use latrunculi_selfplay::games::{LaneEvaluator, Watch};
+use latrunculi_selfplay::{Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, play_games};
+use serde_json::json;
+
+use super::inference::{NetworkChoice, all_threads, bare, describe};
+use super::processor_secs;
+use crate::rulesets_source;
+use crate::train::player;
+
+#[derive(Args)]
+pub(crate) struct SelfplayArgs {
+    #[command(flatten)]
+    network: NetworkChoice,
+    /// Simulations of a search
+    #[arg(long, default_value_t = 32)]
+    simulations: u32,
+    /// Lanes: threads that play and evaluate [default: all]
+    #[arg(long)]
+    lanes: Option<usize>,
+    /// Games in flight in each lane, the size of its batches
+    #[arg(long, default_value_t = 128)]
+    in_flight: usize,
+    /// Moves the trees of a lane by several threads
+    #[arg(long)]
+    parallel_trees: bool,
+    /// Evaluations that each lane remembers; those found again are counted apart
+    #[arg(long, default_value_t = 0)]
+    cache: usize,
+    /// auto, f32 or bf16
+    #[arg(long, default_value_t = Precision::Auto)]
+    precision: Precision,
+    /// Seconds of each measurement
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Measurements of the bare network and of self-play, in turns; the middle one counts
+    #[arg(long, default_value_t = 3)]
+    rounds: u64,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What self-play came to in one measurement.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rates {
+    per_sec: f64,
+    per_processor_sec: f64,
+    cached_per_sec: f64,
+    /// Share of the lanes' time in which the network worked.
+    evaluator_share: f64,
+    batch_fill: f64,
+}
+
+/// Stops the games after some time and adds up what the processor gave to the lanes.
+struct Clock {
+    since: Instant,
+    length: Duration,
+    processor_nanos: AtomicU64,
+    lane_begins: Mutex<Vec<(std::thread::ThreadId, f64)>>,
+}
+
+impl Watch for Clock {
+    fn goes_on(&self, _progress: &Progress) -> bool {
+        self.since.elapsed() < self.length
+    }
+
+    fn begin_round(&self) {
+        let Some(secs) = processor_secs() else { return };
+        let mut begins = self.lane_begins.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = std::thread::current().id();
+        begins.retain(|(other, _)| *other != lane);
+        begins.push((lane, secs));
+    }
+
+    fn end_round(&self) {
+        let Some(secs) = processor_secs() else { return };
+        let begins = self.lane_begins.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = std::thread::current().id();
+        if let Some((_, begin)) = begins.iter().find(|(other, _)| *other == lane) {
+            self.processor_nanos.fetch_add(((secs - begin) * 1e9) as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Returns the middle of `values`.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
+    let rules = rulesets_source::load(&args.network.ruleset)?;
+    let (network, device) = args.network.open(&rules)?;
+    let lanes = args.lanes.unwrap_or_else(all_threads).max(1);
+    let precision = InferenceNetwork::new(&network, device, args.precision)?.precision();
+    let (mut bares, mut plays) = (Vec::new(), Vec::new());
+    for round in 0..args.rounds.max(1) {
+        bares.push(bare(&network, device, precision, args.in_flight, lanes, args.seconds)?);
+        let mut evaluators = player::evaluators(&network, lanes, device, precision)?;
+        let mut each: Vec<LaneEvaluator<'_>> =
+            evaluators.iter_mut().map(|evaluator| -> LaneEvaluator<'_> { evaluator }).collect();
+        let plan = SelfPlayPlan {
+            rules: Arc::clone(&rules),
+            settings: SelfPlaySettings {
+                simulations: args.simulations,
+                cache_entries: args.cache,
+                ..SelfPlaySettings::default()
+            },
+            run_seed: 1,
+            generation: round,
+            // More than there is time for.
+            games: 1 << 40,
+            played: BTreeSet::new(),
+            in_flight: args.in_flight,
+            teaching: None,
+            parallel_trees: args.parallel_trees,
+        };
+        let progress = Progress::default();
+        let clock = Clock {
+            since: Instant::now(),
+            length: Duration::from_secs_f64(args.seconds),
+            processor_nanos: AtomicU64::new(0),
+            lane_begins: Mutex::new(Vec::new()),
+        };
+        match play_games(&plan, &mut each, &progress, &clock) {
+            Err(SelfPlayError::Stopped) => {}
+            other => _ = other?,
+        }
+        let secs = clock.since.elapsed().as_secs_f64();
+        let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
+        let evaluations = load(&progress.evaluations);
+        let lane_secs = load(&clock.processor_nanos) * 1e-9;
+        plays.push(Rates {
+            per_sec: evaluations / secs,
+            // The lanes' seconds are summed, so that a lane's rate is taken as often as there are lanes.
+            per_processor_sec: if lane_secs > 0.0 { evaluations / lane_secs * lanes as f64 } else { 0.0 },
+            cached_per_sec: load(&progress.cache_hits) / secs,
+            evaluator_share: load(&progress.evaluator_nanos) / load(&progress.lane_nanos),
+            batch_fill: evaluations / load(&progress.batches) / args.in_flight as f64,
+        });
+    }
+    let of = |part: fn(&Rates) -> f64| median(plays.iter().map(part).collect());
+    let ceiling = median(bares.iter().map(|bare| bare.per_sec).collect());
+    let ceiling_processor = median(bares.iter().map(|bare| bare.per_processor_sec).collect());
+    let ratio = median(plays.iter().zip(&bares).map(|(play, bare)| play.per_sec / bare.per_sec).collect());
+    let ratio_processor =
+        median(plays.iter().zip(&bares).map(|(play, bare)| play.per_processor_sec / bare.per_processor_sec).collect());
+    // The processor's time says nothing about a GPU, and nothing where trees are moved by other threads.
+    let has_processor = !device.is_gpu() && !args.parallel_trees && of(|play| play.per_processor_sec) > 0.0;
+    if args.json {
+        let report = json!({
+            "network": describe(&network, device), "ruleset": args.network.ruleset, "precision": precision,
+            "lanes": lanes, "in_flight": args.in_flight, "simulations": args.simulations,
+            "evaluations_per_sec": of(|play| play.per_sec),
+            "cache_hits_per_sec": of(|play| play.cached_per_sec),
+            "bare_per_sec": ceiling,
+            "share_of_bare": ratio,
+            "evaluations_per_processor_sec": has_processor.then(|| of(|play| play.per_processor_sec)),
+            "bare_per_processor_sec": has_processor.then_some(ceiling_processor),
+            "share_of_bare_by_processor": has_processor.then_some(ratio_processor),
+            "evaluator_share": of(|play| play.evaluator_share),
+            "batch_fill": of(|play| play.batch_fill),
+        });
+        println!("{}", serde_json::to_string_pretty(&report)?);
+        return Ok(());
+    }
+    println!(
+        "{}, {precision}, {lanes} lanes of {} games, {} simulations, {}",
+        describe(&network, device),
+        args.in_flight,
+        args.simulations,
+        args.network.ruleset
+    );
+    println!("{:<34} {:>12} {:>16}", "", "per second", "per proc. second");
+    let row = |name: &str, clock: f64, processor: f64| {
+        let processor = if has_processor { format!("{processor:.0}") } else { "-".to_owned() };
+        println!("{name:<34} {clock:>12.0} {processor:>16}");
+    };
+    row("bare network, same batch", ceiling, ceiling_processor);
+    row("evaluations in self-play", of(|play| play.per_sec), of(|play| play.per_processor_sec));
+    let processor = if has_processor { format!("{ratio_processor:.3}") } else { "-".to_owned() };
+    println!("{:<34} {ratio:>12.3} {processor:>16}", "share of the bare network");
+    println!("{:<34} {:>12.0}", "positions remembered, not counted", of(|play| play.cached_per_sec));
+    println!(
+        "network at work {:.1} % of the lanes' time, trees {:.1} %; batches {:.1} % full",
+        of(|play| play.evaluator_share) * 100.0,
+        (1.0 - of(|play| play.evaluator_share)) * 100.0,
+        of(|play| play.batch_fill) * 100.0
+    );
+    Ok(())
+}

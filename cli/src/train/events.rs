@@ -1,0 +1,179 @@
+//! The numbers of a run as TensorBoard reads them.
+//!
+//! An events file is a row of records: length (8 bytes, little end first), masked CRC-32C of it, the record, masked
+//! CRC-32C of that. Each record is a protobuf `Event`; the first names the version.
+//!
+//! Source: TensorFlow, `core/util/event.proto`, `core/framework/summary.proto`, `core/lib/io/record_writer.cc`.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use prost::Message;
+use serde_json::{Map, Value};
+
+#[derive(Clone, PartialEq, Message)]
+struct Event {
+    /// Seconds since 1970.
+    #[prost(double, tag = "1")]
+    wall_time: f64,
+    #[prost(int64, tag = "2")]
+    step: i64,
+    #[prost(string, optional, tag = "3")]
+    file_version: Option<String>,
+    #[prost(message, optional, tag = "5")]
+    summary: Option<Summary>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Summary {
+    #[prost(message, repeated, tag = "1")]
+    values: Vec<Scalar>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Scalar {
+    #[prost(string, tag = "1")]
+    tag: String,
+    #[prost(float, tag = "2")]
+    simple_value: f32,
+}
+
+/// An events file that grows by one event a time.
+#[derive(Debug)]
+pub(crate) struct Events {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Events {
+    /// Opens the file at `path`, of which the first `bytes` are kept; 0 begins a new one.
+    pub(crate) fn open(path: &Path, bytes: u64) -> anyhow::Result<Events> {
+        let file = File::options().create(true).truncate(false).write(true).open(path);
+        let there = file.and_then(|file| {
+            let there = file.metadata()?.len();
+            // What is shorter than it was belongs to another run or is damaged: it is begun anew.
+            let kept = if there < bytes { 0 } else { bytes };
+            file.set_len(kept)?;
+            Ok(kept)
+        });
+        let bytes = there.with_context(|| format!("{}: opening it", path.display()))?;
+        let mut events = Events { path: path.to_owned(), bytes };
+        if bytes == 0 {
+            let version = Some("brain.Event:2".to_owned());
+            events.write(&Event { wall_time: now(), file_version: version, ..Event::default() })?;
+        }
+        Ok(events)
+    }
+
+    /// Returns the length of the file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds every number of a line of metrics at `step`; numbers within objects are named `object/number`.
+    pub(crate) fn add(&mut self, step: u64, metrics: &Map<String, Value>) -> anyhow::Result<()> {
+        let mut values = Vec::new();
+        for (name, value) in metrics {
+            match value {
+                Value::Object(inner) => {
+                    for (inner_name, value) in inner {
+                        values.extend(scalar(format!("{name}/{inner_name}"), value));
+                    }
+                }
+                value => values.extend(scalar(name.clone(), value)),
+            }
+        }
+        let event =
+            Event { wall_time: now(), step: step as i64, file_version: None, summary: Some(Summary { values }) };
+        self.write(&event)
+    }
+
+    fn write(&mut self, event: &Event) -> anyhow::Result<()> {
+        let record = framed(&event.encode_to_vec());
+        let written = File::options().append(true).open(&self.path).and_then(|mut file| file.write_all(&record));
+        written.with_context(|| format!("{}: writing it", self.path.display()))?;
+        self.bytes += record.len() as u64;
+        Ok(())
+    }
+}
+
+fn scalar(tag: String, value: &Value) -> Option<Scalar> {
+    let number = value.as_f64().or_else(|| value.as_bool().map(f64::from))?;
+    Some(Scalar { tag, simple_value: number as f32 })
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+fn framed(record: &[u8]) -> Vec<u8> {
+    let length = (record.len() as u64).to_le_bytes();
+    let mut framed = length.to_vec();
+    framed.extend_from_slice(&masked_checksum(&length).to_le_bytes());
+    framed.extend_from_slice(record);
+    framed.extend_from_slice(&masked_checksum(record).to_le_bytes());
+    framed
+}
+
+/// A checksum of data that holds checksums itself is rotated and shifted.
+fn masked_checksum(bytes: &[u8]) -> u32 {
+    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Reads the records of a file, checksums compared.
+    fn records(bytes: &[u8]) -> Vec<Event> {
+        let mut rest = bytes;
+        let mut events = Vec::new();
+        while !rest.is_empty() {
+            let len = u64::from_le_bytes(rest[..8].try_into().unwrap()) as usize;
+            let number = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
+            assert_eq!(number(8), masked_checksum(&rest[..8]));
+            assert_eq!(number(12 + len), masked_checksum(&rest[12..12 + len]));
+            events.push(Event::decode(&rest[12..12 + len]).unwrap());
+            rest = &rest[16 + len..];
+        }
+        events
+    }
+
+    #[test]
+    fn a_checksum_is_masked_as_the_format_says() {
+        // The check value of CRC-32C, and the mask over it.
+        assert_eq!(crc32c::crc32c(b"123456789"), 0xe306_9283);
+        assert_eq!(masked_checksum(b"123456789"), 0xc78a_b0e5);
+    }
+
+    #[test]
+    fn numbers_are_written_by_name_and_what_came_after_a_checkpoint_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.out.tfevents.0");
+        let line = |games: u64| match json!({"games": games, "teacher": true, "losses": {"policy": 0.5}, "name": "x"}) {
+            Value::Object(line) => line,
+            _ => Map::new(),
+        };
+        let mut events = Events::open(&path, 0).unwrap();
+        events.add(0, &line(7)).unwrap();
+        let at_checkpoint = events.bytes();
+        events.add(1, &line(8)).unwrap();
+        let mut events = Events::open(&path, at_checkpoint).unwrap();
+        events.add(1, &line(9)).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(bytes.len() as u64, events.bytes());
+        let found = records(&bytes);
+        assert_eq!(found.len(), 3);
+        assert_eq!(found[0].file_version.as_deref(), Some("brain.Event:2"));
+        let last = found[2].summary.as_ref().unwrap();
+        let tags: Vec<(&str, f32)> = last.values.iter().map(|value| (value.tag.as_str(), value.simple_value)).collect();
+        assert_eq!((found[2].step, tags), (1, vec![("games", 9.0), ("losses/policy", 0.5), ("teacher", 1.0)]));
+    }
+}
