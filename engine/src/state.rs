@@ -19,6 +19,8 @@ pub struct GameState {
     position: Position,
     /// Keys of the positions between turns since the last capture, the present one included.
     history: Vec<u64>,
+    /// How often the most frequent of them stands there; not kept where the second occurrence is forbidden.
+    repetitions_max: u8,
     outcome: Option<Outcome>,
     outcome_is_positional: bool,
     last_taken: SquareSet,
@@ -35,6 +37,7 @@ impl Clone for GameState {
             self.rules = Arc::clone(&source.rules);
         }
         self.history.clone_from(&source.history);
+        self.repetitions_max = source.repetitions_max;
         self.position = source.position;
         self.outcome = source.outcome;
         self.outcome_is_positional = source.outcome_is_positional;
@@ -70,12 +73,14 @@ impl GameState {
             rules,
             position,
             history: Vec::with_capacity(128),
+            repetitions_max: 0,
             outcome: None,
             outcome_is_positional: true,
             last_taken: SquareSet::EMPTY,
         };
         if state.rules.remembers_positions {
             state.history.push(position.key());
+            state.repetitions_max = 1;
         }
         if !position.is_mid_turn() {
             state.judge_legal_actions();
@@ -128,6 +133,14 @@ impl GameState {
     #[must_use]
     pub fn repetitions(&self) -> usize {
         occurrences(&self.history, self.position.key)
+    }
+
+    /// Returns how often the most frequent position between turns since the last capture has stood: 1 or 2 while
+    /// the game goes on under a rule against the third time, at most 1 under one against the second, else 0.
+    #[inline]
+    #[must_use]
+    pub fn repetitions_max(&self) -> u8 {
+        self.repetitions_max
     }
 
     /// Replaces the content of `actions` by the legal actions, in a fixed order; empty once the game is over.
@@ -200,13 +213,17 @@ impl GameState {
         if rules.remembers_positions {
             if end.captured {
                 self.history.clear();
+                self.repetitions_max = 1;
             }
             self.history.push(position.key);
-            if rules.ruleset.end.repetition == Repetition::ThreefoldDraw
-                && occurrences(&self.history, position.key) >= 3
-            {
-                self.finish(Outcome { winner: None, reason: EndReason::Repetition }, false);
-                return;
+            let repetition = rules.ruleset.end.repetition;
+            if repetition != Repetition::Superko {
+                let count = occurrences(&self.history, position.key);
+                self.repetitions_max = self.repetitions_max.max(count.min(3) as u8);
+                if count >= 3 && repetition == Repetition::ThreefoldDraw {
+                    self.finish(Outcome { winner: None, reason: EndReason::Repetition }, false);
+                    return;
+                }
             }
         }
         if self.position.turns >= rules.ruleset.end.max_plies {
@@ -236,13 +253,13 @@ impl GameState {
         self.finish(Outcome { winner, reason: EndReason::NoLegalMove }, !any_but_for_history);
     }
 
-    /// Returns a hash of everything that the future depends on: the position, the counters beside it, and
-    /// how often each position of the history has stood.
+    /// Returns a hash of everything that the future depends on: the position, what holds bound pieces, the
+    /// counters beside it, and how often each position of the history has stood.
     #[must_use]
     pub fn full_key(&self) -> u64 {
         let position = &self.position;
         let end = &self.rules.ruleset.end;
-        let mut key = position.key;
+        let mut key = zobrist::with_counter(position.key_with_holds(), 0, position.turns.into());
         if end.quiet_limit > 0 {
             key = zobrist::with_counter(key, 1, position.quiet_turns.into());
         }

@@ -7,7 +7,7 @@ use latrunculi_search::toy::{NimTurns, OpenLines, StoneParity, TicTacToe, TreeGa
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
-use crate::graph::{GraphGame, GraphHeuristic};
+use crate::graph::{Forgetful, ForgetfulHeuristic, GraphGame, GraphHeuristic};
 
 /// Every way of searching that must give the exact value.
 fn exact_settings() -> Vec<(&'static str, AlphaBetaSettings)> {
@@ -77,6 +77,23 @@ fn random_games_with_repetition_have_their_minimax_value() {
         }
         assert_equals_minimax(&game, &GraphHeuristic, 6, &format!("seed {seed}"));
     }
+}
+
+#[test]
+fn a_table_that_forgets_the_history_errs_where_the_default_one_does_not() {
+    let settings = AlphaBetaSettings { late_move_reductions: false, ..AlphaBetaSettings::default() };
+    let settings = AlphaBetaSettings { exact_depth: true, table_bytes: 1 << 16, ..settings };
+    let mut errors = 0;
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let game = GraphGame::cyclic(&mut rng, 6, 40);
+        let expected = minimax(&game, &GraphHeuristic, 9, settings.quiescence_plies_max);
+        let limits = Limits::depth(9);
+        assert_eq!(AlphaBeta::new(settings, GraphHeuristic).search(&game, limits).score, expected, "seed {seed}");
+        let found = AlphaBeta::new(settings, ForgetfulHeuristic(GraphHeuristic)).search(&Forgetful(game), limits);
+        errors += u32::from(found.score != expected);
+    }
+    assert!(errors >= 5, "{errors} errors: these games do not need a table that knows of repetition");
 }
 
 #[test]

@@ -172,3 +172,73 @@ impl Heuristic<GraphGame> for GraphHeuristic {
         4
     }
 }
+
+/// The same game to a search that believes the history never to matter: what its table remembers is unsound.
+#[derive(Clone, Debug)]
+pub(crate) struct Forgetful<G>(pub(crate) G);
+
+impl<G: Game> Game for Forgetful<G> {
+    type Action = G::Action;
+
+    fn player_to_act(&self) -> Player {
+        self.0.player_to_act()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.0.outcome()
+    }
+
+    fn legal_actions(&self, actions: &mut Vec<G::Action>) {
+        self.0.legal_actions(actions);
+    }
+
+    fn play(&mut self, action: G::Action) {
+        self.0.play(action);
+    }
+
+    fn position_key(&self) -> u64 {
+        self.0.position_key()
+    }
+
+    fn full_key(&self) -> u64 {
+        self.0.position_key()
+    }
+
+    fn outcome_is_positional(&self) -> bool {
+        self.0.outcome().is_some()
+    }
+
+    fn history_free_plies(&self) -> u32 {
+        u32::MAX
+    }
+}
+
+/// The heuristic of the game behind [`Forgetful`].
+#[derive(Clone, Debug)]
+pub(crate) struct ForgetfulHeuristic<H>(pub(crate) H);
+
+impl<G: Game, H: Heuristic<G>> Heuristic<Forgetful<G>> for ForgetfulHeuristic<H> {
+    fn evaluate(&self, game: &Forgetful<G>) -> i32 {
+        self.0.evaluate(&game.0)
+    }
+
+    fn gain(&self, game: &Forgetful<G>, action: G::Action) -> i32 {
+        self.0.gain(&game.0, action)
+    }
+
+    fn is_tactical(&self, game: &Forgetful<G>, action: G::Action) -> bool {
+        self.0.is_tactical(&game.0, action)
+    }
+
+    fn needs_quiescence(&self, game: &Forgetful<G>) -> bool {
+        self.0.needs_quiescence(&game.0)
+    }
+
+    fn action_index(&self, game: &Forgetful<G>, action: G::Action) -> usize {
+        self.0.action_index(&game.0, action)
+    }
+
+    fn action_index_count(&self) -> usize {
+        self.0.action_index_count()
+    }
+}

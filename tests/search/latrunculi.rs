@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Action, GameState, Rules, presets, ruleset::Ruleset};
 use latrunculi_search::Game;
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, minimax};
 use latrunculi_search::evaluators::Uniform;
-use latrunculi_search::latrunculi::LatrunculiHeuristic;
+use latrunculi_search::latrunculi::{Feature, LatrunculiHeuristic, Weights, WeightsFile};
 use latrunculi_search::mcts::{Effort, Search, Settings};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
@@ -40,15 +41,34 @@ fn is_slow() -> bool {
     std::env::var_os("LATRUNCULI_SLOW").is_some()
 }
 
+/// Returns a random position with at most `actions_max` legal actions, or the narrowest of many.
+fn narrow_game(rules: &Arc<Rules>, actions_max: usize, rng: &mut ChaCha8Rng) -> GameState {
+    let mut narrowest: Option<(usize, GameState)> = None;
+    let mut actions = Vec::new();
+    for _ in 0..60 {
+        let played = rng.random_range(0..400);
+        let game = random_game(rules, played, rng);
+        Game::legal_actions(&game, &mut actions);
+        if actions.len() <= actions_max {
+            return game;
+        }
+        if narrowest.as_ref().is_none_or(|(count, _)| actions.len() < *count) {
+            narrowest = Some((actions.len(), game));
+        }
+    }
+    narrowest.expect("a game was drawn").1
+}
+
 #[test]
-fn alpha_beta_gives_the_minimax_value_on_every_ruleset() {
+fn alpha_beta_gives_the_minimax_value_at_depth_3_on_every_ruleset() {
+    let (each, actions_max) = if is_slow() { (1000_usize.div_ceil(presets::NAMES.len()), 48) } else { (1, 20) };
     let mut checked = 0;
     for name in presets::NAMES {
         let rules = preset(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
         let mut rng = ChaCha8Rng::seed_from_u64(17);
         // Plain minimax cannot afford long series of captures.
-        let quiescence_plies_max = if is_slow() { 1 } else { 3 };
+        let quiescence_plies_max = 1;
         let plain = AlphaBetaSettings { quiescence_plies_max, ..AlphaBetaSettings::plain() };
         let table_bytes = 1 << 20;
         let kinds = [
@@ -58,27 +78,22 @@ fn alpha_beta_gives_the_minimax_value_on_every_ruleset() {
             ("all", AlphaBetaSettings { table_bytes, quiescence_plies_max, ..AlphaBetaSettings::exact() }),
         ];
         let mut searches = kinds.map(|(kind, settings)| (kind, AlphaBeta::new(settings, heuristic.clone())));
-        for number in 0..if is_slow() { 1000_usize.div_ceil(presets::NAMES.len()) } else { 4 } {
-            let played = rng.random_range(0..160);
-            let game = random_game(&rules, played, &mut rng);
+        let mut widest = 0;
+        for number in 0..each {
+            let game = narrow_game(&rules, actions_max, &mut rng);
             let mut actions = Vec::new();
             Game::legal_actions(&game, &mut actions);
-            // Depth 3 where plain minimax can afford it.
-            let depth = if actions.len() > if is_slow() { 60 } else { 24 } { 2 } else { 3 };
-            let expected = minimax(&game, &heuristic, depth, quiescence_plies_max);
+            widest = widest.max(actions.len());
+            let expected = minimax(&game, &heuristic, 3, quiescence_plies_max);
             for (kind, search) in &mut searches {
-                let found = search.search(&game, Limits::depth(depth));
-                assert_eq!(
-                    found.score,
-                    expected,
-                    "{name}, {kind}, position {number}, depth {depth}:\n{:?}",
-                    game.position()
-                );
+                let found = search.search(&game, Limits::depth(3));
+                assert_eq!(found.score, expected, "{name}, {kind}, position {number}:\n{:?}", game.position());
             }
             checked += 1;
         }
+        println!("{name}: {each} positions of up to {widest} actions");
     }
-    println!("{checked} positions; LATRUNCULI_SLOW=1 checks 1,000");
+    println!("{checked} positions at depth 3; LATRUNCULI_SLOW=1 checks 1,000");
 }
 
 #[test]
@@ -114,12 +129,15 @@ fn quiescence_looks_at_captures_and_at_every_capture() {
 }
 
 #[test]
-fn the_evaluation_depends_on_the_position_alone_and_is_balanced_at_the_start() {
+fn the_evaluation_depends_on_the_position_alone_and_favours_nobody() {
     for name in presets::NAMES {
         let rules = preset(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
-        let start = heuristic.evaluate(&GameState::new(Arc::clone(&rules)));
-        assert!(start.abs() <= 10, "{name}: {start}");
+        let start = heuristic.counts(&rules.initial_position());
+        for (feature, count) in Feature::ALL.iter().zip(start) {
+            let expected = i32::from(*feature == Feature::ToAct);
+            assert_eq!(count, expected, "{name}: {feature:?} at the start");
+        }
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         for _ in 0..20 {
             let game = random_game(&rules, 120, &mut rng);
@@ -130,6 +148,47 @@ fn the_evaluation_depends_on_the_position_alone_and_is_balanced_at_the_start() {
             for action in actions {
                 assert!(heuristic.action_index(&game, action) < heuristic.action_index_count());
             }
+        }
+    }
+}
+
+#[test]
+fn the_file_of_weights_is_for_shipped_rulesets_as_they_are() {
+    let file: WeightsFile = toml::from_str(include_str!("../../search/data/weights.toml")).expect("weights");
+    for entry in &file.rulesets {
+        let ruleset = presets::ruleset(&entry.id).unwrap_or_else(|| panic!("{} is not shipped", entry.id));
+        assert_eq!(entry.fingerprint, ruleset_fingerprint(&ruleset), "{} has changed: make them anew", entry.id);
+        for name in entry.worth.keys() {
+            assert!(Feature::ALL.iter().any(|feature| feature.name() == name), "{}: {name}?", entry.id);
+        }
+        assert_eq!(Weights::for_ruleset(&ruleset), entry.weights());
+        assert_ne!(Weights::by_hand(&ruleset), entry.weights());
+    }
+}
+
+#[test]
+fn the_evaluation_of_mirrored_sides_is_turned_round() {
+    // The rules favour nobody, so a position seen from the other side is worth as much to the other player.
+    for name in presets::NAMES {
+        let rules = preset(name);
+        let heuristic = LatrunculiHeuristic::new(&rules);
+        let mut rng = ChaCha8Rng::seed_from_u64(29);
+        for _ in 0..10 {
+            let text = rules.position_text(random_game(&rules, 100, &mut rng).position());
+            let mut fields = text.split(' ');
+            let (rows, to_act) = (fields.next().unwrap(), fields.next().unwrap());
+            let swap_case = |letter: char| match letter.is_uppercase() {
+                true => letter.to_ascii_lowercase(),
+                false => letter.to_ascii_uppercase(),
+            };
+            let turned_rows = rows.chars().map(swap_case).collect::<String>();
+            let turned_rows = turned_rows.split('/').rev().collect::<Vec<_>>().join("/");
+            let counts_of = |rows: &str, to_act: &str| {
+                heuristic.counts(&rules.parse_position(&format!("{rows} {to_act}")).expect("a position"))
+            };
+            let counts = counts_of(rows, to_act);
+            let turned = counts_of(&turned_rows, if to_act == "1" { "2" } else { "1" });
+            assert_eq!(counts.map(|count| -count), turned, "{name}: {text}");
         }
     }
 }

@@ -17,7 +17,7 @@ use latrunculi_engine::Player;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
-use table::{Bound, NO_ORDINAL, Table};
+use table::{Bound, Entry, NO_ORDINAL, Table};
 
 pub use heuristic::{EVALUATION_MAX, Heuristic};
 pub use minimax::minimax;
@@ -63,9 +63,6 @@ pub struct AlphaBetaSettings {
     pub table_bytes: usize,
     /// Whether only scores of exactly the depth wanted are taken from the table, not deeper ones.
     pub exact_depth: bool,
-    /// Scores are taken from the table only where the history cannot matter for so many actions
-    /// ([`Game::history_free_plies`]), or for the depth that is left if that is less.
-    pub history_margin: u32,
     /// Whether actions are ordered by table, gain, killers and history.
     pub ordering: bool,
     /// Whether all actions but the first are searched with an empty window first.
@@ -83,7 +80,6 @@ impl Default for AlphaBetaSettings {
         AlphaBetaSettings {
             table_bytes: 16 << 20,
             exact_depth: false,
-            history_margin: 4,
             ordering: true,
             principal_variation_search: true,
             aspiration: true,
@@ -97,12 +93,7 @@ impl AlphaBetaSettings {
     /// Returns the settings with which a fixed-depth value equals [`minimax()`]'s.
     #[must_use]
     pub fn exact() -> AlphaBetaSettings {
-        AlphaBetaSettings {
-            exact_depth: true,
-            history_margin: u32::MAX,
-            late_move_reductions: false,
-            ..AlphaBetaSettings::default()
-        }
+        AlphaBetaSettings { exact_depth: true, late_move_reductions: false, ..AlphaBetaSettings::default() }
     }
 
     /// Returns the settings of alpha-beta and nothing else.
@@ -333,17 +324,25 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         let (mut alpha, alpha_before) = (alpha, alpha);
         let uses_table = self.settings.table_bytes > 0;
         let key = self.frames[ply].game.position_key();
-        let horizon = self.settings.history_margin.min(depth as u32);
-        let is_history_free = self.frames[ply].game.history_free_plies() >= horizon;
-        let mut table_ordinal = NO_ORDINAL;
-        if let Some(entry) = if uses_table { self.table.probe(key) } else { None } {
-            table_ordinal = entry.ordinal;
+        let history_free_plies = self.frames[ply].game.history_free_plies();
+        // Where the history matters within the depth, the score belongs to the position with its history.
+        let is_history_free = history_free_plies >= depth as u32;
+        let remembered = if uses_table { self.table.probe(key) } else { None };
+        let table_ordinal = remembered.map_or(NO_ORDINAL, |entry| entry.ordinal);
+        let full_key = if uses_table && !is_history_free { self.frames[ply].game.full_key() } else { key };
+        let scored = match is_history_free {
+            // A deeper score speaks for this history only if it cannot matter to that depth either.
+            true => remembered.filter(|entry| i64::from(entry.depth) <= i64::from(history_free_plies)),
+            false if uses_table => self.table.probe(full_key),
+            false => None,
+        };
+        if let Some(entry) = scored {
             let entry_depth = i32::from(entry.depth);
             let is_deep_enough = match self.settings.exact_depth {
                 true => entry_depth == depth,
                 false => entry_depth >= depth,
             };
-            if ply > 0 && is_deep_enough && is_history_free {
+            if ply > 0 && is_deep_enough {
                 let score = from_table(entry.score, ply);
                 let cuts = match entry.bound {
                     Bound::None => false,
@@ -354,7 +353,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
                 if cuts {
                     self.has_horizon = true;
                     self.frames[ply].variation.clear();
-                    return Score::of_position(score);
+                    return Score { value: score, touches_history: entry.touches_history };
                 }
             }
         }
@@ -397,13 +396,22 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
         if uses_table {
             let bound = match best.value {
-                _ if best.touches_history || !is_history_free => Bound::None,
                 value if value >= beta => Bound::Lower,
                 value if value <= alpha_before => Bound::Upper,
                 _ => Bound::Exact,
             };
             let ordinal = if best.value > alpha_before { best_ordinal } else { NO_ORDINAL };
-            self.table.store(key, to_table(best.value, ply), depth as i16, bound, ordinal);
+            let touches_history = best.touches_history;
+            let mut entry =
+                Entry { score: to_table(best.value, ply), ordinal, depth: depth as i16, bound, touches_history };
+            if !is_history_free {
+                self.table.store(full_key, entry);
+            }
+            // The action is worth a try whatever the history.
+            if touches_history || !is_history_free {
+                entry.bound = Bound::None;
+            }
+            self.table.store(key, entry);
         }
         best
     }

@@ -3,7 +3,7 @@
 /// What a stored score says about the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// Nothing: the entry holds an action only, since its score touched the history.
+    /// Nothing: the entry holds an action only, since its score may rest on the history.
     None,
     /// The true score is at least this.
     Lower,
@@ -13,21 +13,33 @@ pub(crate) enum Bound {
     Exact,
 }
 
-/// One remembered position.
+/// What is remembered of a position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    key: u64,
     /// For the player to act; ends of the game counted from this position.
     pub(crate) score: i32,
-    /// The search that wrote it.
-    stamp: u32,
     /// The best action as a place in `legal_actions`.
     pub(crate) ordinal: u16,
     pub(crate) depth: i16,
     pub(crate) bound: Bound,
+    /// Whether the score rests on the history; the key then holds it.
+    pub(crate) touches_history: bool,
 }
 
-const EMPTY: Entry = Entry { key: 0, score: 0, stamp: 0, ordinal: NO_ORDINAL, depth: -1, bound: Bound::None };
+/// An entry in its place.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    key: u64,
+    /// The search that wrote it.
+    stamp: u32,
+    entry: Entry,
+}
+
+const EMPTY: Slot = Slot {
+    key: 0,
+    stamp: 0,
+    entry: Entry { score: 0, ordinal: NO_ORDINAL, depth: -1, bound: Bound::None, touches_history: false },
+};
 
 /// No action.
 pub(crate) const NO_ORDINAL: u16 = u16::MAX;
@@ -38,14 +50,14 @@ pub(crate) const NO_ORDINAL: u16 = u16::MAX;
 /// was searched before.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    buckets: Vec<[Entry; 2]>,
+    buckets: Vec<[Slot; 2]>,
     stamp: u32,
 }
 
 impl Table {
     /// Creates a table of at most `bytes`, at least one bucket.
     pub(crate) fn new(bytes: usize) -> Table {
-        let bucket_bytes = size_of::<[Entry; 2]>();
+        let bucket_bytes = size_of::<[Slot; 2]>();
         let wanted = (bytes / bucket_bytes).max(1);
         let count = if wanted.is_power_of_two() { wanted } else { wanted.next_power_of_two() / 2 };
         Table { buckets: vec![[EMPTY; 2]; count], stamp: 0 }
@@ -66,32 +78,31 @@ impl Table {
 
     pub(crate) fn probe(&self, key: u64) -> Option<Entry> {
         let bucket = &self.buckets[self.bucket_index(key)];
-        bucket.iter().find(|entry| entry.key == key && entry.stamp == self.stamp).copied()
+        bucket.iter().find(|slot| slot.key == key && slot.stamp == self.stamp).map(|slot| slot.entry)
     }
 
-    pub(crate) fn store(&mut self, key: u64, score: i32, depth: i16, bound: Bound, ordinal: u16) {
+    pub(crate) fn store(&mut self, key: u64, mut entry: Entry) {
         let index = self.bucket_index(key);
         let stamp = self.stamp;
         let bucket = &mut self.buckets[index];
-        let mut entry = Entry { key, score, stamp, ordinal, depth, bound };
-        let is_own = |entry: &Entry| entry.key == key && entry.stamp == stamp;
+        let is_own = |slot: &Slot| slot.key == key && slot.stamp == stamp;
         let place = if is_own(&bucket[0]) {
             0
         } else if is_own(&bucket[1]) {
             1
         } else {
-            usize::from(bucket[0].stamp == stamp && bucket[0].depth > depth)
+            usize::from(bucket[0].stamp == stamp && bucket[0].entry.depth > entry.depth)
         };
-        let old = &mut bucket[place];
-        if is_own(old) {
+        let slot = &mut bucket[place];
+        if is_own(slot) {
             if entry.ordinal == NO_ORDINAL {
-                entry.ordinal = old.ordinal;
+                entry.ordinal = slot.entry.ordinal;
             }
-            if entry.bound == Bound::None && old.bound != Bound::None {
-                old.ordinal = entry.ordinal;
+            if entry.bound == Bound::None && slot.entry.bound != Bound::None {
+                slot.entry.ordinal = entry.ordinal;
                 return;
             }
         }
-        *old = entry;
+        *slot = Slot { key, stamp, entry };
     }
 }

@@ -1,0 +1,273 @@
+//! Alpha-beta's judgement of positions and actions.
+
+use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, PerMove, RowWithDux, Span, Timing};
+use latrunculi_engine::{Action, ActionKind, GameState, Phase, Player, Position, Rules, Square};
+
+use super::board::{Board, NOWHERE};
+use super::features::{Counter, Counts, FEATURE_COUNT, Stage};
+use super::weights::Weights;
+use crate::alphabeta::Heuristic;
+
+/// What a man is worth as an action.
+const MAN: i32 = 100;
+
+/// What a dux is worth as an action where it does not decide the game.
+const DUX: i32 = 140;
+
+/// What a taken dux is worth as an action when it decides the game.
+const DECISIVE: i32 = 100_000;
+
+/// Parts of a hundredth of a man in which weights are reckoned.
+const FINENESS: i32 = 64;
+
+/// The static evaluation of Latrunculi: what a position has of each [`super::Feature`], times what that is
+/// worth in the ruleset and stage ([`Weights`]).
+#[derive(Clone, Debug)]
+pub struct LatrunculiHeuristic {
+    weights: Weights,
+    /// The weights in parts of a hundredth of a man: placement, many pieces, few pieces.
+    placement: Counts,
+    many: Counts,
+    few: Counts,
+    counter: Counter,
+    square_count: usize,
+    dux_armed: bool,
+    dux_capture: DuxCapture,
+    dux_decides: bool,
+    enclosure_by: EnclosureBy,
+    takes_rows: bool,
+    rows_spare_dux: bool,
+    takes_one: bool,
+    takes_corners: bool,
+    takes_enclosed_men: bool,
+    timing: Timing,
+}
+
+impl LatrunculiHeuristic {
+    /// Creates the heuristic for a ruleset with the weights made for it.
+    #[must_use]
+    pub fn new(rules: &Rules) -> LatrunculiHeuristic {
+        LatrunculiHeuristic::with_weights(rules, Weights::for_ruleset(rules.ruleset()))
+    }
+
+    /// Creates the heuristic for a ruleset with weights of one's own.
+    #[must_use]
+    pub fn with_weights(rules: &Rules, weights: Weights) -> LatrunculiHeuristic {
+        let ruleset = rules.ruleset();
+        let in_parts = |weights: [f32; FEATURE_COUNT]| weights.map(|weight| (weight * FINENESS as f32).round() as i32);
+        LatrunculiHeuristic {
+            weights,
+            placement: in_parts(weights.placement),
+            many: in_parts(weights.many),
+            few: in_parts(weights.few),
+            counter: Counter::new(rules),
+            square_count: rules.square_count(),
+            dux_armed: ruleset.dux.armed,
+            dux_capture: ruleset.dux.capture,
+            dux_decides: ruleset.end.win_dux,
+            enclosure_by: ruleset.dux.enclosure_by,
+            takes_rows: ruleset.capture.span == Span::Row,
+            rows_spare_dux: ruleset.capture.row_with_dux == RowWithDux::Spared,
+            takes_one: ruleset.capture.per_move == PerMove::One,
+            takes_corners: ruleset.capture.corner,
+            takes_enclosed_men: ruleset.capture.man_by_enclosure,
+            timing: ruleset.capture.timing,
+        }
+    }
+
+    /// Returns the weights in use.
+    #[must_use]
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// Returns what a position has of each feature, the first player's count less the second's.
+    #[must_use]
+    pub fn counts(&self, position: &Position) -> Counts {
+        self.counter.count(position)
+    }
+
+    /// Returns which weights a position takes.
+    #[must_use]
+    pub fn stage(&self, position: &Position) -> Stage {
+        self.counter.stage(position)
+    }
+
+    /// Returns what the enemy piece on `square` is worth to who takes or binds it.
+    fn piece_worth(&self, board: &Board, owner: Player, square: u16) -> i32 {
+        match square == board.dux(owner) {
+            true if self.dux_decides => DECISIVE,
+            true => DUX,
+            false => MAN,
+        }
+    }
+
+    /// Sums what the move of `player` from `from` to `to` flanks.
+    ///
+    /// Follows the common rules of custodial capture; used to order and to choose what quiescence looks at,
+    /// so rare finer points (rows with a dux in them, bound flankers) may be missed.
+    fn flanking_gain(&self, position: &Position, player: Player, from: u16, to: u16) -> i32 {
+        let enemy = player.opponent();
+        let board = Around { position, player, from };
+        let dux = position.dux(enemy).map_or(NOWHERE, |square| square.index() as u16);
+        let own_dux = position.dux(player).map_or(NOWHERE, |square| square.index() as u16);
+        let worth = |square| match square == dux {
+            false => MAN,
+            true if self.dux_capture != DuxCapture::AsMan => 0,
+            true if self.dux_decides => DECISIVE,
+            true => DUX,
+        };
+        let (mut sum, mut greatest) = (0, 0);
+        let is_armed = self.dux_armed || from != own_dux;
+        let is_flanker = |square: u16| board.is_own(square) && (self.dux_armed || square != own_dux);
+        for direction in 0..if is_armed { self.counter.capture_directions } else { 0 } {
+            let mut square = self.counter.terrain.neighbour(to, direction);
+            let mut gain = 0;
+            while board.is_enemy(square) && (worth(square) > 0 || self.rows_spare_dux && square == dux) {
+                gain += worth(square);
+                square = self.counter.terrain.neighbour(square, direction);
+                if !self.takes_rows {
+                    break;
+                }
+            }
+            if gain > 0 && is_flanker(square) {
+                sum += gain;
+                greatest = greatest.max(gain);
+            }
+        }
+        for direction in 0..4 {
+            let beside = self.counter.terrain.neighbour(to, direction);
+            if !board.is_enemy(beside) {
+                continue;
+            }
+            let is_corner = self.takes_corners && self.counter.terrain.places[usize::from(beside)].is_corner;
+            let by_enclosure = beside == dux && self.dux_capture == DuxCapture::Enclosure;
+            if !(is_corner || by_enclosure || self.takes_enclosed_men) {
+                continue;
+            }
+            let mut sides = self.counter.terrain.places[usize::from(beside)].neighbours[..4].iter();
+            let is_closed = sides.all(|&side| {
+                side == NOWHERE
+                    || side == to
+                    || board.is_own(side)
+                    || by_enclosure && self.enclosure_by == EnclosureBy::Any && board.is_enemy(side)
+            });
+            if is_closed {
+                let gain = match by_enclosure {
+                    // Displacement only binds an enclosed dux.
+                    true if self.timing == Timing::Displacement => MAN,
+                    true if self.dux_decides => DECISIVE,
+                    true => DUX,
+                    false => worth(beside),
+                };
+                sum += gain;
+                greatest = greatest.max(gain);
+            }
+        }
+        if self.takes_one { greatest } else { sum }
+    }
+}
+
+/// The stones around a move, after the moved piece has left its square.
+struct Around<'a> {
+    position: &'a Position,
+    player: Player,
+    from: u16,
+}
+
+impl Around<'_> {
+    #[inline]
+    fn is_own(&self, square: u16) -> bool {
+        square != NOWHERE
+            && square != self.from
+            && self.position.stones(self.player).contains(Square::from_index(usize::from(square)))
+    }
+
+    #[inline]
+    fn is_enemy(&self, square: u16) -> bool {
+        square != NOWHERE
+            && self.position.stones(self.player.opponent()).contains(Square::from_index(usize::from(square)))
+    }
+}
+
+impl Heuristic<GameState> for LatrunculiHeuristic {
+    fn evaluate(&self, game: &GameState) -> i32 {
+        let position = game.position();
+        let counts = self.counts(position);
+        let sum = |weights: &Counts| counts.iter().zip(weights).map(|(count, weight)| count * weight).sum::<i32>();
+        match self.stage(position) {
+            Stage::Placement => sum(&self.placement) / FINENESS,
+            Stage::Movement { many } => (sum(&self.many) * many + sum(&self.few) * (64 - many)) / (64 * FINENESS),
+        }
+    }
+
+    fn gain(&self, game: &GameState, action: Action) -> i32 {
+        let position = game.position();
+        let player = position.player_to_act();
+        let enemy = player.opponent();
+        match action.kind() {
+            ActionKind::MoveTaking { victim, .. } => {
+                let is_dux = position.dux(enemy) == Some(victim);
+                if is_dux { DUX } else { MAN }
+            }
+            ActionKind::Move { from, to } => {
+                if position.stones(enemy).contains(to) {
+                    let board = Board::new(position);
+                    return self.piece_worth(&board, enemy, to.index() as u16);
+                }
+                let gain = self.flanking_gain(position, player, from.index() as u16, to.index() as u16);
+                match self.timing {
+                    Timing::Immediate => gain,
+                    // What is bound is not yet taken, but a decided game is decided.
+                    _ if gain >= DECISIVE => gain,
+                    _ => gain * 2 / 5,
+                }
+            }
+            ActionKind::Remove { .. } => {
+                let bound = position.bound() & position.stones(enemy);
+                MAN * (bound.len() as i32).max(1)
+            }
+            // Quiet: inner squares first.
+            ActionKind::PlaceMan(square) | ActionKind::PlaceDux(square) => {
+                -self.counter.terrain.places[square.index()].outwardness
+            }
+            ActionKind::Stop | ActionKind::Pass => 0,
+        }
+    }
+
+    fn is_tactical(&self, game: &GameState, action: Action) -> bool {
+        match action.kind() {
+            ActionKind::MoveTaking { .. } | ActionKind::Remove { .. } => true,
+            ActionKind::Move { to, .. } => {
+                let enemy = game.position().player_to_act().opponent();
+                let takes_now = self.timing == Timing::Immediate || game.position().stones(enemy).contains(to);
+                let gain = self.gain(game, action);
+                gain >= DECISIVE || takes_now && gain > 0
+            }
+            _ => false,
+        }
+    }
+
+    fn needs_quiescence(&self, game: &GameState) -> bool {
+        game.position().phase() == Phase::Movement
+    }
+
+    fn action_index(&self, _game: &GameState, action: Action) -> usize {
+        let squares = self.square_count;
+        let moves = squares * squares;
+        match action.kind() {
+            ActionKind::Move { from, to } | ActionKind::MoveTaking { from, to, .. } => {
+                from.index() * squares + to.index()
+            }
+            ActionKind::PlaceMan(square) => moves + square.index(),
+            ActionKind::PlaceDux(square) => moves + squares + square.index(),
+            ActionKind::Remove { .. } => moves + 2 * squares,
+            ActionKind::Stop => moves + 2 * squares + 1,
+            ActionKind::Pass => moves + 2 * squares + 2,
+        }
+    }
+
+    fn action_index_count(&self) -> usize {
+        self.square_count * (self.square_count + 2) + 3
+    }
+}
