@@ -1,6 +1,6 @@
 //! `balance`: the first player's advantage of many rulesets, and how sure it is.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,6 +149,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
         games_at_once: args.games_at_once,
     };
     let stop = stop_on_interrupt()?;
+    let begun = Instant::now();
     let progress = Progress::new(args.quiet);
     let mut networks = Networks { args: args.network.clone() };
     let summary = run_study(&config, &mut networks, &mut |at: &StudyProgress| {
@@ -158,6 +159,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     progress.bar.finish_and_clear();
     let summary = summary?;
     write_files(&folder, &config.settings, &summary)?;
+    add_provenance(&folder, args.threads, begun.elapsed(), summary.is_complete)?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&summary)?);
     } else {
@@ -310,6 +312,26 @@ fn write_files(folder: &Path, settings: &StudySettings, summary: &StudySummary) 
     write_whole(&folder.join("summary.json"), json.as_bytes())?;
     write_whole(&folder.join("balance.csv"), summary.to_csv().as_bytes())?;
     Ok(())
+}
+
+/// Notes on which machine a study was played and how long it took: one line for each time that it went on.
+fn add_provenance(folder: &Path, threads: usize, took: Duration, is_complete: bool) -> anyhow::Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let line = serde_json::json!({
+        "program": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "system": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        "cores": cores,
+        "threads": if threads == 0 { cores } else { threads },
+        "seconds": took.as_secs(),
+        "is_complete": is_complete,
+    });
+    let path = folder.join("provenance.jsonl");
+    let write = || -> std::io::Result<()> {
+        let mut file = std::fs::File::options().create(true).append(true).open(&path)?;
+        writeln!(file, "{line}")
+    };
+    write().with_context(|| format!("{}: writing it", path.display()))
 }
 
 /// Networks from model files.

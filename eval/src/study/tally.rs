@@ -29,6 +29,8 @@ pub(crate) struct SeriesTally {
     waiting: BTreeMap<usize, Option<Judged>>,
     next: usize,
     boundary: usize,
+    /// About how many games of the schedule there will be.
+    expected: usize,
     stop: Option<StopReason>,
     new_since_boundary: bool,
     by_opening: HashMap<u64, usize>,
@@ -61,18 +63,21 @@ impl SeriesTally {
             Some(_) => rule.games_min.clamp(1, rule.games_max),
             None => rule.games_max,
         };
-        SeriesTally {
+        let mut tally = SeriesTally {
             rule,
             waiting: BTreeMap::new(),
             next: 0,
             boundary: first,
+            expected: first,
             stop: (first == 0).then_some(StopReason::MaxGames),
             new_since_boundary: false,
             by_opening: HashMap::new(),
             openings: Vec::new(),
             keys: HashSet::new(),
             counts: Counts::default(),
-        }
+        };
+        tally.expect();
+        tally
     }
 
     /// Returns the tally of no games at all.
@@ -162,6 +167,21 @@ impl SeriesTally {
             self.boundary = (self.boundary + self.rule.batch.max(1)).min(self.rule.games_max);
             self.new_since_boundary = false;
         }
+        self.expect();
+    }
+
+    /// Estimates how many games there will be, if the variance stays.
+    fn expect(&mut self) {
+        let needed = match (self.rule.width, self.score()) {
+            _ if self.stop.is_some() => self.next,
+            (None, _) => self.rule.games_max,
+            (Some(width), Some(score)) => self.next + width.games_left(score.score) as usize,
+            // Before the first games: as if one game in three were drawn.
+            (Some(width), None) => {
+                Score::new(0.5, (1.0 / 6.0f64).sqrt(), 1).map_or(0, |one| width.games_left(one) as usize)
+            }
+        };
+        self.expected = needed.max(self.boundary).min(self.rule.games_max);
     }
 
     /// Returns the first player's score over openings; `None` below two openings.
@@ -181,19 +201,7 @@ impl SeriesTally {
 
     /// Returns about how many games of the schedule are still missing.
     pub(crate) fn games_left(&self) -> usize {
-        if self.stop.is_some() {
-            return 0;
-        }
-        let from_here = |games: u64| self.next + games as usize;
-        let needed = match (self.rule.width, self.score()) {
-            (None, _) => self.rule.games_max,
-            (Some(width), Some(score)) => from_here(width.games_left(score.score)),
-            // Before the first games: as if one game in three were drawn.
-            (Some(width), None) => {
-                Score::new(0.5, (1.0 / 6.0f64).sqrt(), 1).map_or(0, |one| width.games_left(one) as usize)
-            }
-        };
-        needed.clamp(self.boundary, self.rule.games_max).saturating_sub(self.games_done())
+        if self.stop.is_some() { 0 } else { self.expected.saturating_sub(self.games_done()) }
     }
 }
 
