@@ -22,8 +22,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use crate::rulesets_source::read_text;
+
 /// How many of the newest checkpoints are kept.
 const CHECKPOINTS_KEPT: usize = 3;
+
+/// No name of a file is longer.
+const NAME_BYTES_MAX: u64 = 4096;
 
 /// A run's folder. Nobody else can work in it as long as this lives.
 #[derive(Debug)]
@@ -112,11 +117,15 @@ impl RunDir {
     /// Returns the newest whole checkpoint, if there is one.
     pub(crate) fn latest(&self) -> anyhow::Result<Option<PathBuf>> {
         let path = self.latest_path();
-        match fs::read_to_string(&path) {
-            Ok(name) => Ok(Some(self.root.join("checkpoints").join(name.trim()))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("{}: reading it", path.display())),
+        if !path.exists() {
+            return Ok(None);
         }
+        let text = read_text(&path, NAME_BYTES_MAX)?;
+        let name = text.trim();
+        if Path::new(name).file_name().is_none_or(|file| file != name) {
+            bail!("{}: it names no checkpoint; write the name of the newest file of checkpoints/ into it", path.display());
+        }
+        Ok(Some(self.root.join("checkpoints").join(name)))
     }
 
     /// Makes the checkpoint after `generations` the newest, and forgets those that are much older.

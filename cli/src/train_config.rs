@@ -9,6 +9,11 @@ use latrunculi_model::{DeviceChoice, NetworkConfig, Precision, TrainingConfig};
 use latrunculi_selfplay::{AlphaBetaTeaching, ReplaySettings, SelfPlaySettings};
 use serde::{Deserialize, Serialize};
 
+use crate::rulesets_source::read_text;
+
+/// A configuration is a few kilobytes; what is larger is something else.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
 /// Everything that a run depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,7 +108,7 @@ impl TrainConfig {
     /// # Errors
     /// What is wrong, with the place where it stands.
     pub(crate) fn read(path: &Path, settings: &[String]) -> anyhow::Result<TrainConfig> {
-        let text = std::fs::read_to_string(path).with_context(|| format!("{}: reading it", path.display()))?;
+        let text = read_text(path, FILE_BYTES_MAX)?;
         let in_file = || format!("{}: not a training configuration", path.display());
         if settings.is_empty() {
             return toml::from_str(&text).with_context(in_file);

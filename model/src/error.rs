@@ -156,7 +156,7 @@ pub enum FileError {
         source: std::io::Error,
     },
     /// It is not a safetensors file, or it is cut off.
-    #[error("{path}: not a safetensors file, or cut off: {reason}", path = .path.display())]
+    #[error("{path}: not a safetensors file, or cut off: {reason}; copy or make it again", path = .path.display())]
     NotSafetensors {
         /// The file.
         path: PathBuf,
@@ -174,7 +174,7 @@ pub enum FileError {
         reason: String,
     },
     /// It was written in a format that this program does not read.
-    #[error("{path}: format version {found}, this program reads {known}", path = .path.display())]
+    #[error("{path}: format version {found}, this program reads {known}; use the version of the program that wrote it", path = .path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -184,7 +184,7 @@ pub enum FileError {
         known: u32,
     },
     /// Its network sees positions in another way.
-    #[error("{path}: its network was trained with another encoding of positions than this program has", path = .path.display())]
+    #[error("{path}: its network was trained with another encoding of positions than this program has; use the version of the program that trained it, or train anew", path = .path.display())]
     Encoding {
         /// The file.
         path: PathBuf,
@@ -208,7 +208,7 @@ pub enum FileError {
         reason: String,
     },
     /// A tensor has an entry that is not a number.
-    #[error("{path}: tensor '{name}' has an entry that is not a finite number", path = .path.display())]
+    #[error("{path}: tensor '{name}' has an entry that is not a finite number: the training has broken down; use an earlier checkpoint", path = .path.display())]
     NotFinite {
         /// The file.
         path: PathBuf,

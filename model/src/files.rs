@@ -108,11 +108,12 @@ pub(crate) fn to_bytes(
 pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<TensorFile, FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), attempt: "reading it", source };
     let broken = |reason: String| FileError::NotSafetensors { path: path.to_owned(), reason };
-    let mut file = File::open(path).map_err(io)?;
-    let about = file.metadata().map_err(io)?;
+    // Looked at before it is opened: a pipe would keep us waiting.
+    let about = fs::metadata(path).map_err(io)?;
     if !about.is_file() {
-        return Err(broken("not a file".to_owned()));
+        return Err(broken("it is no file".to_owned()));
     }
+    let mut file = File::open(path).map_err(io)?;
     let mut bytes = vec![0; 8];
     if about.len() < 8 {
         return Err(broken(format!("it has {} bytes", about.len())));
@@ -141,6 +142,9 @@ pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<Tens
     let other = |reason: String| FileError::OtherKind { path: path.to_owned(), expected: kind, reason };
     match metadata.get(KIND_KEY) {
         Some(found) if found == kind => {}
+        Some(found) if found == "latrunculi weights" => {
+            return Err(other("it holds exported weights; the model that they were exported from plays".to_owned()));
+        }
         Some(found) => return Err(other(format!("it is a {found}"))),
         None => return Err(other("it does not say what it is".to_owned())),
     }
