@@ -1,6 +1,6 @@
 //! `export`: a model in the formats of other programs, each read back and compared before it counts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -19,6 +19,8 @@ use crate::run_dir::write_whole;
 const SAMPLE_POSITIONS: usize = 1000;
 /// Games from which they come, played at once; each is followed by another.
 const SAMPLE_GAMES: usize = 8;
+/// Ending of the check data.
+const CHECK_DATA: &str = "check.npz";
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
@@ -71,6 +73,8 @@ impl Exports {
     /// # Errors
     /// When a file is there already, cannot be written, or does not answer as the network does.
     pub(crate) fn write(&self, model: &Model, say: &mut dyn FnMut(String)) -> anyhow::Result<()> {
+        let texts = [("json", format!("{:#}\n", model.description()?)), ("md", model_card::text(model))];
+        self.refuse_to_overwrite(&texts)?;
         let rules = Arc::new(model.info.rules().context("the ruleset in the model file cannot be read")?);
         let positions = sample_positions(model, &rules, SAMPLE_POSITIONS.max(self.check_positions), 1)?;
         let batch = positions.as_batch();
@@ -88,11 +92,13 @@ impl Exports {
                 differences.join(", ")
             ));
         }
-        let description = format!("{:#}\n", model.description()?);
-        self.write_text("json", &description, say)?;
-        self.write_text("md", &model_card::text(model), say)?;
+        for (extension, text) in &texts {
+            let path = self.path(extension);
+            write_whole(&path, text.as_bytes())?;
+            say(format!("wrote {}", path.display()));
+        }
         if self.check_positions > 0 {
-            let path = self.path("check.npz");
+            let path = self.path(CHECK_DATA);
             let shape = model.network.shape();
             let (planes, scalars) = (shape.planes * shape.area(), shape.scalars);
             let sample = ExportSample {
@@ -109,18 +115,24 @@ impl Exports {
         self.folder.join(format!("{}.{extension}", self.name))
     }
 
-    /// Writes a text that belongs to every format: when it is there already and says the same, it is left.
-    fn write_text(&self, extension: &str, text: &str, say: &mut dyn FnMut(String)) -> anyhow::Result<()> {
-        let path = self.path(extension);
-        let is_there = path.exists();
-        if is_there && std::fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes()) {
+    /// Refuses while a file is in the way, before anything is written. A text that says the same already, since
+    /// another format of the model was exported, is in nobody's way.
+    fn refuse_to_overwrite(&self, texts: &[(&str, String)]) -> anyhow::Result<()> {
+        if self.overwrite {
             return Ok(());
         }
-        if is_there && !self.overwrite {
-            bail!("{}: there is a file already, of another model; --overwrite replaces it", path.display());
+        let check = (self.check_positions > 0).then_some(CHECK_DATA);
+        let written = self.formats.iter().map(|format| format.extension()).chain(check).map(|name| self.path(name));
+        let says_the_same = |path: &Path, text: &str| std::fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes());
+        let texts = texts.iter().map(|(name, text)| (self.path(name), text));
+        let in_the_way: Vec<String> = written
+            .filter(|path| path.exists())
+            .chain(texts.filter(|(path, text)| path.exists() && !says_the_same(path, text)).map(|(path, _)| path))
+            .map(|path| path.display().to_string())
+            .collect();
+        if !in_the_way.is_empty() {
+            bail!("there is a file already: {}; --overwrite replaces it", in_the_way.join(", "));
         }
-        write_whole(&path, text.as_bytes())?;
-        say(format!("wrote {}", path.display()));
         Ok(())
     }
 }

@@ -123,7 +123,10 @@ impl RunDir {
         let text = read_text(&path, NAME_BYTES_MAX)?;
         let name = text.trim();
         if Path::new(name).file_name().is_none_or(|file| file != name) {
-            bail!("{}: it names no checkpoint; write the name of the newest file of checkpoints/ into it", path.display());
+            bail!(
+                "{}: it names no checkpoint; write the name of the newest file of checkpoints/ into it",
+                path.display()
+            );
         }
         Ok(Some(self.root.join("checkpoints").join(name)))
     }

@@ -1,5 +1,6 @@
 //! The program as a user meets it.
 
+mod bad_files;
 mod balance;
 mod commands;
 mod halves;
