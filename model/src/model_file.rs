@@ -87,6 +87,15 @@ pub struct Measurement {
     pub command: String,
 }
 
+impl Measurement {
+    /// Returns it with four decimals, which say all there is to say and come back from JSON as they were.
+    #[must_use]
+    pub fn rounded(self) -> Measurement {
+        let [score, lower, upper] = [self.score, self.lower, self.upper].map(|share| (share * 1e4).round() / 1e4);
+        Measurement { score, lower, upper, ..self }
+    }
+}
+
 impl ModelInfo {
     /// Returns the rules that the file carries.
     ///

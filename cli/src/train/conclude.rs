@@ -90,6 +90,6 @@ impl TrainingRun {
             self.config.seed
         );
         let what = format!("against {opponent}, with {simulations} simulations");
-        Measurement { what, wins, draws, losses, score, lower, upper, command }
+        Measurement { what, wins, draws, losses, score, lower, upper, command }.rounded()
     }
 }

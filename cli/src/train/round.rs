@@ -280,5 +280,6 @@ impl TrainingRun {
                 games.len()
             ),
         }
+        .rounded()
     }
 }
