@@ -84,7 +84,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", whole(&error));
             ExitCode::FAILURE
         }
     }
@@ -113,6 +113,20 @@ fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Man => Ok(clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?),
     }
+}
+
+/// Returns the messages of an error and of what caused it. Many say what caused them themselves; it is not
+/// said twice.
+fn whole(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// Makes `latrunculi … | head` end without a word: printing to a closed pipe panics in Rust.

@@ -53,6 +53,7 @@ fn refused(arguments: &[&str], words: &[&str]) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
     assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    assert!(said.matches("os error").count() <= 1, "a fault is told once: {said}");
     for word in words {
         assert!(said.contains(word), "{arguments:?}: {word:?} is not in\n{said}");
     }
