@@ -134,7 +134,7 @@ fn a_run_whose_files_are_damaged_is_not_continued() {
         ("checkpoints/000001.safetensors", |bytes| bytes.truncate(bytes.len() / 2), &["000001.safetensors", "cut off"]),
         ("checkpoints/000001.safetensors", |bytes| end_with(bytes, f32::NAN), &["000001.safetensors", "finite"]),
         ("shards/000000.npz", |bytes| bytes.truncate(bytes.len() / 2), &["000000.npz"]),
-        ("ruleset.toml", |bytes| replace(bytes, "men = 16", "men = 12"), &["000000.npz", "ruleset"]),
+        ("ruleset.toml", |bytes| replace(bytes, "men = 16", "men = 12"), &["ruleset.toml", "began with"]),
         ("ruleset.toml", |bytes| replace(bytes, "men = 16", "man = 16"), &["ruleset.toml", "placement.man"]),
         ("config.toml", |bytes| replace(bytes, "channels = 16", "channals = 16"), &["config.toml", "channals"]),
         ("config.toml", |bytes| *bytes = vec![0xff; 2000], &["config.toml", "not text"]),
