@@ -55,6 +55,11 @@ pub const SHARD_VERSION: u32 = 2;
 /// More samples than any shard has; what announces more is damaged.
 const SAMPLES_MAX: u64 = 1 << 31;
 
+/// The most bytes of an array whose length is not known beforehand.
+const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
+/// The most bytes before the entries of an array.
+const NPY_HEADER_BYTES_MAX: u64 = 1 << 16;
+
 /// Where the samples of a shard come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShardInfo {
@@ -189,6 +194,10 @@ impl Source<'_> {
         let name = npyz::npz::file_name_from_array_name(array);
         let path = self.path;
         let broken = |reason: String| ShardError::Broken { path: path.to_owned(), reason };
+        let entries = shape.iter().try_fold(1u64, |product, len| product.checked_mul((*len)?));
+        let room = entries.map_or(UNKNOWN_BYTES_MAX, |entries| {
+            entries.saturating_mul(size_of::<T>() as u64).saturating_add(NPY_HEADER_BYTES_MAX)
+        });
         let mut bytes = Vec::new();
         {
             let mut member = match self.zip.by_name(&name) {
@@ -198,8 +207,16 @@ impl Source<'_> {
                 }
                 Err(error) => return Err(broken(format!("array '{array}': {error}"))),
             };
-            // The checksum is compared at the end of the member.
-            member.read_to_end(&mut bytes).map_err(|error| broken(format!("array '{array}': {error}")))?;
+            // The checksum is compared at the end of the member. A few bytes may unpack to more than any
+            // memory holds: no more is unpacked than the array may have.
+            member
+                .by_ref()
+                .take(room + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| broken(format!("array '{array}': {error}")))?;
+        }
+        if bytes.len() as u64 > room {
+            return Err(self.fault(array, format!("it unpacks to more than {room} bytes")));
         }
         let file = NpyFile::new(&bytes[..]).map_err(|error| self.fault(array, error.to_string()))?;
         let found = file.shape().to_vec();

@@ -1,6 +1,7 @@
 //! Shards: written, read back, and refused when something is wrong with them.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -53,6 +54,22 @@ fn whatever_is_wrong_with_a_shard_is_named() {
             assert_eq!(found, samples(&bell), "a change at {place} that is not noticed changes nothing");
         }
     }
+}
+
+#[test]
+fn an_array_that_unpacks_to_more_than_it_may_hold_is_not_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    let mut zip = npyz::zip::ZipWriter::new(fs::File::create(&path).unwrap());
+    let deflated = npyz::zip::CompressionMethod::Deflated;
+    zip.start_file("version.npy", npyz::zip::write::FileOptions::default().compression_method(deflated)).unwrap();
+    for _ in 0..64 {
+        zip.write_all(&[0; 1 << 16]).unwrap();
+    }
+    zip.finish().unwrap();
+    assert!(fs::metadata(&path).unwrap().len() < 1 << 14, "four megabytes in a few kilobytes");
+    let error = read_shard(&path, &rules("bell")).unwrap_err().to_string();
+    assert!(error.contains("a.npz") && error.contains("unpacks to more than"), "{error}");
 }
 
 #[test]
