@@ -6,7 +6,6 @@
 Written from docs/SPECIFICATION.md and docs/FORMATS.md alone: men slide like rooks, a move takes every enemy man between the
 moved man and another own one, no position comes twice, who has no man or no move has lost."""
 import json, sys, numpy as np, onnxruntime
-
 N, TURNS_MAX, STEPS = 8, 1000, np.array([(0, 1), (0, -1), (1, 0), (-1, 0)])
 at = lambda board, square: board[tuple(square)] if (0 <= square).all() and (square < N).all() else None
 turned = lambda board: -board[::-1]  # the board as the other player sees it: 1 own man, -1 enemy man, 0 empty
