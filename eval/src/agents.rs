@@ -6,6 +6,7 @@
 
 mod spec;
 mod thinkers;
+mod thinking;
 
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluator};
@@ -14,6 +15,7 @@ pub(crate) use spec::open_network;
 pub use spec::{AgentKind, AgentSpec, AgentTextError};
 pub(crate) use thinkers::NetworkSearch;
 pub use thinkers::{NetworkAgent, value_of_score};
+pub use thinking::{Thinking, ThinkingLimits};
 
 /// Who chooses actions.
 pub trait Agent {
@@ -28,6 +30,19 @@ pub trait Agent {
     /// # Panics
     /// When the game is over.
     fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError>;
+
+    /// Chooses as [`Agent::choose`] does, but as `thinking` says: other limits, an early end, word of what is
+    /// found on the way. With nothing set there, the choice is the same.
+    ///
+    /// # Errors
+    /// As [`Agent::choose`].
+    ///
+    /// # Panics
+    /// When the game is over.
+    fn think(&mut self, state: &GameState, thinking: &mut Thinking<'_>) -> Result<Choice, AgentError> {
+        _ = thinking;
+        self.choose(state)
+    }
 }
 
 /// What an agent chose, and why. All values are for the player to act, in `[-1, 1]`.
@@ -37,6 +52,14 @@ pub struct Choice {
     pub action: Action,
     /// The result that the agent expects; `None` if it has no opinion.
     pub value: Option<f32>,
+    /// The same as alpha-beta has it: in hundredths of a man, or, beyond
+    /// [`latrunculi_search::alphabeta::EVALUATION_MAX`], [`latrunculi_search::alphabeta::WIN`] less the actions
+    /// to the end.
+    pub score: Option<i32>,
+    /// The same as a tree search has it: probabilities of win, draw and loss, which sum to 1.
+    pub win_draw_loss: Option<[f32; 3]>,
+    /// The depth that alpha-beta completed, in actions.
+    pub depth: Option<u32>,
     /// What was spent: nodes of alpha-beta, simulations of a tree search, else 0.
     pub effort: u64,
     /// What the agent expects to be played, `action` first.
@@ -45,17 +68,38 @@ pub struct Choice {
     pub candidates: Vec<Candidate>,
 }
 
+impl Choice {
+    /// Returns the choice of an agent that says nothing but the action.
+    #[must_use]
+    pub fn bare(action: Action) -> Choice {
+        Choice {
+            action,
+            value: None,
+            score: None,
+            win_draw_loss: None,
+            depth: None,
+            effort: 0,
+            principal_variation: vec![action],
+            candidates: Vec::new(),
+        }
+    }
+}
+
 /// One action that an agent weighed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The action.
     pub action: Action,
     /// The result expected after it, in `[-1, 1]` for the player who takes it; `None` without an opinion.
     pub value: Option<f32>,
+    /// The same as alpha-beta has it, as in [`Choice::score`].
+    pub score: Option<i32>,
     /// How often a tree search tried it.
-    pub visits: u32,
-    /// The share of the policy, in `[0, 1]`; sums to 1 over all candidates.
-    pub policy: f32,
+    pub visits: Option<u32>,
+    /// The tree search's share of the policy, in `[0, 1]`; sums to 1 over all candidates.
+    pub policy: Option<f32>,
+    /// What is expected to be played if it is, the action itself first.
+    pub variation: Vec<Action>,
 }
 
 /// Why an agent cannot be made or cannot choose.

@@ -10,5 +10,7 @@ pub mod rating;
 pub mod statistics;
 pub mod study;
 
-pub use agents::{Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice};
+pub use agents::{
+    Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, Thinking, ThinkingLimits,
+};
 pub use match_play::{MatchConfig, MatchError, MatchProgress, MatchReport, PlayedGame, play_match};

@@ -7,7 +7,9 @@ pub mod exhaustive;
 pub mod game;
 pub mod latrunculi;
 pub mod mcts;
+mod stop;
 pub mod toy;
 
 pub use evaluator::{EvalError, Evaluation, Evaluator};
 pub use game::Game;
+pub use stop::StopSignal;

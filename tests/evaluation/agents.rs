@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::{GameState, Rules, presets};
 use latrunculi_eval::agents::NetworkEvaluator;
-use latrunculi_eval::{AgentError, AgentSpec};
+use latrunculi_eval::{AgentError, AgentSpec, Choice, Thinking};
 use latrunculi_search::evaluators::Uniform;
 
 pub(crate) fn rules(name: &str) -> Arc<Rules> {
@@ -94,4 +94,70 @@ fn agents_that_cannot_play_here_say_so() {
     assert!(matches!(spec("human").make_alone(&rules), Err(AgentError::Human)));
     let error = spec("net:lost.safetensors").make(&rules, &mut |_| Err("no such file".to_owned())).err().unwrap();
     assert_eq!(error.to_string(), "network \"lost.safetensors\": no such file");
+}
+
+/// Lets a fresh agent think about the beginning of a game; returns its choice and what it told before.
+fn thought(text: &str, change: impl FnOnce(&mut Thinking<'_>)) -> (Choice, Vec<Choice>) {
+    let rules = rules("bell-8x8");
+    let mut agent = spec(text).make(&rules, &mut uniform).unwrap();
+    agent.new_game(3);
+    let mut told = Vec::new();
+    let mut report = |choice: &Choice| told.push(choice.clone());
+    let mut thinking = Thinking::telling(&mut report);
+    change(&mut thinking);
+    let choice = agent.think(&GameState::new(rules), &mut thinking).unwrap();
+    (choice, told)
+}
+
+#[test]
+fn thinking_aloud_changes_no_choice() {
+    let rules = rules("bell-8x8");
+    for text in ["random", "greedy", "alphabeta:nodes=3000", "mcts:sims=200", "net:any,sims=200", "net:any,sims=0"] {
+        let mut agent = spec(text).make(&rules, &mut uniform).unwrap();
+        agent.new_game(3);
+        let quiet = agent.choose(&GameState::new(Arc::clone(&rules))).unwrap();
+        let (choice, told) = thought(text, |_| {});
+        assert_eq!(choice, quiet, "{text}");
+        let efforts: Vec<u64> = told.iter().map(|told| told.effort).collect();
+        match text {
+            "mcts:sims=200" | "net:any,sims=200" => assert_eq!(efforts, [64, 128], "{text}"),
+            "alphabeta:nodes=3000" => {
+                let depths: Vec<Option<u32>> = told.iter().map(|told| told.depth).collect();
+                assert_eq!(depths, (1..=choice.depth.unwrap()).map(Some).collect::<Vec<_>>());
+            }
+            _ => assert!(told.is_empty(), "{text}"),
+        }
+    }
+}
+
+#[test]
+fn limits_given_with_the_question_replace_those_of_the_agent() {
+    let (choice, _) = thought("alphabeta:nodes=3000", |thinking| thinking.limits.depth = Some(2));
+    assert_eq!(choice.depth, Some(2));
+    let (choice, _) = thought("alphabeta:depth=9", |thinking| thinking.limits.nodes = Some(500));
+    assert!(choice.effort <= 500);
+    for text in ["mcts:sims=9", "net:any,sims=9"] {
+        let (choice, _) = thought(text, |thinking| thinking.limits.simulations = Some(31));
+        assert_eq!(choice.effort, 31, "{text}");
+    }
+}
+
+#[test]
+fn a_stopped_agent_answers_with_what_it_has() {
+    for text in ["alphabeta:depth=96", "mcts:sims=1000000", "net:any,sims=1000000"] {
+        let (choice, told) = thought(text, |thinking| thinking.stop.raise());
+        assert!(choice.effort <= 1 && told.is_empty(), "{text}: {choice:?}");
+    }
+}
+
+#[test]
+fn alpha_beta_weighs_as_many_actions_as_it_is_asked_for() {
+    let (choice, _) = thought("alphabeta:depth=3", |thinking| thinking.lines = 4);
+    assert_eq!(choice.candidates.len(), 4);
+    assert_eq!(choice.candidates[0].action, choice.action);
+    assert_eq!(choice.candidates[0].variation, choice.principal_variation);
+    assert!(choice.candidates.is_sorted_by(|a, b| a.score >= b.score));
+    let (tree, _) = thought("mcts:sims=300", |thinking| thinking.lines = 4);
+    assert_eq!(tree.candidates.iter().filter_map(|candidate| candidate.visits).sum::<u32>(), 300);
+    assert!(tree.candidates.iter().all(|candidate| candidate.variation[0] == candidate.action));
 }

@@ -1,9 +1,9 @@
 //! Alpha-beta gives the values of plain minimax.
 
 use latrunculi_engine::Player;
-use latrunculi_search::Game;
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, WIN, minimax};
 use latrunculi_search::toy::{NimTurns, OpenLines, StoneParity, TicTacToe, TreeGame, TreeHeuristic};
+use latrunculi_search::{Game, StopSignal};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -157,4 +157,55 @@ fn a_search_does_not_depend_on_the_searches_before_it() {
         let fresh = AlphaBeta::new(settings, GraphHeuristic).search(&game, Limits::nodes(3000));
         assert_eq!(used.search(&game, Limits::nodes(3000)), fresh);
     }
+}
+
+#[test]
+fn actions_left_out_at_the_root_leave_the_best_of_the_others() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    for _ in 0..40 {
+        let game = GraphGame::layered(&mut rng, 14, 6);
+        let mut legal = Vec::new();
+        game.legal_actions(&mut legal);
+        let ranked = |settings: AlphaBetaSettings| {
+            let mut search = AlphaBeta::new(settings, GraphHeuristic);
+            let (mut excluded, mut scores) = (Vec::new(), Vec::new());
+            while excluded.len() < legal.len() {
+                let found = search.search_but(&excluded, &game, Limits::depth(4), &mut |_| {});
+                assert!(!excluded.contains(&found.action) && legal.contains(&found.action));
+                excluded.push(found.action);
+                scores.push(found.score);
+            }
+            assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+            scores
+        };
+        let table_bytes = 1 << 14;
+        let (plain, table) =
+            (ranked(AlphaBetaSettings::plain()), AlphaBetaSettings { table_bytes, ..AlphaBetaSettings::exact() });
+        assert_eq!(plain, ranked(table));
+    }
+}
+
+#[test]
+fn a_raised_stop_ends_the_search_with_some_action_and_a_lowered_one_does_not() {
+    let stop = StopSignal::default();
+    let mut search = AlphaBeta::new(AlphaBetaSettings::default(), OpenLines);
+    search.stop_by(stop.clone());
+    stop.raise();
+    let found = search.search(&TicTacToe::new(), Limits::depth(9));
+    assert_eq!((found.nodes, found.depth), (0, 0));
+    stop.lower();
+    stop.lower();
+    let mut depths = Vec::new();
+    let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(5), &mut |result| depths.push(result.depth));
+    assert_eq!(depths, [1, 2, 3, 4, 5]);
+    assert_eq!(found.depth, 5);
+    // A stop that comes while the search is under way ends it there.
+    let mut reports = 0;
+    let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(9), &mut |_| {
+        reports += 1;
+        if reports == 4 {
+            stop.raise();
+        }
+    });
+    assert!(found.depth < 9, "{found:?}");
 }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use latrunculi_engine::{Action, GameState, Player, Rules};
-use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, EVALUATION_MAX, Limits};
+use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings, DEPTH_MAX, EVALUATION_MAX, Limits};
 use latrunculi_search::evaluators::Rollouts;
 use latrunculi_search::latrunculi::LatrunculiHeuristic;
-use latrunculi_search::mcts::{Effort, Leaf, Proofs, Search, SearchResult, Settings, Step};
+use latrunculi_search::mcts::{Effort, Leaf, Proofs, Search, Settings, Step};
 use latrunculi_search::{Evaluation, Evaluator};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::{Agent, AgentError, Candidate, Choice, NetworkEvaluator};
+use super::{Agent, AgentError, Candidate, Choice, NetworkEvaluator, Thinking, ThinkingLimits};
 
 /// Any legal action.
 #[derive(Clone, Debug)]
@@ -35,12 +35,8 @@ impl Agent for RandomAgent {
     fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
         state.legal_actions(&mut self.actions);
         let action = self.actions[self.rng.random_range(0..self.actions.len())];
-        Ok(bare_choice(action))
+        Ok(Choice::bare(action))
     }
-}
-
-fn bare_choice(action: Action) -> Choice {
-    Choice { action, value: None, effort: 0, principal_variation: vec![action], candidates: Vec::new() }
 }
 
 /// The action after which the enemy has lost most.
@@ -81,7 +77,7 @@ impl Agent for GreedyAgent {
                 self.best.push(action);
             }
         }
-        Ok(bare_choice(self.best[self.rng.random_range(0..self.best.len())]))
+        Ok(Choice::bare(self.best[self.rng.random_range(0..self.best.len())]))
     }
 }
 
@@ -117,14 +113,55 @@ impl Agent for AlphaBetaAgent {
     fn new_game(&mut self, _seed: u64) {}
 
     fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
-        let result = self.search.search(state, self.limits);
-        Ok(Choice {
-            action: result.action,
-            value: Some(value_of_score(result.score)),
-            effort: result.nodes,
-            principal_variation: result.principal_variation,
-            candidates: Vec::new(),
-        })
+        self.think(state, &mut Thinking::telling(&mut |_| {}))
+    }
+
+    fn think(&mut self, state: &GameState, thinking: &mut Thinking<'_>) -> Result<Choice, AgentError> {
+        let limits = match thinking.limits {
+            ThinkingLimits { nodes: None, depth: None, .. } => self.limits,
+            ThinkingLimits { nodes, depth, .. } => {
+                Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) }
+            }
+        };
+        self.search.stop_by(thinking.stop.clone());
+        let report = &mut *thinking.report;
+        let best = self.search.search_but(&[], state, limits, &mut |result| report(&choice_of_score(result)));
+        let mut choice = choice_of_score(&best);
+        if thinking.lines > 1 {
+            choice.candidates.push(candidate_of_score(best));
+            let mut legal = Vec::new();
+            state.legal_actions(&mut legal);
+            let mut weighed = vec![choice.action];
+            while weighed.len() < thinking.lines.min(legal.len()) && !thinking.stop.is_raised() {
+                let next = self.search.search_but(&weighed, state, limits, &mut |_| {});
+                choice.effort += next.nodes;
+                weighed.push(next.action);
+                choice.candidates.push(candidate_of_score(next));
+            }
+        }
+        Ok(choice)
+    }
+}
+
+fn choice_of_score(result: &AlphaBetaResult<Action>) -> Choice {
+    Choice {
+        value: Some(value_of_score(result.score)),
+        score: Some(result.score),
+        depth: Some(result.depth),
+        effort: result.nodes,
+        principal_variation: result.principal_variation.clone(),
+        ..Choice::bare(result.action)
+    }
+}
+
+fn candidate_of_score(result: AlphaBetaResult<Action>) -> Candidate {
+    Candidate {
+        action: result.action,
+        value: Some(value_of_score(result.score)),
+        score: Some(result.score),
+        visits: None,
+        policy: None,
+        variation: result.principal_variation,
     }
 }
 
@@ -172,12 +209,45 @@ impl Agent for RolloutAgent {
     }
 
     fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+        self.think(state, &mut Thinking::telling(&mut |_| {}))
+    }
+
+    fn think(&mut self, state: &GameState, thinking: &mut Thinking<'_>) -> Result<Choice, AgentError> {
         self.search.set_root(state);
-        self.search.start(self.effort, &mut self.rng);
-        self.search.run(&mut self.rollouts)?;
-        Ok(choice_of(&self.search.result()))
+        self.search.start(effort_of(self.effort, thinking), &mut self.rng);
+        run(&mut self.search, &mut self.rollouts, thinking)
     }
 }
+
+fn effort_of(own: Effort, thinking: &Thinking<'_>) -> Effort {
+    Effort { simulations: thinking.limits.simulations.unwrap_or(own.simulations), ..own }
+}
+
+/// Searches to the end, or until it is stopped, and returns what was found.
+fn run(
+    search: &mut Search<GameState>,
+    evaluator: &mut dyn Evaluator<GameState>,
+    thinking: &mut Thinking<'_>,
+) -> Result<Choice, AgentError> {
+    let mut evaluations = [Evaluation::default()];
+    let mut told = 0;
+    while search.select() == Step::Evaluate {
+        let leaf = search.leaf();
+        evaluator.evaluate(&[leaf.game], &[leaf.legal_actions], &mut evaluations)?;
+        search.receive(&evaluations[0]);
+        if thinking.stop.is_raised() {
+            break;
+        }
+        if search.simulations() >= (2 * told).max(TOLD_SIMULATIONS) {
+            told = search.simulations();
+            (thinking.report)(&choice_of(search));
+        }
+    }
+    Ok(choice_of(search))
+}
+
+/// The simulations after which a tree search tells for the first time what it has found.
+const TOLD_SIMULATIONS: u32 = 64;
 
 /// Tree search with a network, in half-steps: whoever holds the network answers for many searches at once.
 pub(crate) struct NetworkSearch {
@@ -217,7 +287,7 @@ impl NetworkSearch {
     }
 
     pub(crate) fn choice(&self) -> Choice {
-        choice_of(&self.search.result())
+        choice_of(&self.search)
     }
 }
 
@@ -243,37 +313,43 @@ impl Agent for NetworkAgent<'_> {
     }
 
     fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
-        self.search.begin(state);
-        let mut evaluations = [Evaluation::default()];
-        while self.search.select() == Step::Evaluate {
-            let leaf = self.search.leaf();
-            self.evaluator.evaluate(&[leaf.game], &[leaf.legal_actions], &mut evaluations)?;
-            self.search.receive(&evaluations[0]);
-        }
-        Ok(self.search.choice())
+        self.think(state, &mut Thinking::telling(&mut |_| {}))
+    }
+
+    fn think(&mut self, state: &GameState, thinking: &mut Thinking<'_>) -> Result<Choice, AgentError> {
+        let NetworkSearch { search, effort, rng } = &mut self.search;
+        search.set_root(state);
+        search.start(effort_of(*effort, thinking), rng);
+        run(search, &mut *self.evaluator, thinking)
     }
 }
 
-/// Returns what a finished tree search chose; its values are for the player to act.
-fn choice_of(result: &SearchResult<Action>) -> Choice {
-    let mut candidates: Vec<Candidate> = (0..result.actions.len())
-        .map(|index| Candidate {
-            action: result.actions[index],
-            value: (result.visits[index] > 0).then_some(result.q[index]),
-            visits: result.visits[index],
-            policy: result.policy[index],
+/// Returns what a tree search has chosen; its values are for the player to act.
+fn choice_of(search: &Search<GameState>) -> Choice {
+    let result = search.result();
+    let mut candidates: Vec<(usize, Candidate)> = (0..result.actions.len())
+        .map(|index| {
+            let candidate = Candidate {
+                action: result.actions[index],
+                value: (result.visits[index] > 0).then_some(result.q[index]),
+                score: None,
+                visits: Some(result.visits[index]),
+                policy: Some(result.policy[index]),
+                variation: search.variation(index),
+            };
+            (index, candidate)
         })
         .collect();
-    let best = result.best_action();
-    candidates.sort_by(|a, b| {
-        let rank = |candidate: &Candidate| (candidate.action == best, candidate.visits);
-        rank(b).cmp(&rank(a)).then(b.policy.total_cmp(&a.policy))
+    candidates.sort_by(|(a, _), (b, _)| {
+        let rank = |index: usize| (index == result.best, result.visits[index]);
+        rank(*b).cmp(&rank(*a)).then(result.policy[*b].total_cmp(&result.policy[*a]))
     });
     Choice {
-        action: best,
         value: Some(result.value),
+        win_draw_loss: Some(result.win_draw_loss),
         effort: u64::from(result.simulations),
         principal_variation: result.principal_variation.clone(),
-        candidates,
+        candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(),
+        ..Choice::bare(result.best_action())
     }
 }

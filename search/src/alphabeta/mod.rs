@@ -17,6 +17,7 @@ use latrunculi_engine::Player;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
+use crate::stop::StopSignal;
 use table::{Bound, Entry, NO_ORDINAL, Table};
 
 pub use heuristic::{EVALUATION_MAX, Heuristic};
@@ -144,6 +145,10 @@ pub struct AlphaBeta<G: Game, H> {
     history: [Vec<i32>; 2],
     nodes: u64,
     nodes_max: u64,
+    /// Ends the search early.
+    stop: StopSignal,
+    /// Actions that the root does not consider.
+    excluded: Vec<G::Action>,
     /// Whether the iteration met anything but ends of the game; if not, deeper ones would find the same.
     has_horizon: bool,
     /// Whether the node limit cut the search short; scores on the way up mean nothing then.
@@ -181,6 +186,9 @@ const ORDER_KILLER: i32 = 1 << 26;
 /// Beyond this, all history is halved, so that it stays below the killers.
 const HISTORY_MAX: i32 = 1 << 24;
 
+/// After so many nodes each the search looks whether it is to stop.
+const STOP_NODES: u64 = 1024;
+
 /// Half the width of the first aspiration window, in the heuristic's unit.
 const ASPIRATION: i32 = 40;
 
@@ -196,6 +204,8 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             history: [vec![0; count], vec![0; count]],
             nodes: 0,
             nodes_max: 0,
+            stop: StopSignal::default(),
+            excluded: Vec::new(),
             has_horizon: false,
             is_aborted: false,
             heuristic,
@@ -208,12 +218,34 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         &self.heuristic
     }
 
+    /// Makes all searches end early while `stop` is raised, with the best that they have found.
+    pub fn stop_by(&mut self, stop: StopSignal) {
+        self.stop = stop;
+    }
+
     /// Searches for the best action of the player to act.
     ///
     /// # Panics
     /// When the game is over.
     pub fn search(&mut self, game: &G, limits: Limits) -> AlphaBetaResult<G::Action> {
+        self.search_but(&[], game, limits, &mut |_| {})
+    }
+
+    /// Searches as [`AlphaBeta::search`] does for the best action that is not among `excluded`, and tells
+    /// `report` what each iteration has found.
+    ///
+    /// # Panics
+    /// When the game is over, or no legal action is left.
+    pub fn search_but(
+        &mut self,
+        excluded: &[G::Action],
+        game: &G,
+        limits: Limits,
+        report: &mut dyn FnMut(&AlphaBetaResult<G::Action>),
+    ) -> AlphaBetaResult<G::Action> {
         assert!(game.outcome().is_none(), "a search needs a game that goes on");
+        self.excluded.clear();
+        self.excluded.extend_from_slice(excluded);
         self.begin(game, limits);
         let mut best: Option<AlphaBetaResult<G::Action>> = None;
         for depth in 1..=limits.depth.clamp(1, DEPTH_MAX) {
@@ -236,6 +268,9 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             }
             if self.is_aborted {
                 break;
+            }
+            if let Some(result) = &best {
+                report(result);
             }
             // A win within the depth searched cannot be hastened, nor a loss delayed, by looking further.
             let end = best.as_ref().and_then(AlphaBetaResult::plies_to_end);
@@ -323,13 +358,17 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
         let (mut alpha, alpha_before) = (alpha, alpha);
         let uses_table = self.settings.table_bytes > 0;
-        let key = self.frames[ply].game.position_key();
+        let key = self.frames[ply].game.position_key() ^ self.mark_of_root(ply);
         let history_free_plies = self.frames[ply].game.history_free_plies();
         // Where the history matters within the depth, the score belongs to the position with its history.
         let is_history_free = history_free_plies >= depth as u32;
         let remembered = if uses_table { self.table.probe(key) } else { None };
         let table_ordinal = remembered.map_or(NO_ORDINAL, |entry| entry.ordinal);
-        let full_key = if uses_table && !is_history_free { self.frames[ply].game.full_key() } else { key };
+        let full_key = if uses_table && !is_history_free {
+            self.frames[ply].game.full_key() ^ self.mark_of_root(ply)
+        } else {
+            key
+        };
         let scored = match is_history_free {
             // A deeper score speaks for this history only if it cannot matter to that depth either.
             true => remembered.filter(|entry| i64::from(entry.depth) <= i64::from(history_free_plies)),
@@ -414,6 +453,12 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             self.table.store(key, entry);
         }
         best
+    }
+
+    /// Returns what tells, in the table, a root that leaves actions out from the same position met further on.
+    fn mark_of_root(&self, ply: usize) -> u64 {
+        const ROOT_WITHOUT_SOME: u64 = 0x9e37_79b9_7f4a_7c15;
+        if ply == 0 && !self.excluded.is_empty() { ROOT_WITHOUT_SOME } else { 0 }
     }
 
     /// Returns the score, for `player`, of the game that frame `ply + 1` holds after his action.
@@ -543,7 +588,8 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
 
     /// Plays the action of that place at `ply` into the next frame; false when the budget is spent.
     fn play(&mut self, ply: usize, ordinal: u16) -> bool {
-        if self.nodes >= self.nodes_max {
+        let is_stopped = self.nodes.is_multiple_of(STOP_NODES) && self.stop.is_raised();
+        if self.nodes >= self.nodes_max || is_stopped {
             self.is_aborted = true;
             return false;
         }
@@ -559,6 +605,9 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     fn list_actions(&mut self, ply: usize, table_ordinal: u16) {
         let Frame { game, actions, order, killers, .. } = &mut self.frames[ply];
         game.legal_actions(actions);
+        if ply == 0 {
+            actions.retain(|action| !self.excluded.contains(action));
+        }
         order.clear();
         if !self.settings.ordering {
             order.extend((0..actions.len()).map(|ordinal| (0, ordinal as u16)));

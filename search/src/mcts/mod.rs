@@ -382,7 +382,7 @@ impl<G: Game> Search<G> {
             }
         }
         self.apply_proofs(result);
-        self.write_principal_variation(result);
+        self.write_variation(result.best, &mut result.principal_variation);
     }
 
     /// Makes choice and target follow what is proven: a won root teaches its winning actions only, and no
@@ -413,11 +413,22 @@ impl<G: Game> Search<G> {
         }
     }
 
-    fn write_principal_variation(&self, result: &mut SearchResult<G::Action>) {
-        result.principal_variation.clear();
-        let mut edge = self.tree.nodes[0].edges().start + result.best;
-        while self.tree.edges[edge].visits > 0 || result.principal_variation.is_empty() {
-            result.principal_variation.push(self.tree.actions[edge]);
+    /// Returns what is expected to be played if the root's action of that index is, the action itself first.
+    ///
+    /// # Panics
+    /// When the root has not been evaluated yet or has no such action.
+    #[must_use]
+    pub fn variation(&self, index: usize) -> Vec<G::Action> {
+        let mut variation = Vec::new();
+        self.write_variation(index, &mut variation);
+        variation
+    }
+
+    fn write_variation(&self, index: usize, variation: &mut Vec<G::Action>) {
+        variation.clear();
+        let mut edge = self.tree.nodes[0].edges().start + index;
+        while self.tree.edges[edge].visits > 0 || variation.is_empty() {
+            variation.push(self.tree.actions[edge]);
             match self.tree.edges[edge].child() {
                 Child::Node(node) => edge = self.best_edge(node),
                 _ => break,
