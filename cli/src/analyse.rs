@@ -3,29 +3,27 @@
 use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::{Action, GameState};
-use latrunculi_eval::{Agent, AgentKind, AgentSpec, Choice};
+use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Thinking};
 use serde_json::json;
 
+use crate::interrupt::Interrupt;
 use crate::network::NetworkArgs;
-use crate::perft::read_state;
+use crate::opinion::{score_text, variation_texts};
+use crate::position_args::PositionArgs;
+
+/// How many actions of what is expected stand in the table.
+const TABLE_VARIATION_MAX: usize = 6;
 
 #[derive(Args)]
 pub(crate) struct AnalyseArgs {
-    /// A shipped ruleset, or the path of a file
-    #[arg(long)]
-    ruleset: String,
-    /// What to judge: `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position
-    #[arg(long, default_value = "initial")]
-    position: String,
-    /// Who is to act in a list of pieces
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=2))]
-    player: u64,
+    #[command(flatten)]
+    position: PositionArgs,
     /// Who judges: alphabeta:nodes=200000, mcts:sims=2000, net:MODEL,sims=400, ...
     #[arg(long, default_value = "alphabeta:nodes=200000")]
     agent: AgentSpec,
     /// How many actions to list
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    best: usize,
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    best: u16,
     #[command(flatten)]
     network: NetworkArgs,
     /// Prints JSON
@@ -33,148 +31,149 @@ pub(crate) struct AnalyseArgs {
     json: bool,
 }
 
-/// One action in the list; the value is for the player to act.
-struct Line {
-    action: Action,
-    value: Option<f32>,
-    visits: Option<u32>,
-    policy: Option<f32>,
-    variation: Vec<Action>,
-}
-
 pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
-    let state = read_state(&args.ruleset, &args.position, args.player)?;
+    let state = args.position.state()?;
     if let Some(outcome) = state.outcome() {
         let winner = outcome.winner.map_or("nobody".to_owned(), |winner| winner.to_string());
         anyhow::bail!("the game is over here: {}, {winner} wins", outcome.reason);
     }
+    anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays in `latrunculi play` only");
     let mut agent = args.agent.make(state.rules(), &mut args.network.factory(state.rules())).context("the agent")?;
     agent.new_game(args.agent.seed.unwrap_or(0));
-    let choice = agent.choose(&state).context("the analysis")?;
-    let lines = lines(&state, &args, agent.as_mut(), &choice)?;
+    let interrupt = Interrupt::listen()?;
+    let mut silent = |_: &Choice| {};
+    let mut thinking = Thinking { lines: args.best.into(), stop: interrupt.stop(), ..Thinking::telling(&mut silent) };
+    // Ctrl-C once: what has been found so far is worth printing.
+    let (choice, is_stopped) = interrupt.during(|| agent.think(&state, &mut thinking));
+    let choice = choice.context("the analysis")?;
+    let lines = lines(&choice, args.best.into());
     if args.json {
-        print_json(&state, &args, &choice, &lines)?;
+        let answer = json(&state, &args, &choice, &lines, is_stopped);
+        println!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
-        print_text(&state, &args, &choice, &lines);
+        print!("{}", text(&state, &args, &choice, &lines, is_stopped));
     }
     Ok(())
 }
 
-/// Lists the best actions. A tree search has weighed them all; alpha-beta proves only that the others are
-/// not better, so each of them is searched by itself.
-fn lines(state: &GameState, args: &AnalyseArgs, agent: &mut dyn Agent, choice: &Choice) -> anyhow::Result<Vec<Line>> {
+/// Returns the actions to list, the best one first; an agent that weighs none lists what it chose.
+fn lines(choice: &Choice, count: usize) -> Vec<Candidate> {
     if !choice.candidates.is_empty() {
-        let mut lines: Vec<Line> = Vec::new();
-        for candidate in choice.candidates.iter().take(args.best) {
-            let is_best = candidate.action == choice.action;
-            let variation = if is_best { choice.principal_variation.clone() } else { vec![candidate.action] };
-            lines.push(Line {
-                action: candidate.action,
-                value: candidate.value,
-                visits: Some(candidate.visits),
-                policy: Some(candidate.policy),
-                variation,
-            });
-        }
-        return Ok(lines);
+        return choice.candidates.iter().take(count).cloned().collect();
     }
-    let best = Line {
+    vec![Candidate {
         action: choice.action,
         value: choice.value,
-        visits: None,
-        policy: None,
+        score: choice.score,
+        visits: 0,
+        policy: 0.0,
         variation: choice.principal_variation.clone(),
-    };
-    let mut lines = vec![best];
-    if matches!(args.agent.kind, AgentKind::AlphaBeta { .. }) && args.best > 1 {
-        let mut others = Vec::new();
-        let mut legal = Vec::new();
-        state.legal_actions(&mut legal);
-        for action in legal.into_iter().filter(|&action| action != choice.action) {
-            others.push(searched(state, agent, action)?);
-        }
-        // The sort is stable: of equals, the first in the legal order.
-        others.sort_by(|a, b| b.value.unwrap_or(-1.0).total_cmp(&a.value.unwrap_or(-1.0)));
-        lines.extend(others.into_iter().take(args.best - 1));
-    }
-    Ok(lines)
+    }]
 }
 
-/// Judges one action by what the agent finds after it.
-fn searched(state: &GameState, agent: &mut dyn Agent, action: Action) -> anyhow::Result<Line> {
+/// Returns the analysis for people: the board, a verdict, a table.
+fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candidate], is_stopped: bool) -> String {
+    let rules = state.rules();
+    let mut text = format!("{}{}\n\n", state.drawing(), rules.position_text(state.position()));
     let player = state.player_to_act();
-    let mut after = state.clone();
-    after.play(action);
-    let mut variation = vec![action];
-    let value = match after.outcome() {
-        Some(outcome) => Some(outcome.value_for(player)),
-        None => {
-            let reply = agent.choose(&after).context("the analysis")?;
-            variation.extend(&reply.principal_variation);
-            let sign = if after.player_to_act() == player { 1.0 } else { -1.0 };
-            reply.value.map(|value| sign * value)
-        }
-    };
-    Ok(Line { action, value, visits: None, policy: None, variation })
-}
-
-/// Returns the texts of actions played one after the other.
-pub(crate) fn variation_texts(state: &GameState, variation: &[Action]) -> Vec<String> {
-    let mut state = state.clone();
-    let mut texts = Vec::new();
-    for &action in variation {
-        if state.outcome().is_some() || !state.is_legal(action) {
-            break;
-        }
-        texts.push(state.action_text(action));
-        state.play(action);
+    text.push_str(&format!("{player} to act, {} judges", args.agent));
+    if is_stopped {
+        text.push_str(" (stopped early)");
     }
-    texts
+    text.push('\n');
+    if let Some(value) = choice.value {
+        text.push_str(&format!("value       {value:+.3} for {player}: +1 is a win, 0 even, -1 a loss\n"));
+    }
+    if let Some(score) = choice.score {
+        text.push_str(&format!("score       {} (in men; value = tanh(score / 4))\n", score_text(score)));
+    }
+    if let Some([win, draw, loss]) = choice.win_draw_loss {
+        let percent = |share: f32| share * 100.0;
+        let [win, draw, loss] = [percent(win), percent(draw), percent(loss)];
+        text.push_str(&format!("expects     {win:.1} % win, {draw:.1} % draw, {loss:.1} % loss\n"));
+    }
+    if let Some(depth) = choice.depth {
+        text.push_str(&format!("looked      {depth} actions ahead, {} nodes\n", choice.effort));
+    } else if choice.effort > 0 {
+        text.push_str(&format!("looked at   {} simulations\n", choice.effort));
+    }
+    text.push('\n');
+    text.push_str(&table(state, lines, is_tree_search(choice)));
+    text
 }
 
-fn print_text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Line]) {
-    println!("{}", state.drawing());
-    println!("{}", state.rules().position_text(state.position()));
-    let value = choice.value.map_or("no opinion".to_owned(), |value| format!("value {value:+.3}"));
-    println!(
-        "{} to act; {}: {value} for him (+1 wins, -1 loses), effort {}",
-        state.player_to_act(),
-        args.agent,
-        choice.effort
-    );
-    println!("{:<4}{:<14}{:>8}{:>9}{:>9}  variation", "", "action", "value", "visits", "policy");
+/// Tells whether visits and policy mean something.
+fn is_tree_search(choice: &Choice) -> bool {
+    choice.win_draw_loss.is_some()
+}
+
+/// Returns the table of actions; columns that no action has an entry for are left out.
+fn table(state: &GameState, lines: &[Candidate], is_tree_search: bool) -> String {
+    type Column = (&'static str, fn(&Candidate) -> Option<String>);
+    let columns: [Column; 4] = [
+        ("value", |line| line.value.map(|value| format!("{value:+.3}"))),
+        ("score", |line| line.score.map(score_text)),
+        ("visits", |line| Some(line.visits.to_string())),
+        ("policy", |line| Some(format!("{:.1} %", line.policy * 100.0))),
+    ];
+    let shown = if is_tree_search { &columns[..] } else { &columns[..2] };
+    let columns: Vec<&Column> =
+        shown.iter().filter(|(_, cell)| lines.iter().any(|line| cell(line).is_some())).collect();
+    let action_width = lines.iter().map(|line| state.action_text(line.action).len()).max().unwrap_or(0).max(6);
+    let mut text = format!("     {:<action_width$}", "action");
+    columns.iter().for_each(|(name, _)| text.push_str(&format!("  {name:>10}")));
+    text.push_str("  expected\n");
     for (index, line) in lines.iter().enumerate() {
-        let value = line.value.map_or("-".to_owned(), |value| format!("{value:+.3}"));
-        let visits = line.visits.map_or("-".to_owned(), |visits| visits.to_string());
-        let policy = line.policy.map_or("-".to_owned(), |policy| format!("{:.1} %", policy * 100.0));
-        let variation = variation_texts(state, &line.variation).join(" ");
-        let action = state.action_text(line.action);
-        println!("{:<4}{action:<14}{value:>8}{visits:>9}{policy:>9}  {variation}", index + 1);
+        text.push_str(&format!("{:>3}  {:<action_width$}", index + 1, state.action_text(line.action)));
+        for (_, cell) in &columns {
+            text.push_str(&format!("  {:>10}", cell(line).unwrap_or_else(|| "-".to_owned())));
+        }
+        text.push_str(&format!("  {}\n", variation_text(state, &line.variation)));
     }
+    text
 }
 
-fn print_json(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Line]) -> anyhow::Result<()> {
+fn variation_text(state: &GameState, variation: &[Action]) -> String {
+    let texts = variation_texts(state, variation);
+    let shown = texts.len().min(TABLE_VARIATION_MAX);
+    let more = if texts.len() > shown { " …" } else { "" };
+    texts[..shown].join(" ") + more
+}
+
+/// Returns the analysis for programs; docs/FORMATS.md describes it.
+fn json(
+    state: &GameState,
+    args: &AnalyseArgs,
+    choice: &Choice,
+    lines: &[Candidate],
+    is_stopped: bool,
+) -> serde_json::Value {
     let actions: Vec<_> = lines
         .iter()
         .map(|line| {
             json!({
                 "action": state.action_text(line.action),
                 "value": line.value,
-                "visits": line.visits,
-                "policy": line.policy,
+                "score": line.score,
+                "visits": is_tree_search(choice).then_some(line.visits),
+                "policy": is_tree_search(choice).then_some(line.policy),
                 "variation": variation_texts(state, &line.variation),
             })
         })
         .collect();
-    let answer = json!({
+    json!({
         "ruleset": state.rules().ruleset().id,
         "position": state.rules().position_text(state.position()),
         "player": state.player_to_act().number(),
         "agent": args.agent.to_string(),
+        "action": state.action_text(choice.action),
         "value": choice.value,
+        "score": choice.score,
+        "win_draw_loss": choice.win_draw_loss,
+        "depth": choice.depth,
         "effort": choice.effort,
+        "stopped_early": is_stopped,
+        "variation": variation_texts(state, &choice.principal_variation),
         "actions": actions,
-    });
-    println!("{}", serde_json::to_string_pretty(&answer)?);
-    Ok(())
+    })
 }

@@ -6,14 +6,21 @@ mod balance;
 mod bench;
 mod conformance;
 mod doctor;
+mod engine;
+mod errors;
+mod explain;
 mod export;
 mod fit;
+mod game;
 mod inspect;
+mod interrupt;
 mod match_command;
 mod model_card;
 mod network;
+mod opinion;
 mod perft;
 mod play;
+mod position_args;
 mod progress;
 mod provenance;
 mod rate;
@@ -21,6 +28,7 @@ mod rulesets;
 mod rulesets_source;
 mod run_dir;
 mod selfplay;
+mod shell;
 mod train;
 mod train_config;
 
@@ -60,6 +68,8 @@ enum Command {
     Play(play::PlayArgs),
     /// The best actions of a position with value, visits and principal variation
     Analyse(analyse::AnalyseArgs),
+    /// Answers the commands of other programs, line by line (docs/PROTOCOL.md)
+    Engine(engine::EngineArgs),
     /// Writes a model in the formats of other programs, read back and compared
     Export(export::ExportArgs),
     /// Says what a shard, model, checkpoint, game record or run directory holds
@@ -69,12 +79,9 @@ enum Command {
     /// Measures what this machine gives
     Bench(bench::BenchArgs),
     /// Writes the completions of a shell to standard output
-    Completions {
-        /// Which shell
-        shell: clap_complete::Shell,
-    },
-    /// Writes the manual page to standard output
-    Man,
+    Completions(shell::CompletionsArgs),
+    /// Writes the manual page of the program or of a command to standard output, or all into a folder
+    Man(shell::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -84,7 +91,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", whole(&error));
+            eprintln!("error: {}", errors::told(&error));
             ExitCode::FAILURE
         }
     }
@@ -103,41 +110,30 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Balance(args) => balance::run(args),
         Command::Play(args) => play::run(args),
         Command::Analyse(args) => analyse::run(args),
+        Command::Engine(args) => engine::run(args),
         Command::Export(args) => export::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Bench(args) => bench::run(args),
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "latrunculi", &mut std::io::stdout());
-            Ok(())
-        }
-        Command::Man => Ok(clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?),
+        Command::Completions(args) => shell::completions(&args, Cli::command()),
+        Command::Man(args) => shell::man(&args, Cli::command()),
     }
 }
 
-/// Returns the messages of an error and of what caused it. Many say what caused them themselves; it is not
-/// said twice.
-fn whole(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if text.is_empty() {
-            text = cause;
-        } else if !text.ends_with(&cause) {
-            text = format!("{text}: {cause}");
-        }
-    }
-    text
-}
-
-/// Makes `latrunculi … | head` end without a word: printing to a closed pipe panics in Rust.
+/// Makes `latrunculi … | head` end without a word, and a full disk with one: where printing fails, Rust
+/// panics.
 fn end_quietly_when_nobody_reads() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
-        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
-            std::process::exit(0);
+        match message.strip_prefix("failed printing to stdout: ") {
+            Some(reason) if reason.contains("Broken pipe") => std::process::exit(0),
+            Some(reason) => {
+                eprintln!("error: cannot write to the standard output: {reason}");
+                std::process::exit(1);
+            }
+            None => report(panic),
         }
-        report(panic);
     }));
 }
 

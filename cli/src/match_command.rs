@@ -23,6 +23,8 @@ use crate::rulesets_source;
 
 /// Games of a match when neither a number nor a test is given.
 const GAMES: usize = 200;
+/// Differences beyond this, in Elo, mean nothing.
+const ELO_MAX: f64 = 5000.0;
 /// The most games of a sequential test.
 const SPRT_GAMES_MAX: usize = 20_000;
 
@@ -54,8 +56,8 @@ pub(crate) struct MatchArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Actions that are drawn at the beginning of a game [default: 8 where stones are placed, else 6]
-    #[arg(long, value_name = "ACTIONS")]
-    opening: Option<usize>,
+    #[arg(long, value_name = "ACTIONS", value_parser = clap::value_parser!(u16).range(..=1000))]
+    opening: Option<u16>,
     /// Draws openings from this agent's visits or policy instead of from all legal actions alike
     #[arg(long, value_name = "AGENT")]
     opening_policy: Option<AgentSpec>,
@@ -69,11 +71,11 @@ pub(crate) struct MatchArgs {
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
     /// Threads to think on; 0 for one per core
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
     /// Games that share the batches of a network
-    #[arg(long, default_value_t = 64, value_name = "N")]
-    games_at_once: usize,
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    games_at_once: u16,
     #[command(flatten)]
     network: NetworkArgs,
     /// Prints the result as JSON
@@ -86,11 +88,12 @@ pub(crate) struct MatchArgs {
 
 /// Reads two numbers with a comma between them.
 fn two_numbers(text: &str) -> Result<(f64, f64), String> {
-    let numbers = text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.abs() <= ELO_MAX);
+    let numbers = text.split_once(',').and_then(|(a, b)| Some((number(a)?, number(b)?)));
     match numbers {
         Some((e0, e1)) if e0 < e1 => Ok((e0, e1)),
         Some(_) => Err("E0 must be less than E1".to_owned()),
-        None => Err("write two numbers, as in 0,20".to_owned()),
+        None => Err(format!("write two numbers of at most {ELO_MAX}, as in 0,20")),
     }
 }
 
@@ -99,6 +102,8 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     let config = config(&args)?;
     if let Some(path) = &args.records {
         ensure!(!path.exists(), "{} is there already; name a new file for --records", path.display());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
     }
     let stop = stop_on_interrupt()?;
     let progress = Progress::new(&args);
@@ -141,12 +146,12 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         agents: [args.first.clone(), args.second.clone()],
         pairs: games.div_ceil(2),
         seed: args.seed,
-        opening_length: args.opening,
+        opening_length: args.opening.map(usize::from),
         opening_policy: opening_policy(args)?,
         sprt,
         confidence: Confidence::NINETY_FIVE,
-        threads: args.threads,
-        games_at_once: args.games_at_once,
+        threads: args.threads.into(),
+        games_at_once: args.games_at_once.into(),
         ledger: args.ledger.clone(),
     })
 }

@@ -41,7 +41,8 @@ pub(crate) fn facts(model: &Model) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn measurement(measured: &Measurement) -> String {
+/// Says what was measured, with its interval.
+pub(crate) fn measurement(measured: &Measurement) -> String {
     let Measurement { what, wins, draws, losses, score, lower, upper, .. } = measured;
     let [score, lower, upper] = [score, lower, upper].map(|share| share * 100.0);
     format!("{score:.1} % {what} (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses})")

@@ -4,9 +4,8 @@ use std::time::Instant;
 
 use clap::Args;
 use latrunculi_engine::perft::{divide, perft};
-use latrunculi_engine::{GameState, Player};
 
-use crate::rulesets_source;
+use crate::position_args::read_state;
 
 #[derive(Args)]
 pub(crate) struct PerftArgs {
@@ -25,21 +24,6 @@ pub(crate) struct PerftArgs {
     /// Prints the count below each action
     #[arg(long)]
     divide: bool,
-}
-
-/// Reads a position as every command takes it: `initial`, a list of pieces, or the line of a position.
-pub(crate) fn read_state(ruleset: &str, position: &str, player: u64) -> anyhow::Result<GameState> {
-    let rules = rulesets_source::load(ruleset)?;
-    if position == "initial" {
-        return Ok(GameState::new(rules));
-    }
-    let to_act = Player::from_number(player).unwrap_or(Player::First);
-    let read = if position.contains(':') && !position.contains('/') {
-        rules.parse_pieces(position, to_act)?
-    } else {
-        rules.parse_position(position)?
-    };
-    Ok(GameState::from_position(rules, read))
 }
 
 pub(crate) fn run(args: PerftArgs) -> anyhow::Result<()> {

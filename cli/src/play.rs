@@ -1,36 +1,49 @@
 //! `play`: a game in the terminal on a drawn board, people and agents on either side.
 
-use std::fs::OpenOptions;
-use std::io::{BufRead, IsTerminal, Write};
+mod board;
+mod curve;
+mod files;
+mod input;
+mod words;
+
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use clap::Args;
-use latrunculi_engine::record::read_records;
-use latrunculi_engine::{Action, GameRecord, GameState, Player, RecordedResult, Rules};
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
-use latrunculi_eval::{Agent, AgentKind, AgentSpec, Choice};
+use latrunculi_eval::{Agent, AgentKind, AgentSpec, Choice, Thinking};
 
-use crate::analyse::variation_texts;
+use crate::errors::told;
+use crate::game::Game;
+use crate::interrupt::Interrupt;
 use crate::network::NetworkArgs;
+use crate::opinion::{actions_to_end, score_text, variation_texts};
 use crate::rulesets_source;
+use board::Palette;
+use input::{Asked, Input};
+use words::{COMMANDS, Meaning, understand};
 
-/// Saved games are small; what is larger is something else.
-const FILE_BYTES_MAX: u64 = 1 << 30;
+const HELP: &str = "Type an action or a command:
+  a1-a4       moves          d2-d3xe3    moves and takes e3     xd4+e4      removes d4 and e4
+  @c3         places a man   D@c3        places the dux         stop, pass  go on no further, do nothing
+  Less will do while it is clear: a1a4, c3. Tab completes what is legal.
 
-const HELP: &str = "\
-  ACTION      a1-a4 moves, d2-d3xe3 moves and takes e3, xd4+e4 removes, @c3 places a man, D@c3 the dux,
-              stop declines to go on, pass passes
-  actions     lists what is legal
-  board       draws the board again
+  moves       lists what is legal
+  board       draws the board again         position    shows it as one line
   hint        asks an agent what it would do
   undo        takes back to your last choice
+  resign      gives the game up
+  curve       draws what the agents thought of the game so far
   save FILE   adds the game to a file of game records
   load FILE   goes on from the last game in a file of game records
-  resign      gives the game up
-  quit        leaves";
-const COMMANDS: [&str; 9] = ["actions", "board", "hint", "undo", "save", "load", "resign", "quit", "help"];
+  quit        leaves (so do Ctrl-D and Ctrl-C)
+
+  On the board: [M] has moved last, from the colon; x was taken; (m) is bound; D and d are the duces.";
 
 #[derive(Args)]
 pub(crate) struct PlayArgs {
@@ -53,9 +66,15 @@ pub(crate) struct PlayArgs {
     /// Goes on from the last game in a file of game records
     #[arg(long, value_name = "FILE", conflicts_with = "position")]
     load: Option<PathBuf>,
-    /// Adds the game to a file of game records at the end
-    #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
+    /// Adds the game to a file of game records when you leave, finished or not
+    #[arg(long, alias = "save", value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Seconds to wait after each action of an agent, to watch two of them
+    #[arg(long, default_value_t = 0.0, value_name = "SECONDS", value_parser = seconds)]
+    delay: f64,
+    /// Whether to draw in colours; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    color: ColorWhen,
     /// Everything random follows from it
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -63,15 +82,41 @@ pub(crate) struct PlayArgs {
     network: NetworkArgs,
 }
 
-pub(crate) fn run(args: PlayArgs) -> anyhow::Result<()> {
-    let mut session = Session::new(&args)?;
-    let input = std::io::stdin();
-    let is_terminal = input.is_terminal();
-    session.play(&mut input.lock(), &mut std::io::stdout().lock(), is_terminal)?;
-    if let Some(path) = &args.save {
-        session.save(path)?;
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorWhen {
+    fn palette(self) -> Palette {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let has_colours = match self {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => std::io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
+        };
+        if has_colours { Palette::colours() } else { Palette::default() }
     }
-    Ok(())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| "write a number of seconds from 0 to 3600, as in 0.5".to_owned())
+}
+
+pub(crate) fn run(args: PlayArgs) -> anyhow::Result<()> {
+    if let Some(path) = &args.record {
+        files::check(path)?;
+    }
+    let mut session = Session::new(&args)?;
+    let output = &mut std::io::stdout().lock();
+    let played = session.play(output);
+    // Whatever happened, the game is not lost.
+    let kept = session.keep(output);
+    played.and(kept)
 }
 
 /// Who chooses for a player.
@@ -80,26 +125,29 @@ enum Seat {
     Agent(Box<dyn Agent>, String),
 }
 
-/// A game with its past and both seats.
+/// A game, who plays it, and the terminal.
 struct Session {
+    game: Game,
     /// Player 1 first.
     seats: [Seat; 2],
     adviser: Box<dyn Agent>,
     adviser_name: String,
-    state: GameState,
-    /// The state before each action.
-    past: Vec<GameState>,
-    record: GameRecord,
+    palette: Palette,
+    input: Input,
+    interrupt: Interrupt,
+    delay: Duration,
+    record_path: Option<PathBuf>,
+    /// The file that the game was saved to or loaded from last, and how it stood then.
+    saved: Option<(PathBuf, GameRecord)>,
 }
 
-/// What a person's line asked for.
-enum Order {
-    Play(Action),
+/// What is to be done after a person's line.
+enum Next {
     /// Nothing has changed.
     Ask,
-    /// The game has changed in another way.
-    Redraw,
-    Quit,
+    /// The game has changed.
+    Draw,
+    Leave,
 }
 
 impl Session {
@@ -118,15 +166,25 @@ impl Session {
             })
         };
         let seats = [seat(&args.first, 0)?, seat(&args.second, 1)?];
+        ensure!(args.hint.kind != AgentKind::Human, "--hint human: name an agent that can be asked");
         let adviser = make(&args.hint, 2)?;
         let state = match &args.position {
             None => GameState::new(Arc::clone(&rules)),
             Some(text) => GameState::from_position(Arc::clone(&rules), rules.parse_position(text)?),
         };
         let names = [args.first.to_string(), args.second.to_string()];
-        let record = GameRecord::new(&state, names, args.seed);
-        let adviser_name = args.hint.to_string();
-        let mut session = Session { seats, adviser, adviser_name, state, past: Vec::new(), record };
+        let mut session = Session {
+            game: Game::new(state, names, args.seed),
+            seats,
+            adviser,
+            adviser_name: args.hint.to_string(),
+            palette: args.color.palette(),
+            input: Input::open()?,
+            interrupt: Interrupt::listen()?,
+            delay: Duration::from_secs_f64(args.delay),
+            record_path: args.record.clone(),
+            saved: None,
+        };
         if let Some(path) = &args.load {
             session.load(path)?;
         }
@@ -134,11 +192,7 @@ impl Session {
     }
 
     fn rules(&self) -> &Arc<Rules> {
-        self.state.rules()
-    }
-
-    fn is_over(&self) -> bool {
-        self.record.result.is_some() || self.state.outcome().is_some()
+        self.game.rules()
     }
 
     fn has_human(&self) -> bool {
@@ -146,195 +200,285 @@ impl Session {
     }
 
     /// Plays until the game is over and nobody wants anything any more.
-    ///
-    /// `is_terminal` tells whether a person types, who needs to be prompted.
-    fn play(&mut self, input: &mut dyn BufRead, output: &mut dyn Write, is_terminal: bool) -> anyhow::Result<()> {
-        writeln!(output, "{} - {}", self.rules().ruleset().id, self.rules().ruleset().name)?;
+    fn play(&mut self, output: &mut dyn Write) -> anyhow::Result<()> {
+        let ruleset = self.rules().ruleset();
+        writeln!(output, "{} - {}", self.palette.strong(&ruleset.id), ruleset.name)?;
+        let [first, second] = &self.game.record().agents;
+        writeln!(output, "player 1 (upper case) {first}, player 2 (lower case) {second}")?;
         if self.has_human() {
             writeln!(output, "type an action, or help")?;
         }
         self.draw(output)?;
         loop {
-            let player = self.state.player_to_act();
-            if self.is_over() {
+            if self.game.is_over() {
                 self.write_end(output)?;
                 if !self.has_human() {
                     return Ok(());
                 }
-            } else if let Seat::Agent(agent, name) = &mut self.seats[player.index()] {
-                let choice = agent.choose(&self.state).with_context(|| format!("agent {name}"))?;
-                let value = choice.value.map_or(String::new(), |value| format!("  (value {value:+.2} for {player})"));
-                writeln!(output, "{player}, {name}: {}{value}", self.state.action_text(choice.action))?;
-                self.take(&choice);
-                self.draw(output)?;
+            } else if matches!(self.seats[self.game.state().player_to_act().index()], Seat::Agent(..)) {
+                if !self.let_agent_play(output)? {
+                    return Ok(());
+                }
                 continue;
             }
-            match self.listen(input, output, is_terminal)? {
-                Order::Quit => return Ok(()),
-                Order::Ask => {}
-                Order::Redraw => self.draw(output)?,
-                Order::Play(action) => {
-                    self.past.push(self.state.clone());
-                    self.record.play(&mut self.state, action, None, None);
-                    self.draw(output)?;
+            loop {
+                match self.listen(output)? {
+                    Next::Ask => {}
+                    Next::Leave => return Ok(()),
+                    Next::Draw => break self.draw(output)?,
                 }
             }
         }
     }
 
-    fn take(&mut self, choice: &Choice) {
-        self.past.push(self.state.clone());
-        let effort = (choice.effort > 0).then_some(choice.effort);
-        self.record.play(&mut self.state, choice.action, choice.value, effort);
+    /// Lets the agent who is to act choose; false if Ctrl-C was pressed meanwhile.
+    fn let_agent_play(&mut self, output: &mut dyn Write) -> anyhow::Result<bool> {
+        let state = self.game.state().clone();
+        let player = state.player_to_act();
+        let Seat::Agent(agent, name) = &mut self.seats[player.index()] else { return Ok(true) };
+        output.flush()?;
+        let (choice, is_stopped) = think(agent.as_mut(), name, &state, &self.interrupt)?;
+        if is_stopped {
+            return Ok(false);
+        }
+        let value = choice.value.map_or(String::new(), |value| format!("  (value {value:+.2} for {player})"));
+        let text = state.action_text(choice.action);
+        let line = format!("{player}, {name}: {}", self.palette.strong(&text));
+        self.game.play_choice(&choice);
+        writeln!(output, "{line}{value}")?;
+        self.draw(output)?;
+        Ok(self.wait())
+    }
+
+    /// Waits as long as was asked for; false if Ctrl-C was pressed meanwhile.
+    fn wait(&self) -> bool {
+        const SLICE: Duration = Duration::from_millis(20);
+        let stop = self.interrupt.stop();
+        let ((), is_stopped) = self.interrupt.during(|| {
+            let begin = Instant::now();
+            while begin.elapsed() < self.delay && !stop.is_raised() {
+                std::thread::sleep(SLICE.min(self.delay - begin.elapsed().min(self.delay)));
+            }
+        });
+        !is_stopped
     }
 
     fn draw(&self, output: &mut dyn Write) -> anyhow::Result<()> {
-        writeln!(output, "\n{}", self.state.drawing())?;
-        let position = self.state.position();
-        let hands: Vec<String> = Player::BOTH
-            .iter()
-            .filter(|&&player| position.hand(player).stones() > 0)
-            .map(|&player| format!("{player} has {} in hand", position.hand(player).stones()))
-            .collect();
-        if !hands.is_empty() {
-            writeln!(output, "{}", hands.join(", "))?;
-        }
+        writeln!(output, "\n{}{}", board::draw(&self.game, &self.palette), board::status(&self.game))?;
         Ok(())
     }
 
     fn write_end(&self, output: &mut dyn Write) -> anyhow::Result<()> {
-        let winner = self.record.result.and_then(RecordedResult::winner);
-        let reason = self.record.reason.as_deref().unwrap_or("resigned");
-        match winner {
-            Some(winner) => writeln!(output, "{winner} wins: {reason}")?,
-            None => writeln!(output, "drawn: {reason}")?,
+        if let Some(text) = self.game.end_text() {
+            writeln!(output, "{}", self.palette.strong(&text))?;
+        }
+        if let Some(curve) = curve::curve(&self.game) {
+            write!(output, "\n{curve}")?;
         }
         Ok(())
     }
 
-    /// Reads one line of a person and does what it says, short of playing.
-    fn listen(&mut self, input: &mut dyn BufRead, output: &mut dyn Write, is_terminal: bool) -> anyhow::Result<Order> {
-        if is_terminal {
-            let asked =
-                if self.is_over() { "the game is over".to_owned() } else { self.state.player_to_act().to_string() };
-            write!(output, "{asked}> ")?;
-            output.flush()?;
+    fn prompt(&self) -> String {
+        if self.game.is_over() {
+            return "the game is over (undo, save, quit)> ".to_owned();
         }
-        let mut line = String::new();
-        if input.read_line(&mut line).context("cannot read what you type")? == 0 {
-            return Ok(Order::Quit);
+        let player = self.game.state().player_to_act();
+        format!("{player} ({})> ", ['M', 'm'][player.index()])
+    }
+
+    /// Returns what Tab completes.
+    fn completions(&self) -> Vec<String> {
+        let texts = self.legal_texts();
+        texts.into_iter().chain(COMMANDS.map(str::to_owned)).collect()
+    }
+
+    fn legal_texts(&self) -> Vec<String> {
+        let state = self.game.state();
+        let mut actions = Vec::new();
+        if !self.game.is_over() {
+            state.legal_actions(&mut actions);
         }
-        let line = line.trim();
-        let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(word, rest)| (word, rest.trim()));
-        let done = match word {
-            "" => Ok(Order::Ask),
-            "help" | "?" => {
-                writeln!(output, "{HELP}")?;
-                Ok(Order::Ask)
-            }
-            "quit" | "exit" => Ok(Order::Quit),
-            "board" => Ok(Order::Redraw),
-            "actions" => {
-                let mut actions = Vec::new();
-                self.state.legal_actions(&mut actions);
-                let texts: Vec<String> = actions.iter().map(|&action| self.state.action_text(action)).collect();
-                writeln!(output, "{}", texts.join(" "))?;
-                Ok(Order::Ask)
-            }
-            "hint" => self.hint(output).map(|()| Order::Ask),
-            "undo" => self.undo().map(|()| Order::Redraw),
-            "resign" => self.resign().map(|()| Order::Ask),
-            "save" | "load" if rest.is_empty() => Err(anyhow::anyhow!("{word} which file? write {word} FILE")),
-            "save" => {
-                self.save(Path::new(rest)).map(|()| Order::Ask).inspect(|_| {
-                    // What cannot be written to the terminal, cannot be helped here.
-                    let _ = writeln!(output, "saved to {rest}");
-                })
-            }
-            "load" => self.load(Path::new(rest)).map(|()| Order::Redraw),
-            _ if self.is_over() => Err(anyhow::anyhow!("the game is over: undo, save FILE, load FILE or quit")),
-            _ => self.state.parse_action(line).map(Order::Play).map_err(|error| {
-                let near = latrunculi_engine::parameters::nearest(word, COMMANDS);
-                match near {
-                    Some(near) => anyhow::anyhow!("{error}; or did you mean {near}?"),
-                    None => error.into(),
-                }
-            }),
-        };
+        actions.into_iter().map(|action| state.action_text(action)).collect()
+    }
+
+    /// Reads one line of a person and does what it says.
+    fn listen(&mut self, output: &mut dyn Write) -> anyhow::Result<Next> {
+        let (prompt, words) = (self.prompt(), self.completions());
+        let Asked::Line(line) = self.input.ask(&prompt, words, output)? else { return Ok(Next::Leave) };
         // A person's slip is no reason to end the game.
-        done.or_else(|error| {
-            writeln!(output, "{error:#}")?;
-            Ok(Order::Ask)
-        })
+        match self.obey(&line, output) {
+            Ok(next) => Ok(next),
+            Err(error) => {
+                writeln!(output, "{}", told(&error))?;
+                Ok(Next::Ask)
+            }
+        }
+    }
+
+    fn obey(&mut self, line: &str, output: &mut dyn Write) -> anyhow::Result<Next> {
+        let (command, rest) = match understand(self.game.state(), line).map_err(anyhow::Error::msg)? {
+            Meaning::Nothing => return Ok(Next::Ask),
+            Meaning::Action(action) => {
+                ensure!(!self.game.is_over(), "the game is over: undo, save FILE, load FILE or quit");
+                self.game.play(action);
+                return Ok(Next::Draw);
+            }
+            Meaning::Command(command, rest) => (command, rest),
+        };
+        let takes_file = matches!(command, "save" | "load");
+        ensure!(!takes_file || !rest.is_empty(), "{command} which file? write {command} FILE");
+        ensure!(takes_file || rest.is_empty(), "{command} takes nothing, not {rest:?}");
+        match command {
+            "help" => writeln!(output, "{HELP}")?,
+            "board" => self.draw(output)?,
+            "position" => {
+                let state = self.game.state();
+                writeln!(output, "{}", state.rules().position_text(state.position()))?;
+            }
+            "moves" => writeln!(output, "{}", in_lines(&self.legal_texts()))?,
+            "hint" => self.hint(output)?,
+            "curve" => match curve::curve(&self.game) {
+                Some(curve) => write!(output, "{curve}")?,
+                None => writeln!(output, "no agent has said yet what it thinks of this game")?,
+            },
+            "save" => {
+                self.save(Path::new(rest))?;
+                writeln!(output, "saved to {rest}")?;
+            }
+            "undo" => {
+                self.undo()?;
+                return Ok(Next::Draw);
+            }
+            "resign" => {
+                self.game.resign()?;
+                return Ok(Next::Draw);
+            }
+            "load" => {
+                self.load(Path::new(rest))?;
+                return Ok(Next::Draw);
+            }
+            _ => return Ok(Next::Leave),
+        }
+        Ok(Next::Ask)
     }
 
     fn hint(&mut self, output: &mut dyn Write) -> anyhow::Result<()> {
-        ensure!(!self.is_over(), "the game is over");
-        let choice = self.adviser.choose(&self.state)?;
-        let value = choice.value.map_or(String::new(), |value| format!(", value {value:+.2} for you"));
-        let variation = variation_texts(&self.state, &choice.principal_variation).join(" ");
-        writeln!(
-            output,
-            "{}: {}{value}; expected: {variation}",
-            self.adviser_name,
-            self.state.action_text(choice.action)
-        )?;
+        ensure!(!self.game.is_over(), "the game is over");
+        let state = self.game.state().clone();
+        let (choice, is_stopped) = think(self.adviser.as_mut(), &self.adviser_name, &state, &self.interrupt)?;
+        let early = if is_stopped { " (stopped early)" } else { "" };
+        writeln!(output, "{}{early}: {}", self.adviser_name, opinion(&state, &choice))?;
         Ok(())
     }
 
     /// Takes back until a person has the choice again.
     fn undo(&mut self) -> anyhow::Result<()> {
-        if self.record.result.is_some() && self.state.outcome().is_none() {
+        if self.game.is_over() && self.game.state().outcome().is_none() {
             // Only the resignation is taken back.
-            self.record.result = None;
+            self.game.take_back_to(self.game.past().len());
             return Ok(());
         }
         let is_human = |state: &GameState| matches!(self.seats[state.player_to_act().index()], Seat::Human);
-        let Some(index) = self.past.iter().rposition(is_human) else { bail!("there is nothing to take back") };
-        self.state = self.past[index].clone();
-        self.past.truncate(index);
-        let record = &mut self.record;
-        record.actions.truncate(index);
-        record.values.truncate(index);
-        record.efforts.truncate(index);
-        record.opening = record.opening.min(index);
-        (record.result, record.reason) = (None, None);
+        let Some(index) = self.game.past().iter().rposition(is_human) else { bail!("there is nothing to take back") };
+        self.game.take_back_to(index);
         Ok(())
     }
 
-    fn resign(&mut self) -> anyhow::Result<()> {
-        ensure!(!self.is_over(), "the game is over");
-        self.record.result = Some(RecordedResult::of_winner(Some(self.state.player_to_act().opponent())));
+    fn save(&mut self, path: &Path) -> anyhow::Result<()> {
+        files::append(path, self.game.record())?;
+        self.saved = Some((path.to_owned(), self.game.record().clone()));
         Ok(())
-    }
-
-    /// Adds the game to a file of game records; a file that is something else is left alone.
-    fn save(&self, path: &Path) -> anyhow::Result<()> {
-        if path.exists() {
-            read_file(path).with_context(|| format!("{} is left as it is", path.display()))?;
-        }
-        let write = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-            file.write_all((self.record.to_line() + "\n").as_bytes())
-        };
-        write().with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Goes on from the last game of a file; nothing changes if that cannot be done.
     fn load(&mut self, path: &Path) -> anyhow::Result<()> {
-        let Some(record) = read_file(path)?.pop() else { bail!("{} holds no game", path.display()) };
-        let mut past: Vec<GameState> = Vec::new();
-        let state = record
-            .replay_with(self.rules(), |state, _| past.push(state.clone()))
-            .with_context(|| format!("the last game in {}", path.display()))?;
-        let agents = std::mem::take(&mut self.record.agents);
-        self.record = GameRecord { agents, ..record };
-        (self.state, self.past) = (state, past);
+        let Some(record) = files::read(path)?.pop() else { bail!("{} holds no game", path.display()) };
+        let mut game =
+            Game::from_record(record, self.rules()).with_context(|| format!("the last game in {}", path.display()))?;
+        game.set_agents(self.game.record().agents.clone());
+        self.game = game;
+        self.saved = Some((path.to_owned(), self.game.record().clone()));
         Ok(())
+    }
+
+    /// Adds the game to the file that was asked for at the start, or asks where to save it, unless it lies
+    /// there as it stands.
+    fn keep(&mut self, output: &mut dyn Write) -> anyhow::Result<()> {
+        if self.game.record().actions.is_empty() {
+            return Ok(());
+        }
+        let saved = self.saved.as_ref().filter(|(_, saved)| saved == self.game.record());
+        if let Some(path) = self.record_path.take() {
+            if saved.is_none_or(|(saved, _)| *saved != path) {
+                self.save(&path)?;
+                writeln!(output, "the game was added to {}", path.display())?;
+            }
+            return Ok(());
+        }
+        if saved.is_some() || !self.input.is_terminal() {
+            return Ok(());
+        }
+        loop {
+            let prompt = "this game is not saved; a file to save it to, or Enter to leave: ";
+            let Asked::Line(line) = self.input.ask(prompt, Vec::new(), output)? else { return Ok(()) };
+            if line.trim().is_empty() {
+                return Ok(());
+            }
+            match self.save(Path::new(line.trim())) {
+                Ok(()) => {
+                    writeln!(output, "saved to {}", line.trim())?;
+                    return Ok(());
+                }
+                Err(error) => writeln!(output, "{}", told(&error))?,
+            }
+        }
     }
 }
 
-fn read_file(path: &Path) -> anyhow::Result<Vec<GameRecord>> {
-    let text = rulesets_source::read_text(path, FILE_BYTES_MAX)?;
-    read_records(text.as_bytes()).with_context(|| format!("{}", path.display()))
+/// Lets an agent think, which Ctrl-C ends; on a terminal, shows what it has found so far.
+fn think(
+    agent: &mut dyn Agent,
+    name: &str,
+    state: &GameState,
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Choice, bool)> {
+    let is_watched = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let spinner = if is_watched { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    spinner.set_message(format!("{name} thinks"));
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    let mut report = |choice: &Choice| spinner.set_message(format!("{name} thinks: {}", opinion(state, choice)));
+    let mut thinking = Thinking { stop: interrupt.stop(), ..Thinking::telling(&mut report) };
+    let (choice, is_stopped) = interrupt.during(|| agent.think(state, &mut thinking));
+    spinner.finish_and_clear();
+    let choice = choice.with_context(|| format!("agent {name}"))?;
+    Ok((choice, is_stopped))
+}
+
+/// Returns what an agent thinks, in short: the action, what it is worth, what is expected to follow.
+fn opinion(state: &GameState, choice: &Choice) -> String {
+    /// How many actions of what is expected fit beside the rest.
+    const VARIATION_MAX: usize = 5;
+    let mut text = state.action_text(choice.action);
+    if let Some(score) = choice.score {
+        let unit = if actions_to_end(score).is_some() { "" } else { " men" };
+        text.push_str(&format!(", {}{unit}", score_text(score)));
+    } else if let Some(value) = choice.value {
+        text.push_str(&format!(", value {value:+.2}"));
+    }
+    let variation = variation_texts(state, &choice.principal_variation);
+    if variation.len() > 1 {
+        let shown = &variation[1..variation.len().min(VARIATION_MAX + 1)];
+        text.push_str(&format!(", then {}", shown.join(" ")));
+    }
+    text
+}
+
+/// Sets words in lines of at most eighty columns.
+fn in_lines(words: &[String]) -> String {
+    const COLUMNS: usize = 80;
+    let width = words.iter().map(|word| word.len() + 2).max().unwrap_or(1);
+    let rows = words.chunks((COLUMNS / width).max(1));
+    let row =
+        |row: &[String]| row.iter().map(|word| format!("{word:<width$}")).collect::<String>().trim_end().to_owned();
+    rows.map(row).collect::<Vec<_>>().join("\n")
 }

@@ -5,6 +5,7 @@ use latrunculi_engine::parameters::{PARAMETERS, ParameterValue};
 use latrunculi_engine::{GameState, Player, Rules, RulesetFile, presets};
 use serde_json::json;
 
+use crate::errors::told;
 use crate::rulesets_source;
 
 #[derive(Args)]
@@ -183,7 +184,9 @@ fn check(names: &[String]) -> anyhow::Result<()> {
                 }
             }
             Err(error) => {
-                eprintln!("{name}: {error:#}");
+                let told = told(&error);
+                let name = if told.contains(name.as_str()) { String::new() } else { format!("{name}: ") };
+                eprintln!("{name}{told}");
                 faulty += 1;
             }
         }

@@ -94,10 +94,10 @@ pub struct Candidate {
     pub value: Option<f32>,
     /// The same as alpha-beta has it, as in [`Choice::score`].
     pub score: Option<i32>,
-    /// How often a tree search tried it.
-    pub visits: Option<u32>,
-    /// The tree search's share of the policy, in `[0, 1]`; sums to 1 over all candidates.
-    pub policy: Option<f32>,
+    /// How often a tree search tried it; 0 by alpha-beta.
+    pub visits: u32,
+    /// The tree search's share of the policy, in `[0, 1]`; sums to 1 over all candidates, 0 by alpha-beta.
+    pub policy: f32,
     /// What is expected to be played if it is, the action itself first.
     pub variation: Vec<Action>,
 }

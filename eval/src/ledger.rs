@@ -86,6 +86,10 @@ impl Ledger {
     ) -> Result<(Ledger, Vec<LedgerGame>), LedgerError> {
         let io = |source| LedgerError::Io { path: path.to_owned(), source };
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        if !file.metadata().map_err(io)?.is_file() {
+            // A device may be read without an end.
+            return Err(io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file")));
+        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: path.to_owned() }),

@@ -104,8 +104,61 @@ pub(crate) fn to_bytes(
     Ok(bytes)
 }
 
-/// Reads a file that says it is a `kind` in `version`, all tensors `f32` and finite, onto the processor.
-pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<TensorFile, FileError> {
+/// What a safetensors file says of itself before its entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorFileHeader {
+    /// What it says about itself, by key: `format` and `format_version` among them if the file is ours.
+    pub metadata: BTreeMap<String, String>,
+    /// Name and shape of every tensor, in the order of their names.
+    pub tensors: Vec<(String, Vec<usize>)>,
+    /// Bytes of the whole file.
+    pub file_bytes: u64,
+}
+
+impl TensorFileHeader {
+    /// Reads the header of any safetensors file, and nothing else of it.
+    ///
+    /// # Errors
+    /// [`FileError::Io`] when the system refuses, [`FileError::NotSafetensors`] when it is no such file or is
+    /// cut off.
+    pub fn read(path: &Path) -> Result<TensorFileHeader, FileError> {
+        /// One tensor of a header.
+        #[derive(serde::Deserialize)]
+        struct Described {
+            shape: Vec<usize>,
+        }
+        let (_, bytes, file_bytes) = open(path)?;
+        let broken = |error: serde_json::Error| FileError::NotSafetensors {
+            path: path.to_owned(),
+            reason: format!("its header is unreadable: {error}"),
+        };
+        let mut header: BTreeMap<String, Value> = serde_json::from_slice(&bytes[8..]).map_err(broken)?;
+        let metadata = header.remove("__metadata__").unwrap_or_else(|| json!({}));
+        let metadata = serde_json::from_value(metadata).map_err(broken)?;
+        let described = |(name, about)| Ok((name, serde_json::from_value::<Described>(about)?.shape));
+        let tensors = header.into_iter().map(described).collect::<Result<_, _>>().map_err(broken)?;
+        Ok(TensorFileHeader { metadata, tensors, file_bytes })
+    }
+
+    /// Returns what the file says it is, as `latrunculi model`; `None` for files of other programs.
+    #[must_use]
+    pub fn kind(&self) -> Option<&str> {
+        self.metadata.get(KIND_KEY).map(String::as_str)
+    }
+
+    /// Counts the entries of all tensors.
+    #[must_use]
+    pub fn entry_count(&self) -> usize {
+        self.tensors
+            .iter()
+            .map(|(_, shape)| shape.iter().fold(1, |count: usize, &len| count.saturating_mul(len)))
+            .fold(0, usize::saturating_add)
+    }
+}
+
+/// Opens a safetensors file and reads its header, whose length stands before it; the file has the length that
+/// the header announces, which is returned last.
+fn open(path: &Path) -> Result<(File, Vec<u8>, u64), FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), attempt: "reading it", source };
     let broken = |reason: String| FileError::NotSafetensors { path: path.to_owned(), reason };
     // Looked at before it is opened: a pipe would keep us waiting.
@@ -135,6 +188,14 @@ pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<Tens
         return Err(broken(format!("it announces {announced} bytes of entries and has {there}")));
     }
     bytes.extend_from_slice(&header);
+    Ok((file, bytes, about.len()))
+}
+
+/// Reads a file that says it is a `kind` in `version`, all tensors `f32` and finite, onto the processor.
+pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<TensorFile, FileError> {
+    let io = |source| FileError::Io { path: path.to_owned(), attempt: "reading it", source };
+    let broken = |reason: String| FileError::NotSafetensors { path: path.to_owned(), reason };
+    let (mut file, mut bytes, _) = open(path)?;
     file.read_to_end(&mut bytes).map_err(io)?;
     let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).map_err(|error| broken(error.to_string()))?;
     let metadata: BTreeMap<String, String> = header.metadata().clone().unwrap_or_default().into_iter().collect();

@@ -1,52 +1,44 @@
-//! A wish, from outside, that searches end early.
+//! A wish, from outside, that a search ends early.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A wish that searches end early with the best that they have found, shared between threads.
-///
-/// It counts: searches end while it has been raised more often than lowered. A clone is the same signal.
+/// A wish that a search ends early with the best that it has found, shared between threads: a clone is the
+/// same signal.
 ///
 /// # Examples
 /// ```
 /// use latrunculi_search::StopSignal;
 ///
 /// let signal = StopSignal::default();
-/// let clone = signal.clone();
-/// clone.raise();
+/// signal.clone().raise();
 /// assert!(signal.is_raised());
 /// signal.lower();
-/// assert!(!clone.is_raised());
+/// assert!(!signal.is_raised());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct StopSignal(Arc<AtomicUsize>);
+pub struct StopSignal(Arc<AtomicBool>);
 
 impl StopSignal {
-    /// Wishes that searches end.
+    /// Wishes that the search ends.
     pub fn raise(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Takes one wish back, if there is one.
+    /// Takes the wish back.
     pub fn lower(&self) {
-        // An error says that there was none, which is as it should be.
-        _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |wishes| wishes.checked_sub(1));
+        self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Takes all wishes back.
-    pub fn clear(&self) {
-        self.0.store(0, Ordering::Relaxed);
-    }
-
-    /// Tells whether searches are to end.
+    /// Tells whether the search is to end.
     #[must_use]
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+        self.0.load(Ordering::Relaxed)
     }
 
-    /// Returns the counter itself, for signal handlers that set it to something but 0.
+    /// Returns the flag itself, for signal handlers that set it.
     #[must_use]
-    pub fn counter(&self) -> Arc<AtomicUsize> {
+    pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
 }

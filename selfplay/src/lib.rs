@@ -11,6 +11,7 @@ pub mod samples;
 pub mod seeds;
 pub mod settings;
 pub mod shard;
+mod shard_summary;
 pub mod teacher;
 
 pub mod weighting;
@@ -27,5 +28,6 @@ pub use samples::Samples;
 pub use seeds::{GameKey, Purpose};
 pub use settings::{PlayoutCapSettings, SelfPlaySettings, StartSettings};
 pub use shard::{ShardInfo, read_shard, write_shard};
+pub use shard_summary::ShardSummary;
 pub use teacher::{AlphaBetaTeaching, Teacher, TeacherSettings};
 pub use weighting::{ResignationSettings, SurpriseSettings};

@@ -99,13 +99,13 @@ fn agents_that_cannot_play_here_say_so() {
 /// Lets a fresh agent think about the beginning of a game; returns its choice and what it told before.
 fn thought(text: &str, change: impl FnOnce(&mut Thinking<'_>)) -> (Choice, Vec<Choice>) {
     let rules = rules("bell-8x8");
-    let mut agent = spec(text).make(&rules, &mut uniform).unwrap();
+    let mut agent = spec(text).make(&rules, &mut uniform).expect("an agent");
     agent.new_game(3);
     let mut told = Vec::new();
     let mut report = |choice: &Choice| told.push(choice.clone());
     let mut thinking = Thinking::telling(&mut report);
     change(&mut thinking);
-    let choice = agent.think(&GameState::new(rules), &mut thinking).unwrap();
+    let choice = agent.think(&GameState::new(rules), &mut thinking).expect("a choice");
     (choice, told)
 }
 
@@ -158,6 +158,6 @@ fn alpha_beta_weighs_as_many_actions_as_it_is_asked_for() {
     assert_eq!(choice.candidates[0].variation, choice.principal_variation);
     assert!(choice.candidates.is_sorted_by(|a, b| a.score >= b.score));
     let (tree, _) = thought("mcts:sims=300", |thinking| thinking.lines = 4);
-    assert_eq!(tree.candidates.iter().filter_map(|candidate| candidate.visits).sum::<u32>(), 300);
+    assert_eq!(tree.candidates.iter().map(|candidate| candidate.visits).sum::<u32>(), 300);
     assert!(tree.candidates.iter().all(|candidate| candidate.variation[0] == candidate.action));
 }

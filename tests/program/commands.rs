@@ -1,28 +1,8 @@
 //! The commands about rules, as a user meets them.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
-}
-
-pub(crate) fn latrunculi(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_latrunculi"))
-        .args(arguments)
-        .current_dir(root())
-        .output()
-        .expect("the program starts")
-}
-
-pub(crate) fn printed(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-pub(crate) fn complaint(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use crate::support::{complaint, latrunculi, printed, root};
 
 #[test]
 fn conformance_passes_every_recorded_case() {
@@ -129,12 +109,4 @@ fn bench_engine_gives_the_same_checksum_twice() {
         (rows[0]["checksum"].clone(), rows[1]["checksum"].clone())
     };
     assert_eq!(checksum(), checksum());
-}
-
-#[test]
-fn completions_and_manual_are_written() {
-    for shell in ["bash", "zsh", "fish"] {
-        assert!(printed(&latrunculi(&["completions", shell])).contains("latrunculi"));
-    }
-    assert!(printed(&latrunculi(&["man"])).contains(".TH"));
 }

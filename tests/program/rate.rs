@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::commands::{complaint, latrunculi, printed};
+use crate::support::{complaint, latrunculi, printed};
 
 fn rate(folder: &Path, more: &[&str]) -> std::process::Output {
     let folder = folder.to_str().expect("a path");

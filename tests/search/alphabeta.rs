@@ -194,7 +194,6 @@ fn a_raised_stop_ends_the_search_with_some_action_and_a_lowered_one_does_not() {
     let found = search.search(&TicTacToe::new(), Limits::depth(9));
     assert_eq!((found.nodes, found.depth), (0, 0));
     stop.lower();
-    stop.lower();
     let mut depths = Vec::new();
     let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(5), &mut |result| depths.push(result.depth));
     assert_eq!(depths, [1, 2, 3, 4, 5]);

@@ -159,8 +159,8 @@ fn candidate_of_score(result: AlphaBetaResult<Action>) -> Candidate {
         action: result.action,
         value: Some(value_of_score(result.score)),
         score: Some(result.score),
-        visits: None,
-        policy: None,
+        visits: 0,
+        policy: 0.0,
         variation: result.principal_variation,
     }
 }
@@ -333,8 +333,8 @@ fn choice_of(search: &Search<GameState>) -> Choice {
                 action: result.actions[index],
                 value: (result.visits[index] > 0).then_some(result.q[index]),
                 score: None,
-                visits: Some(result.visits[index]),
-                policy: Some(result.policy[index]),
+                visits: result.visits[index],
+                policy: result.policy[index],
                 variation: search.variation(index),
             };
             (index, candidate)

@@ -1,0 +1,206 @@
+//! `go` and `genmove`: what they may spend, and the lines that tell what is found on the way.
+
+use std::io::Write;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use latrunculi_engine::GameState;
+use latrunculi_engine::parameters::nearest;
+use latrunculi_eval::{AgentKind, AgentSpec, Choice, Thinking, ThinkingLimits};
+use latrunculi_search::StopSignal;
+use latrunculi_search::alphabeta::DEPTH_MAX;
+
+use super::session::Session;
+use crate::opinion::{actions_to_end, variation_texts};
+
+/// The most simulations of one search, as in agents' texts.
+const SIMULATIONS_MAX: u32 = 10_000_000;
+/// The longest that one search may think, in seconds.
+const SECONDS_MAX: f64 = 1e6;
+
+/// What one search may spend.
+#[derive(Debug, Default)]
+struct Limits {
+    search: ThinkingLimits,
+    seconds: Option<f64>,
+}
+
+impl Limits {
+    /// Reads `nodes N`, `depth N`, `sims N`, `seconds S` in any order.
+    fn read(text: &str, agent: &AgentSpec) -> anyhow::Result<Limits> {
+        let (knows_nodes, knows_sims) = match agent.kind {
+            AgentKind::AlphaBeta { .. } => (true, false),
+            AgentKind::Mcts { .. } | AgentKind::Network { .. } => (false, true),
+            _ => (false, false),
+        };
+        let mut limits = Limits::default();
+        let mut words = text.split_whitespace();
+        while let Some(name) = words.next() {
+            let known = ["nodes", "depth", "sims", "seconds"];
+            if !known.contains(&name) {
+                let hint = nearest(name, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                bail!("{name:?} is not a limit{hint} Limits are nodes N, depth N, sims N and seconds S");
+            }
+            let value = words.next().with_context(|| format!("{name} needs a number, as in go {name} 5"))?;
+            let fits = match name {
+                "nodes" | "depth" => knows_nodes,
+                "sims" => knows_sims,
+                _ => knows_nodes || knows_sims,
+            };
+            ensure!(fits, "{agent} has no limit of {name}");
+            match name {
+                "nodes" => limits.search.nodes = Some(number(name, value, 1, u64::MAX)?),
+                "depth" => limits.search.depth = Some(number(name, value, 1, u64::from(DEPTH_MAX))? as u32),
+                "sims" => limits.search.simulations = Some(number(name, value, 1, u64::from(SIMULATIONS_MAX))? as u32),
+                _ => {
+                    let seconds = value.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
+                    limits.seconds =
+                        Some(seconds.with_context(|| format!("seconds {value}: write a number from 0 to 1000000"))?);
+                }
+            }
+        }
+        // Time is a limit in place of the agent's own, as every other is.
+        if limits.seconds.is_some() && limits.search == ThinkingLimits::default() {
+            limits.search =
+                ThinkingLimits { nodes: Some(u64::MAX), depth: Some(DEPTH_MAX), simulations: Some(SIMULATIONS_MAX) };
+        }
+        Ok(limits)
+    }
+}
+
+fn number(name: &str, text: &str, least: u64, greatest: u64) -> anyhow::Result<u64> {
+    let number = text.parse().ok().filter(|number| (least..=greatest).contains(number));
+    number.with_context(|| match greatest {
+        u64::MAX => format!("{name} {text}: write a whole number of at least {least}"),
+        _ => format!("{name} {text}: write a whole number from {least} to {greatest}"),
+    })
+}
+
+impl Session {
+    /// Lets the agent think about the present position; writes a line whenever it has found more.
+    ///
+    /// The inner error is the answer; the outer one ends the conversation.
+    pub(super) fn think(
+        &mut self,
+        limits: &str,
+        stop: StopSignal,
+        output: &mut dyn Write,
+    ) -> std::io::Result<anyhow::Result<Choice>> {
+        let limits = match Limits::read(limits, &self.spec) {
+            Ok(limits) => limits,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Some(outcome) = self.state().outcome() {
+            return Ok(Err(anyhow::anyhow!("the game is over: {}", outcome.reason)));
+        }
+        let state = self.state().clone();
+        let agent = match self.agent() {
+            Ok(agent) => agent,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut written = Ok(());
+        let mut last_told = String::new();
+        let mut tell = |choice: &Choice| {
+            let line = info_line(&state, choice);
+            if written.is_ok() && line != last_told {
+                written = writeln!(output, "{line}").and_then(|()| output.flush());
+                last_told = line;
+            }
+        };
+        let choice = {
+            let thinking = &mut Thinking {
+                limits: limits.search,
+                lines: 1,
+                stop: stop.clone(),
+                report: &mut |choice| tell(choice),
+            };
+            within(limits.seconds, &stop, || agent.think(&state, thinking))
+        };
+        if let Ok(choice) = &choice
+            && choice.effort > 0
+        {
+            tell(choice);
+        }
+        written?;
+        Ok(choice.map_err(anyhow::Error::from))
+    }
+}
+
+/// Does `work` and raises `stop` for it after so many seconds.
+fn within<T>(seconds: Option<f64>, stop: &StopSignal, work: impl FnOnce() -> T) -> T {
+    let Some(seconds) = seconds else { return work() };
+    std::thread::scope(|scope| {
+        let (done, is_done) = channel::<()>();
+        scope.spawn(move || {
+            if is_done.recv_timeout(Duration::from_secs_f64(seconds)) == Err(RecvTimeoutError::Timeout) {
+                stop.raise();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+/// Returns what an agent has found, as one line of words.
+fn info_line(state: &GameState, choice: &Choice) -> String {
+    let mut line = "info".to_owned();
+    if let Some(depth) = choice.depth {
+        line.push_str(&format!(" depth {depth} nodes {}", choice.effort));
+    } else {
+        line.push_str(&format!(" sims {}", choice.effort));
+    }
+    if let Some(score) = choice.score {
+        line.push_str(&match actions_to_end(score) {
+            Some(actions) if score > 0 => format!(" win {actions}"),
+            Some(actions) => format!(" loss {}", -actions),
+            None => format!(" score {score}"),
+        });
+    }
+    if let Some(value) = choice.value {
+        line.push_str(&format!(" value {value:.4}"));
+    }
+    if let Some([win, draw, loss]) = choice.win_draw_loss {
+        line.push_str(&format!(" wdl {win:.4} {draw:.4} {loss:.4}"));
+    }
+    line.push_str(" pv");
+    for text in variation_texts(state, &choice.principal_variation) {
+        line.push(' ');
+        line.push_str(&text);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, agent: &str) -> Result<Limits, String> {
+        Limits::read(text, &agent.parse().unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn limits_are_read_and_nonsense_is_refused() {
+        let limits = read("nodes 500 seconds 0.5", "alphabeta:depth=2").unwrap();
+        assert_eq!((limits.search.nodes, limits.search.depth, limits.seconds), (Some(500), None, Some(0.5)));
+        assert_eq!(read("sims 9", "mcts").unwrap().search.simulations, Some(9));
+        for (text, agent, part) in [
+            ("nodes", "alphabeta:depth=2", "needs a number"),
+            ("nodes -1", "alphabeta:depth=2", "at least 1"),
+            ("nodes 0", "alphabeta:depth=2", "at least 1"),
+            ("depth 97", "alphabeta:depth=2", "from 1 to 96"),
+            ("depth 1.5", "alphabeta:depth=2", "from 1 to 96"),
+            ("nodess 5", "alphabeta:depth=2", "did you mean nodes?"),
+            ("sims 5", "alphabeta:depth=2", "has no limit of sims"),
+            ("nodes 5", "mcts", "has no limit of nodes"),
+            ("seconds 1", "random", "has no limit of seconds"),
+            ("seconds NaN", "mcts", "from 0 to"),
+            ("seconds 1e400", "mcts", "from 0 to"),
+            ("seconds -3", "mcts", "from 0 to"),
+        ] {
+            let error = read(text, agent).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

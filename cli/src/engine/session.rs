@@ -1,0 +1,228 @@
+//! What the engine knows between two commands: rules, game, agent.
+
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use latrunculi_engine::encoding::{EncodedPosition, Shape};
+use latrunculi_engine::{Action, GameState, Phase, Player, Rules};
+use latrunculi_eval::{Agent, AgentKind, AgentSpec};
+use latrunculi_model::EncodingNames;
+use serde_json::{Value, json};
+
+use crate::explain::why_not;
+use crate::game::Game;
+use crate::network::NetworkArgs;
+use crate::rulesets_source;
+
+/// Rules, a game under them, and who thinks.
+pub(super) struct Session {
+    pub(super) game: Game,
+    pub(super) spec: AgentSpec,
+    seed: u64,
+    network: NetworkArgs,
+    /// Made when it is needed: after a change of rules the agent may not fit.
+    agent: Option<Box<dyn Agent>>,
+}
+
+impl Session {
+    pub(super) fn new(ruleset: &str, spec: AgentSpec, seed: u64, network: NetworkArgs) -> anyhow::Result<Session> {
+        let rules = rulesets_source::load(ruleset)?;
+        let game = begun(GameState::new(rules), &spec, seed);
+        let mut session = Session { game, spec, seed, network, agent: None };
+        session.agent()?;
+        Ok(session)
+    }
+
+    pub(super) fn state(&self) -> &GameState {
+        self.game.state()
+    }
+
+    fn rules(&self) -> &Arc<Rules> {
+        self.game.rules()
+    }
+
+    /// Returns the agent, made for the present rules.
+    pub(super) fn agent(&mut self) -> anyhow::Result<&mut dyn Agent> {
+        let agent = match self.agent.take() {
+            Some(agent) => agent,
+            None => {
+                let rules = self.rules();
+                let mut agent = self
+                    .spec
+                    .make(rules, &mut self.network.factory(rules))
+                    .with_context(|| format!("agent {}", self.spec))?;
+                agent.new_game(self.agent_seed());
+                agent
+            }
+        };
+        Ok(&mut **self.agent.insert(agent))
+    }
+
+    fn agent_seed(&self) -> u64 {
+        latrunculi_eval::agents::mix_seeds(&[self.seed, self.spec.seed.unwrap_or(0)])
+    }
+
+    /// Lets another agent think. Nothing changes if it cannot.
+    pub(super) fn set_agent(&mut self, text: &str) -> anyhow::Result<()> {
+        let spec: AgentSpec = text.parse()?;
+        ensure!(spec.kind != AgentKind::Human, "human plays in `latrunculi play` only");
+        let before = (std::mem::replace(&mut self.spec, spec), self.agent.take());
+        if let Err(error) = self.agent() {
+            (self.spec, self.agent) = before;
+            return Err(error);
+        }
+        let name = self.spec.to_string();
+        self.game.set_agents([name.clone(), name]);
+        Ok(())
+    }
+
+    /// Lets everything random follow from another seed, from now on.
+    pub(super) fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+        self.forget();
+    }
+
+    /// Takes other rules, and begins a game under them.
+    pub(super) fn set_ruleset(&mut self, ruleset: &str) -> anyhow::Result<()> {
+        let rules = rulesets_source::load(ruleset)?;
+        self.agent = None;
+        self.begin(GameState::new(rules));
+        Ok(())
+    }
+
+    /// Begins a game at the beginning.
+    pub(super) fn begin_anew(&mut self) {
+        self.begin(GameState::new(Arc::clone(self.rules())));
+    }
+
+    fn begin(&mut self, state: GameState) {
+        self.game = begun(state, &self.spec, self.seed);
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        let seed = self.agent_seed();
+        if let Some(agent) = &mut self.agent {
+            agent.new_game(seed);
+        }
+    }
+
+    /// Begins a game at `initial` or at the line of a position, and plays actions in it. Nothing changes if
+    /// that cannot be done.
+    pub(super) fn set_position(&mut self, text: &str, actions: &[&str]) -> anyhow::Result<()> {
+        let rules = Arc::clone(self.rules());
+        let state = match text {
+            "initial" => GameState::new(rules),
+            _ => {
+                let position = rules.parse_position(text)?;
+                GameState::from_position(rules, position)
+            }
+        };
+        let mut game = begun(state, &self.spec, self.seed);
+        play_all(&mut game, actions)?;
+        self.game = game;
+        self.forget();
+        Ok(())
+    }
+
+    /// Plays actions, all or none.
+    pub(super) fn play(&mut self, actions: &[&str]) -> anyhow::Result<()> {
+        let played = self.game.record().actions.len();
+        play_all(&mut self.game, actions).inspect_err(|_| self.game.take_back_to(played))
+    }
+
+    pub(super) fn legal_actions(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.state().legal_actions(&mut actions);
+        actions
+    }
+
+    /// Returns everything about the present position that a program may ask for.
+    pub(super) fn state_json(&self) -> Value {
+        let (state, rules) = (self.state(), self.rules());
+        let position = state.position();
+        let outcome = state.outcome().map(|outcome| {
+            let winner = outcome.winner.map(Player::number);
+            json!({ "winner": winner, "reason": outcome.reason.as_str() })
+        });
+        let phase = match position.phase() {
+            Phase::Placement => "placement",
+            Phase::Movement => "movement",
+        };
+        let squares = |squares| rules.squares_text(squares, ",").split(',').map(str::to_owned).collect::<Vec<_>>();
+        let bound = if position.bound().is_empty() { Vec::new() } else { squares(position.bound()) };
+        let taken = if state.last_taken().is_empty() { Vec::new() } else { squares(state.last_taken()) };
+        let hand = |player| json!({ "men": position.hand(player).men, "dux": position.hand(player).dux });
+        json!({
+            "ruleset": rules.ruleset().id,
+            "position": rules.position_text(position),
+            "to_act": state.outcome().is_none().then(|| state.player_to_act().number()),
+            "phase": phase,
+            "is_mid_turn": position.is_mid_turn(),
+            "continuation": position.continuation().map(|go_on| rules.square_text(go_on.square)),
+            "hands": Player::BOTH.map(hand),
+            "bound": bound,
+            "quiet_turns": position.quiet_turns(),
+            "turns": position.turns(),
+            "actions_played": self.game.record().actions.len(),
+            "last_action": self.game.last_action(),
+            "last_taken": taken,
+            "legal_count": self.legal_actions().len(),
+            "outcome": outcome,
+        })
+    }
+
+    /// Returns the present position as a network sees it.
+    pub(super) fn encoding_json(&self) -> Value {
+        let (state, rules) = (self.state(), self.rules());
+        let shape = Shape::of(rules);
+        let encoded = EncodedPosition::new(rules, state.position(), state.repetitions());
+        let mut values = vec![0.0_f32; shape.planes * shape.area()];
+        encoded.write_planes(&shape, &mut values);
+        let mut scalars = Vec::with_capacity(shape.scalars);
+        encoded.extend_scalars(rules, &mut scalars);
+        let names = EncodingNames::default();
+        let planes: Vec<Vec<Vec<u8>>> = values
+            .chunks_exact(shape.area())
+            .map(|plane| {
+                let row = |row: &[f32]| row.iter().map(|&value| u8::from(value > 0.5)).collect();
+                plane.chunks_exact(shape.files).map(row).collect()
+            })
+            .collect();
+        let actions: Vec<Value> = self
+            .legal_actions()
+            .into_iter()
+            .map(|action| {
+                let indices = rules.action_indices(state.position(), action);
+                json!({ "action": state.action_text(action), "indices": indices })
+            })
+            .collect();
+        json!({
+            "shape": {
+                "files": shape.files, "ranks": shape.ranks, "planes": shape.planes, "scalars": shape.scalars,
+                "policy": shape.policy_len(),
+            },
+            "plane_names": names.planes,
+            "planes": planes,
+            "scalar_names": names.scalars,
+            "scalars": scalars,
+            "actions": actions,
+        })
+    }
+}
+
+/// Begins a game in which one agent thinks for both sides.
+fn begun(state: GameState, spec: &AgentSpec, seed: u64) -> Game {
+    let name = spec.to_string();
+    Game::new(state, [name.clone(), name], seed)
+}
+
+fn play_all(game: &mut Game, actions: &[&str]) -> anyhow::Result<()> {
+    for (index, text) in actions.iter().enumerate() {
+        let place = || if actions.len() > 1 { format!("action {}: ", index + 1) } else { String::new() };
+        let state = game.state();
+        let action = state.parse_action(text).map_err(|_| anyhow::anyhow!("{}{}", place(), why_not(state, text)))?;
+        game.play(action);
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Folders: runs, studies, exports.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use latrunculi_engine::record::ruleset_fingerprint;
+use serde_json::{Value, json};
+
+use super::records::add_metrics;
+use super::report::Report;
+use super::texts::{TEXT_BYTES_MAX, read_json, study};
+use crate::rulesets_source::{self, read_text};
+
+/// Inspects a folder by what lies in it.
+pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
+    if path.join("config.toml").is_file() && path.join("ruleset.toml").is_file() {
+        return run(path);
+    }
+    let summary = path.join("summary.json");
+    if summary.is_file() {
+        return study(&summary);
+    }
+    let networks = files(path, &["onnx", "pt", "safetensors", "npz"])?;
+    if networks.is_empty() {
+        bail!(
+            "{} is none of our folders: a run has config.toml and ruleset.toml, a study has summary.json, an export has \
+             .onnx, .pt, .safetensors or .npz files",
+            path.display()
+        );
+    }
+    let mut report = Report::new("folder of models or exports", path);
+    report.add("files", json!(networks));
+    Ok(report)
+}
+
+/// Returns names and sizes of the files in a folder that end in one of these, by name.
+fn files(folder: &Path, extensions: &[&str]) -> anyhow::Result<serde_json::Map<String, Value>> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot look into {}", folder.display()))?;
+    for entry in entries {
+        let path = entry.with_context(|| format!("cannot look into {}", folder.display()))?.path();
+        let is_wanted =
+            path.extension().and_then(|extension| extension.to_str()).is_some_and(|found| extensions.contains(&found));
+        if is_wanted && let (Some(name), Ok(about)) = (path.file_name(), fs::metadata(&path)) {
+            found.push((name.to_string_lossy().into_owned(), json!(format!("{} bytes", about.len()))));
+        }
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found.into_iter().collect())
+}
+
+fn run(root: &Path) -> anyhow::Result<Report> {
+    let rules = rulesets_source::load(&root.join("ruleset.toml").to_string_lossy())?;
+    let mut report = Report::new("run", root);
+    report.add("ruleset", rules.ruleset().id.clone());
+    report.add("ruleset_fingerprint", ruleset_fingerprint(rules.ruleset()));
+    let provenance = root.join("provenance.json");
+    if provenance.is_file() {
+        let provenance = read_json(&provenance)?;
+        for name in ["version", "commit", "seed", "device"] {
+            report.add_known(name, provenance.get(name).filter(|value| !value.is_null()).cloned());
+        }
+    }
+    let count = |folder: &str, extension| files(&root.join(folder), &[extension]).map_or(0, |files| files.len());
+    report.add("shards", count("shards", "npz"));
+    report.add("checkpoints", count("checkpoints", "safetensors"));
+    if root.join("latest").is_file() {
+        report.add("latest", read_text(&root.join("latest"), TEXT_BYTES_MAX)?.trim());
+    }
+    let metrics = root.join("metrics.jsonl");
+    if metrics.is_file() {
+        let text = read_text(&metrics, TEXT_BYTES_MAX)?;
+        if let Some(last) = text.lines().last() {
+            let last: Value =
+                serde_json::from_str(last).with_context(|| format!("{}: last line", metrics.display()))?;
+            add_metrics(&mut report, &last);
+        }
+    }
+    let result = root.join("result.json");
+    if result.is_file() {
+        report.add("result", read_json(&result)?["verdict"].clone());
+    } else {
+        report.add("not_finished", format!("`latrunculi train --resume {}` goes on", root.display()));
+    }
+    Ok(report)
+}

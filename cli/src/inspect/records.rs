@@ -1,0 +1,234 @@
+//! Files of one JSON object a line: game records, ledgers of matches, metrics of runs.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::{GameRecord, RecordedResult, Rules, presets};
+use latrunculi_eval::metrics::{MetricsConfig, measure};
+use serde_json::{Value, json};
+
+use super::report::Report;
+use crate::rulesets_source;
+
+/// Files of games up to this size are played over unasked, in bytes.
+const PLAYED_OVER_BYTES_MAX: u64 = 1 << 26;
+/// No line of ours is longer, in bytes.
+const LINE_BYTES_MAX: u64 = 1 << 26;
+
+/// Inspects a file line by line, so that it may be larger than the memory.
+pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::Result<Report> {
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = file.metadata().with_context(|| format!("cannot read {}", path.display()))?.len();
+    let mut lines = Lines { input: BufReader::new(file), number: 0, path };
+    let Some(first) = lines.next()? else { bail!("{} is empty", path.display()) };
+    let object: Value = serde_json::from_str(&first).with_context(|| {
+        format!("{}, line 1: not JSON; this is none of our files, or it is damaged", path.display())
+    })?;
+    if object.get("generation").is_some() {
+        return metrics(path, bytes, object, lines);
+    }
+    let kind = if object.get("series").is_some() { "ledger" } else { "game records" };
+    let check = match verify {
+        true => Check::Demanded,
+        false if bytes <= PLAYED_OVER_BYTES_MAX => Check::WherePossible,
+        false => Check::Form,
+    };
+    let ruleset = ruleset.map(rulesets_source::load).transpose()?;
+    let mut games = Games { check, ruleset, ..Games::default() };
+    let mut line = Some(first);
+    while let Some(text) = line {
+        if !text.trim().is_empty() {
+            games.add(&text).with_context(|| format!("{}, line {}", path.display(), lines.number))?;
+        }
+        line = lines.next()?;
+    }
+    let mut report = Report::new(kind, path);
+    report.add("bytes", bytes);
+    games.add_to(&mut report);
+    Ok(report)
+}
+
+/// The lines of a file.
+struct Lines<'a> {
+    input: BufReader<File>,
+    /// The number of the line read last, from 1.
+    number: usize,
+    path: &'a Path,
+}
+
+impl Lines<'_> {
+    fn next(&mut self) -> anyhow::Result<Option<String>> {
+        let place = format!("{}, line {}", self.path.display(), self.number + 1);
+        let mut bytes = Vec::new();
+        let read = self.input.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut bytes);
+        if read.with_context(|| place.clone())? == 0 {
+            return Ok(None);
+        }
+        if bytes.len() as u64 > LINE_BYTES_MAX {
+            bail!("{place} is longer than any line of this program: {LINE_BYTES_MAX} bytes");
+        }
+        self.number += 1;
+        String::from_utf8(bytes).map(Some).ok().with_context(|| format!("{place} is not text"))
+    }
+}
+
+/// How closely games are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Check {
+    /// Each line is a record; actions are not looked at.
+    #[default]
+    Form,
+    /// Games of known rules are played over.
+    WherePossible,
+    /// Games are played over; unknown rules are an error.
+    Demanded,
+}
+
+/// What is counted over the games of a file.
+#[derive(Default)]
+struct Games {
+    check: Check,
+    /// The rules named by the user.
+    ruleset: Option<Arc<Rules>>,
+    /// The shipped rules by id, loaded once.
+    shipped: BTreeMap<String, Arc<Rules>>,
+    count: u64,
+    actions: u64,
+    rulesets: BTreeMap<String, u64>,
+    agents: BTreeMap<String, u64>,
+    results: BTreeMap<&'static str, u64>,
+    reasons: BTreeMap<String, u64>,
+    series: BTreeMap<String, u64>,
+    /// The games that were played over, and the last one's rules.
+    played_over: Vec<GameRecord>,
+    rules: Option<Arc<Rules>>,
+}
+
+impl Games {
+    fn add(&mut self, line: &str) -> anyhow::Result<()> {
+        let record = GameRecord::from_line(line)?;
+        self.count += 1;
+        self.actions += record.actions.len() as u64;
+        *self.rulesets.entry(format!("{} ({})", record.ruleset, record.ruleset_fingerprint)).or_default() += 1;
+        *self.agents.entry(record.agents.join(" - ")).or_default() += 1;
+        let result = match record.result {
+            Some(RecordedResult::First) => "player 1 won",
+            Some(RecordedResult::Second) => "player 2 won",
+            Some(RecordedResult::Draw) => "drawn",
+            None => "not finished",
+        };
+        *self.results.entry(result).or_default() += 1;
+        if record.result.is_some() {
+            *self.reasons.entry(record.reason.clone().unwrap_or_else(|| "resigned".to_owned())).or_default() += 1;
+        }
+        let series = serde_json::from_str::<Value>(line)?["series"].as_str().map(str::to_owned);
+        if let Some(series) = series {
+            *self.series.entry(series).or_default() += 1;
+        }
+        if self.check != Check::Form
+            && let Some(rules) = self.rules_of(&record)?
+        {
+            record.replay(&rules)?;
+            self.rules = Some(rules);
+            self.played_over.push(record);
+        }
+        Ok(())
+    }
+
+    /// Returns the rules of a game; `None` if they are unknown and nobody has demanded them.
+    fn rules_of(&mut self, record: &GameRecord) -> anyhow::Result<Option<Arc<Rules>>> {
+        if let Some(rules) = self.ruleset.as_ref().or_else(|| self.shipped.get(&record.ruleset)) {
+            return Ok(Some(Arc::clone(rules)));
+        }
+        let known = presets::ruleset(&record.ruleset);
+        let is_same = known.is_some_and(|now| ruleset_fingerprint(&now) == record.ruleset_fingerprint);
+        if !is_same && self.check != Check::Demanded {
+            return Ok(None);
+        }
+        if !presets::NAMES.contains(&record.ruleset.as_str()) {
+            bail!("{:?} is no shipped ruleset; name its file with --ruleset", record.ruleset);
+        }
+        let rules = rulesets_source::load(&record.ruleset)?;
+        self.shipped.insert(record.ruleset.clone(), Arc::clone(&rules));
+        Ok(Some(rules))
+    }
+
+    /// Returns what the games are like, by name, if they are all of one ruleset and there is something to tell.
+    fn likeness(&self) -> Option<Value> {
+        let games: Vec<&GameRecord> = self.played_over.iter().collect();
+        let rules = self.rules.as_ref().filter(|_| self.rulesets.len() == 1)?;
+        let metrics = measure(rules, &games, &MetricsConfig::default()).ok()?;
+        let told = metrics.headlines().into_iter().map(|(name, text)| (name.to_string(), json!(text)));
+        Some(Value::Object(told.collect()))
+    }
+
+    fn add_to(self, report: &mut Report) {
+        report.add("games", self.count);
+        report.add("actions", self.actions);
+        let mean = self.actions as f64 / self.count.max(1) as f64;
+        report.add("actions_a_game", (mean * 10.0).round() / 10.0);
+        report.add("rulesets", json!(self.rulesets));
+        report.add("agents", json!(self.agents));
+        report.add("results", json!(self.results));
+        report.add("ends", json!(self.reasons));
+        if !self.series.is_empty() {
+            report.add("matches", self.series.len());
+        }
+        if let Some(stale) = self.stale() {
+            report.add("warning", stale);
+        }
+        match self.played_over.len() as u64 {
+            0 if self.check == Check::Form => report.add("verified", "the form alone; --verify plays the games over"),
+            count if count == self.count => {
+                report.add("verified", "every action is legal, every result and reason is that of the rules");
+            }
+            count => report.add(
+                "verified",
+                format!("{count} games; the others are of rules unknown here: name their file with --ruleset"),
+            ),
+        }
+        report.add_known("what_they_are_like", self.likeness());
+    }
+
+    /// Says which rulesets have other parameters now than in these games.
+    fn stale(&self) -> Option<String> {
+        let changed: Vec<String> = self
+            .rulesets
+            .keys()
+            .filter_map(|key| {
+                let (id, fingerprint) = key.strip_suffix(')')?.split_once(" (")?;
+                let now = ruleset_fingerprint(&presets::ruleset(id)?);
+                (now != fingerprint).then(|| format!("{id} has other parameters now ({now}) than in these games"))
+            })
+            .collect();
+        (!changed.is_empty()).then(|| changed.join("; "))
+    }
+}
+
+fn metrics(path: &Path, bytes: u64, first: Value, mut lines: Lines<'_>) -> anyhow::Result<Report> {
+    let (mut count, mut last) = (1_u64, first);
+    while let Some(line) = lines.next()? {
+        if !line.trim().is_empty() {
+            last = serde_json::from_str(&line)
+                .with_context(|| format!("{}, line {}: not JSON", path.display(), lines.number))?;
+            count += 1;
+        }
+    }
+    let mut report = Report::new("metrics", path);
+    report.add("bytes", bytes);
+    report.add("lines", count);
+    add_metrics(&mut report, &last);
+    Ok(report)
+}
+
+/// Adds what the last line of metrics says.
+pub(super) fn add_metrics(report: &mut Report, last: &Value) {
+    for name in ["generation", "samples_total", "steps_total", "draw_rate", "first_player_score", "losses", "verdict"] {
+        report.add_known(name, last.get(name).filter(|value| !value.is_null()).cloned());
+    }
+}

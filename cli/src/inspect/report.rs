@@ -1,0 +1,86 @@
+//! What was found, for people and for programs.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+/// Facts by name, in the order in which they are told.
+pub(super) struct Report {
+    facts: Vec<(&'static str, Value)>,
+}
+
+impl Report {
+    /// Begins a report on a file or folder of some kind.
+    pub(super) fn new(kind: &str, path: &Path) -> Report {
+        let mut report = Report { facts: Vec::new() };
+        report.add("kind", kind);
+        report.add("path", path.display().to_string());
+        report
+    }
+
+    /// Adds a fact. Names are words joined by `_`.
+    pub(super) fn add(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.facts.push((name, value.into()));
+    }
+
+    /// Adds a fact if it is known.
+    pub(super) fn add_known(&mut self, name: &'static str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.add(name, value);
+        }
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        Value::Object(self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>())
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let width = self.facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for (name, value) in &self.facts {
+            let name = name.replace('_', " ");
+            let lines = lines(value);
+            for (index, line) in lines.iter().enumerate() {
+                let name = if index == 0 { name.as_str() } else { "" };
+                text.push_str(format!("{name:<width$}  {line}").trim_end());
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+/// Returns a value as lines: entries of objects and lists one a line.
+fn lines(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Null => vec!["-".to_owned()],
+        Value::Array(values) if values.is_empty() => vec!["none".to_owned()],
+        Value::Array(values) => values.iter().flat_map(lines).collect(),
+        Value::Object(entries) if entries.is_empty() => vec!["none".to_owned()],
+        Value::Object(entries) => {
+            let width = entries.keys().map(String::len).max().unwrap_or(0);
+            entries.iter().map(|(name, value)| format!("{name:<width$}  {}", lines(value).join(" "))).collect()
+        }
+        other => vec![other.to_string()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn facts_are_told_in_order_and_in_columns() {
+        let mut report = Report::new("thing", Path::new("a/b"));
+        report.add("games_played", 12);
+        report.add_known("unknown", None::<u64>);
+        report.add("ends", json!({ "blockade": 3, "dux captured": 9 }));
+        report.add("notes", json!(["one", "two"]));
+        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\nnotes         one\n              two\n";
+        assert_eq!(report.to_text(), expected);
+        assert_eq!(report.to_json()["games_played"], 12);
+    }
+}

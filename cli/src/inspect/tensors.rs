@@ -1,0 +1,166 @@
+//! Models, checkpoints, weights, shards, exported networks.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::{Rules, presets};
+use latrunculi_model::{Device, Model, ModelInfo, TensorFileHeader, Trainer};
+use latrunculi_selfplay::{ShardSummary, read_shard};
+use serde_json::{Value, json};
+
+use super::report::Report;
+use crate::model_card::measurement;
+use crate::rulesets_source;
+
+/// Inspects a safetensors file: a model, a checkpoint, weights for other programs.
+pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
+    let header = TensorFileHeader::read(path)?;
+    let kind = match header.kind() {
+        Some(kind) => kind.strip_prefix("latrunculi ").unwrap_or(kind).to_owned(),
+        None if header.metadata.contains_key("description") => "exported weights".to_owned(),
+        None => "weights of another program".to_owned(),
+    };
+    let mut report = Report::new(&kind, path);
+    report.add("bytes", header.file_bytes);
+    report.add("tensors", header.tensors.len());
+    report.add("numbers", header.entry_count());
+    let described = |key: &str| -> anyhow::Result<Option<Value>> {
+        let Some(text) = header.metadata.get(key) else { return Ok(None) };
+        serde_json::from_str(text).map(Some).with_context(|| {
+            format!("{}: what it says of itself under {key:?} is unreadable; write the file anew", path.display())
+        })
+    };
+    report.add_known("format_version", header.metadata.get("format_version").cloned());
+    report.add_known("network", described("network")?);
+    report.add_known("shape", described("shape")?);
+    if let Some(info) = described("info")? {
+        add_model(&mut report, path, info)?;
+    }
+    report.add_known("counters", described("counters")?);
+    report.add_known("training", described("training")?);
+    if let Some(description) = described("description")? {
+        report.add_known("ruleset", description["ruleset"]["name"].as_str());
+    }
+    if verify {
+        match kind.as_str() {
+            "model" => _ = Model::load(path, Device::CPU)?,
+            "checkpoint" => _ = Trainer::load(path, Device::CPU)?,
+            _ => bail!("{}: only models and checkpoints can be verified here", path.display()),
+        }
+        report.add("verified", "every number is finite and every tensor as the network needs it");
+    }
+    Ok(report)
+}
+
+/// Adds what a model says of its ruleset, its making and its strength.
+fn add_model(report: &mut Report, path: &Path, info: Value) -> anyhow::Result<()> {
+    let info: ModelInfo = serde_json::from_value(info)
+        .with_context(|| format!("{}: what it says of its making is unreadable", path.display()))?;
+    report.add("ruleset", info.ruleset.clone());
+    report.add_known("ruleset_fingerprint", info.rules().ok().map(|rules| ruleset_fingerprint(rules.ruleset())));
+    report.add("steps", info.training.steps);
+    report.add("positions", info.training.samples);
+    let history = &info.history;
+    report.add_known("games", history.games);
+    report.add_known("generations", history.generations);
+    report.add_known("seed", history.seed);
+    report.add_known("program", history.program.clone());
+    report.add_known("commit", history.commit.clone());
+    if !history.strength.is_empty() {
+        report.add("strength", history.strength.iter().map(measurement).collect::<Vec<_>>());
+    }
+    report.add_known("first_player", history.first_player.as_ref().map(measurement));
+    if !info.notes.is_empty() {
+        report.add("notes", json!(info.notes));
+    }
+    Ok(())
+}
+
+/// Inspects a numpy archive: a shard, or what export wrote.
+pub(super) fn npz(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::Result<Report> {
+    let names = array_names(path)?;
+    let has = |name: &str| names.iter().any(|found| found == name);
+    if !has("run_seed") {
+        let kind = match (has("description"), has("planes")) {
+            (true, _) => "exported weights",
+            (false, true) => "positions to check an exported network with",
+            (false, false) => bail!(
+                "{}: an archive, but neither a shard nor exported weights; it holds {}",
+                path.display(),
+                names.join(", ")
+            ),
+        };
+        let mut report = Report::new(kind, path);
+        report.add("bytes", std::fs::metadata(path)?.len());
+        report.add("arrays", names);
+        return Ok(report);
+    }
+    let summary = ShardSummary::read(path)?;
+    let mut report = Report::new("shard", path);
+    report.add("bytes", std::fs::metadata(path)?.len());
+    report.add("ruleset", summary.ruleset.clone());
+    report.add("ruleset_fingerprint", summary.fingerprint.clone());
+    let [files, ranks, planes, scalars] = summary.shape;
+    report.add("shape", json!({ "files": files, "ranks": ranks, "planes": planes, "scalars": scalars }));
+    report.add("run_seed", summary.run_seed);
+    report.add("generation", summary.generation);
+    report.add("samples", summary.samples);
+    report.add("actions_a_sample", rounded(summary.actions as f64 / summary.samples.max(1) as f64, 10.0));
+    if verify {
+        let rules = rules_of(path, &summary, ruleset)?;
+        let (_, samples) = read_shard(path, &rules)?;
+        let games: std::collections::BTreeSet<_> = samples.games.iter().collect();
+        report.add("games", games.len());
+        let scores = samples.win_draw_loss.iter().map(|value| f64::from(value[0] + value[1] / 2.0));
+        report.add("score_of_who_acts", rounded(scores.sum::<f64>() / samples.weights.len().max(1) as f64, 1000.0));
+        report.add("verified", "every number is finite and every array as the format has it");
+    }
+    Ok(report)
+}
+
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
+}
+
+/// Returns the rules that a shard was played under: those named, those of its run, or the shipped ones.
+fn rules_of(path: &Path, summary: &ShardSummary, ruleset: Option<&str>) -> anyhow::Result<Arc<Rules>> {
+    if let Some(name) = ruleset {
+        return rulesets_source::load(name);
+    }
+    let beside = path.parent().and_then(Path::parent).map(|root| root.join("ruleset.toml"));
+    if let Some(file) = beside.filter(|file| file.is_file()) {
+        return rulesets_source::load(&file.to_string_lossy());
+    }
+    if presets::NAMES.contains(&summary.ruleset.as_str()) {
+        return rulesets_source::load(&summary.ruleset);
+    }
+    bail!("{}: {:?} is no shipped ruleset; name its file with --ruleset", path.display(), summary.ruleset)
+}
+
+/// Returns the names of the arrays in an archive, without reading them.
+fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let archive = zip::ZipArchive::new(std::io::BufReader::new(file))
+        .with_context(|| format!("{}: not an archive, or cut off; write it anew", path.display()))?;
+    let mut names: Vec<String> =
+        archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name).to_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Inspects an exported network, which the description beside it describes.
+pub(super) fn network(path: &Path) -> anyhow::Result<Report> {
+    let is_onnx = path.extension().is_some_and(|extension| extension == "onnx");
+    let mut report = Report::new(if is_onnx { "ONNX network" } else { "TorchScript network" }, path);
+    report.add("bytes", std::fs::metadata(path)?.len());
+    let description = path.with_extension("json");
+    if description.is_file() {
+        super::texts::add_description(&mut report, &description)?;
+    } else {
+        report.add("description", format!("there is no {} beside it; export writes one", description.display()));
+    }
+    Ok(report)
+}

@@ -1,0 +1,61 @@
+//! Files of game records, to which games are added and from which they are read.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use latrunculi_engine::GameRecord;
+use latrunculi_engine::record::read_records;
+
+use crate::rulesets_source;
+
+/// Saved games are small; what is larger is something else.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Reads all games of a file.
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<GameRecord>> {
+    let text = rulesets_source::read_text(path, FILE_BYTES_MAX)?;
+    read_records(text.as_bytes()).with_context(|| format!("{}", path.display()))
+}
+
+/// Checks that a game can be added to a file, before it is played.
+pub(super) fn check(path: &Path) -> anyhow::Result<()> {
+    if path.exists() {
+        return read(path).map(|_| ()).with_context(|| left_alone(path));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
+    Ok(())
+}
+
+fn left_alone(path: &Path) -> String {
+    format!("games cannot be added to {}, which is left as it is", path.display())
+}
+
+/// Adds a game to a file, making it if it is not there; a file that is something else is left alone.
+pub(super) fn append(path: &Path, record: &GameRecord) -> anyhow::Result<()> {
+    let mut line = record.to_line() + "\n";
+    if path.exists() {
+        read(path).with_context(|| left_alone(path))?;
+        // A last line that somebody has written without its end must not run into ours.
+        if std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|&last| last != b'\n')) {
+            line.insert(0, '\n');
+        }
+    }
+    let write = || -> std::io::Result<()> {
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        let before = file.metadata()?.len();
+        let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_all());
+        if written.is_err() {
+            cut_back(&file, before);
+        }
+        written
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Takes half a line away again. If that fails too, the line's own fault says so on reading.
+fn cut_back(file: &File, length: u64) {
+    _ = file.set_len(length);
+}

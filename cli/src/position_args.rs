@@ -1,0 +1,93 @@
+//! Positions as commands take them: a text, or a place in a game record; and actions played from there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use clap::Args;
+use latrunculi_engine::record::read_records;
+use latrunculi_engine::{GameState, Player, Rules};
+
+use crate::rulesets_source;
+
+/// Files of game records are smaller; what is larger is something else.
+const RECORDS_BYTES_MAX: u64 = 1 << 30;
+
+/// Which position.
+#[derive(Args)]
+pub(crate) struct PositionArgs {
+    /// A shipped ruleset, or the path of a file [default: that of the --record]
+    #[arg(long, required_unless_present = "record")]
+    ruleset: Option<String>,
+    /// `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position
+    #[arg(long, default_value = "initial")]
+    position: String,
+    /// Who is to act in a list of pieces
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=2))]
+    player: u64,
+    /// A position of a recorded game: the file, with --game and --ply
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["position", "player"])]
+    record: Option<PathBuf>,
+    /// Which game of the file, from 1 [default: the last]
+    #[arg(long, value_name = "N", requires = "record", value_parser = clap::value_parser!(u64).range(1..))]
+    game: Option<u64>,
+    /// After how many actions of the game [default: all]
+    #[arg(long, value_name = "N", requires = "record")]
+    ply: Option<usize>,
+    /// Actions to play from there, as "a1-a2 b7-b6"
+    #[arg(long, value_name = "ACTIONS", default_value = "", hide_default_value = true)]
+    actions: String,
+}
+
+impl PositionArgs {
+    /// Returns the game that stands at the position.
+    pub(crate) fn state(&self) -> anyhow::Result<GameState> {
+        let mut state = match &self.record {
+            Some(_) => self.recorded()?,
+            None => read_state(self.ruleset.as_deref().unwrap_or_default(), &self.position, self.player)?,
+        };
+        for (index, text) in self.actions.split([' ', ',']).filter(|text| !text.is_empty()).enumerate() {
+            let action = state.parse_action(text).with_context(|| format!("action {} of --actions", index + 1))?;
+            state.play(action);
+        }
+        Ok(state)
+    }
+
+    fn recorded(&self) -> anyhow::Result<GameState> {
+        let path = self.record.as_deref().unwrap_or(std::path::Path::new(""));
+        let shown = path.display();
+        let text = rulesets_source::read_text(path, RECORDS_BYTES_MAX)?;
+        let records = read_records(text.as_bytes()).with_context(|| shown.to_string())?;
+        ensure!(!records.is_empty(), "{shown} holds no game");
+        let number = self.game.unwrap_or(records.len() as u64);
+        let Some(record) = records.get(number as usize - 1) else {
+            bail!("{shown} holds {} games, there is no game {number}", records.len());
+        };
+        let rules: Arc<Rules> = rulesets_source::load(self.ruleset.as_deref().unwrap_or(&record.ruleset))
+            .with_context(|| format!("the ruleset of {shown}"))?;
+        let played = record.actions.len();
+        let ply = self.ply.unwrap_or(played);
+        ensure!(ply <= played, "game {number} of {shown} has {played} actions, there is no ply {ply}");
+        let mut states = Vec::new();
+        let end = record
+            .replay_with(&rules, |state, _| states.push(state.clone()))
+            .with_context(|| format!("game {number} of {shown}"))?;
+        states.push(end);
+        Ok(states.swap_remove(ply))
+    }
+}
+
+/// Reads a position as every command takes it: `initial`, a list of pieces, or the line of a position.
+pub(crate) fn read_state(ruleset: &str, position: &str, player: u64) -> anyhow::Result<GameState> {
+    let rules = rulesets_source::load(ruleset)?;
+    if position == "initial" {
+        return Ok(GameState::new(rules));
+    }
+    let to_act = Player::from_number(player).unwrap_or(Player::First);
+    let read = if position.contains(':') && !position.contains('/') {
+        rules.parse_pieces(position, to_act)?
+    } else {
+        rules.parse_position(position)?
+    };
+    Ok(GameState::from_position(rules, read))
+}

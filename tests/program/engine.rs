@@ -1,0 +1,274 @@
+//! The line protocol, as another program meets it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+
+use latrunculi_engine::encoding::{EncodedPosition, Shape};
+use latrunculi_engine::{GameState, Rules, presets};
+use serde_json::Value;
+
+use crate::support::{assert_refused, complaint, latrunculi_reading, printed, program, root};
+
+/// Sends lines all at once; returns everything that was answered.
+fn converse(input: &[u8]) -> String {
+    let output = latrunculi_reading(&["engine"], input);
+    assert!(output.status.success(), "{}", complaint(&output));
+    assert_eq!(complaint(&output), "");
+    printed(&output)
+}
+
+/// Sends lines; returns their answers one by one.
+fn answers(lines: &[&str]) -> Vec<String> {
+    let said = converse((lines.join("\n") + "\n").as_bytes());
+    let answers: Vec<String> = said.split_terminator("\n\n").map(str::to_owned).collect();
+    assert_eq!(answers.len(), lines.len(), "one answer a command: {said}");
+    answers
+}
+
+/// A program at the other end of the line.
+struct Driver {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    fn start() -> Driver {
+        let mut child =
+            program(&["engine"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let input = child.stdin.take().expect("a pipe");
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Driver { child, input, output }
+    }
+
+    fn send(&mut self, line: &str) {
+        writeln!(self.input, "{line}").expect("sent");
+    }
+
+    /// Reads one answer without its sign; lines of `info` come first.
+    fn receive(&mut self) -> (Vec<String>, String) {
+        let (mut info, mut answer) = (Vec::new(), Vec::new());
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).expect("read") > 0, "the program has gone");
+            let line = line.trim_end();
+            match line {
+                "" => break,
+                _ if line.starts_with("info ") => info.push(line.to_owned()),
+                _ => answer.push(line.to_owned()),
+            }
+        }
+        let answer = answer.join("\n");
+        (info, answer.strip_prefix('=').unwrap_or_else(|| panic!("refused: {answer}")).trim().to_owned())
+    }
+
+    fn ask(&mut self, line: &str) -> String {
+        self.send(line);
+        self.receive().1
+    }
+}
+
+#[test]
+fn the_documented_conversation_takes_place_word_for_word() {
+    let text = std::fs::read_to_string(root().join("docs/PROTOCOL.md")).expect("docs/PROTOCOL.md");
+    let (_, rest) = text.split_once("```text dialogue\n").expect("a conversation");
+    let (dialogue, _) = rest.split_once("```").expect("its end");
+    let sent: Vec<&str> = dialogue.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    assert!(sent.len() > 15, "the conversation shows the protocol");
+    let received: String =
+        dialogue.lines().filter(|line| !line.starts_with("> ")).flat_map(|line| [line, "\n"]).collect();
+    assert_eq!(converse((sent.join("\n") + "\n").as_bytes()), received);
+}
+
+#[test]
+fn another_program_plays_a_whole_game_from_what_it_is_told() {
+    let mut driver = Driver::start();
+    driver.ask("ruleset dux-hunt-16");
+    driver.ask("agent alphabeta:nodes=200");
+    let mut played = 0;
+    let outcome = loop {
+        let state: Value = serde_json::from_str(&driver.ask("state")).expect("JSON");
+        assert_eq!(state["actions_played"], played);
+        if !state["outcome"].is_null() {
+            assert!(state["to_act"].is_null() && state["legal_count"] == 0);
+            break state["outcome"].clone();
+        }
+        let legal = driver.ask("legal");
+        let legal: Vec<&str> = legal.lines().collect();
+        assert_eq!(state["legal_count"], legal.len());
+        // Player 1 takes what the engine finds, player 2 takes the middle of the list.
+        if state["to_act"] == 1 {
+            driver.send("genmove");
+            let (info, action) = driver.receive();
+            assert!(legal.iter().any(|line| line.split(' ').next() == Some(&action)), "{action}");
+            let expected = format!(" pv {action}");
+            assert!(info.last().expect("info").contains(&expected), "{info:?}");
+        } else {
+            let action = legal[legal.len() / 2].split(' ').next().expect("an action");
+            driver.ask(&format!("play {action}"));
+        }
+        played += 1;
+    };
+    assert!(
+        ["blockade", "dux enclosed", "repetition", "no legal move", "ply cap"]
+            .contains(&outcome["reason"].as_str().unwrap())
+    );
+    let record: Value = serde_json::from_str(&driver.ask("record")).expect("JSON");
+    assert_eq!(record["actions"].as_array().map(Vec::len), Some(played));
+    assert_eq!(record["reason"], outcome["reason"]);
+    driver.ask("quit");
+    assert!(driver.child.wait().expect("the end").success());
+}
+
+#[test]
+fn a_position_is_encoded_as_networks_see_it() {
+    for (ruleset, line) in [
+        ("bell", "8/8/8/8/8/8/8 2 M14D1m16d1 place:1 - 0 1"),
+        ("beads", "12/12/4m7/12/3MmM6/MmM9/11d/D11 2 - move b3,e4 3 40"),
+    ] {
+        let answers = answers(&[&format!("ruleset {ruleset}"), &format!("position {line}"), "encode"]);
+        let encoded: Value = serde_json::from_str(answers[2].trim_start_matches("= ")).expect("JSON");
+        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).expect("shipped")).expect("valid"));
+        let position = rules.parse_position(line).expect("a position");
+        let state = GameState::from_position(Arc::clone(&rules), position);
+        let shape = Shape::of(&rules);
+        let expected = EncodedPosition::new(&rules, &position, state.repetitions());
+        let mut planes = vec![0.0; shape.planes * shape.area()];
+        expected.write_planes(&shape, &mut planes);
+        let rows =
+            encoded["planes"].as_array().expect("planes").iter().flat_map(|plane| plane.as_array().expect("rows"));
+        let said: Vec<f32> = rows
+            .flat_map(|row| row.as_array().expect("a row"))
+            .map(|value| value.as_f64().expect("0 or 1") as f32)
+            .collect();
+        assert_eq!(said, planes);
+        let scalars: Vec<f32> = encoded["scalars"]
+            .as_array()
+            .expect("scalars")
+            .iter()
+            .map(|value| value.as_f64().expect("a number") as f32)
+            .collect();
+        let mut expected_scalars = Vec::new();
+        expected.extend_scalars(&rules, &mut expected_scalars);
+        assert_eq!(scalars, expected_scalars);
+        assert_eq!(encoded["scalar_names"].as_array().map(Vec::len), Some(shape.scalars));
+        let mut legal = Vec::new();
+        state.legal_actions(&mut legal);
+        let actions = encoded["actions"].as_array().expect("actions");
+        assert_eq!(actions.len(), legal.len());
+        for (said, &action) in actions.iter().zip(&legal) {
+            assert_eq!(said["action"], state.action_text(action));
+            assert_eq!(said["indices"], serde_json::json!(rules.action_indices(&position, action)));
+        }
+        assert_eq!(encoded["shape"]["policy"], shape.policy_len());
+    }
+}
+
+#[test]
+fn thinking_without_an_end_ends_when_it_is_told_to() {
+    let mut driver = Driver::start();
+    driver.ask("agent mcts:sims=10000000");
+    driver.send("go");
+    let mut line = String::new();
+    driver.output.read_line(&mut line).expect("the first word");
+    assert!(line.starts_with("info sims 64 "), "{line}");
+    driver.send("stop");
+    assert!(driver.receive().1.starts_with('@'));
+    assert_eq!(driver.receive().1, "", "the answer to stop");
+    // What was told to stop is over: the next search is its own.
+    driver.send("go sims 200");
+    assert!(driver.receive().0.last().expect("info").starts_with("info sims 200 "));
+    driver.ask("agent alphabeta:depth=96");
+    driver.send("go seconds 0.05");
+    assert!(driver.receive().1.starts_with('@'));
+    driver.ask("quit");
+    assert!(driver.child.wait().expect("the end").success());
+}
+
+#[test]
+fn a_stop_ends_no_search_that_is_asked_for_after_it() {
+    let answers = answers(&["agent mcts:sims=100", "stop", "go", "legal", "7 ping still here"]);
+    assert!(answers[2].contains("info sims 100 "), "{}", answers[2]);
+    assert_eq!(answers[4], "=7 still here");
+}
+
+#[test]
+fn nonsense_is_refused_in_one_line_and_changes_nothing() {
+    let nonsense = [
+        ("frobnicate", "unknown command"),
+        ("lgeal", "did you mean legal?"),
+        ("ruleset atlantis", "there is no ruleset"),
+        ("ruleset .", "not a file"),
+        ("ruleset Cargo.toml", "Cargo.toml:"),
+        ("position", ""),
+        ("position nonsense", "not a position"),
+        ("position initial actions", ""),
+        ("position initial actions @a1 zz", "action 2: "),
+        ("position 8/8/8/8/8/8/8", "player to act"),
+        ("play", "needs an action"),
+        ("play @z9", "not a square"),
+        ("play a1-a2", "still being placed"),
+        ("play @a1 @a1", "action 2: "),
+        ("undo", "nothing has been played"),
+        ("undo -1", "at least 1"),
+        ("undo 99999999999999999999", "at least 1"),
+        ("seed yes", "whole number"),
+        ("agent", ""),
+        ("agent human", "play"),
+        ("agent alphabeta:depth=0", "from 1 to 96"),
+        ("agent net:no such file.safetensors", "no such file.safetensors"),
+        ("go fast", "is not a limit"),
+        ("go nodes", "needs a number"),
+        ("genmove nodes NaN", "at least 1"),
+        ("legal moves", "takes nothing"),
+        ("known nothing", ""),
+        ("quit now", "takes nothing"),
+    ];
+    let lines: Vec<&str> = nonsense.iter().map(|(line, _)| *line).chain(["position", "agent"]).collect();
+    let answers = answers(&lines);
+    for ((line, part), answer) in nonsense.iter().zip(&answers) {
+        assert_eq!(answer.starts_with('?'), !part.is_empty(), "{line}: {answer}");
+        assert!(answer.contains(part), "{line}: {answer}");
+    }
+    let [position, agent] = &answers[answers.len() - 2..] else { panic!() };
+    assert_eq!(position, "= 8/8/8/8/8/8/8 1 M16D1m16d1 place:2 - 0 0");
+    assert_eq!(agent, "= alphabeta:nodes=20000");
+}
+
+#[test]
+fn lines_that_are_no_text_are_refused_and_the_conversation_goes_on() {
+    let mut input = b"\xff\xfe\xfd\nplay @a\0a\n".to_vec();
+    input.extend(vec![b'x'; 3 << 20]);
+    input.extend(b"\n\n# nothing\n\t\nping here\r\nname");
+    let said = converse(&input);
+    let answers: Vec<&str> = said.split_terminator("\n\n").collect();
+    assert_eq!(answers.len(), 5, "{said}");
+    for (answer, part) in
+        answers.iter().zip(["? the line is not UTF-8", "? the line holds a control", "? the line has more"])
+    {
+        assert!(answer.starts_with(part), "{answer}");
+    }
+    assert_eq!(answers[3..], ["= here", "= latrunculi"]);
+}
+
+#[test]
+fn whoever_goes_away_ends_the_conversation_quietly() {
+    // Nobody reads the answers.
+    let mut child = program(&["engine"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // The pipe may be closed before all is written.
+    let _ = stdin.write_all("encode\n".repeat(2000).as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().expect("the end");
+    assert!(output.status.success(), "{}", complaint(&output));
+    assert_eq!(complaint(&output), "");
+    assert_refused(&["engine", "--ruleset", "bel"], 1, &["did you mean bell?"]);
+    assert_refused(&["engine", "--agent", "human"], 1, &["play"]);
+}

@@ -1,0 +1,100 @@
+//! `match`, as a user meets it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{assert_refused, complaint, latrunculi, printed};
+
+fn matched(arguments: &[&str]) -> String {
+    let output = latrunculi(&[&["match"], arguments].concat());
+    assert!(output.status.success(), "{}", complaint(&output));
+    printed(&output)
+}
+
+#[test]
+fn a_match_tells_score_interval_and_how_its_games_ended() {
+    let text = matched(&["greedy", "random", "--ruleset", "savard", "--games", "12", "--quiet"]);
+    for part in ["A greedy", "B random", "score of A", "95 % [", "Elo", "distinct games", "ends", "per game"] {
+        assert!(text.contains(part), "{part:?} is missing from\n{text}");
+    }
+}
+
+#[test]
+fn a_match_that_could_only_repeat_one_game_says_so_and_gives_no_interval() {
+    // Neither agent draws lots and no action opens the game: all pairs are the first.
+    let arguments =
+        ["alphabeta:depth=1", "alphabeta:depth=2", "--ruleset", "dutch-8x8", "--games", "20", "--opening", "0"];
+    let text = matched(&[&arguments[..], &["--quiet"]].concat());
+    assert!(text.contains("no interval") && text.contains("distinct games 2 of"), "{text}");
+    let report: Value =
+        serde_json::from_str(&matched(&[&arguments[..], &["--json", "--quiet"]].concat())).expect("JSON");
+    assert!(report["interval"].is_null());
+    assert!(report["interval_refused"].is_string(), "{report}");
+    assert_eq!(report["games_distinct"], 2);
+}
+
+#[test]
+fn a_match_goes_on_from_its_ledger_and_comes_to_the_same_result() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = folder.path().join("ledger.jsonl");
+    let ledger = ledger.to_str().expect("a path");
+    let arguments = ["greedy", "random", "--ruleset", "savard", "--games", "10", "--seed", "4", "--quiet"];
+    let whole = matched(&arguments);
+    let first = matched(&[&arguments[..], &["--ledger", ledger]].concat());
+    assert_eq!(first, whole);
+    let lines = fs::read_to_string(ledger).expect("the ledger");
+    assert_eq!(lines.lines().count(), 10);
+    // Killed in the middle of the fourth line.
+    let end = lines.match_indices('\n').nth(2).expect("three lines").0;
+    fs::write(ledger, &lines[..end + 40]).expect("written");
+    assert_eq!(matched(&[&arguments[..], &["--ledger", ledger]].concat()), whole);
+    assert_eq!(fs::read_to_string(ledger).expect("the ledger").lines().count(), 10);
+    // The games that count, as records that other commands read.
+    let records = folder.path().join("records.jsonl");
+    let records = records.to_str().expect("a path");
+    matched(&[&arguments[..], &["--ledger", ledger, "--records", records]].concat());
+    assert!(printed(&latrunculi(&["inspect", records])).contains("savard"));
+    assert_refused(
+        &["match", "greedy", "random", "--ruleset", "savard", "--records", records],
+        1,
+        &["is there already"],
+    );
+    assert_refused(
+        &["match", "greedy", "random", "--ruleset", "savard", "--ledger", "Cargo.toml", "--quiet"],
+        1,
+        &["Cargo.toml", "line 1"],
+    );
+}
+
+#[test]
+fn nonsense_is_refused_with_its_reason() {
+    for (arguments, status, word) in [
+        (&["match"][..], 2, "<A>"),
+        (&["match", "random", "greedy"], 2, "--ruleset"),
+        (&["match", "random", "greedy", "--ruleset", "bel"], 1, "did you mean bell?"),
+        (&["match", "rndom", "greedy", "--ruleset", "bell"], 2, "did you mean random?"),
+        (&["match", "human", "greedy", "--ruleset", "bell"], 1, "play"),
+        (&["match", "random", "net:lost.safetensors", "--ruleset", "bell"], 1, "lost.safetensors"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--games", "0"], 1, "1 to 1000000"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--games", "-3"], 2, "-3"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "5,5"], 2, "less than"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "NaN,5"], 2, "two numbers"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "0,inf"], 2, "two numbers"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "0,20", "--alpha", "0"], 1, "alpha"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "0,20", "--beta", "NaN"], 1, "beta"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--records", "no/such/folder/x"], 1, "no/such/folder"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--ledger", "no/such/folder/x"], 1, "no/such/folder"),
+        (
+            &["match", "random", "greedy", "--ruleset", "bell", "--ledger", "/dev/full", "--quiet"],
+            1,
+            "it is not a file",
+        ),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--ledger", ".", "--quiet"], 1, "s a directory"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--games-at-once", "0"], 2, "--games-at-once"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--threads", "99999"], 2, "--threads"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--opening", "100000"], 2, "--opening"),
+    ] {
+        assert_refused(arguments, status, &[word]);
+    }
+}
