@@ -69,10 +69,15 @@ fn inspect_run(root: &Path) -> anyhow::Result<()> {
     let metrics = root.join("metrics.jsonl");
     if metrics.is_file() {
         let text = read_text(&metrics, TEXT_BYTES_MAX)?;
-        println!("generations   {}", text.lines().count());
-        if let Some(last) = text.lines().last() {
-            let last: serde_json::Value =
-                serde_json::from_str(last).with_context(|| format!("{}: last line", metrics.display()))?;
+        let lines: Vec<serde_json::Value> = text
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<_, _>>()
+            .with_context(|| format!("{}: a line of it", metrics.display()))?;
+        // The round after the last generation only trains.
+        let played: Vec<&serde_json::Value> = lines.iter().filter(|line| line.get("games").is_some()).collect();
+        println!("generations   {}", played.len());
+        if let Some(last) = played.last() {
             for name in ["games", "samples_total", "steps_total", "draw_rate", "first_player_score"] {
                 if let Some(value) = last.get(name) {
                     println!("  {name:<20} {value}");
