@@ -71,10 +71,14 @@ fn run(root: &Path) -> anyhow::Result<Report> {
     let metrics = root.join("metrics.jsonl");
     if metrics.is_file() {
         let text = read_text(&metrics, TEXT_BYTES_MAX)?;
-        if let Some(last) = text.lines().last() {
-            let last: Value =
-                serde_json::from_str(last).with_context(|| format!("{}: last line", metrics.display()))?;
-            add_metrics(&mut report, &last);
+        let lines: Vec<Value> = text
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<_, _>>()
+            .with_context(|| format!("{}: a line of it", metrics.display()))?;
+        // The round after the last generation only trains.
+        if let Some(last) = lines.iter().rev().find(|line| line.get("games").is_some()) {
+            add_metrics(&mut report, last);
         }
     }
     let result = root.join("result.json");

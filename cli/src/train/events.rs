@@ -37,8 +37,9 @@ struct Summary {
 struct Scalar {
     #[prost(string, tag = "1")]
     tag: String,
-    #[prost(float, tag = "2")]
-    simple_value: f32,
+    /// Optional, so that a 0 is written too: readers take a value that is left out for none.
+    #[prost(float, optional, tag = "2")]
+    simple_value: Option<f32>,
 }
 
 /// An events file that grows by one event a time.
@@ -102,7 +103,7 @@ impl Events {
 
 fn scalar(tag: String, value: &Value) -> Option<Scalar> {
     let number = value.as_f64().or_else(|| value.as_bool().map(f64::from))?;
-    Some(Scalar { tag, simple_value: number as f32 })
+    Some(Scalar { tag, simple_value: Some(number as f32) })
 }
 
 fn now() -> f64 {
@@ -157,7 +158,7 @@ mod tests {
     fn numbers_are_written_by_name_and_what_came_after_a_checkpoint_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.out.tfevents.0");
-        let line = |games: u64| match json!({"games": games, "teacher": true, "losses": {"policy": 0.5}, "name": "x"}) {
+        let line = |games: u64| match json!({"games": games, "taught": false, "losses": {"policy": 0.5}, "name": "x"}) {
             Value::Object(line) => line,
             _ => Map::new(),
         };
@@ -173,7 +174,9 @@ mod tests {
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].file_version.as_deref(), Some("brain.Event:2"));
         let last = found[2].summary.as_ref().unwrap();
-        let tags: Vec<(&str, f32)> = last.values.iter().map(|value| (value.tag.as_str(), value.simple_value)).collect();
-        assert_eq!((found[2].step, tags), (1, vec![("games", 9.0), ("losses/policy", 0.5), ("teacher", 1.0)]));
+        let tags: Vec<(&str, Option<f32>)> =
+            last.values.iter().map(|value| (value.tag.as_str(), value.simple_value)).collect();
+        let expected = [("games", Some(9.0)), ("losses/policy", Some(0.5)), ("taught", Some(0.0))];
+        assert_eq!((found[2].step, tags), (1, expected.to_vec()), "a 0 is a value too");
     }
 }

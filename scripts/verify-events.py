@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Compares the TensorBoard events of a training run with its metrics, read by TensorBoard itself.
+
+    python3 -m venv venv && venv/bin/pip install tensorboard
+    venv/bin/python scripts/verify-events.py runs/quick-1
+
+Every number of metrics.jsonl must be there under its name and generation, and none besides. Exit status 1 when one
+differs.
+"""
+
+import json
+import pathlib
+import sys
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+
+def numbers(line):
+    """Returns the numbers of a line of metrics by name; those within objects as object/number."""
+    found = {}
+    for name, value in line.items():
+        inner = {f"{name}/{key}": value for key, value in value.items()} if isinstance(value, dict) else {name: value}
+        found.update({key: float(value) for key, value in inner.items() if isinstance(value, (bool, int, float))})
+    return found
+
+
+def main():
+    run = pathlib.Path(sys.argv[1])
+    accumulator = EventAccumulator(str(run / "tensorboard"), size_guidance={"scalars": 0})
+    accumulator.Reload()
+    written = {
+        (tag, event.step): event.value
+        for tag in accumulator.Tags()["scalars"]
+        for event in accumulator.Scalars(tag)
+    }
+    expected = {}
+    for text in (run / "metrics.jsonl").read_text().splitlines():
+        line = json.loads(text)
+        expected.update({(name, line["generation"]): value for name, value in numbers(line).items()})
+    faults = [f"{key}: {expected.get(key)} and {written.get(key)}" for key in sorted(expected.keys() ^ written.keys())]
+    for key in expected.keys() & written.keys():
+        # Events hold 32 bits.
+        if abs(expected[key] - written[key]) > 1e-6 * max(1.0, abs(expected[key])):
+            faults.append(f"{key}: {expected[key]} and {written[key]}")
+    print("\n".join(faults) if faults else f"{len(expected)} numbers, all as in metrics.jsonl")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
