@@ -17,6 +17,7 @@ mod play;
 mod progress;
 mod provenance;
 mod rate;
+mod report;
 mod rulesets;
 mod rulesets_source;
 mod run_dir;
