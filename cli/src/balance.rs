@@ -20,6 +20,7 @@ use latrunculi_eval::study::{
 
 use crate::match_command::stop_on_interrupt;
 use crate::network::{self, NetworkArgs};
+use crate::report;
 use crate::rulesets_source::{load_file, read_text};
 use crate::run_dir::write_whole;
 
@@ -40,11 +41,14 @@ pub(crate) struct BalanceArgs {
     #[arg(long, value_name = "AGENT,AGENT")]
     agents: Option<String>,
     /// Folder for the games and the report; a study that was stopped goes on in it
-    #[arg(long, value_name = "DIR", required_unless_present = "resume", conflicts_with = "resume")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Goes on with the study in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["study", "rulesets", "agents"])]
     resume: Option<PathBuf>,
+    /// Makes report.html again from the summary in this folder, without playing
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["study", "rulesets", "agents", "out", "resume"])]
+    report_only: Option<PathBuf>,
     /// Games are played until the score is known to so many hundredths to either side [default: 3]
     #[arg(long, value_name = "POINTS")]
     half_width: Option<f64>,
@@ -127,6 +131,11 @@ fn agents(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
+    if let Some(folder) = &args.report_only {
+        report::write_again(folder)?;
+        println!("written: {}", folder.join(report::FILE).display());
+        return Ok(());
+    }
     let (settings, rulesets, folder) = match (&args.resume, &args.out) {
         (Some(folder), _) => {
             let (settings, rulesets) = saved_study(folder)?;
@@ -311,7 +320,7 @@ fn write_files(folder: &Path, settings: &StudySettings, summary: &StudySummary) 
     write_whole(&folder.join("study.toml"), toml::to_string(settings).context("the settings")?.as_bytes())?;
     write_whole(&folder.join("summary.json"), json.as_bytes())?;
     write_whole(&folder.join("balance.csv"), summary.to_csv().as_bytes())?;
-    Ok(())
+    report::write(folder, summary)
 }
 
 /// Notes on which machine a study was played and how long it took: one line for each time that it went on.
@@ -421,7 +430,7 @@ fn text(summary: &StudySummary, folder: &Path) -> String {
     if !summary.is_complete {
         lines.push(format!("stopped early; latrunculi balance --resume {} goes on", folder.display()));
     }
-    lines.push(format!("written: summary.json, balance.csv and the games in {}", folder.display()));
+    lines.push(format!("written: report.html, summary.json, balance.csv and the games in {}", folder.display()));
     lines.join("\n") + "\n"
 }
 

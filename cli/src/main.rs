@@ -24,6 +24,7 @@ mod position_args;
 mod progress;
 mod provenance;
 mod rate;
+mod report;
 mod rulesets;
 mod rulesets_source;
 mod run_dir;

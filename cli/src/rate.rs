@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ use crate::match_command::stop_on_interrupt;
 use crate::network::{self, NetworkArgs};
 use crate::progress;
 use crate::rulesets_source;
+use crate::run_dir::write_whole;
 
 #[derive(Args)]
 pub(crate) struct RateArgs {
@@ -107,8 +108,8 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     let report = report.context("the rating")?;
     let json = serde_json::to_string_pretty(&report)? + "\n";
     if let Some(folder) = &args.out {
-        write_whole(&folder.join("rating.json"), &json)?;
-        write_whole(&folder.join("rating.csv"), &csv(&report))?;
+        write_whole(&folder.join("rating.json"), json.as_bytes())?;
+        write_whole(&folder.join("rating.csv"), csv(&report).as_bytes())?;
     }
     if args.json {
         print!("{json}");
@@ -162,14 +163,6 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
         ledger: args.out.as_ref().map(|folder| folder.join("games.jsonl")),
         ..RatingConfig::new(args.agents.clone(), args.games.div_ceil(2))
     })
-}
-
-/// Writes a file beside `path` and renames it.
-fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let written = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, path));
-    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// A bar on a terminal, a line now and then otherwise.

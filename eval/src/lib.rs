@@ -7,6 +7,7 @@ pub mod match_play;
 pub mod metrics;
 pub mod openings;
 pub mod rating;
+pub mod report;
 pub mod statistics;
 pub mod study;
 

@@ -10,6 +10,8 @@ mod metrics;
 mod metrics_laws;
 mod rating;
 mod ratings;
+mod report;
+mod report_fixture;
 mod scores;
 mod sequential;
 mod simulations;

@@ -64,7 +64,7 @@ fn a_study_that_is_killed_goes_on_to_the_same_report() {
     // The folder knows what was asked.
     let output = balance(&["--resume", path(&killed), "--quiet", "--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for file in ["summary.json", "balance.csv", "study.toml"] {
+    for file in ["summary.json", "balance.csv", "study.toml", "report.html"] {
         let read = |folder: &Path| fs::read_to_string(folder.join(file)).expect("a file");
         assert_eq!(read(&killed), read(&whole), "{file}");
     }
@@ -79,6 +79,26 @@ fn a_study_that_is_killed_goes_on_to_the_same_report() {
     // Every game is a record that other commands read.
     let csv = fs::read_to_string(whole.join("balance.csv")).expect("a table");
     assert_eq!(csv.lines().count(), 5, "{csv}");
+
+    // The page is made again from the summary, and from nothing else that must be there.
+    let page = fs::read_to_string(whole.join("report.html")).expect("a page");
+    assert!(page.contains("id=\"r-bell-8x8\"") && page.contains("class=\"opening\""));
+    fs::remove_file(whole.join("report.html")).expect("removed");
+    fs::remove_dir_all(whole.join("games")).expect("removed");
+    assert!(balance(&["--report-only", path(&whole)]).status.success());
+    assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page);
+    let summary = whole.join("summary.json");
+    let text = fs::read_to_string(&summary).expect("a summary");
+    for (wrong, part) in [
+        (&text[..text.len() / 2], "holds no summary"),
+        ("{}", "holds no summary"),
+        (&text.replacen("\"format\": 1", "\"format\": 9", 1), "format 9, this program reads"),
+    ] {
+        fs::write(&summary, wrong).expect("written");
+        let complaint = complaint(&["--report-only", path(&whole)]);
+        assert!(complaint.contains("summary.json") && complaint.contains(part), "{complaint}");
+    }
+    assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page, "it was left alone");
 }
 
 #[test]

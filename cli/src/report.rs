@@ -1,0 +1,48 @@
+//! The report of a balance study, written and made again.
+
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use latrunculi_engine::Ruleset;
+use latrunculi_eval::report;
+use latrunculi_eval::study::StudySummary;
+use latrunculi_eval::study::summary::SUMMARY_VERSION;
+
+use crate::rulesets_source::{load_file, read_text};
+use crate::run_dir::write_whole;
+
+/// The name of the report in the folder of a study.
+pub(crate) const FILE: &str = "report.html";
+/// A summary of thousands of rulesets is some hundred megabytes.
+const SUMMARY_BYTES_MAX: u64 = 1 << 30;
+
+/// Writes the report of a study into its folder.
+pub(crate) fn write(folder: &Path, summary: &StudySummary) -> anyhow::Result<()> {
+    let page = report::html(summary, &rulesets(folder, summary));
+    write_whole(&folder.join(FILE), page.as_bytes())?;
+    Ok(())
+}
+
+/// Makes the report again from `summary.json`; nothing is played.
+pub(crate) fn write_again(folder: &Path) -> anyhow::Result<StudySummary> {
+    let path = folder.join("summary.json");
+    let text = read_text(&path, SUMMARY_BYTES_MAX)?;
+    let not_a_summary = || format!("{} holds no summary of a balance study", path.display());
+    let value: serde_json::Value = serde_json::from_str(&text).with_context(not_a_summary)?;
+    let format = value.get("format").and_then(serde_json::Value::as_u64).with_context(not_a_summary)?;
+    ensure!(
+        format == u64::from(SUMMARY_VERSION),
+        "{} has format {format}, this program reads format {SUMMARY_VERSION}; balance --resume makes it anew",
+        path.display()
+    );
+    let summary: StudySummary = serde_json::from_value(value).with_context(not_a_summary)?;
+    write(folder, &summary)?;
+    Ok(summary)
+}
+
+/// Returns the rulesets that lie beside the games; the report does without those that cannot be read.
+fn rulesets(folder: &Path, summary: &StudySummary) -> Vec<Ruleset> {
+    let path = |name: &str| folder.join("rulesets").join(format!("{name}.toml"));
+    let names = summary.rulesets.iter().map(|ruleset| ruleset.name.as_str());
+    names.filter_map(|name| load_file(path(name).to_str()?).ok()).map(|file| file.ruleset).collect()
+}

@@ -1,0 +1,149 @@
+//! Boards: the opening position, and what happens on each square.
+
+use latrunculi_engine::{Piece, Player, Rules, Square};
+use maud::{Markup, html};
+
+use super::numbers;
+use super::plot::{fixed, place};
+use crate::metrics::board::{BoardUse, HeatMap};
+use crate::statistics::Estimate;
+
+/// The side of a square in the units of the view box.
+const SIDE: f64 = 20.0;
+/// The room for the letters and numbers beside the board.
+const EDGE: f64 = 14.0;
+
+/// Returns the corner of a square on the page, rank 1 being at the bottom.
+fn corner(ranks: usize, file: usize, rank: usize) -> (f64, f64) {
+    (EDGE + SIDE * file as f64, 2.0 + SIDE * (ranks - 1 - rank) as f64)
+}
+
+/// Draws a board: `squares` gives what stands on file and rank, both from 0.
+fn grid(
+    files: usize,
+    ranks: usize,
+    title: &str,
+    description: &str,
+    squares: impl Fn(usize, usize) -> Markup,
+) -> Markup {
+    let (width, height) = (EDGE + SIDE * files as f64 + 2.0, SIDE * ranks as f64 + EDGE + 4.0);
+    html! {
+        svg.board viewBox=(format!("0 0 {} {}", place(width), place(height))) role="img" aria-label=(title) {
+            title { (title) }
+            desc { (description) }
+            rect.ground x=(EDGE) y="2" width=(place(SIDE * files as f64)) height=(place(SIDE * ranks as f64)) {}
+            @for rank in 0..ranks {
+                text.tick x=(EDGE - 3.0) y=(place(corner(ranks, 0, rank).1 + 14.0)) text-anchor="end" { (rank + 1) }
+                @for file in 0..files { (squares(file, rank)) }
+            }
+            path.lines d=(lines(files, ranks)) {}
+            @for file in 0..files {
+                text.tick x=(place(EDGE + SIDE * (file as f64 + 0.5))) y=(place(height - 3.0)) text-anchor="middle" {
+                    (file_letter(file))
+                }
+            }
+        }
+    }
+}
+
+fn lines(files: usize, ranks: usize) -> String {
+    let (right, bottom) = (EDGE + SIDE * files as f64, 2.0 + SIDE * ranks as f64);
+    let upright = (0..=files).map(|file| format!("M{} 2V{}", place(EDGE + SIDE * file as f64), place(bottom)));
+    let level = (0..=ranks).map(|rank| format!("M{EDGE} {}H{}", place(2.0 + SIDE * rank as f64), place(right)));
+    upright.chain(level).collect()
+}
+
+fn file_letter(file: usize) -> char {
+    char::from(b'a' + file as u8)
+}
+
+/// Draws the position in which games begin.
+pub(super) fn opening(rules: &Rules) -> Markup {
+    let position = rules.initial_position();
+    let is_empty = position.men(Player::First).is_empty() && position.dux(Player::First).is_none();
+    let description = match is_empty {
+        true => "The board is empty: the pieces are placed in turn.",
+        false => {
+            "The first player's pieces are full discs at the bottom, the second player's are rings at the top; a dux bears a cross."
+        }
+    };
+    let title = format!("Opening position of {}", rules.ruleset().id);
+    let drawn = grid(rules.files(), rules.ranks(), &title, description, |file, rank| {
+        let square = Square::from_index(rank * rules.files() + file);
+        let Some((piece, owner)) = position.piece_at(square) else { return html! {} };
+        let (x, y) = corner(rules.ranks(), file, rank);
+        let (x, y) = (x + SIDE / 2.0, y + SIDE / 2.0);
+        let side = if owner == Player::First { "piece south" } else { "piece north" };
+        html! {
+            circle class=(side) cx=(place(x)) cy=(place(y)) r="6.5" {}
+            @if piece == Piece::Dux {
+                path class=(format!("cross {side}")) d=(format!("M{} {}v7M{} {}h7", place(x), place(y - 3.5), place(x - 3.5), place(y))) {}
+            }
+        }
+    });
+    html! { figure.opening { (drawn) figcaption { (description) } } }
+}
+
+/// Draws what each player does on each square: six maps with their scales.
+pub(super) fn heat(board: &BoardUse) -> Markup {
+    type View = fn(&HeatMap) -> &Vec<Estimate>;
+    const MAPS: [(&str, &str, View); 3] = [
+        ("moves that end here", "moves a game", |map| &map.moved_to),
+        ("pieces lost here", "pieces a game", |map| &map.captured_on),
+        ("share of turns with a piece here", "of turns", |map| &map.occupancy),
+    ];
+    html! {
+        div.maps {
+            @for (what, unit, view) in MAPS {
+                @let top = board.heat.iter().flat_map(view).map(|estimate| estimate.value).fold(0.0, f64::max);
+                @for map in &board.heat {
+                    (heat_map(board, map, view(map), top, what, unit))
+                }
+            }
+        }
+        p.note {
+            "The darker a square, the more; the two maps of a pair share one scale. Player 1 (South) plays from the bottom. Pointing at a square shows its number with its standard error."
+        }
+    }
+}
+
+fn heat_map(board: &BoardUse, map: &HeatMap, values: &[Estimate], top: f64, what: &str, unit: &str) -> Markup {
+    let (files, ranks) = (board.files as usize, board.ranks as usize);
+    let title = format!("Player {}: {what}", map.player);
+    let busiest = values
+        .iter()
+        .enumerate()
+        .max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+        .map(|(index, estimate)| (square_name(files, index), *estimate));
+    let description = busiest.map_or(String::new(), |(name, most)| {
+        format!(
+            "Most on {name}: {} {unit}, standard error {}.",
+            numbers::text(most.value, 2),
+            numbers::text(most.standard_error, 2)
+        )
+    });
+    let drawn = grid(files, ranks, &title, &description, |file, rank| {
+        let index = rank * files + file;
+        let Some(estimate) = values.get(index) else { return html! {} };
+        let (x, y) = corner(ranks, file, rank);
+        let strength = if top > 0.0 { estimate.value / top } else { 0.0 };
+        html! {
+            rect.heat x=(place(x)) y=(place(y)) width=(SIDE) height=(SIDE) fill-opacity=(format!("{strength:.2}")) {
+                title {
+                    (square_name(files, index)) ": " (numbers::text(estimate.value, 2)) " ± " (numbers::text(estimate.standard_error, 2)) " " (unit)
+                }
+            }
+        }
+    });
+    html! {
+        figure {
+            figcaption { (title) }
+            (drawn)
+            p.scale { "0 " (fixed("<span class=\"ramp\"></span>")) " " (numbers::text(top, 2)) " " (unit) }
+        }
+    }
+}
+
+fn square_name(files: usize, index: usize) -> String {
+    format!("{}{}", file_letter(index % files), index / files + 1)
+}

@@ -1,0 +1,212 @@
+//! What would make a game fair, where the advantage arises, and what one changed rule does.
+
+use maud::{Markup, html};
+
+use super::plot::{Forest, ForestRow, domain};
+use super::{Study, link, numbers};
+use crate::statistics::Interval;
+use crate::statistics::compensation::FiellerSet;
+use crate::study::summary::{
+    CompensationSummary, DifferenceSummary, OutcomeCounts, PhaseSummary, PieSummary, RulesetSummary, ScoreSummary,
+};
+
+/// Compensation, pie rule and phases of one ruleset, as far as they were measured.
+pub(super) fn of_ruleset(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
+    html! {
+        @if let Some(compensation) = &ruleset.compensation { (men_given(study, compensation)) }
+        @if let Some(pie) = &ruleset.pie { (pie_rule(study, pie)) }
+        @if let Some(phases) = &ruleset.phases { (placement_and_movement(phases)) }
+    }
+}
+
+fn score_cell(score: Option<&ScoreSummary>) -> Markup {
+    html! {
+        @match score {
+            Some(score) => { (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
+            None => "–",
+        }
+    }
+}
+
+fn outcome_cell(outcomes: &OutcomeCounts) -> Markup {
+    html! {
+        span.nowrap {
+            (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws))
+            @if outcomes.truncated > 0 { " + " (numbers::count(outcomes.truncated)) " cut off" }
+            " / " (numbers::count(outcomes.second_wins))
+        }
+    }
+}
+
+/// A number of men in words: fewer for whom.
+fn handicap_words(handicap: i32) -> String {
+    let men = |count: u32| if count == 1 { "1 man".to_owned() } else { format!("{count} men") };
+    match handicap {
+        0 => "none".to_owned(),
+        1.. => format!("first player has {} fewer", men(handicap.unsigned_abs())),
+        _ => format!("second player has {} fewer", men(handicap.unsigned_abs())),
+    }
+}
+
+fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
+    let set = |set: &FiellerSet| match set {
+        FiellerSet::Within(Interval { lower, upper }) => {
+            html! { " (" (study.confidence()) " interval " (numbers::plain(*lower, 2)) " to " (numbers::plain(*upper, 2)) ")" }
+        }
+        FiellerSet::Outside(Interval { lower, upper }) => {
+            html! { " (the games allow anything up to " (numbers::plain(*lower, 2)) " or from " (numbers::plain(*upper, 2)) ")" }
+        }
+        FiellerSet::Everything => html! { " (the games allow any number)" },
+    };
+    html! {
+        h4 { "Men given to make up for it" }
+        div.wide tabindex="0" role="region" aria-label="Scores by handicap" {
+            table {
+                caption { "The first player’s score when one side begins with fewer men; " code { (compensation.agent) } " against itself." }
+                thead { tr { th scope="col" { "Handicap" } th scope="col" { "First player’s score" } th scope="col" { "Won / drawn / lost" } th scope="col" { "Games" } } }
+                tbody {
+                    @for cell in &compensation.cells {
+                        tr {
+                            th scope="row" { (handicap_words(cell.handicap)) }
+                            td { (score_cell(cell.score.as_ref())) }
+                            td { (outcome_cell(&cell.outcomes)) }
+                            td { (numbers::count(cell.games)) }
+                        }
+                    }
+                }
+            }
+        }
+        @if let Some(fair) = compensation.fair_handicap {
+            p {
+                "The game is fair when the first player has " (numbers::plain(fair, 2)) " men fewer"
+                @if fair < 0.0 { " (less than none: the second player has fewer)" }
+                @if let Some(found) = &compensation.fair_handicap_set { (set(found)) }
+                "."
+                @if let Some(whole) = &compensation.whole_handicaps {
+                    " In whole men: " (numbers::plain(whole.larger, 0)) " fewer in " (numbers::percent(whole.larger_share))
+                    " of the games and " (numbers::plain(whole.smaller, 0)) " fewer in the others, which gives a score of "
+                    (numbers::estimate_percent(&whole.score)) "."
+                }
+                @if let Some([at_none, slope]) = compensation.coefficients {
+                    " Logistic regression: " (numbers::plain(at_none, 3)) " without a handicap, " (numbers::signed(slope, 3)) " a man, in nats."
+                }
+            }
+        }
+        @if let Some(reason) = &compensation.refused { p.warning { "No fair handicap: " (reason) } }
+    }
+}
+
+fn pie_rule(study: &Study<'_>, pie: &PieSummary) -> Markup {
+    let chosen = pie.chosen.and_then(|index| pie.tried.get(index));
+    let shown = 8;
+    let mut tried: Vec<_> = pie.tried.iter().filter_map(|turn| Some((turn, turn.score?))).collect();
+    tried.sort_by(|(_, one), (_, other)| (one.score - 0.5).abs().total_cmp(&(other.score - 0.5).abs()));
+    html! {
+        h4 { "The pie rule" }
+        p {
+            "One player makes the first turn, the other then chooses which side to play. "
+            @match pie.first_turns {
+                Some(count) => { "There are " (numbers::count(count as u64)) " first turns that differ; " }
+                None => "There are too many first turns to count; ",
+            }
+            (pie.tried.len()) " were tried, of which " (numbers::count(pie.within_margin as u64)) " scored within "
+            (numbers::points_width(study.summary.settings.margin)) " points of a fair game. "
+            @if let Some(turn) = chosen {
+                "The fairest, " code { (turn.actions.join(" ")) } ", was then played anew, in games that had no part in the choice: "
+                (score_cell(pie.held_out.as_ref())) ", " (outcome_cell(&pie.held_out_outcomes)) "."
+            }
+            @if let Some(residual) = pie.residual { " What is left to gain by choosing sides: " (numbers::points_width_exact(residual)) " points." }
+        }
+        @if !tried.is_empty() {
+            details {
+                summary { "The fairest first turns" }
+                div.wide tabindex="0" role="region" aria-label="First turns" {
+                    table {
+                        caption { "By the games that chose; since the best of many was picked, only the games afterwards say how fair it is." }
+                        thead { tr { th scope="col" { "First turn" } th scope="col" { "First player’s score" } th scope="col" { "Won / drawn / lost" } } }
+                        tbody {
+                            @for (turn, score) in tried.iter().take(shown) {
+                                tr { th scope="row" { code { (turn.actions.join(" ")) } } td { (score_cell(Some(score))) } td { (outcome_cell(&turn.outcomes)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn placement_and_movement(phases: &PhaseSummary) -> Markup {
+    let part = |difference: &DifferenceSummary| {
+        html! { (numbers::points(difference.difference)) " points " span.i { "(" (numbers::points_interval(difference.interval)) ")" } }
+    };
+    html! {
+        h4 { "Placement and movement" }
+        p {
+            "If all stones are placed at random and " code { (phases.agent) } " plays on from there, the first player scores "
+            (score_cell(phases.random_placement.as_ref())) " (" (outcome_cell(&phases.outcomes)) ")."
+            @if let Some(difference) = &phases.by_movement { " So moving is worth " (part(difference)) " to him." }
+            @if let Some(difference) = &phases.by_placement { " Placing well himself changes that by " (part(difference)) "." }
+            @if let Some(value) = &phases.value_after_placement { " When the last stone lay, the player himself expected " (numbers::estimate_percent(value)) " for the first player." }
+        }
+    }
+}
+
+/// What single changed rules do, by the ruleset that they were changed in.
+pub(super) fn sweeps(study: &Study<'_>) -> Markup {
+    let derived: Vec<&RulesetSummary> =
+        study.summary.rulesets.iter().filter(|ruleset| ruleset.derived.is_some()).collect();
+    let difference = |ruleset: &RulesetSummary| {
+        ruleset.derived.as_ref()?.differences.get(study.summary.headline_agent).copied().flatten()
+    };
+    let ends = derived
+        .iter()
+        .filter_map(|ruleset| difference(ruleset))
+        .flat_map(|found| [found.interval.lower, found.interval.upper]);
+    let (low, high) = domain(ends.chain([-0.05, 0.05]), 0.05);
+    let forest = Forest {
+        caption: html! {
+            strong { "What one changed rule does." } " The first player’s score under the changed rule less that under the ruleset itself, in points, with its " (study.confidence()) " interval."
+        },
+        domain: (low, high),
+        reference: Some(0.0),
+        margin: None,
+        tick: &|value| numbers::text(100.0 * value, 0),
+    };
+    let rows: Vec<ForestRow> = derived
+        .iter()
+        .filter_map(|ruleset| {
+            let (found, derivation) = (difference(ruleset)?, ruleset.derived.as_ref()?);
+            let is_shown = found.p_holm.is_some_and(|p| p < 1.0 - study.summary.settings.confidence);
+            Some(ForestRow {
+                label: html! {
+                    a href=(format!("#{}", super::anchor(&ruleset.name))) { (derivation.base) } " with " code { (derivation.parameter) " = " (derivation.value) }
+                },
+                shown: html! {
+                    b { (numbers::points(found.difference)) } " " span.i { "(" (numbers::points_interval(found.interval)) ")" }
+                    @if let Some(p) = found.p_holm { " " span.soft { "p " (numbers::p_value(p)) } }
+                },
+                class: match (is_shown, found.difference > 0.0) {
+                    (true, true) => "first",
+                    (true, false) => "second",
+                    _ => "open",
+                },
+                value: found.difference,
+                interval: (found.interval.lower, found.interval.upper),
+                outer: None,
+            })
+        })
+        .collect();
+    html! {
+        @if !derived.is_empty() {
+            section #sweeps aria-labelledby="sweeps-title" {
+                h2 #sweeps-title { "One changed rule" }
+                p { "Each ruleset was played again with one setting changed. p-values are corrected for the number of changes tried (Holm)." }
+                (forest.draw(&rows))
+                @for ruleset in derived.iter().filter(|ruleset| difference(ruleset).is_none()) {
+                    p.soft { (link(ruleset)) ": no difference can be told." }
+                }
+            }
+        }
+    }
+}

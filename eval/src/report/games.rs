@@ -1,0 +1,350 @@
+//! What the games of a ruleset are like.
+
+use maud::{Markup, html};
+
+use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, place};
+use super::{Study, board, ladders, numbers, words};
+use crate::metrics::Metrics;
+use crate::metrics::branching::LegalActions;
+use crate::metrics::diversity::{DiversitySource, OpeningDiversity};
+use crate::metrics::estimates::{Curve, CurvePoint, Measured, Rate};
+use crate::metrics::lengths::{LengthSummary, Lengths};
+use crate::metrics::material::PieceValues;
+use crate::metrics::mechanics::MechanicUse;
+use crate::metrics::values::ValueMetrics;
+
+/// Curves are drawn at up to so many turns.
+const CURVE_POINTS: usize = 80;
+/// Curves end when fewer games than this share still go on.
+const CURVE_SHARE_MIN: f64 = 0.05;
+
+/// Everything about the games of one ruleset.
+pub(super) fn of_ruleset(study: &Study<'_>, metrics: &Metrics) -> Markup {
+    html! {
+        p.note {
+            "From " (numbers::count(metrics.sample.games)) " games of " (numbers::count(metrics.sample.openings)) " openings with "
+            (numbers::count(metrics.sample.choices)) " choices; brackets hold " (study.confidence()) " intervals over openings."
+        }
+        h5 { "Length" }
+        (lengths(&metrics.lengths))
+        h5 { "Choice" }
+        (branching(metrics))
+        h5 { "Use of the rules" }
+        (mechanics(&metrics.mechanics))
+        @if let Some(values) = &metrics.values {
+            h5 { "The course of the game, as the players saw it" }
+            (course(study, values))
+        }
+        @if let Some(split) = &metrics.phase_split {
+            p {
+                "Of the first player’s " (numbers::measured_points(&split.total)) ", " (numbers::measured_points(&split.placement))
+                " are there when the last stone is placed, and " (numbers::measured_points(&split.movement)) " arise after it."
+            }
+        }
+        h5 { "The board" }
+        p {
+            "Squares on which a piece ends a move, per game: " (numbers::measured_percent(&metrics.board.coverage)) "; in any of the games: "
+            (numbers::percent(metrics.board.coverage_of_all_games)) ". Positions that stood before: " (numbers::rate(&metrics.repetition.positions))
+            "; games with such a position: " (numbers::rate(&metrics.repetition.games)) "."
+        }
+        details { summary { "Heat maps" } (board::heat(&metrics.board)) }
+        h5 { "Pieces" }
+        div.plots { (pieces(metrics)) @if let Some(values) = &metrics.piece_values { (piece_values(values)) } }
+        @if let Some(diversity) = &metrics.diversity { h5 { "Openings" } (openings(diversity)) }
+        @if !metrics.omitted.is_empty() {
+            p.soft { "Left out: " (metrics.omitted.join("; ")) }
+        }
+    }
+}
+
+fn lengths(lengths: &Lengths) -> Markup {
+    let row = |name: &str, length: &LengthSummary| {
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td { (numbers::measured(&length.median, 0)) }
+                td { (numbers::measured(&length.mean, 1)) }
+                td { (numbers::plain(length.p5.value, 0)) " to " (numbers::plain(length.p95.value, 0)) }
+                td { (numbers::count(length.shortest.into())) " to " (numbers::count(length.longest.into())) }
+            }
+        }
+    };
+    html! {
+        div.beside {
+            (hazard(lengths))
+            div.wide tabindex="0" role="region" aria-label="Lengths" {
+                table {
+                    caption { "An action is one placement or move; a turn is all that one player does until the other is to act. Openings count." }
+                    thead { tr { th scope="col" { "Length in" } th scope="col" { "Median" } th scope="col" { "Mean" } th scope="col" { "90 % of games" } th scope="col" { "All games" } } }
+                    tbody {
+                        (row("actions", &lengths.actions))
+                        (row("turns", &lengths.turns))
+                        @if let Some(length) = &lengths.placement_turns { (row("turns of placement", length)) }
+                        @if let Some(length) = &lengths.movement_turns { (row("turns of movement", length)) }
+                        @for reason in &lengths.by_reason { (row(&format!("turns, if {}", words::end_reason(&reason.reason)), &reason.turns)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How many games end in which range of turns.
+fn hazard(lengths: &Lengths) -> Markup {
+    let games = lengths.hazard.first().map_or(0, |bin| bin.ended.trials).max(1) as f64;
+    let share = |count: u64| count as f64 / games;
+    let last = lengths.hazard.last().map_or(1, |bin| bin.to_turn);
+    // Ranges may differ in width: the area is the share.
+    let density =
+        |bin: &crate::metrics::lengths::HazardBin| share(bin.ended.count) / f64::from(bin.to_turn + 1 - bin.from_turn);
+    let top = lengths.hazard.iter().map(density).fold(0.0, f64::max);
+    let description = format!(
+        "Median {} turns, 90 % of games {} to {} turns.",
+        lengths.turns.median.value, lengths.turns.p5.value, lengths.turns.p95.value
+    );
+    let plot = Plot { title: "When games end", description: &description, height: 190.0, x_label: "turns" };
+    let frame =
+        Frame { x: Scale::linear((0.0, f64::from(last)), plot.across()), y: Scale::linear((0.0, 1.0), plot.up()) };
+    let marks = html! {
+        @for bin in &lengths.hazard {
+            @let (from, to) = (frame.x.at(f64::from(bin.from_turn) - 1.0), frame.x.at(f64::from(bin.to_turn)));
+            @let y = frame.y.at(if top > 0.0 { density(bin) / top } else { 0.0 });
+            rect.bar x=(place(from)) width=(place((to - from - 1.0).max(0.5))) y=(place(y)) height=(place(plot.up().0 - y)) {
+                title { "turns " (bin.from_turn) " to " (bin.to_turn) ": " (bin.ended.count) " of " (bin.ended.trials) " games that came so far" }
+            }
+        }
+    };
+    html! { figure { figcaption { "When games end: the taller a bar, the more games end in a turn there" } (plot.draw(&frame, number_tick, |_| String::new(), &marks)) } }
+}
+
+fn branching(metrics: &Metrics) -> Markup {
+    let row = |name: &str, legal: &LegalActions, decisions: &Rate| {
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td { (numbers::measured(&legal.mean, 1)) }
+                td { (numbers::measured(&legal.median, 0)) }
+                td { (numbers::measured(&legal.p95, 0)) }
+                td { (numbers::count(legal.min.into())) " to " (numbers::count(legal.max.into())) }
+                td { @match &legal.effective { Some(effective) => (numbers::measured(effective, 1)), None => "–" } }
+                td { (numbers::rate(decisions)) }
+            }
+        }
+    };
+    html! {
+        div.wide tabindex="0" role="region" aria-label="Number of choices" {
+            table {
+                caption { "How many legal actions a player has, where he chose himself. “Options that matter” weighs them by how seriously the program considered them." }
+                thead {
+                    tr {
+                        @for name in ["Phase", "Mean", "Median", "95 % at most", "Fewest and most", "Options that matter", "Real decisions"] { th scope="col" { (name) } }
+                    }
+                }
+                tbody { @for phase in &metrics.branching.phases { (row(words::phase(phase.phase), &phase.overall, &phase.decision_share)) } }
+            }
+        }
+    }
+}
+
+fn mechanics(mechanics: &[MechanicUse]) -> Markup {
+    html! {
+        div.wide tabindex="0" role="region" aria-label="Use of mechanisms" {
+            table {
+                caption { "How often each mechanism of the rules is used, by anybody and by either player, over games. A mechanism used in fewer than 1 % of the games is decorative." }
+                thead { tr { @for name in ["Mechanism", "Games", "Uses a game", "Actions", "First player’s games", "Second player’s games", "Winners’ games", "Losers’ games", "Role"] { th scope="col" { (name) } } } }
+                tbody {
+                    @for found in mechanics {
+                        tr {
+                            th scope="row" { (words::mechanic(found.mechanic)) }
+                            td {
+                                @match found.never_seen_upper {
+                                    Some(upper) => { "never seen" br; span.i.nowrap { "(at most " (numbers::percent(upper)) ")" } }
+                                    None => (numbers::rate(&found.overall.games)),
+                                }
+                            }
+                            td { (numbers::measured(&found.per_game, 2)) }
+                            td { @if let Some(rate) = &found.overall.actions { (numbers::rate(rate)) } }
+                            td { (numbers::rate(&found.first.games)) }
+                            td { (numbers::rate(&found.second.games)) }
+                            td { @if let Some(usage) = &found.winner { (numbers::rate(&usage.games)) } }
+                            td { @if let Some(usage) = &found.loser { (numbers::rate(&usage.games)) } }
+                            td.text.nowrap { (words::role(found.role)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the points to draw: while enough games go on, and not too many.
+fn drawn(curve: &Curve) -> Vec<&CurvePoint> {
+    let games = curve.points.first().map_or(0, |point| point.games) as f64;
+    let shown: Vec<&CurvePoint> =
+        curve.points.iter().take_while(|point| point.games_going_on as f64 >= CURVE_SHARE_MIN * games).collect();
+    let step = shown.len().div_ceil(CURVE_POINTS).max(1);
+    let last = shown.len().saturating_sub(1);
+    shown
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| index % step == 0 || *index == last)
+        .map(|(_, point)| point)
+        .collect()
+}
+
+fn ends(
+    points: &[&CurvePoint],
+    of: impl Fn(&CurvePoint) -> Option<crate::statistics::Interval>,
+) -> Vec<(f64, f64, f64)> {
+    points.iter().filter_map(|point| of(point).map(|found| (f64::from(point.turn), found.lower, found.upper))).collect()
+}
+
+fn centre(points: &[&CurvePoint]) -> Vec<(f64, f64)> {
+    points.iter().map(|point| (f64::from(point.turn), point.value)).collect()
+}
+
+fn course(study: &Study<'_>, values: &ValueMetrics) -> Markup {
+    let points = drawn(&values.curve);
+    let lows = ends(&points, |point| point.simultaneous.or(point.pointwise));
+    let (low, high) = plot::domain(
+        lows.iter()
+            .flat_map(|&(_, low, high)| [low, high])
+            .chain(points.iter().map(|point| point.value))
+            .chain([0.4, 0.6]),
+        0.1,
+    );
+    let last = points.last().map_or(1.0, |point| f64::from(point.turn));
+    let description = match (points.first(), points.last()) {
+        (Some(first), Some(end)) => format!(
+            "From {} % at turn {} to {} % at turn {}.",
+            numbers::text(100.0 * first.value, 1),
+            first.turn,
+            numbers::text(100.0 * end.value, 1),
+            end.turn
+        ),
+        _ => String::new(),
+    };
+    let plot = Plot {
+        title: "First player’s expected score by turn",
+        description: &description,
+        height: 200.0,
+        x_label: "turn",
+    };
+    let frame = Frame {
+        x: Scale::linear((0.0, last), plot.across()),
+        y: Scale::linear((low.max(0.0), high.min(1.0)), plot.up()),
+    };
+    let marks = html! {
+        (ladders::fair_strip(&frame, plot.across(), study.summary.settings.margin))
+        (plot::band(&frame, "s1 faint", &ends(&points, |point| point.simultaneous)))
+        (plot::band(&frame, "s1", &ends(&points, |point| point.pointwise)))
+        (plot::line(&frame, "s1", &centre(&points)))
+    };
+    let facts: Vec<(&str, Markup)> = [
+        Some(("Changes of lead a game", numbers::measured(&values.lead_changes, 2))),
+        Some(("Games with a change of lead", numbers::rate(&values.games_with_lead_change))),
+        values
+            .last_lead_change
+            .as_ref()
+            .map(|found| ("Last change of lead, as a share of the game", numbers::measured_percent(found))),
+        values.comebacks.as_ref().map(|found| ("Won games in which the winner was below 25 %", numbers::rate(found))),
+        values
+            .killer_moves
+            .as_ref()
+            .map(|found| ("Won games with one swing of 50 points or more", numbers::rate(found))),
+        values.drama.as_ref().map(|found| ("Drama", numbers::measured(found, 3))),
+        values.decisiveness_point.as_ref().map(|found| {
+            ("From where the winner stays above 90 %, as a share of the game", numbers::measured_percent(found))
+        }),
+        values
+            .late_uncertainty
+            .as_ref()
+            .map(|found| ("Uncertainty in the last quarter, in bits", numbers::measured(found, 3))),
+        values.largest_swing.as_ref().map(|found| ("Largest swings of a game", numbers::measured_percent(found))),
+        Some(("Expected at the start less real score", numbers::measured_points(&values.start_gap))),
+        values.calibration_at_middle.as_ref().map(|found| {
+            (
+                "Mean squared error of the expectation in mid-game (Brier)",
+                html! {
+                    (numbers::measured(&found.brier, 3)) ", knowing nothing: " (numbers::plain(found.brier_of_mean, 3))
+                },
+            )
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    html! {
+        div.beside {
+            figure {
+                figcaption { "The first player’s expected score by turn; results are carried on after a game’s end. Inner band: each turn alone; outer band: all turns together." }
+                (plot.draw(&frame, number_tick, percent_tick, &marks))
+            }
+            dl.facts { @for (name, value) in facts { dt { (name) } dd { (value) } } }
+        }
+    }
+}
+
+fn pieces(metrics: &Metrics) -> Markup {
+    let curves = [&metrics.pieces.first, &metrics.pieces.second].map(drawn);
+    let all = || curves.iter().flatten();
+    let (low, high) = plot::domain(all().map(|point| point.value).chain([0.0]), 2.0);
+    let last = all().map(|point| f64::from(point.turn)).fold(1.0, f64::max);
+    let description = "Mean number of pieces on the board at the beginning of each turn, for both players.";
+    let plot = Plot { title: "Pieces on the board by turn", description, height: 200.0, x_label: "turn" };
+    let frame = Frame { x: Scale::linear((0.0, last), plot.across()), y: Scale::linear((low, high), plot.up()) };
+    let marks = html! {
+        @for (index, points) in curves.iter().enumerate() {
+            @let class = plot::series_class(index);
+            (plot::band(&frame, class, &ends(points, |point| point.pointwise)))
+            (plot::line(&frame, class, &centre(points)))
+        }
+    };
+    html! {
+        figure {
+            figcaption { "Pieces on the board by turn, with the interval of each turn" }
+            (plot.draw(&frame, number_tick, number_tick, &marks))
+            ul.legend { li { span.swatch.s1 {} "first player" } li { span.swatch.s2 {} "second player" } }
+        }
+    }
+}
+
+fn piece_values(values: &PieceValues) -> Markup {
+    html! {
+        div {
+            table {
+                caption {
+                    "What things are worth, by how " (numbers::count(values.positions)) " games ended, one position a game. The fit explains "
+                    (numbers::percent(values.explained)) " of the variance of the results."
+                }
+                thead { tr { th scope="col" { "Thing" } th scope="col" { "In men" } th scope="col" { "Weight" } } }
+                tbody {
+                    @for weight in &values.weights {
+                        tr {
+                            th scope="row" { (words::feature(weight.feature)) }
+                            td { @match &weight.in_men { Some(men) => (numbers::measured(men, 2)), None => "–" } }
+                            td { (numbers::measured(&weight.weight, 3)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn openings(diversity: &OpeningDiversity) -> Markup {
+    let source = match diversity.source {
+        DiversitySource::Visits => "the shares of the search’s visits",
+        DiversitySource::Counts => "counting how the games went, so that it is bounded by their number",
+    };
+    let first: Vec<&Measured> = diversity.effective_actions.iter().take(6).collect();
+    html! {
+        p {
+            "How much the first " (numbers::count(diversity.actions.into())) " chosen actions differ: " (numbers::measured(&diversity.entropy, 2))
+            " nats; counting mirror images as one: " (numbers::measured(&diversity.entropy_reduced, 2)) " nats. Found by " (source) "."
+        }
+        @if !first.is_empty() {
+            p { "Effective number of actions, one after the other: " @for (index, found) in first.iter().enumerate() { @if index > 0 { ", " } (numbers::plain(found.value, 1)) } "." }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What more thinking does to the advantage, and whether two kinds of players agree about it.
+
+use maud::{Markup, html};
+
+use super::plot::{self, Frame, Plot, Scale, percent_tick, place, short_tick};
+use super::{Study, link, numbers, words};
+use crate::study::summary::{CellSummary, FamilyAgreement, RulesetSummary, ScoreSummary, TrendSummary};
+
+/// Says whether any kind of player has several budgets.
+pub(super) fn has_ladders(study: &Study<'_>) -> bool {
+    study.summary.rulesets.iter().any(|ruleset| !ruleset.trends.is_empty())
+}
+
+/// Says whether there are several kinds of players.
+pub(super) fn has_agreements(study: &Study<'_>) -> bool {
+    study.summary.rulesets.iter().any(|ruleset| !ruleset.agreements.is_empty())
+}
+
+/// Both sections, as far as there is something to show.
+pub(super) fn sections(study: &Study<'_>) -> Markup {
+    html! {
+        @if has_ladders(study) {
+            section #ladders aria-labelledby="ladders-title" {
+                h2 #ladders-title { "What more thinking does" }
+                p {
+                    "If an advantage shrinks when the players think longer, it comes from mistakes; if it stays or grows, it is in the rules. Each plot shows one ruleset: the first player’s score with its "
+                    (study.confidence()) " interval, by how much the program may think. All plots have the same scale; the broken line is a fair game."
+                }
+                (plot::legend(&ladder_names(study)))
+                div.plots {
+                    @for ruleset in study.asked().filter(|ruleset| !ruleset.trends.is_empty()) {
+                        figure {
+                            figcaption { (link(ruleset)) }
+                            (ladder(study, ruleset))
+                            @for trend in &ruleset.trends { (trend_words(trend, ruleset.trends.len() > 1)) }
+                        }
+                    }
+                }
+                (rank_agreements(study))
+            }
+        }
+        @if has_agreements(study) {
+            section #agreement aria-labelledby="agreement-title" {
+                h2 #agreement-title { "Two kinds of players" }
+                p {
+                    "A verdict about rules should not rest on one way of playing. Where the interval of the difference lies within "
+                    (numbers::points_width(study.summary.settings.margin))
+                    " points of none, the two agree; where it leaves out zero, the balance depends on who plays."
+                }
+                @for pair in agreement_pairs(study) { (agreement(study, &pair)) }
+            }
+        }
+    }
+}
+
+/// Returns the kinds of players that have several budgets, in the order of the study.
+fn ladder_names(study: &Study<'_>) -> Vec<String> {
+    families(study).iter().map(|family| words::family(family)).collect()
+}
+
+fn families<'a>(study: &Study<'a>) -> Vec<&'a str> {
+    let mut families: Vec<&str> = Vec::new();
+    for trend in study.summary.rulesets.iter().flat_map(|ruleset| &ruleset.trends) {
+        if !families.contains(&trend.family.as_str()) {
+            families.push(&trend.family);
+        }
+    }
+    families
+}
+
+/// Draws the scores of one ruleset by budget.
+pub(super) fn ladder(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
+    let families = families(study);
+    let series: Vec<(usize, Vec<(u64, ScoreSummary)>)> = families
+        .iter()
+        .enumerate()
+        .map(|(index, family)| {
+            let cells = study.summary.agents.iter().zip(&ruleset.cells).filter(|(agent, _)| agent.family == **family);
+            let mut points: Vec<(u64, ScoreSummary)> =
+                cells.filter_map(|(agent, cell)| Some((agent.budget?, cell.score?))).collect();
+            points.sort_by_key(|&(budget, _)| budget);
+            (index, points)
+        })
+        .collect();
+    let all = || series.iter().flat_map(|(_, points)| points);
+    let description = all()
+        .map(|(budget, score)| format!("{budget}: {} %", numbers::text(100.0 * score.score, 1)))
+        .collect::<Vec<_>>()
+        .join("; ");
+    let title = format!("First player’s score in {} by budget", ruleset.name);
+    let plot = Plot {
+        title: &title,
+        description: &description,
+        height: 200.0,
+        x_label: "nodes, simulations or plies a choice",
+    };
+    let budgets = plot::domain(all().map(|&(budget, _)| budget as f64), 1.0);
+    let scores = score_domain(study);
+    let frame = Frame {
+        x: Scale::log((budgets.0 * 0.8, budgets.1 * 1.25), plot.across()),
+        y: Scale::linear(scores, plot.up()),
+    };
+    let margin = study.summary.settings.margin;
+    let marks = html! {
+        (fair_strip(&frame, plot.across(), margin))
+        @for (index, points) in &series {
+            @let class = plot::series_class(*index);
+            (plot::line(&frame, class, &points.iter().map(|(budget, score)| (*budget as f64, score.score)).collect::<Vec<_>>()))
+            @for (budget, score) in points {
+                @let ends = (score.interval.lower, score.interval.upper);
+                @let tip = format!("{budget}: {} %", numbers::text(100.0 * score.score, 1));
+                (plot::point(&frame, *index, *budget as f64, score.score, ends, &tip))
+            }
+        }
+    };
+    plot.draw(&frame, short_tick, percent_tick, &marks)
+}
+
+/// Returns the scores that all ladders of a study lie between, so that they can be compared.
+fn score_domain(study: &Study<'_>) -> (f64, f64) {
+    let scores = study.summary.rulesets.iter().flat_map(|ruleset| &ruleset.cells).filter_map(|cell| cell.score);
+    let ends = scores.flat_map(|score| [score.interval.lower, score.interval.upper]);
+    let (low, high) = plot::domain(ends.chain([0.45, 0.55]), 0.05);
+    (low.max(0.0), high.min(1.0))
+}
+
+/// The line of a fair game with the margin around it.
+pub(super) fn fair_strip(frame: &Frame, across: (f64, f64), margin: f64) -> Markup {
+    let (top, bottom, middle) = (frame.y.at(0.5 + margin), frame.y.at(0.5 - margin), frame.y.at(0.5));
+    html! {
+        rect.margin x=(across.0) width=(place(across.1 - across.0)) y=(place(top)) height=(place(bottom - top)) {}
+        line.reference x1=(across.0) x2=(across.1) y1=(place(middle)) y2=(place(middle)) {}
+    }
+}
+
+/// A trend in words with its number.
+pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
+    html! {
+        p.trend {
+            @if names_family { (words::family(&trend.family)) ": " }
+            strong { (words::trend(trend.direction)) }
+            ", " (numbers::points(trend.slope.value)) " points per doubling "
+            span.i { "(" (numbers::points_interval(trend.interval)) ")" }
+        }
+    }
+}
+
+fn rank_agreements(study: &Study<'_>) -> Markup {
+    html! {
+        @if !study.summary.rank_agreements.is_empty() {
+            div.wide tabindex="0" role="region" aria-label="Agreement of the order of rulesets" {
+                table {
+                    caption { "Do two players put the rulesets in the same order? Kendall’s τ is 1 for the same order, 0 for none, −1 for the opposite one." }
+                    thead { tr { th scope="col" { "Player" } th scope="col" { "Other player" } th scope="col" { "τ" } th scope="col" { "Rulesets" } } }
+                    tbody {
+                        @for pair in &study.summary.rank_agreements {
+                            tr {
+                                td.text { code { (pair.agents[0]) } } td.text { code { (pair.agents[1]) } }
+                                td {
+                                    @match pair.tau { Some(tau) => (numbers::plain(tau, 2)), None => "–" }
+                                    @if let Some(interval) = pair.interval { " " span.i { "(" (numbers::interval(interval, 2)) ")" } }
+                                }
+                                td { (pair.rulesets) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the pairs of agents whose agreement is known.
+fn agreement_pairs(study: &Study<'_>) -> Vec<[String; 2]> {
+    let mut pairs: Vec<[String; 2]> = Vec::new();
+    for agreement in study.summary.rulesets.iter().flat_map(|ruleset| &ruleset.agreements) {
+        if !pairs.contains(&agreement.agents) {
+            pairs.push(agreement.agents.clone());
+        }
+    }
+    pairs
+}
+
+/// One ruleset as two players see it.
+struct Seen<'a> {
+    ruleset: &'a RulesetSummary,
+    scores: [ScoreSummary; 2],
+    agreement: &'a FamilyAgreement,
+}
+
+fn agreement(study: &Study<'_>, pair: &[String; 2]) -> Markup {
+    let score_of = |ruleset: &RulesetSummary, agent: &str| {
+        ruleset.cells.iter().find(|cell: &&CellSummary| cell.agent == agent).and_then(|cell| cell.score)
+    };
+    let seen: Vec<Seen<'_>> = study
+        .asked()
+        .filter_map(|ruleset| {
+            let agreement = ruleset.agreements.iter().find(|agreement| agreement.agents == *pair)?;
+            Some(Seen { ruleset, scores: [score_of(ruleset, &pair[0])?, score_of(ruleset, &pair[1])?], agreement })
+        })
+        .collect();
+    html! {
+        div.beside {
+            figure {
+                figcaption { "Each mark is a ruleset, its number that of the table. On the diagonal both players see the same." }
+                (scatter(study, pair, &seen))
+            }
+            div.wide tabindex="0" role="region" aria-label="Agreement of two players by ruleset" {
+                table {
+                    caption { "The first player’s score with " code { (pair[0]) } " less that with " code { (pair[1]) } ", in points." }
+                    thead { tr { th scope="col" { "No." } th scope="col" { "Ruleset" } th scope="col" { "Difference" } th.text scope="col" { "Finding" } } }
+                    tbody {
+                        @for (index, one) in seen.iter().enumerate() {
+                            @let difference = one.agreement.difference;
+                            tr {
+                                td { (index + 1) }
+                                th scope="row" { (link(one.ruleset)) }
+                                td.nowrap { (numbers::points(difference.difference)) " " span.i { "(" (numbers::points_interval(difference.interval)) ")" } }
+                                td.text.nowrap {
+                                    @if one.agreement.is_within_margin { "agree" }
+                                    @else if one.agreement.depends_on_agent { strong { "depends on who plays" } }
+                                    @else { "not settled" }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn scatter(study: &Study<'_>, pair: &[String; 2], seen: &[Seen<'_>]) -> Markup {
+    let title = format!("First player’s score with {} against that with {}", pair[0], pair[1]);
+    let description = seen
+        .iter()
+        .map(|one| {
+            let [x, y] = one.scores.map(|score| numbers::text(100.0 * score.score, 1));
+            format!("{}: {x} % and {y} %", one.ruleset.name)
+        })
+        .collect::<Vec<_>>()
+        .join("; ");
+    let ends = seen.iter().flat_map(|one| one.scores).flat_map(|score| [score.interval.lower, score.interval.upper]);
+    let (low, high) = plot::domain(ends.chain([0.45, 0.55]), 0.05);
+    let (low, high) = (low.max(0.0), high.min(1.0));
+    let x_label = format!("with {}", pair[0]);
+    let plot = Plot { title: &title, description: &description, height: 300.0, x_label: &x_label };
+    let frame = Frame { x: Scale::linear((low, high), plot.across()), y: Scale::linear((low, high), plot.up()) };
+    let place_x = |value: f64| place(frame.x.at(value));
+    let place_y = |value: f64| place(frame.y.at(value));
+    let marks = html! {
+        (fair_strip(&frame, plot.across(), study.summary.settings.margin))
+        line.diagonal x1=(place_x(low)) y1=(place_y(low)) x2=(place_x(high)) y2=(place_y(high)) {}
+        text.label x=(plot.across().0 + 4.0) y="20" { "with " (pair[1]) }
+        @for (index, one) in seen.iter().enumerate() {
+            @let [x, y] = one.scores;
+            g class=(if one.agreement.depends_on_agent { "s2" } else { "s1" }) {
+                title { (one.ruleset.name) }
+                line.whisker x1=(place_x(x.interval.lower)) x2=(place_x(x.interval.upper)) y1=(place_y(y.score)) y2=(place_y(y.score)) {}
+                line.whisker x1=(place_x(x.score)) x2=(place_x(x.score)) y1=(place_y(y.interval.lower)) y2=(place_y(y.interval.upper)) {}
+                circle.disc cx=(place_x(x.score)) cy=(place_y(y.score)) r="7.5" {}
+                text.inside x=(place_x(x.score)) y=(place(frame.y.at(y.score) + 3.2)) text-anchor="middle" { (index + 1) }
+            }
+        }
+    };
+    plot.draw(&frame, percent_tick, percent_tick, &marks)
+}

@@ -1,0 +1,181 @@
+//! Numbers as people read them, each with its exact value beside it: `<data value="0.5423">54.2</data>`.
+//!
+//! The class `p` marks what is shown in hundredths (percent, points): the text is a hundred times the value.
+
+use maud::{Markup, html};
+
+use crate::metrics::estimates::{Measured, Rate};
+use crate::statistics::score::EloEstimate;
+use crate::statistics::{Estimate, Interval};
+
+/// Returns `value` with so many digits after the point and a true minus sign.
+pub(super) fn text(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        // Nothing is left of the number: no sign.
+        Some(digits) if digits.chars().all(|c| c == '0' || c == '.') => digits.to_owned(),
+        Some(digits) => format!("−{digits}"),
+        None => text,
+    }
+}
+
+fn signed_text(value: f64, decimals: usize) -> String {
+    let text = text(value, decimals);
+    let is_zero = text.chars().all(|c| c == '0' || c == '.');
+    if text.starts_with('−') || is_zero { text } else { format!("+{text}") }
+}
+
+/// A number with so many digits after the point.
+pub(super) fn plain(value: f64, decimals: usize) -> Markup {
+    html! { data value=(value) { (text(value, decimals)) } }
+}
+
+/// A number with its sign.
+pub(super) fn signed(value: f64, decimals: usize) -> Markup {
+    html! { data value=(value) { (signed_text(value, decimals)) } }
+}
+
+/// A count, with thin spaces between thousands.
+pub(super) fn count(value: u64) -> Markup {
+    html! { data value=(value) { (grouped(value)) } }
+}
+
+/// Returns a count with thin spaces between thousands.
+pub(super) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut shown = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) && digits.len() > 4 {
+            shown.push('\u{202f}');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A share of 1 in hundredths, without a sign for the unit.
+fn hundredths(share: f64) -> Markup {
+    html! { data.p value=(share) { (text(100.0 * share, 1)) } }
+}
+
+/// A share of 1 as percent.
+pub(super) fn percent(share: f64) -> Markup {
+    html! { span.n { (hundredths(share)) " %" } }
+}
+
+/// An interval of shares as percent.
+pub(super) fn percent_interval(interval: Interval) -> Markup {
+    html! { span.n { (hundredths(interval.lower)) " to " (hundredths(interval.upper)) " %" } }
+}
+
+/// A difference of shares in points of a hundred.
+pub(super) fn points(difference: f64) -> Markup {
+    html! { span.n { data.p value=(difference) { (signed_text(100.0 * difference, 1)) } } }
+}
+
+/// An interval of differences in points of a hundred.
+pub(super) fn points_interval(interval: Interval) -> Markup {
+    html! { span.n { (points(interval.lower)) " to " (points(interval.upper)) } }
+}
+
+/// An interval of numbers.
+pub(super) fn interval(interval: Interval, decimals: usize) -> Markup {
+    html! { span.n { (plain(interval.lower, decimals)) " to " (plain(interval.upper, decimals)) } }
+}
+
+/// What a share leaves of 1, in hundredths; the value beside it is the share itself.
+pub(super) fn complement(share: f64) -> Markup {
+    html! { data.c value=(share) { (text(100.0 * (1.0 - share), 1)) } }
+}
+
+/// A width such as a margin, in points without a sign.
+pub(super) fn points_width(width: f64) -> Markup {
+    let decimals = if (100.0 * width).fract().abs() < 1e-9 { 0 } else { 1 };
+    html! { data.p value=(width) { (text(100.0 * width, decimals)) } }
+}
+
+/// A distance of scores, in points with one digit and without a sign.
+pub(super) fn points_width_exact(width: f64) -> Markup {
+    hundredths(width)
+}
+
+/// A share in whole hundredths, for tables with little room.
+pub(super) fn share_of_100(share: f64) -> Markup {
+    html! { data.p value=(share) { (text(100.0 * share, 0)) } }
+}
+
+/// A rate with its interval and what it counts.
+pub(super) fn rate(rate: &Rate) -> Markup {
+    html! { (percent(rate.rate)) " " span.i { "(" (percent_interval(rate.interval)) ")" } }
+}
+
+/// A measured number with its interval.
+pub(super) fn measured(measured: &Measured, decimals: usize) -> Markup {
+    html! {
+        (plain(measured.value, decimals))
+        @if let Some(found) = measured.interval { " " span.i { "(" (interval(found, decimals)) ")" } }
+    }
+}
+
+/// A measured share with its interval, as percent.
+pub(super) fn measured_percent(measured: &Measured) -> Markup {
+    html! {
+        (percent(measured.value))
+        @if let Some(found) = measured.interval { " " span.i { "(" (percent_interval(found)) ")" } }
+    }
+}
+
+/// A measured difference of scores with its interval, in points.
+pub(super) fn measured_points(measured: &Measured) -> Markup {
+    html! {
+        (points(measured.value)) " points"
+        @if let Some(found) = measured.interval { " " span.i { "(" (points_interval(found)) ")" } }
+    }
+}
+
+/// A score with its standard error, as percent.
+pub(super) fn estimate_percent(estimate: &Estimate) -> Markup {
+    html! { (percent(estimate.value)) " ± " span.n { (hundredths(estimate.standard_error)) } " (standard error)" }
+}
+
+/// An Elo difference with its bounds; an open one is infinite.
+pub(super) fn elo(elo: EloEstimate) -> Markup {
+    html! {
+        span.n { (signed(elo.value, 0)) } " "
+        span.i {
+            "("
+            @match elo.lower { Some(lower) => (signed(lower, 0)), None => "−∞" }
+            " to "
+            @match elo.upper { Some(upper) => (signed(upper, 0)), None => "∞" }
+            ")"
+        }
+    }
+}
+
+/// A probability of an error: small ones by their bound.
+pub(super) fn p_value(p: f64) -> Markup {
+    if p < 0.0005 {
+        html! { data.small value=(p) { "< 0.001" } }
+    } else {
+        plain(p, 3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_as_people_write_them() {
+        assert_eq!(text(-0.04, 1), "0.0");
+        assert_eq!(text(-1.25, 1), "−1.2");
+        assert_eq!(signed_text(3.0, 1), "+3.0");
+        assert_eq!(signed_text(-0.0, 1), "0.0");
+        assert_eq!(count(1234).into_string(), "<data value=\"1234\">1234</data>");
+        assert_eq!(count(1_234_567).into_string(), "<data value=\"1234567\">1\u{202f}234\u{202f}567</data>");
+        assert_eq!(
+            percent(0.5423).into_string(),
+            "<span class=\"n\"><data class=\"p\" value=\"0.5423\">54.2</data> %</span>"
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! What came out, first in words, then as a table and as intervals below one another.
+
+use maud::{Markup, html};
+
+use super::plot::{Forest, ForestRow, domain, percent_tick};
+use super::{Study, link, numbers, words};
+use crate::statistics::BalanceVerdict;
+use crate::study::summary::{CellSummary, RateSummary, RulesetSummary, ScoreSummary};
+
+/// The greatest share of cut-off games that leaves a score beyond doubt.
+const TRUNCATED_SHARE_MAX: f64 = 0.01;
+
+/// What was asked and how, in a few sentences.
+pub(super) fn lead(study: &Study<'_>) -> Markup {
+    let asked = study.asked().count();
+    let games: u64 = study.summary.rulesets.iter().flat_map(|ruleset| &ruleset.cells).map(|cell| cell.games).sum();
+    html! {
+        p.lead {
+            "How much does it help to begin? " (asked) @if asked == 1 { " ruleset was" } @else { " rulesets were" }
+            " played by a program against itself, so that both sides are equally strong; " (numbers::grouped(games))
+            " games count in all."
+            @if let Some(agent) = study.headline_agent() { " The main results are those of " (words::agent(agent)) "." }
+        }
+        @if !study.summary.is_complete {
+            p.warning role="note" { strong { "Not finished." } " The study was stopped before all games were played; the intervals are wider than was asked for." }
+        }
+    }
+}
+
+/// The results with the headline agent.
+pub(super) fn sections(study: &Study<'_>) -> Markup {
+    let mut rows: Vec<(&RulesetSummary, &CellSummary)> =
+        study.asked().filter_map(|ruleset| Some((ruleset, study.headline(ruleset)?))).collect();
+    let score_of = |cell: &CellSummary| cell.score.map_or(f64::NEG_INFINITY, |score| score.score);
+    rows.sort_by(|(_, one), (_, other)| score_of(other).total_cmp(&score_of(one)));
+    html! {
+        section #results aria-labelledby="results-title" {
+            h2 #results-title { "Results" }
+            (in_short(study, &rows))
+            (forest(study, &rows))
+            (table(study, &rows))
+            (warnings(study, &rows))
+        }
+    }
+}
+
+fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+    let margin = study.summary.settings.margin;
+    let with = |wanted: BalanceVerdict| -> Vec<&RulesetSummary> {
+        rows.iter()
+            .filter(|(_, cell)| cell.verdict.is_some_and(|verdict| verdict.verdict == wanted))
+            .map(|(ruleset, _)| *ruleset)
+            .collect()
+    };
+    let groups = [
+        (BalanceVerdict::First, "The first player is ahead in"),
+        (BalanceVerdict::Second, "The second player is ahead in"),
+        (BalanceVerdict::Balanced, "Shown to be balanced:"),
+        (BalanceVerdict::Unresolved, "Not settled by the games played:"),
+    ];
+    html! {
+        ul.verdicts {
+            @for (verdict, words) in groups {
+                @let found = with(verdict);
+                @if !found.is_empty() {
+                    @let (class, mark) = words::verdict_class(verdict);
+                    li class=(class) {
+                        span.mark aria-hidden="true" { (mark) } " "
+                        strong { (words) }
+                        " "
+                        @for (index, ruleset) in found.iter().enumerate() {
+                            @if index > 0 { ", " }
+                            (link(ruleset))
+                        }
+                        "."
+                    }
+                }
+            }
+        }
+        p {
+            "A score of 50 % is a fair game. A ruleset counts as balanced only if its games show that the true score is less than "
+            (numbers::points_width(margin)) " points away from 50 %; that a difference was not found proves nothing. "
+            "All verdicts of this page hold together with " (study.confidence()) " confidence. "
+            a href="#reading" { "How to read this" } " explains every term."
+        }
+    }
+}
+
+fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+    let scores: Vec<(&RulesetSummary, &CellSummary, ScoreSummary)> =
+        rows.iter().filter_map(|(ruleset, cell)| Some((*ruleset, *cell, cell.score?))).collect();
+    let margin = study.summary.settings.margin;
+    let ends = scores.iter().flat_map(|(_, _, score)| [score.simultaneous.lower, score.simultaneous.upper]);
+    let domain = domain(ends.chain([0.5 - margin, 0.5 + margin]), 0.05);
+    let forest = Forest {
+        caption: html! {
+            strong { "The first player’s score, by ruleset." }
+            " The dot is the score, the thick line its " (study.confidence())
+            " interval; the thin line is wider so that all of them together hold. The shaded strip is what would count as balanced."
+        },
+        domain: (domain.0.max(0.0), domain.1.min(1.0)),
+        reference: Some(0.5),
+        margin: Some(margin),
+        tick: &percent_tick,
+    };
+    let drawn: Vec<ForestRow> = scores
+        .iter()
+        .map(|(ruleset, cell, score)| ForestRow {
+            label: link(ruleset),
+            shown: html! { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } },
+            class: cell.verdict.map_or("open", |verdict| words::verdict_class(verdict.verdict).0),
+            value: score.score,
+            interval: (score.interval.lower, score.interval.upper),
+            outer: Some((score.simultaneous.lower, score.simultaneous.upper)),
+        })
+        .collect();
+    forest.draw(&drawn)
+}
+
+/// The columns of the table: name, what a sort goes by.
+const COLUMNS: [&str; 8] = [
+    "Ruleset",
+    "First player’s score",
+    "Verdict",
+    "Won / drawn / lost",
+    "Drawn",
+    "If cut-off games were lost or won",
+    "Games",
+    "Elo",
+];
+
+fn table(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+    html! {
+        div.wide tabindex="0" role="region" aria-label="Table of results" {
+            // On a phone the rows become cards; the roles keep it a table for readers who listen.
+            table.cards.sortable role="table" {
+                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first. Brackets hold " (study.confidence()) " intervals." }
+                thead role="rowgroup" { tr role="row" { @for column in COLUMNS { th scope="col" role="columnheader" { (column) } } } }
+                tbody role="rowgroup" { @for (ruleset, cell) in rows { (row(ruleset, cell)) } }
+            }
+        }
+    }
+}
+
+fn row(ruleset: &RulesetSummary, cell: &CellSummary) -> Markup {
+    let outcomes = &cell.outcomes;
+    let key = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let field = |column: usize, key: String, content: Markup| {
+        html! { td role="cell" data-label=(COLUMNS[column]) data-key=(key) { span.field { (content) } } }
+    };
+    let score = cell.score.as_ref();
+    let shown_score = html! {
+        @match score {
+            Some(score) => { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
+            None => "no games",
+        }
+    };
+    let shown_results = html! {
+        (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws)) " / " (numbers::count(outcomes.second_wins))
+        @if outcomes.truncated > 0 { " " span.i { "and " (numbers::count(outcomes.truncated)) " cut off" } }
+    };
+    let shown_bracket = html! {
+        @match (score, outcomes.truncated) {
+            (Some(score), 1..) => (numbers::percent_interval(score.truncation_bracket)),
+            _ => span.soft { "none cut off" },
+        }
+    };
+    let verdict_word = cell.verdict.map_or("", |found| words::verdict(found.verdict));
+    let decisive = cell.decisive.as_ref();
+    html! {
+        tr role="row" {
+            th scope="row" role="rowheader" data-key=(ruleset.name) { (link(ruleset)) br; span.soft { (ruleset.title) } }
+            (field(1, key(score.map(|score| score.score)), shown_score))
+            (field(2, verdict_word.to_owned(), verdict(cell)))
+            (field(3, outcomes.first_wins.to_string(), shown_results))
+            (field(4, key(decisive.map(|rate| 1.0 - rate.rate)), html! { @if let Some(rate) = decisive { (draws(rate)) } }))
+            (field(5, outcomes.truncated.to_string(), shown_bracket))
+            (field(6, cell.games.to_string(), numbers::count(cell.games)))
+            (field(7, key(score.map(|score| score.elo.value)), html! { @if let Some(score) = score { (numbers::elo(score.elo)) } }))
+        }
+    }
+}
+
+/// The share of drawn games, from that of the decisive ones.
+fn draws(decisive: &RateSummary) -> Markup {
+    html! {
+        (numbers::complement(decisive.rate)) " %"
+        " " span.i { "(" (numbers::complement(decisive.interval.upper)) " to " (numbers::complement(decisive.interval.lower)) " %)" }
+    }
+}
+
+/// A verdict as a coloured word with a mark.
+pub(super) fn verdict(cell: &CellSummary) -> Markup {
+    html! {
+        @match cell.verdict {
+            Some(found) => {
+                @let (class, mark) = words::verdict_class(found.verdict);
+                span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (words::verdict(found.verdict)) }
+            }
+            None => span.soft { "none" },
+        }
+    }
+}
+
+/// What limits the results, in whole sentences.
+fn warnings(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+    let share = |cell: &CellSummary| cell.outcomes.truncated as f64 / cell.games.max(1) as f64;
+    let truncated: Vec<String> = rows
+        .iter()
+        .filter(|(_, cell)| share(cell) > TRUNCATED_SHARE_MAX)
+        .map(|(ruleset, _)| ruleset.name.clone())
+        .collect();
+    let dependent: Vec<String> = rows
+        .iter()
+        .filter(|(ruleset, _)| ruleset.agreements.iter().any(|agreement| agreement.depends_on_agent))
+        .map(|(ruleset, _)| ruleset.name.clone())
+        .collect();
+    html! {
+        @if !truncated.is_empty() {
+            p.warning { strong { "Many games cut off." } " In " (words::list(&truncated)) " more than 1 % of the games reached the program’s own limit of turns; they count as draws, and the table shows what the score would be if all of them had been lost or won." }
+        }
+        @if !dependent.is_empty() {
+            p.warning { strong { "It depends on who plays." } " In " (words::list(&dependent)) " two kinds of programs give different scores; the verdict is then about the program as much as about the rules." }
+        }
+        @for note in &study.summary.notes { p.warning { (note) } }
+        p.note {
+            "These are results of programs of limited strength, from openings that are partly drawn by lot. They say how the rules treat the one who begins when such players meet, and not how masters of antiquity fared."
+        }
+    }
+}

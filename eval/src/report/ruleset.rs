@@ -1,0 +1,160 @@
+//! One ruleset: what it is, what came out, what its games are like.
+
+use latrunculi_engine::Rules;
+use maud::{Markup, html};
+
+use super::{Study, anchor, board, exploratory, extras, games, ladders, numbers, overview, rules, words};
+use crate::study::summary::{AgentSummary, CellSummary, RulesetSummary};
+
+/// Up to so many rulesets are shown unfolded.
+const UNFOLDED_MAX: usize = 3;
+
+/// The section of one ruleset, folded together where there are many.
+pub(super) fn section(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
+    let headline = study.headline(ruleset);
+    let is_open = study.summary.rulesets.len() <= UNFOLDED_MAX;
+    html! {
+        details.ruleset open[is_open] {
+            summary {
+                h3 { (ruleset.name) ": " span.title { (ruleset.title) } }
+                @if let Some(cell) = headline {
+                    span.brief {
+                        @if let Some(score) = cell.score { (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } " " }
+                        (overview::verdict(cell))
+                    }
+                }
+            }
+            div id=(anchor(&ruleset.name)) {
+                (about(study, ruleset))
+                h4 { "Results" }
+                (results(study, ruleset))
+                @if !ruleset.trends.is_empty() {
+                    div.plots {
+                        figure {
+                            figcaption { "The first player’s score by budget" }
+                            (ladders::ladder(study, ruleset))
+                            @for trend in &ruleset.trends { (ladders::trend_words(trend, true)) }
+                        }
+                    }
+                }
+                (extras::of_ruleset(study, ruleset))
+                @if let Some(metrics) = headline.and_then(|cell| cell.metrics.as_ref()) {
+                    h4 { "What the games are like " (exploratory()) }
+                    (games::of_ruleset(study, metrics))
+                }
+            }
+        }
+    }
+}
+
+fn about(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
+    let found = study.rules_of(ruleset).and_then(|found| Rules::new(found).ok());
+    html! {
+        @if let Some(derived) = &ruleset.derived {
+            p { "Derived from " code { (derived.base) } ": " code { (derived.parameter) } " is " code { (derived.value) } " instead of " code { (derived.base_value) } "." }
+        }
+        @if let Some(rules) = &found {
+            div.about {
+                (board::opening(rules))
+                div {
+                    @if !rules.ruleset().summary.is_empty() { p { (rules.ruleset().summary) } }
+                    @if !rules.ruleset().source.is_empty() { p.soft { "Source: " (rules.ruleset().source) } }
+                    dl.rules {
+                        @for (heading, said) in rules::in_words(rules) {
+                            dt { (heading) }
+                            dd { (said.join(" ")) }
+                        }
+                    }
+                }
+            }
+            details.parameters {
+                summary { "Every setting, with the words that it comes from" }
+                (rules::parameters(rules.ruleset()))
+            }
+        } @else {
+            p { (ruleset.files) " files, " (ruleset.ranks) " ranks, " (ruleset.men) " men a side" @if ruleset.has_duces { " and a dux" } "." }
+        }
+        p.soft { "Fingerprint of the rules: " code { (ruleset.fingerprint) } }
+    }
+}
+
+fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
+    let rows = || study.summary.agents.iter().zip(&ruleset.cells);
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(format!("Results of {} by player", ruleset.name)) {
+            table {
+                caption { "Each player against itself. Brackets hold " (study.confidence()) " intervals; p-values are corrected for the number of rulesets (Holm)." }
+                thead {
+                    tr {
+                        @for name in [
+                            "Player", "First player’s score", "Verdict", "p, unbalanced", "p, balanced", "Won / drawn / cut off / lost", "Won by anybody",
+                            "First player’s share of those", "Games (worth)", "Elo", "Actions a game",
+                        ] { th scope="col" { (name) } }
+                    }
+                }
+                tbody { @for (agent, cell) in rows() { (result_row(agent, cell)) } }
+            }
+        }
+        details.remarks {
+            summary { "How the games were opened, how they ended, and why no more were played" }
+            @for (agent, cell) in rows() { (remarks(agent, cell)) }
+        }
+    }
+}
+
+fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
+    let outcomes = &cell.outcomes;
+    html! {
+        tr {
+            th scope="row" { (words::short_agent(agent)) }
+            td {
+                @match &cell.score {
+                    Some(score) => { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
+                    None => "no games",
+                }
+            }
+            td { (overview::verdict(cell)) }
+            td { @if let Some(verdict) = cell.verdict { (numbers::p_value(verdict.p_unbalanced_holm)) } }
+            td { @if let Some(verdict) = cell.verdict { (numbers::p_value(verdict.p_balanced_holm)) } }
+            td.nowrap {
+                (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws)) " / "
+                (numbers::count(outcomes.truncated)) " / " (numbers::count(outcomes.second_wins))
+            }
+            td { @if let Some(rate) = cell.decisive { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } } }
+            td { @if let Some(rate) = cell.first_of_decisive { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } } }
+            td {
+                (numbers::count(cell.games))
+                @if let Some(worth) = cell.effective_games { " (" (numbers::plain(worth, 0)) ")" }
+            }
+            td { @if let Some(score) = &cell.score { (numbers::elo(score.elo)) } }
+            td { @if cell.games > 0 { (numbers::plain(cell.actions_mean, 1)) } }
+        }
+    }
+}
+
+/// How the games were opened, how they ended, what was left out.
+fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
+    let mut ends: Vec<(&String, &u64)> = cell.ends.iter().collect();
+    ends.sort_by_key(|&(name, count)| (std::cmp::Reverse(*count), name));
+    html! {
+        p {
+            strong { (words::short_agent(agent)) ". " }
+            "Games opened with " (words::opening(&cell.opening)) "; " (numbers::count(cell.openings_distinct)) " openings differ. "
+            @if cell.games_repeated > 0 { (numbers::count(cell.games_repeated)) " repeated games do not count. " }
+            "Ends: "
+            @for (index, (reason, count)) in ends.iter().enumerate() {
+                @if index > 0 { "; " }
+                (words::end_reason(reason)) " " (numbers::count(**count))
+            }
+            ". "
+            @if let Some(effort) = cell.effort_mean { "Effort a choice: " (numbers::plain(effort, 0)) ". " }
+            "Ended because " (words::stop(cell.stop)) "."
+            @if let Some(second) = &cell.second_opening {
+                " With " (words::opening(&second.opening)) " instead"
+                @if let Some(score) = &second.score { ": " (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } " over " (numbers::count(second.games)) " games" }
+                @if let Some(shift) = &second.shift { ", a shift of " (numbers::points(shift.difference)) " points " span.i { "(" (numbers::points_interval(shift.interval)) ")" } }
+                "."
+            }
+        }
+    }
+}

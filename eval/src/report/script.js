@@ -1,0 +1,32 @@
+// Conveniences only: everything can be read without.
+(() => {
+  const open = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target && target.closest("details");
+    if (folded && !folded.open) { folded.open = true; target.scrollIntoView(); }
+  };
+  addEventListener("hashchange", open);
+  open();
+  addEventListener("beforeprint", () => document.querySelectorAll("details.ruleset").forEach(d => { d.open = true; }));
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const body = table.tBodies[0];
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const rising = head.getAttribute("aria-sort") === "descending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", rising ? "ascending" : "descending");
+        const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent.trim();
+        const compare = (a, b) => {
+          const [x, y] = [key(a), key(b)];
+          const numbers = x !== "" && y !== "" && !isNaN(x) && !isNaN(y);
+          return (numbers ? x - y : x.localeCompare(y)) * (rising ? 1 : -1);
+        };
+        body.append(...[...body.rows].sort(compare));
+      });
+    });
+  }
+})();

@@ -1,0 +1,170 @@
+//! What the program's terms are called on the page.
+
+use crate::metrics::GamePhase;
+use crate::metrics::material::Feature;
+use crate::metrics::mechanics::{Mechanic, MechanicRole};
+use crate::statistics::BalanceVerdict;
+use crate::study::summary::{AgentSummary, OpeningSummary, StopReason, TrendDirection};
+
+/// Returns what an agent is, with its budget.
+pub(super) fn agent(agent: &AgentSummary) -> String {
+    match (agent.budget, agent.budget_unit.as_deref()) {
+        (Some(budget), Some(unit)) => format!("{}, {budget} {unit} a choice", family(&agent.family)),
+        _ => family(&agent.family),
+    }
+}
+
+/// Returns the same in few words, for tables.
+pub(super) fn short_agent(agent: &AgentSummary) -> String {
+    let name = match agent.family.as_str() {
+        "alphabeta" | "alphabeta by depth" => "alpha-beta".to_owned(),
+        "mcts" => "random playouts".to_owned(),
+        "greedy" | "random" => agent.family.clone(),
+        other => family(other),
+    };
+    match (agent.budget, agent.budget_unit.as_deref()) {
+        (Some(budget), Some(unit)) => format!("{name}, {budget} {unit}"),
+        _ => name,
+    }
+}
+
+/// Returns what agents of a family are.
+pub(super) fn family(family: &str) -> String {
+    match family {
+        "alphabeta" => "alpha-beta search".to_owned(),
+        "alphabeta by depth" => "alpha-beta search to a fixed depth".to_owned(),
+        "mcts" => "tree search with random playouts".to_owned(),
+        "greedy" => "greedy player, who takes the most he can now".to_owned(),
+        "random" => "random player".to_owned(),
+        _ => match family.strip_prefix("net ") {
+            Some(model) => format!("neural network {}", model.rsplit('/').next().unwrap_or(model)),
+            None => family.to_owned(),
+        },
+    }
+}
+
+/// Returns a verdict in one or two words.
+pub(super) fn verdict(verdict: BalanceVerdict) -> &'static str {
+    match verdict {
+        BalanceVerdict::Balanced => "balanced",
+        BalanceVerdict::First => "first player ahead",
+        BalanceVerdict::Second => "second player ahead",
+        BalanceVerdict::Unresolved => "not settled",
+    }
+}
+
+/// Returns the class that colours a verdict, and the mark that says the same without colour.
+pub(super) fn verdict_class(verdict: BalanceVerdict) -> (&'static str, &'static str) {
+    match verdict {
+        BalanceVerdict::Balanced => ("even", "="),
+        BalanceVerdict::First => ("first", "▲"),
+        BalanceVerdict::Second => ("second", "▼"),
+        BalanceVerdict::Unresolved => ("open", "?"),
+    }
+}
+
+/// Returns what a stronger agent does to the advantage.
+pub(super) fn trend(direction: TrendDirection) -> &'static str {
+    match direction {
+        TrendDirection::Shrinking => "shrinking",
+        TrendDirection::Stable => "stable",
+        TrendDirection::Growing => "growing",
+        TrendDirection::Unclear => "no trend shown",
+    }
+}
+
+/// Returns why a measurement ended.
+pub(super) fn stop(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Width => "the interval is as narrow as was asked for",
+        StopReason::MaxGames => "the most games allowed have been played",
+        StopReason::NoMoreOpenings => "there is no further opening that differs",
+        StopReason::Interrupted => "the study was stopped",
+    }
+}
+
+/// Returns how games were opened.
+pub(super) fn opening(opening: &OpeningSummary) -> String {
+    match &opening.policy {
+        None => format!("{} actions drawn at random", opening.actions),
+        Some(agent) => format!("{} actions drawn from the choices of {agent}", opening.actions),
+    }
+}
+
+/// Returns why games end, from the names in game records.
+pub(super) fn end_reason(reason: &str) -> &str {
+    match reason {
+        "dux enclosed" => "dux enclosed",
+        "dux captured" => "dux captured",
+        "eliminated" => "men captured down to the limit",
+        "blockade" => "no capture for long, or both sides blocked",
+        "repetition" => "position repeated",
+        "no legal move" => "a player could not move",
+        "ply cap" => "cut off by the program's own limit",
+        "" => "given up",
+        other => other,
+    }
+}
+
+/// Returns what a mechanism is called.
+pub(super) fn mechanic(mechanic: Mechanic) -> &'static str {
+    match mechanic {
+        Mechanic::Placement => "stone placed",
+        Mechanic::Jump => "jump",
+        Mechanic::JumpChain => "chain of jumps",
+        Mechanic::Capture => "capture",
+        Mechanic::MultipleCapture => "several captured at once",
+        Mechanic::CornerCapture => "capture in a corner",
+        Mechanic::EnclosureCapture => "man taken by enclosing him",
+        Mechanic::Continuation => "captor goes on",
+        Mechanic::ContinuationCapture => "captor goes on and captures again",
+        Mechanic::ContinuationDeclined => "captor stops though he may go on",
+        Mechanic::Bound => "enemy bound (alligatus)",
+        Mechanic::SelfBound => "own piece bound by own move",
+        Mechanic::Released => "bound piece freed",
+        Mechanic::Removal => "bound pieces removed",
+        Mechanic::Displacement => "bound piece taken by moving onto it",
+        Mechanic::SafeEntry => "safe entry between two enemies",
+        Mechanic::DuxMove => "dux moves",
+        Mechanic::DuxBound => "dux bound",
+        Mechanic::DuxCaptured => "dux taken",
+        Mechanic::ForcedPass => "forced pass",
+    }
+}
+
+/// Returns what the use of a mechanism amounts to.
+pub(super) fn role(role: MechanicRole) -> &'static str {
+    match role {
+        MechanicRole::Used => "used",
+        MechanicRole::Decorative => "decorative",
+        MechanicRole::Undecided => "too few games to say",
+    }
+}
+
+/// Returns what a feature of a position is called.
+pub(super) fn feature(feature: Feature) -> &'static str {
+    match feature {
+        Feature::Tempo => "being the one to act",
+        Feature::Men => "one man more",
+        Feature::Dux => "having the dux",
+        Feature::BoundMen => "one bound man fewer",
+        Feature::Mobility => "one possible move more",
+    }
+}
+
+/// Returns what a phase is called.
+pub(super) fn phase(phase: GamePhase) -> &'static str {
+    match phase {
+        GamePhase::Placement => "placement",
+        GamePhase::Movement => "movement",
+    }
+}
+
+/// Returns names in a row: `a`, `a and b`, `a, b and c`.
+pub(super) fn list(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
