@@ -126,7 +126,8 @@ impl Variant {
         for places in places.chunks(512) {
             let mut batch = TrainingBatch::new(Shape::of(rules));
             // Losses of value are measured against the results of the games.
-            places.iter().for_each(|&index| held_out.write_into(index, rules, false, 0.0, &mut batch));
+            let results = ReplaySettings { search_share: 0.0, draw_margin_share: 0.0, ..self.replay };
+            places.iter().for_each(|&index| held_out.write_into(index, rules, false, &results, &mut batch));
             self.blindness.apply(&mut batch);
             let report = trainer.evaluate(&batch)?;
             let weight = places.len() as f64;

@@ -25,6 +25,10 @@ pub struct ReplaySettings {
     pub reuse: f64,
     /// Share of the search's expectation in the value target, in `[0, 1]`; the rest is the game's result.
     pub search_share: f32,
+    /// Share of a drawn result that goes to who is ahead in material at the end, times the margin, in `[0, 1]`: against
+    /// stalling. 0 leaves draws as they are; the game stays zero-sum with any.
+    #[serde(default)]
+    pub draw_margin_share: f32,
     /// Whether every other sample is turned into its left-right mirror image, by chance.
     pub mirror: bool,
 }
@@ -37,6 +41,7 @@ impl Default for ReplaySettings {
             window_slope: 0.4,
             reuse: 4.0,
             search_share: 0.3,
+            draw_margin_share: 0.0,
             mirror: true,
         }
     }
@@ -60,7 +65,21 @@ impl ReplaySettings {
         require("reuse", self.reuse, positive(self.reuse), "above 0");
         let share = f64::from(self.search_share);
         require("search_share", share, (0.0..=1.0).contains(&share), "in [0, 1]");
+        let share = f64::from(self.draw_margin_share);
+        require("draw_margin_share", share, (0.0..=1.0).contains(&share), "in [0, 1]");
         faults
+    }
+
+    /// Returns the value target for a player: the game's `result` for him, what the search `expected`, both as win, draw
+    /// and loss, and his final `margin` in `[-1, 1]`.
+    #[must_use]
+    pub fn value_target(&self, result: [f32; 3], expected: [f32; 3], margin: f32) -> [f32; 3] {
+        let moved = result[1] * self.draw_margin_share * margin.abs();
+        let [win, draw, loss] = result;
+        let (ahead, behind) = if margin > 0.0 { (moved, 0.0) } else { (0.0, moved) };
+        let result = [win + ahead, draw - moved, loss + behind];
+        let share = self.search_share;
+        std::array::from_fn(|place| result[place] * (1.0 - share) + expected[place] * share)
     }
 
     /// Returns how many of the newest samples are drawn from when there have been `total`.
@@ -193,7 +212,7 @@ impl Draw<'_> {
             let index = self.order.swap_remove(place);
             let mirrored = settings.mirror && self.stream.random_bool(0.5);
             let (samples, index) = self.window.find(u64::from(index));
-            samples.write_into(index, &self.window.rules, mirrored, settings.search_share, &mut batch);
+            samples.write_into(index, &self.window.rules, mirrored, settings, &mut batch);
         }
         batch
     }
@@ -211,6 +230,17 @@ mod tests {
             let found = settings.window_len(total) as f64;
             assert!((found / window - 1.0).abs() < 0.02, "{total}: {found}");
         }
+    }
+
+    #[test]
+    fn a_draw_may_go_in_part_to_who_is_ahead() {
+        let settings = ReplaySettings { search_share: 0.0, draw_margin_share: 0.5, ..ReplaySettings::default() };
+        let draw = [0.0, 1.0, 0.0];
+        assert_eq!(settings.value_target(draw, draw, 0.5), [0.25, 0.75, 0.0]);
+        assert_eq!(settings.value_target(draw, draw, -0.5), [0.0, 0.75, 0.25]);
+        assert_eq!(settings.value_target([1.0, 0.0, 0.0], draw, -0.5), [1.0, 0.0, 0.0]);
+        let mixed = ReplaySettings { search_share: 0.25, draw_margin_share: 0.0, ..settings };
+        assert_eq!(mixed.value_target([1.0, 0.0, 0.0], draw, 0.5), [0.75, 0.25, 0.0]);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use latrunculi_engine::encoding::{
 use latrunculi_engine::{Rules, SquareSet, Symmetry};
 use serde::{Deserialize, Serialize};
 
+use crate::replay::ReplaySettings;
+
 /// One position on its way into [`Samples`].
 #[derive(Clone, Debug)]
 pub struct Sample<'a> {
@@ -181,21 +183,19 @@ impl Samples {
 
     /// Adds sample `index` to a batch, its left-right mirror image if `mirrored`.
     ///
-    /// The value target is the result of the game, with a share `search_share` in `[0, 1]` of what the search
-    /// expected.
+    /// The value target is that of `settings`, [`ReplaySettings::value_target`].
     pub fn write_into(
         &self,
         index: usize,
         rules: &Rules,
         mirrored: bool,
-        search_share: f32,
+        settings: &ReplaySettings,
         batch: &mut TrainingBatch,
     ) {
         let range = self.action_range(index);
         let policy = &self.policy[range.clone()];
         let (result, expected) = (self.win_draw_loss[index], self.search_win_draw_loss[index]);
-        let win_draw_loss: [f32; 3] =
-            std::array::from_fn(|place| result[place] * (1.0 - search_share) + expected[place] * search_share);
+        let win_draw_loss = settings.value_target(result, expected, self.margin[index]);
         let mut position = self.position(index);
         let mut survivors = self.survivors(index);
         let mut reply = self.reply(index, rules);

@@ -56,8 +56,8 @@ fn a_mirror_image_of_a_mirror_image_is_the_sample() {
         let (files, area) = (shape.files, shape.area());
         for index in (0..samples.len()).step_by(7) {
             let (mut plain, mut mirrored) = (TrainingBatch::new(shape), TrainingBatch::new(shape));
-            samples.write_into(index, &rules, false, 0.5, &mut plain);
-            samples.write_into(index, &rules, true, 0.5, &mut mirrored);
+            samples.write_into(index, &rules, false, &ReplaySettings::default(), &mut plain);
+            samples.write_into(index, &rules, true, &ReplaySettings::default(), &mut mirrored);
             for (one, other) in plain.planes.chunks(files).zip(mirrored.planes.chunks(files)) {
                 assert!(one.iter().eq(other.iter().rev()), "{name}: every rank is turned round");
             }
