@@ -294,6 +294,7 @@ impl Run<'_> {
         let mut stream = key.stream(Purpose::Opening);
         let start = Start::draw(settings, &mut stream);
         slot.begin(key, &random_opening(rules, start.random_actions, &mut stream), start);
+        slot.weak = self.plan.teaching.and_then(|teaching| teaching.draw_weak(&mut stream));
         slot.teacher = self.plan.teaching.map(|_| Box::new(AlphaBetaTeacher::new(rules)));
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Slot {
     pub(crate) is_waiting: bool,
     pub(crate) action_count: u32,
     pub(crate) teacher: Option<Box<AlphaBetaTeacher>>,
+    /// Who is weak in a taught game, if anybody.
+    pub(crate) weak: Option<Player>,
     /// Positions found in the cache.
     pub(crate) cache_hits: u64,
     /// Key of the position waited for, where there is a cache.
@@ -90,6 +92,7 @@ impl Slot {
             is_waiting: false,
             action_count: 0,
             teacher: None,
+            weak: None,
             cache_hits: 0,
             leaf_key: 0,
             resigned: None,
@@ -148,7 +151,8 @@ impl Slot {
             }
             if let (Some(teacher), Some(teaching)) = (&mut self.teacher, &habits.teaching) {
                 let lesson = teacher.teach(teaching, game, &self.legal);
-                let is_random = self.choice_stream.random_bool(teaching.random_share);
+                let random_share = teaching.random_share_of(game.player_to_act(), self.weak);
+                let is_random = self.choice_stream.random_bool(random_share);
                 let random = self.choice_stream.random_range(0..self.legal.len());
                 let surprise = Surprise { weight: 1.0, ..Surprise::default() };
                 self.record(lesson.policy, lesson.win_draw_loss, surprise);

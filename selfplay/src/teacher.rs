@@ -8,6 +8,8 @@ use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits};
 use latrunculi_search::latrunculi::LatrunculiHeuristic;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 /// How the static evaluation becomes an opinion.
@@ -64,6 +66,13 @@ pub struct AlphaBetaTeaching {
     /// Share of the actions that are replaced by random ones, in `[0, 1]`; what is taught is still the action
     /// that alpha-beta chose.
     pub random_share: f64,
+    /// Share of the games in which one side, either by chance, is weak, in `[0, 1]`: where good play on both sides hardly
+    /// ever captures, a fresh network learns from these how games are won.
+    #[serde(default)]
+    pub weak_share: f64,
+    /// Share of the weak side's actions that are replaced by random ones, in `[0, 1]`.
+    #[serde(default)]
+    pub weak_random_share: f64,
     /// Share of the policy target that is spread over all legal actions, in `[0, 1]`.
     pub policy_spread: f32,
     /// How scores become expectations.
@@ -72,7 +81,14 @@ pub struct AlphaBetaTeaching {
 
 impl Default for AlphaBetaTeaching {
     fn default() -> Self {
-        AlphaBetaTeaching { nodes: 500, random_share: 0.05, policy_spread: 0.15, judgement: TeacherSettings::default() }
+        AlphaBetaTeaching {
+            nodes: 500,
+            random_share: 0.05,
+            weak_share: 0.0,
+            weak_random_share: 0.0,
+            policy_spread: 0.15,
+            judgement: TeacherSettings::default(),
+        }
     }
 }
 
@@ -84,13 +100,30 @@ impl AlphaBetaTeaching {
         if self.nodes == 0 {
             faults.push("nodes = 0 must be at least 1".to_owned());
         }
-        if !(0.0..=1.0).contains(&self.random_share) {
-            faults.push(format!("random_share = {} must be in [0, 1]", self.random_share));
+        for (name, share) in [
+            ("random_share", self.random_share),
+            ("weak_share", self.weak_share),
+            ("weak_random_share", self.weak_random_share),
+        ] {
+            if !(0.0..=1.0).contains(&share) {
+                faults.push(format!("{name} = {share} must be in [0, 1]"));
+            }
         }
         if !(0.0..=1.0).contains(&self.policy_spread) {
             faults.push(format!("policy_spread = {} must be in [0, 1]", self.policy_spread));
         }
         faults
+    }
+
+    /// Draws who is weak in a game, if anybody. What is off draws nothing.
+    pub(crate) fn draw_weak(&self, stream: &mut ChaCha8Rng) -> Option<Player> {
+        let is_uneven = self.weak_share > 0.0 && stream.random_bool(self.weak_share);
+        is_uneven.then(|| if stream.random_bool(0.5) { Player::First } else { Player::Second })
+    }
+
+    /// Returns the share of `player`'s actions that are replaced by random ones in a game where `weak` is.
+    pub(crate) fn random_share_of(&self, player: Player, weak: Option<Player>) -> f64 {
+        if weak == Some(player) { self.weak_random_share } else { self.random_share }
     }
 }
 

@@ -166,6 +166,19 @@ fn survivors_are_who_is_left_and_replies_are_the_opponents() {
 }
 
 #[test]
+fn a_weak_side_makes_taught_games_decisive() {
+    // Among equals hardly anything is ever captured here.
+    let rules = rules("dutch-8x8");
+    let uneven =
+        AlphaBetaTeaching { nodes: 60, weak_share: 1.0, weak_random_share: 0.9, ..AlphaBetaTeaching::default() };
+    let games = play(&SelfPlayPlan { games: 8, teaching: Some(uneven), ..plan(&rules, 1, false) }, 1);
+    let decisive = games.iter().filter(|game| game.outcome.winner.is_some());
+    let winners: Vec<_> = decisive.map(|game| game.outcome.winner).collect();
+    assert!(winners.len() >= 6, "{winners:?}");
+    assert!(winners.contains(&Some(Player::First)) && winners.contains(&Some(Player::Second)), "either side is weak");
+}
+
+#[test]
 fn every_shipped_ruleset_can_be_played_and_taught() {
     for name in presets::NAMES {
         let rules = rules(name);
