@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays x-museum-quintana with an exported network and prints the record of the game, which `latrunculi inspect` checks:
+"""Plays x-museum-quintana with an exported network and prints the record of the game, which `latrunculi inspect --verify` checks:
 
     python scripts/play-onnx.py exported/model.onnx exported/model.json > game.jsonl
 

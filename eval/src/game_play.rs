@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_engine::{Action, GameRecord, GameState, Rules};
+use latrunculi_engine::{Action, GameRecord, GameState, Rules, Ruleset};
 use latrunculi_search::mcts::Step;
 use latrunculi_search::{EvalError, Evaluation};
 use rand::RngExt;
@@ -24,6 +24,8 @@ pub(crate) struct Cast<'a> {
     /// Distinguishes casts: whoever has sat down for one stays for all its games.
     pub(crate) id: usize,
     pub(crate) rules: &'a Arc<Rules>,
+    /// The ruleset whose evaluation alpha-beta uses.
+    pub(crate) judged_as: &'a Ruleset,
     /// The two contestants.
     pub(crate) agents: [&'a AgentSpec; 2],
     /// The agent from whose policy openings are drawn, if any.
@@ -113,7 +115,8 @@ pub(crate) fn play_apart<S: GameSource>(source: &S, pool: &ThreadPool) -> Result
             let cast = source.cast(job);
             if seated.as_ref().is_none_or(|(id, _)| *id != cast.id) {
                 let agents = (0..=OPENER).filter_map(|index| cast.agent(index));
-                let agents = agents.map(|spec| spec.make_alone(cast.rules)).collect::<Result<_, _>>()?;
+                let agents =
+                    agents.map(|spec| spec.make_judging_as(cast.rules, cast.judged_as)).collect::<Result<_, _>>()?;
                 seated = Some((cast.id, agents));
             }
             let Some((_, agents)) = &mut seated else { continue };
@@ -245,7 +248,7 @@ impl Seat {
             (&AgentKind::Network { simulations, .. }, Some(network)) => {
                 Seat::Network(Box::new(NetworkSearch::new(state, simulations)), network)
             }
-            _ => Seat::Alone(spec.make_alone(cast.rules)?),
+            _ => Seat::Alone(spec.make_judging_as(cast.rules, cast.judged_as)?),
         })
     }
 }

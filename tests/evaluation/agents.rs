@@ -161,3 +161,24 @@ fn alpha_beta_weighs_as_many_actions_as_it_is_asked_for() {
     assert_eq!(tree.candidates.iter().map(|candidate| candidate.visits).sum::<u32>(), 300);
     assert!(tree.candidates.iter().all(|candidate| candidate.variation[0] == candidate.action));
 }
+
+#[test]
+fn a_changed_ruleset_is_judged_as_the_one_that_it_was_made_from() {
+    let base = rules("dutch");
+    let mut changed = base.ruleset().clone();
+    changed.end.quiet_limit += 1;
+    let changed = Arc::new(Rules::new(&changed).expect("valid"));
+    let value = |rules: &Arc<Rules>, judged_as: &Rules| {
+        let mut agent = spec("alphabeta:depth=2").make_judging_as(rules, judged_as.ruleset()).expect("an agent");
+        let mut state = GameState::new(Arc::clone(rules));
+        let mut actions = Vec::new();
+        for _ in 0..20 {
+            state.legal_actions(&mut actions);
+            state.play(actions[actions.len() / 3]);
+        }
+        agent.choose(&state).expect("a choice").value
+    };
+    // The fitted weights of the base are not those that a ruleset without any of its own gets.
+    assert_ne!(value(&base, &base), value(&changed, &changed));
+    assert_eq!(value(&base, &base), value(&changed, &base));
+}

@@ -5,8 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use latrunculi_engine::parameters::nearest;
-use latrunculi_engine::{GameState, Rules};
+use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::{DEPTH_MAX, Limits};
+use latrunculi_search::latrunculi::Weights;
 
 use super::thinkers::{AlphaBetaAgent, GreedyAgent, NetworkAgent, RandomAgent, RolloutAgent};
 use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory};
@@ -300,12 +301,25 @@ impl AgentSpec {
     /// # Errors
     /// [`AgentError::Human`] for a person, [`AgentError::Network`] for an agent with a network.
     pub fn make_alone(&self, rules: &Arc<Rules>) -> Result<Box<dyn Agent + Send>, AgentError> {
+        self.make_judging_as(rules, rules.ruleset())
+    }
+
+    /// Makes an agent as [`AgentSpec::make_alone`] does, which judges positions as it would under other rules:
+    /// alpha-beta takes the weights made for `judged_as`, so that two rulesets are compared by one player.
+    ///
+    /// # Errors
+    /// As [`AgentSpec::make_alone`].
+    pub fn make_judging_as(
+        &self,
+        rules: &Arc<Rules>,
+        judged_as: &Ruleset,
+    ) -> Result<Box<dyn Agent + Send>, AgentError> {
         Ok(match &self.kind {
             AgentKind::Random => Box::new(RandomAgent::default()),
             AgentKind::Greedy => Box::new(GreedyAgent::default()),
             AgentKind::AlphaBeta { depth, nodes } => {
                 let limits = Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) };
-                Box::new(AlphaBetaAgent::new(rules, limits))
+                Box::new(AlphaBetaAgent::new(rules, Weights::for_ruleset(judged_as), limits))
             }
             AgentKind::Mcts { simulations } => {
                 Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), *simulations))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings, DEPTH_MAX, EVALUATION_MAX, Limits};
 use latrunculi_search::evaluators::Rollouts;
-use latrunculi_search::latrunculi::LatrunculiHeuristic;
+use latrunculi_search::latrunculi::{LatrunculiHeuristic, Weights};
 use latrunculi_search::mcts::{Effort, Leaf, Proofs, Search, Settings, Step};
 use latrunculi_search::{Evaluation, Evaluator};
 use rand::RngExt;
@@ -101,11 +101,11 @@ pub(super) struct AlphaBetaAgent {
 }
 
 impl AlphaBetaAgent {
-    pub(super) fn new(rules: &Arc<Rules>, limits: Limits) -> AlphaBetaAgent {
+    pub(super) fn new(rules: &Arc<Rules>, weights: Weights, limits: Limits) -> AlphaBetaAgent {
         // A table of a few entries per node will do: small ones keep many games at once in the cache.
         let table_bytes = limits.nodes.saturating_mul(64).clamp(1 << 16, 16 << 20) as usize;
         let settings = AlphaBetaSettings { table_bytes, ..AlphaBetaSettings::default() };
-        AlphaBetaAgent { search: AlphaBeta::new(settings, LatrunculiHeuristic::new(rules)), limits }
+        AlphaBetaAgent { search: AlphaBeta::new(settings, LatrunculiHeuristic::with_weights(rules, weights)), limits }
     }
 }
 

@@ -48,7 +48,8 @@ impl GameSource for Games<'_, '_> {
         let opener = schedule.config.opening_policy.as_ref().map(|policy| &policy.agent);
         let network = |agent| schedule.network_of(agent);
         let networks = [network(a), network(b), opener.and_then(network)];
-        Cast { id: 0, rules: schedule.rules, agents: [a, b], opener, networks }
+        let (rules, judged_as) = (schedule.rules, schedule.rules.ruleset());
+        Cast { id: 0, rules, judged_as, agents: [a, b], opener, networks }
     }
 
     fn beginning(&self, job: Job) -> Beginning {

@@ -229,7 +229,7 @@ pub(super) fn short_tick(value: f64) -> String {
     }
 }
 
-/// One row of a [`forest`].
+/// One row of a [`Forest`].
 pub(super) struct ForestRow {
     /// What is measured, and a link to more.
     pub(super) label: Markup,

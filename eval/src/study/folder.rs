@@ -28,6 +28,8 @@ struct Guard {
     derived: Vec<[String; 2]>,
     /// Every network with its checksum.
     networks: Vec<String>,
+    /// What alpha-beta's evaluation of these rulesets is, in short.
+    evaluation: String,
 }
 
 /// Ledgers that are open.
@@ -58,6 +60,7 @@ impl Folder {
             rulesets: ids(false),
             derived: ids(true),
             networks: plan.identities(),
+            evaluation: plan.evaluation(),
         };
         let folder = Folder { path: path.to_owned() };
         let guard_path = folder.path.join("study.json");

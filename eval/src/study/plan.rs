@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Action, Player, Rules, Ruleset};
+use latrunculi_search::latrunculi::Weights;
 
 use super::StudyError;
 use super::check::{check, describe};
@@ -184,6 +185,15 @@ impl Plan {
         self.opened.iter().map(|(entry, model, identity)| format!("{} {model}@{identity}", id(*entry))).collect()
     }
 
+    /// Returns a number that changes when alpha-beta judges any of the rulesets otherwise.
+    pub(super) fn evaluation(&self) -> String {
+        let numbers = self.entries.iter().flat_map(|entry| {
+            let Weights { placement, many, few } = Weights::for_ruleset(entry.rules.ruleset());
+            [placement, many, few].into_iter().flatten().map(|weight| u64::from(weight.to_bits()))
+        });
+        format!("{:016x}", mix_seeds(&numbers.collect::<Vec<u64>>()))
+    }
+
     /// Returns the series of the first part, the games of each ruleset as it is before all else.
     pub(super) fn first_part(&self) -> Vec<Series> {
         let mut series = Vec::new();
@@ -273,6 +283,7 @@ impl Plan {
             ruleset: entry,
             agent,
             rules,
+            judged_as: self.base_of(entry).rules.ruleset().clone(),
             spec,
             networks,
             opening_length: length,

@@ -229,6 +229,7 @@ impl GameSource for Games<'_, '_> {
         Cast {
             id: job.series,
             rules: &series.rules,
+            judged_as: &series.judged_as,
             agents: [&series.spec; 2],
             opener: series.opener.as_ref().map(|opener| &opener.agent),
             networks: [series.networks[0], series.networks[0], series.networks[1]],

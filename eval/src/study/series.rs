@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Phase, Player, Position, Rules, SquareSet};
+use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Phase, Player, Position, Rules, Ruleset, SquareSet};
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -38,6 +38,8 @@ pub(super) struct Series {
     pub(super) ruleset: usize,
     pub(super) agent: usize,
     pub(super) rules: Arc<Rules>,
+    /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
+    pub(super) judged_as: Ruleset,
     pub(super) spec: AgentSpec,
     /// The networks of agent and opener among the opened ones.
     pub(super) networks: [Option<usize>; 2],

@@ -91,7 +91,8 @@ pub struct RulesetSummary {
     pub phases: Option<PhaseSummary>,
 }
 
-/// How a ruleset was derived from another.
+/// How a ruleset was derived from another. Alpha-beta judges positions as under the other, so that the rules
+/// differ and the player does not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Derivation {
     /// The id of the ruleset it comes from.
