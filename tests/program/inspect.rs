@@ -25,7 +25,7 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     let settings = [
         ["--set", "budget.generations=1"],
         ["--set", "evaluation.every=0"],
-        ["--set", "evaluation.games=2"],
+        ["--set", "evaluation.final_pairs=1"],
         ["--set", "games.per_generation=8"],
     ];
     let trained =
