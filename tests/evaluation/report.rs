@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use latrunculi_engine::{Ruleset, presets};
 use latrunculi_eval::report;
+use latrunculi_eval::statistics::BalanceVerdict;
 use latrunculi_eval::study::StudySummary;
 
 use crate::report_fixture::{derive_last, shipped, study};
@@ -95,6 +96,41 @@ fn the_table_of_results_says_what_the_summary_says() {
             assert!(row.contains(&format!("value=\"{count}\"")), "{count} of {} is missing", ruleset.name);
         }
     }
+}
+
+#[test]
+fn balance_by_draws_is_told_from_balance_by_equal_chances() {
+    let (summary, rulesets, _) = page();
+    let mut summary = summary.clone();
+    let headline = summary.headline_agent;
+    for (ruleset, drawn) in summary.rulesets.iter_mut().zip([10, 90]) {
+        let cell = &mut ruleset.cells[headline];
+        cell.verdict.as_mut().unwrap().verdict = BalanceVerdict::Balanced;
+        let decisive = cell.decisive.as_mut().unwrap();
+        (decisive.count, decisive.of, decisive.rate) = (100 - drawn, 100, 1.0 - drawn as f64 / 100.0);
+    }
+    let page = report::html(&summary, rulesets);
+    let list = between(&page, "<ul class=\"verdicts\">", "</ul>")[0];
+    let entry = |words: &str| {
+        let entries: Vec<&str> =
+            between(list, "<li", "</li>").into_iter().filter(|item| item.contains(words)).collect();
+        assert_eq!(entries.len(), 1, "{words}: {list}");
+        between(entries[0], "href=\"#", "\"")
+    };
+    assert_eq!(entry("most games are won by somebody, in 1 of 3"), ["r-bell-8x8"]);
+    assert_eq!(entry("because most games are drawn, in 1 of 3"), ["r-dutch-8x8"]);
+    let table = between(&page, "<table class=\"cards sortable\"", "</table>")[0];
+    let row = |id: &str| table.split("<tr").find(|row| row.contains(&format!("#r-{id}\""))).unwrap();
+    assert!(row("dutch-8x8").contains("mostly drawn") && !row("bell-8x8").contains("mostly drawn"));
+}
+
+#[test]
+fn budgets_stand_below_their_points() {
+    let (_, _, page) = page();
+    let ladder = between(page, "score in bell-8x8 by budget</title>", "</svg>")[0];
+    // Of 400 and 500, which are too near to each other, one is left out.
+    let ticks = between(ladder, "text-anchor=\"middle\">", "</text>");
+    assert_eq!(ticks, ["100", "400", "2k", "8k", "nodes or simulations a choice"]);
 }
 
 #[test]

@@ -32,7 +32,12 @@ const TERMS: &[(&str, &str, &str)] = &[
         "Shown to be nearer to 50 % than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). Not to find a difference is not enough.",
         "max(Φ((s − ½ − δ)/SE), Φ((½ − δ − s)/SE)) < 1 − c",
     ),
-    ("Not settled", "Neither is shown: more games would be needed.", ""),
+    ("Unresolved", "Neither is shown: more games would be needed.", ""),
+    (
+        "Mostly drawn",
+        "Fewer than half of the games were won by anybody. Such a ruleset can be balanced merely because nobody wins; the first player’s share of the won games says who is ahead when somebody does.",
+        "(W + L)/n < ½",
+    ),
     (
         "Cut off",
         "The game reached the program’s own limit of turns. It counts as a draw; the bracket shows the score if all such games had been lost, or won, by the first player.",
@@ -55,7 +60,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Trend",
-        "A straight line through the scores against the doublings of the budget, weighted by their errors. Shrinking: towards 50 %; growing: away from it; stable: the change over the whole ladder lies within the margin.",
+        "A straight line through the scores against the doublings of the budget, weighted by their errors. Shrinking: towards 50 %; growing: away from it; stable: the change over the whole ladder lies within the margin. Where the scores do not lie on a line, the slope is only its mean.",
         "s = a + b·log₂(budget), weights 1/SE²",
     ),
     (

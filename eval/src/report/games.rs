@@ -37,8 +37,8 @@ pub(super) fn of_ruleset(study: &Study<'_>, metrics: &Metrics) -> Markup {
         }
         @if let Some(split) = &metrics.phase_split {
             p {
-                "Of the first player’s " (numbers::measured_points(&split.total)) ", " (numbers::measured_points(&split.placement))
-                " are there when the last stone is placed, and " (numbers::measured_points(&split.movement)) " arise after it."
+                "By its own expectation: of the first player’s " (numbers::measured_points(&split.total)) " above or below a fair game, the player saw " (numbers::measured_points(&split.placement))
+                " when the last stone was placed; the other " (numbers::measured_points(&split.movement)) " came after it, or are an error of that expectation."
             }
         }
         h5 { "The board" }
@@ -149,7 +149,7 @@ fn branching(metrics: &Metrics) -> Markup {
 fn mechanics(mechanics: &[MechanicUse]) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Use of mechanisms" {
-            table {
+            table.dense {
                 caption { "How often each mechanism of the rules is used, by anybody and by either player, over games. A mechanism used in fewer than 1 % of the games is decorative." }
                 thead { tr { @for name in ["Mechanism", "Games", "Uses a game", "Actions", "First player’s games", "Second player’s games", "Winners’ games", "Losers’ games", "Role"] { th scope="col" { (name) } } } }
                 tbody {
@@ -311,7 +311,7 @@ fn pieces(metrics: &Metrics) -> Markup {
 
 fn piece_values(values: &PieceValues) -> Markup {
     html! {
-        div {
+        div.wide tabindex="0" role="region" aria-label="What things are worth" {
             table {
                 caption {
                     "What things are worth, by how " (numbers::count(values.positions)) " games ended, one position a game. The fit explains "

@@ -6,6 +6,11 @@ use super::plot::{self, Frame, Plot, Scale, percent_tick, place, short_tick};
 use super::{Study, link, numbers, words};
 use crate::study::summary::{CellSummary, FamilyAgreement, RulesetSummary, ScoreSummary, TrendSummary};
 
+/// The room that the number of a budget needs along the axis.
+const TICK_ROOM: f64 = 26.0;
+/// Below this p-value, scores do not lie on a straight line.
+const NO_LINE_BELOW: f64 = 0.05;
+
 /// Says whether any kind of player has several budgets.
 pub(super) fn has_ladders(study: &Study<'_>) -> bool {
     study.summary.rulesets.iter().any(|ruleset| !ruleset.trends.is_empty())
@@ -23,8 +28,8 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
             section #ladders aria-labelledby="ladders-title" {
                 h2 #ladders-title { "What more thinking does" }
                 p {
-                    "If an advantage shrinks when the players think longer, it comes from mistakes; if it stays or grows, it is in the rules. Each plot shows one ruleset: the first player’s score with its "
-                    (study.confidence()) " interval, by how much the program may think. All plots have the same scale; the broken line is a fair game."
+                    "An advantage that shrinks when the players think longer owes something to their mistakes; one that stays or grows speaks for the rules, as far as these budgets reach. Each plot shows one ruleset: the first player’s score with its "
+                    (study.confidence()) " interval, by how much the program may think. All plots have the same scale; the broken line is a fair game, the strip around it what would count as balanced."
                 }
                 (plot::legend(&ladder_names(study)))
                 div.plots {
@@ -88,12 +93,8 @@ pub(super) fn ladder(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
         .collect::<Vec<_>>()
         .join("; ");
     let title = format!("First player’s score in {} by budget", ruleset.name);
-    let plot = Plot {
-        title: &title,
-        description: &description,
-        height: 200.0,
-        x_label: "nodes, simulations or plies a choice",
-    };
+    let x_label = budget_label(study);
+    let plot = Plot { title: &title, description: &description, height: 200.0, x_label: &x_label };
     let budgets = plot::domain(all().map(|&(budget, _)| budget as f64), 1.0);
     let scores = score_domain(study);
     let frame = Frame {
@@ -113,7 +114,16 @@ pub(super) fn ladder(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
             }
         }
     };
-    plot.draw(&frame, short_tick, percent_tick, &marks)
+    let mut ticks: Vec<f64> = all().map(|&(budget, _)| budget as f64).collect();
+    ticks.sort_by(f64::total_cmp);
+    plot.draw_at(&frame, &plot::apart(&frame.x, &ticks, TICK_ROOM), short_tick, percent_tick, &marks)
+}
+
+/// Returns what the budgets of the ladders count, as `nodes a choice`.
+fn budget_label(study: &Study<'_>) -> String {
+    let mut units: Vec<&str> = study.summary.agents.iter().filter_map(|agent| agent.budget_unit.as_deref()).collect();
+    units.dedup();
+    units.join(" or ") + " a choice"
 }
 
 /// Returns the scores that all ladders of a study lie between, so that they can be compared.
@@ -141,6 +151,7 @@ pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
             strong { (words::trend(trend.direction)) }
             ", " (numbers::points(trend.slope.value)) " points per doubling "
             span.i { "(" (numbers::points_interval(trend.interval)) ")" }
+            @if let Some(p) = trend.p_straight.filter(|&p| p < NO_LINE_BELOW) { "; not a straight line (p " (numbers::p_value(p)) ")" }
         }
     }
 }
@@ -151,7 +162,7 @@ fn rank_agreements(study: &Study<'_>) -> Markup {
             div.wide tabindex="0" role="region" aria-label="Agreement of the order of rulesets" {
                 table {
                     caption { "Do two players put the rulesets in the same order? Kendall’s τ is 1 for the same order, 0 for none, −1 for the opposite one." }
-                    thead { tr { th scope="col" { "Player" } th scope="col" { "Other player" } th scope="col" { "τ" } th scope="col" { "Rulesets" } } }
+                    thead { tr { th scope="col" { "Player" } th.text scope="col" { "Other player" } th scope="col" { "τ" } th scope="col" { "Rulesets" } } }
                     tbody {
                         @for pair in &study.summary.rank_agreements {
                             tr {
@@ -208,7 +219,7 @@ fn agreement(study: &Study<'_>, pair: &[String; 2]) -> Markup {
             div.wide tabindex="0" role="region" aria-label="Agreement of two players by ruleset" {
                 table {
                     caption { "The first player’s score with " code { (pair[0]) } " less that with " code { (pair[1]) } ", in points." }
-                    thead { tr { th scope="col" { "No." } th scope="col" { "Ruleset" } th scope="col" { "Difference" } th.text scope="col" { "Finding" } } }
+                    thead { tr { th scope="col" { "No." } th.text scope="col" { "Ruleset" } th scope="col" { "Difference" } th.text scope="col" { "Finding" } } }
                     tbody {
                         @for (index, one) in seen.iter().enumerate() {
                             @let difference = one.agreement.difference;
@@ -219,7 +230,7 @@ fn agreement(study: &Study<'_>, pair: &[String; 2]) -> Markup {
                                 td.text.nowrap {
                                     @if one.agreement.is_within_margin { "agree" }
                                     @else if one.agreement.depends_on_agent { strong { "depends on who plays" } }
-                                    @else { "not settled" }
+                                    @else { "unresolved" }
                                 }
                             }
                         }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::plot::{Forest, ForestRow, domain, percent_tick};
 use super::{Study, link, numbers, words};
 use crate::statistics::BalanceVerdict;
-use crate::study::summary::{CellSummary, RateSummary, RulesetSummary, ScoreSummary};
+use crate::study::summary::{CellSummary, OutcomeCounts, RateSummary, RulesetSummary, ScoreSummary};
 
 /// The greatest share of cut-off games that leaves a score beyond doubt.
 const TRUNCATED_SHARE_MAX: f64 = 0.01;
@@ -46,28 +46,30 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
 
 fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
     let margin = study.summary.settings.margin;
-    let with = |wanted: BalanceVerdict| -> Vec<&RulesetSummary> {
+    let with = |wanted: BalanceVerdict, drawn: Option<bool>| -> Vec<&RulesetSummary> {
         rows.iter()
             .filter(|(_, cell)| cell.verdict.is_some_and(|verdict| verdict.verdict == wanted))
+            .filter(|(_, cell)| drawn.is_none_or(|drawn| words::is_mostly_drawn(cell) == drawn))
             .map(|(ruleset, _)| *ruleset)
             .collect()
     };
     let groups = [
-        (BalanceVerdict::First, "The first player is ahead in"),
-        (BalanceVerdict::Second, "The second player is ahead in"),
-        (BalanceVerdict::Balanced, "Shown to be balanced:"),
-        (BalanceVerdict::Unresolved, "Not settled by the games played:"),
+        (BalanceVerdict::First, None, "The first player is ahead in"),
+        (BalanceVerdict::Second, None, "The second player is ahead in"),
+        (BalanceVerdict::Balanced, Some(false), "Balanced, and most games are won by somebody, in"),
+        (BalanceVerdict::Balanced, Some(true), "Balanced, but because most games are drawn, in"),
+        (BalanceVerdict::Unresolved, None, "Unresolved by the games played are"),
     ];
     html! {
         ul.verdicts {
-            @for (verdict, words) in groups {
-                @let found = with(verdict);
+            @for (verdict, drawn, words) in groups {
+                @let found = with(verdict, drawn);
                 @if !found.is_empty() {
                     @let (class, mark) = words::verdict_class(verdict);
                     li class=(class) {
                         span.mark aria-hidden="true" { (mark) } " "
-                        strong { (words) }
-                        " "
+                        strong { (words) " " (found.len()) " of " (rows.len()) }
+                        ": "
                         @for (index, ruleset) in found.iter().enumerate() {
                             @if index > 0 { ", " }
                             (link(ruleset))
@@ -80,7 +82,7 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         p {
             "A score of 50 % is a fair game. A ruleset counts as balanced only if its games show that the true score is less than "
             (numbers::points_width(margin)) " points away from 50 %; that a difference was not found proves nothing. "
-            "All verdicts of this page hold together with " (study.confidence()) " confidence. "
+            "The verdicts on all rulesets hold together with " (study.confidence()) " confidence (Holm). "
             a href="#reading" { "How to read this" } " explains every term."
         }
     }
@@ -117,32 +119,37 @@ fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup
     forest.draw(&drawn)
 }
 
-/// The columns of the table: name, what a sort goes by.
-const COLUMNS: [&str; 8] = [
+/// The columns of the table.
+const COLUMNS: [&str; 9] = [
     "Ruleset",
     "First player’s score",
     "Verdict",
     "Won / drawn / lost",
     "Drawn",
+    "First player’s share of won games",
     "If cut-off games were lost or won",
     "Games",
     "Elo",
 ];
+/// The column that is left out where no game was cut off.
+const CUT_OFF: usize = 6;
 
 fn table(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+    let has_cut_off = rows.iter().any(|(_, cell)| cell.outcomes.truncated > 0);
+    let columns = COLUMNS.iter().enumerate().filter(|&(index, _)| has_cut_off || index != CUT_OFF);
     html! {
         div.wide tabindex="0" role="region" aria-label="Table of results" {
             // On a phone the rows become cards; the roles keep it a table for readers who listen.
             table.cards.sortable role="table" {
-                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first. Brackets hold " (study.confidence()) " intervals." }
-                thead role="rowgroup" { tr role="row" { @for column in COLUMNS { th scope="col" role="columnheader" { (column) } } } }
-                tbody role="rowgroup" { @for (ruleset, cell) in rows { (row(ruleset, cell)) } }
+                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals." @if !has_cut_off { " No game was cut off by the program’s own limit of turns." } }
+                thead role="rowgroup" { tr role="row" { @for (_, column) in columns { th scope="col" role="columnheader" { (column) } } } }
+                tbody role="rowgroup" { @for (ruleset, cell) in rows { (row(ruleset, cell, has_cut_off)) } }
             }
         }
     }
 }
 
-fn row(ruleset: &RulesetSummary, cell: &CellSummary) -> Markup {
+fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Markup {
     let outcomes = &cell.outcomes;
     let key = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let field = |column: usize, key: String, content: Markup| {
@@ -158,6 +165,7 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary) -> Markup {
     let shown_results = html! {
         (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws)) " / " (numbers::count(outcomes.second_wins))
         @if outcomes.truncated > 0 { " " span.i { "and " (numbers::count(outcomes.truncated)) " cut off" } }
+        (result_bar(outcomes))
     };
     let shown_bracket = html! {
         @match (score, outcomes.truncated) {
@@ -167,16 +175,18 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary) -> Markup {
     };
     let verdict_word = cell.verdict.map_or("", |found| words::verdict(found.verdict));
     let decisive = cell.decisive.as_ref();
+    let first = cell.first_of_decisive.as_ref();
     html! {
         tr role="row" {
             th scope="row" role="rowheader" data-key=(ruleset.name) { (link(ruleset)) br; span.soft { (ruleset.title) } }
             (field(1, key(score.map(|score| score.score)), shown_score))
-            (field(2, verdict_word.to_owned(), verdict(cell)))
+            (field(2, verdict_word.to_owned(), verdict_with_draws(cell)))
             (field(3, outcomes.first_wins.to_string(), shown_results))
             (field(4, key(decisive.map(|rate| 1.0 - rate.rate)), html! { @if let Some(rate) = decisive { (draws(rate)) } }))
-            (field(5, outcomes.truncated.to_string(), shown_bracket))
-            (field(6, cell.games.to_string(), numbers::count(cell.games)))
-            (field(7, key(score.map(|score| score.elo.value)), html! { @if let Some(score) = score { (numbers::elo(score.elo)) } }))
+            (field(5, key(first.map(|rate| rate.rate)), share_of_won_games(first)))
+            @if has_cut_off { (field(CUT_OFF, outcomes.truncated.to_string(), shown_bracket)) }
+            (field(7, cell.games.to_string(), numbers::count(cell.games)))
+            (field(8, key(score.map(|score| score.elo.value)), html! { @if let Some(score) = score { (numbers::elo(score.elo)) } }))
         }
     }
 }
@@ -187,6 +197,34 @@ fn draws(decisive: &RateSummary) -> Markup {
         (numbers::complement(decisive.rate)) " %"
         " " span.i { "(" (numbers::complement(decisive.interval.upper)) " to " (numbers::complement(decisive.interval.lower)) " %)" }
     }
+}
+
+fn share_of_won_games(first: Option<&RateSummary>) -> Markup {
+    html! {
+        @match first {
+            Some(rate) => { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } }
+            None => span.soft { "none won" },
+        }
+    }
+}
+
+/// Won, drawn, cut off and lost games as lengths of one bar.
+fn result_bar(outcomes: &OutcomeCounts) -> Markup {
+    let parts = [
+        ("first", outcomes.first_wins),
+        ("drawn", outcomes.rule_draws + outcomes.truncated),
+        ("second", outcomes.second_wins),
+    ];
+    html! {
+        span.result aria-hidden="true" {
+            @for (class, games) in parts { @if games > 0 { span class=(class) style=(format!("flex-grow:{games}")) {} } }
+        }
+    }
+}
+
+/// A verdict, and whether most games are drawn.
+fn verdict_with_draws(cell: &CellSummary) -> Markup {
+    html! { (verdict(cell)) @if words::is_mostly_drawn(cell) { " " span.i { "mostly drawn" } } }
 }
 
 /// A verdict as a coloured word with a mark.

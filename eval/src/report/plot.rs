@@ -45,8 +45,12 @@ impl Scale {
         }
         let rough = (self.domain.1 - self.domain.0) / count.max(1) as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|&step| step >= rough * 0.999);
-        let step = step.unwrap_or(10.0 * power);
+        // The round step that is nearest to what was asked for, as a ratio.
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|factor| factor * power)
+            .into_iter()
+            .min_by(|one, other| (one / rough).ln().abs().total_cmp(&(other / rough).ln().abs()))
+            .unwrap_or(power);
         let first = (self.domain.0 / step - 1e-9).ceil() as i64;
         let last = (self.domain.1 / step + 1e-9).floor() as i64;
         (first..=last).map(|index| index as f64 * step).collect()
@@ -64,6 +68,17 @@ pub(super) fn domain(values: impl IntoIterator<Item = f64>, step: f64) -> (f64, 
         .filter(|value| value.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     if low > high { (0.0, step) } else { ((low / step).floor() * step, (high / step).ceil() * step) }
+}
+
+/// Returns those of the rising `ticks` that stand at least `room` apart, the first of all among them.
+pub(super) fn apart(scale: &Scale, ticks: &[f64], room: f64) -> Vec<f64> {
+    let mut kept: Vec<f64> = Vec::new();
+    for &tick in ticks {
+        if kept.last().is_none_or(|&last| (scale.at(tick) - scale.at(last)).abs() >= room) {
+            kept.push(tick);
+        }
+    }
+    kept
 }
 
 /// Returns a coordinate in the fewest characters that are exact enough.
@@ -91,7 +106,7 @@ pub(super) struct Frame {
 }
 
 /// The place of the plotting area inside the view box.
-const LEFT: f64 = 38.0;
+const LEFT: f64 = 44.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 10.0;
 
@@ -118,6 +133,18 @@ impl Plot<'_> {
         y_text: impl Fn(f64) -> String,
         marks: &Markup,
     ) -> Markup {
+        self.draw_at(frame, &frame.x.ticks(5), x_text, y_text, marks)
+    }
+
+    /// Draws the same with these numbers along the bottom.
+    pub(super) fn draw_at(
+        &self,
+        frame: &Frame,
+        x_ticks: &[f64],
+        x_text: impl Fn(f64) -> String,
+        y_text: impl Fn(f64) -> String,
+        marks: &Markup,
+    ) -> Markup {
         let bottom = self.bottom();
         html! {
             svg.plot viewBox=(format!("0 0 {WIDTH} {}", place(self.height))) role="img" aria-label=(self.title) {
@@ -129,7 +156,7 @@ impl Plot<'_> {
                     text.tick x=(LEFT - 5.0) y=(place(frame.y.at(tick) + 4.0)) text-anchor="end" { (y_text(tick)) }
                 }
                 line.axis x1=(LEFT) x2=(RIGHT) y1=(place(bottom)) y2=(place(bottom)) {}
-                @for tick in frame.x.ticks(5) {
+                @for &tick in x_ticks {
                     @let x = place(frame.x.at(tick));
                     line.axis x1=(x) x2=(x) y1=(place(bottom)) y2=(place(bottom + 4.0)) {}
                     text.tick x=(x) y=(place(bottom + 15.0)) text-anchor="middle" { (x_text(tick)) }
@@ -322,6 +349,17 @@ mod tests {
         assert_eq!(ticks.len(), 5);
         assert!(ticks.iter().zip([0.45, 0.5, 0.55, 0.6, 0.65]).all(|(tick, round)| (tick - round).abs() < 1e-9));
         assert_eq!(Scale::log((500.0, 60_000.0), (0.0, 1.0)).ticks(5), [1_000.0, 10_000.0]);
+    }
+
+    #[test]
+    fn ticks_are_as_many_as_were_asked_for() {
+        // A score from 15 to 100 % has more than two numbers on its axis.
+        let scores = Scale::linear((0.15, 1.0), (0.0, 100.0)).ticks(4);
+        assert!(scores.iter().zip([0.2, 0.4, 0.6, 0.8, 1.0]).all(|(tick, round)| (tick - round).abs() < 1e-9));
+        assert_eq!(scores.len(), 5);
+        let budgets = Scale::log((160.0, 6250.0), (0.0, 200.0));
+        assert_eq!(apart(&budgets, &[200.0, 200.0, 1000.0, 5000.0], 26.0), [200.0, 1000.0, 5000.0]);
+        assert_eq!(apart(&budgets, &[200.0, 220.0, 1000.0], 26.0), [200.0, 1000.0]);
     }
 
     #[test]

@@ -82,8 +82,8 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
     let rows = || study.summary.agents.iter().zip(&ruleset.cells);
     html! {
         div.wide tabindex="0" role="region" aria-label=(format!("Results of {} by player", ruleset.name)) {
-            table {
-                caption { "Each player against itself. Brackets hold " (study.confidence()) " intervals; p-values are corrected for the number of rulesets (Holm)." }
+            table.dense {
+                caption { "Each player against itself; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals; p-values are corrected for the number of rulesets (Holm)." }
                 thead {
                     tr {
                         @for name in [
@@ -144,10 +144,10 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
             "Ends: "
             @for (index, (reason, count)) in ends.iter().enumerate() {
                 @if index > 0 { "; " }
-                (words::end_reason(reason)) " " (numbers::count(**count))
+                (words::end_reason(reason)) " (" (numbers::count(**count)) ")"
             }
             ". "
-            @if let Some(effort) = cell.effort_mean { "Effort a choice: " (numbers::plain(effort, 0)) ". " }
+            @if let Some(effort) = cell.effort_mean { "Spent on a choice: " (numbers::plain(effort, 0)) " " (agent.budget_unit.as_deref().unwrap_or("nodes")) " on average. " }
             "Ended because " (words::stop(cell.stop)) "."
             @if let Some(second) = &cell.second_opening {
                 " With " (words::opening(&second.opening)) " instead"

@@ -62,6 +62,7 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
             h2 #settings-title { "Settings" }
             p { "The same command with the same program makes the same study, number for number, on any machine and any number of threads (networks: on the same kind of processor):" }
             pre.command tabindex="0" { code { (summary.command) } }
+            p { "Where it stands, DIR is the folder of the study: it also holds every game, and provenance.jsonl says on which machine and for how long it was played." }
             dl.facts { @for (name, value) in rows { dt { (name) } dd { (value) } } }
         }
     }

@@ -4,7 +4,10 @@ use crate::metrics::GamePhase;
 use crate::metrics::material::Feature;
 use crate::metrics::mechanics::{Mechanic, MechanicRole};
 use crate::statistics::BalanceVerdict;
-use crate::study::summary::{AgentSummary, OpeningSummary, StopReason, TrendDirection};
+use crate::study::summary::{AgentSummary, CellSummary, OpeningSummary, StopReason, TrendDirection};
+
+/// Below this share of games won by anybody, a ruleset is called mostly drawn.
+const MOSTLY_DRAWN_BELOW: f64 = 0.5;
 
 /// Returns what an agent is, with its budget.
 pub(super) fn agent(agent: &AgentSummary) -> String {
@@ -49,8 +52,13 @@ pub(super) fn verdict(verdict: BalanceVerdict) -> &'static str {
         BalanceVerdict::Balanced => "balanced",
         BalanceVerdict::First => "first player ahead",
         BalanceVerdict::Second => "second player ahead",
-        BalanceVerdict::Unresolved => "not settled",
+        BalanceVerdict::Unresolved => "unresolved",
     }
+}
+
+/// Says whether most games of a cell are drawn: what balances it is then the draws, not equal chances to win.
+pub(super) fn is_mostly_drawn(cell: &CellSummary) -> bool {
+    cell.decisive.is_some_and(|decisive| decisive.rate < MOSTLY_DRAWN_BELOW)
 }
 
 /// Returns the class that colours a verdict, and the mark that says the same without colour.
