@@ -170,7 +170,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     write_files(&folder, &config.settings, &summary)?;
     add_provenance(&folder, args.threads, begun.elapsed(), summary.is_complete)?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&summary)?);
+        print!("{}", summary.to_json()?);
     } else {
         print!("{}", text(&summary, &folder));
     }
@@ -315,8 +315,7 @@ fn command(settings: &StudySettings) -> String {
 
 /// Writes what other programs read.
 fn write_files(folder: &Path, settings: &StudySettings, summary: &StudySummary) -> anyhow::Result<()> {
-    let mut json = serde_json::to_string_pretty(summary).context("the summary")?;
-    json.push('\n');
+    let json = summary.to_json().context("the summary")?;
     write_whole(&folder.join("study.toml"), toml::to_string(settings).context("the settings")?.as_bytes())?;
     write_whole(&folder.join("summary.json"), json.as_bytes())?;
     write_whole(&folder.join("balance.csv"), summary.to_csv().as_bytes())?;
@@ -404,7 +403,11 @@ fn text(summary: &StudySummary, folder: &Path) -> String {
     let mut lines = Vec::new();
     for (agent, about) in summary.agents.iter().enumerate() {
         let is_headline = if agent == summary.headline_agent && summary.agents.len() > 1 { " (headline)" } else { "" };
-        lines.push(format!("{}{is_headline}, the first player's score in points of 100", about.agent));
+        let confidence = 100.0 * summary.settings.confidence;
+        lines.push(format!(
+            "{}{is_headline}: the first player's score in points of 100 [{confidence} % interval], games won +, drawn =, lost -",
+            about.agent
+        ));
         for ruleset in &summary.rulesets {
             let cell = &ruleset.cells[agent];
             let Some(score) = &cell.score else {

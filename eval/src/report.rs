@@ -13,6 +13,7 @@ mod ladders;
 mod numbers;
 mod overview;
 mod plot;
+mod remedies;
 mod rules;
 mod ruleset;
 mod settings;
@@ -58,6 +59,7 @@ pub fn html(summary: &StudySummary, rulesets: &[Ruleset]) -> String {
                 main {
                     (overview::sections(&study))
                     (ladders::sections(&study))
+                    (remedies::section(&study))
                     (extras::sweeps(&study))
                     (comparison::section(&study))
                     section #rulesets aria-labelledby="rulesets-title" {
@@ -86,6 +88,7 @@ fn contents(study: &Study<'_>) -> Markup {
         (true, "results", "Results"),
         (ladders::has_ladders(study), "ladders", "More thinking"),
         (ladders::has_agreements(study), "agreement", "Two kinds of players"),
+        (remedies::has_remedies(study), "remedies", "What would make it fair"),
         (has_sweeps, "sweeps", "One changed rule"),
         (has_metrics, "games", "What the games are like"),
         (true, "rulesets", "Ruleset by ruleset"),

@@ -17,6 +17,7 @@ mod calibration;
 mod check;
 mod findings;
 mod folder;
+mod json;
 mod plan;
 mod play;
 mod series;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use latrunculi_engine::{Ruleset, presets};
 use latrunculi_eval::report;
 use latrunculi_eval::statistics::BalanceVerdict;
+use latrunculi_eval::statistics::compensation::FiellerSet;
 use latrunculi_eval::study::StudySummary;
 
 use crate::report_fixture::{derive_last, shipped, study};
@@ -122,6 +123,55 @@ fn balance_by_draws_is_told_from_balance_by_equal_chances() {
     let table = between(&page, "<table class=\"cards sortable\"", "</table>")[0];
     let row = |id: &str| table.split("<tr").find(|row| row.contains(&format!("#r-{id}\""))).unwrap();
     assert!(row("dutch-8x8").contains("mostly drawn") && !row("bell-8x8").contains("mostly drawn"));
+}
+
+#[test]
+fn what_would_make_it_fair_stands_beside_the_scores() {
+    let (summary, rulesets, page) = page();
+    let section = between(page, "<section id=\"remedies\"", "</section>")[0];
+    let compensation = summary.rulesets[0].compensation.as_ref().unwrap();
+    let Some(FiellerSet::Within(interval)) = compensation.fair_handicap_set else { panic!("an interval") };
+    let row = section.split("<tr>").find(|row| row.contains("#r-bell-8x8\"")).unwrap();
+    for number in [compensation.fair_handicap.unwrap(), interval.lower, interval.upper] {
+        assert!(row.contains(&format!("value=\"{number}\"")), "{number} is missing: {row}");
+    }
+    let phases = summary.rulesets[0].phases.as_ref().unwrap();
+    for part in [phases.by_placement.unwrap(), phases.by_movement.unwrap()] {
+        assert!(row.contains(&format!("value=\"{}\"", part.difference)), "{row}");
+    }
+    assert!(page.contains("href=\"#remedies\""));
+    // Without any of it there is neither the section nor a link to it.
+    let mut plain = summary.clone();
+    (plain.rulesets[0].compensation, plain.rulesets[0].pie, plain.rulesets[0].phases) = (None, None, None);
+    assert!(!report::html(&plain, rulesets).contains("remedies"));
+}
+
+#[test]
+fn every_player_has_a_score_in_the_table_of_ladders() {
+    let (summary, _, page) = page();
+    let section = between(page, "<section id=\"ladders\"", "</section>")[0];
+    let table = between(section, "aria-label=\"Scores by ruleset and player\"", "</table>")[0];
+    for ruleset in summary.rulesets.iter().filter(|ruleset| ruleset.derived.is_none()) {
+        let row = table.split("<tr>").find(|row| row.contains(&format!("#r-{}\"", ruleset.name))).unwrap();
+        for cell in &ruleset.cells {
+            let score = cell.score.unwrap();
+            for number in [score.score, score.interval.lower, score.interval.upper] {
+                assert!(row.contains(&format!("value=\"{number}\"")), "{number} of {} is missing", ruleset.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_summary_is_the_same_after_it_was_written_and_read() {
+    let (summary, ..) = page();
+    let json = summary.to_json().unwrap();
+    let read: StudySummary = serde_json::from_str(&json).unwrap();
+    assert!(&read == summary);
+    // Readable from above, and without a line for each number of a curve.
+    assert!(json.starts_with("{\n  \"format\": ") && json.ends_with("\n}\n"));
+    let lines = json.lines().count();
+    assert!(lines * 3 < serde_json::to_string_pretty(summary).unwrap().lines().count(), "{lines} lines");
 }
 
 #[test]

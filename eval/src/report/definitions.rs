@@ -29,7 +29,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Balanced",
-        "Shown to be nearer to 50 % than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). Not to find a difference is not enough.",
+        "Shown to be nearer to 50 % than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). Not to find a difference is not enough; a slight advantage within the margin still counts as balanced, even if the games show that it is there.",
         "max(Φ((s − ½ − δ)/SE), Φ((½ − δ − s)/SE)) < 1 − c",
     ),
     ("Unresolved", "Neither is shown: more games would be needed.", ""),

@@ -19,7 +19,8 @@ pub(super) fn of_ruleset(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup 
     }
 }
 
-fn score_cell(score: Option<&ScoreSummary>) -> Markup {
+/// A score with its interval, or a dash.
+pub(super) fn score_cell(score: Option<&ScoreSummary>) -> Markup {
     html! {
         @match score {
             Some(score) => { (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
@@ -48,16 +49,20 @@ fn handicap_words(handicap: i32) -> String {
     }
 }
 
-fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
-    let set = |set: &FiellerSet| match set {
+/// The handicaps that the games allow, in brackets.
+fn fieller(study: &Study<'_>, set: &FiellerSet) -> Markup {
+    match set {
         FiellerSet::Within(Interval { lower, upper }) => {
-            html! { " (" (study.confidence()) " interval " (numbers::plain(*lower, 2)) " to " (numbers::plain(*upper, 2)) ")" }
+            html! { "(" (study.confidence()) " interval " (numbers::plain(*lower, 2)) " to " (numbers::plain(*upper, 2)) ")" }
         }
         FiellerSet::Outside(Interval { lower, upper }) => {
-            html! { " (the games allow anything up to " (numbers::plain(*lower, 2)) " or from " (numbers::plain(*upper, 2)) ")" }
+            html! { "(the games allow anything up to " (numbers::plain(*lower, 2)) " or from " (numbers::plain(*upper, 2)) ")" }
         }
-        FiellerSet::Everything => html! { " (the games allow any number)" },
-    };
+        FiellerSet::Everything => html! { "(the games allow any number)" },
+    }
+}
+
+fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
     html! {
         h4 { "Men given to make up for it" }
         div.wide tabindex="0" role="region" aria-label="Scores by handicap" {
@@ -78,9 +83,13 @@ fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
         }
         @if let Some(fair) = compensation.fair_handicap {
             p {
-                "The game is fair when the first player has " (numbers::plain(fair, 2)) " men fewer"
+                @match compensation.fair_handicap_set {
+                    Some(FiellerSet::Within(_)) => "The game is fair when the first player has ",
+                    _ => "These games cannot tell what would make the game fair, for they do not show that a man makes a difference. The best guess is that the first player has ",
+                }
+                (numbers::plain(fair, 2)) " men fewer"
                 @if fair < 0.0 { " (less than none: the second player has fewer)" }
-                @if let Some(found) = &compensation.fair_handicap_set { (set(found)) }
+                @if let Some(found) = &compensation.fair_handicap_set { " " (fieller(study, found)) }
                 "."
                 @if let Some(whole) = &compensation.whole_handicaps {
                     " In whole men: " (numbers::plain(whole.larger, 0)) " fewer in " (numbers::percent(whole.larger_share))

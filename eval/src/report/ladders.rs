@@ -41,6 +41,7 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
                         }
                     }
                 }
+                (scores_by_player(study))
                 (rank_agreements(study))
             }
         }
@@ -156,6 +157,41 @@ pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
     }
 }
 
+/// Every score with every player: the numbers behind the plots.
+fn scores_by_player(study: &Study<'_>) -> Markup {
+    html! {
+        div.wide tabindex="0" role="region" aria-label="Scores by ruleset and player" {
+            table {
+                caption { "The first player’s score with each player against itself, with its " (study.confidence()) " interval and the verdict’s mark: ▲ first player ahead, ▼ second player ahead, = balanced, ? unresolved." }
+                thead { tr { th scope="col" { "Ruleset" } @for agent in &study.summary.agents { th scope="col" { (words::short_agent(agent)) } } } }
+                tbody {
+                    @for ruleset in study.asked() {
+                        tr {
+                            th scope="row" { (link(ruleset)) }
+                            @for cell in &ruleset.cells { td { (marked_score(cell)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn marked_score(cell: &CellSummary) -> Markup {
+    html! {
+        @match cell.score {
+            Some(score) => {
+                @if let Some(verdict) = cell.verdict {
+                    @let (class, mark) = words::verdict_class(verdict.verdict);
+                    span class=(format!("verdict {class}")) { (mark) " " }
+                }
+                (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" }
+            }
+            None => "–",
+        }
+    }
+}
+
 fn rank_agreements(study: &Study<'_>) -> Markup {
     html! {
         @if !study.summary.rank_agreements.is_empty() {
@@ -166,7 +202,7 @@ fn rank_agreements(study: &Study<'_>) -> Markup {
                     tbody {
                         @for pair in &study.summary.rank_agreements {
                             tr {
-                                td.text { code { (pair.agents[0]) } } td.text { code { (pair.agents[1]) } }
+                                td.text.nowrap { code { (pair.agents[0]) } } td.text.nowrap { code { (pair.agents[1]) } }
                                 td {
                                     @match pair.tau { Some(tau) => (numbers::plain(tau, 2)), None => "–" }
                                     @if let Some(interval) = pair.interval { " " span.i { "(" (numbers::interval(interval, 2)) ")" } }

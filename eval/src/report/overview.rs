@@ -20,10 +20,25 @@ pub(super) fn lead(study: &Study<'_>) -> Markup {
             " played by a program against itself, so that both sides are equally strong; " (numbers::grouped(games))
             " games count in all."
             @if let Some(agent) = study.headline_agent() { " The main results are those of " (words::agent(agent)) "." }
+            @if let Some(drawn) = drawn_actions(study) {
+                " So that games differ, each begins with " (drawn) " actions drawn by lot, which may hide a part of the advantage."
+            }
         }
         @if !study.summary.is_complete {
             p.warning role="note" { strong { "Not finished." } " The study was stopped before all games were played; the intervals are wider than was asked for." }
         }
+    }
+}
+
+/// Returns how many actions are drawn at the beginning of the headline agent's games, as `8` or `6 to 8`.
+fn drawn_actions(study: &Study<'_>) -> Option<String> {
+    let cells = study.asked().filter_map(|ruleset| study.headline(ruleset));
+    let drawn: Vec<usize> = cells.map(|cell| cell.opening.actions).collect();
+    let (fewest, most) = (*drawn.iter().min()?, *drawn.iter().max()?);
+    match (fewest, most) {
+        (_, 0) => None,
+        _ if fewest == most => Some(most.to_string()),
+        _ => Some(format!("{fewest} to {most}")),
     }
 }
 
@@ -82,7 +97,7 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         p {
             "A score of 50 % is a fair game. A ruleset counts as balanced only if its games show that the true score is less than "
             (numbers::points_width(margin)) " points away from 50 %; that a difference was not found proves nothing. "
-            "The verdicts on all rulesets hold together with " (study.confidence()) " confidence (Holm). "
+            "Verdicts of either kind, ahead or balanced, hold for all rulesets together with " (study.confidence()) " confidence (Holm). "
             a href="#reading" { "How to read this" } " explains every term."
         }
     }

@@ -259,7 +259,7 @@ pub(super) fn parameters(ruleset: &Ruleset) -> Markup {
                 caption {
                     "Every setting that this ruleset makes. [seed] quotes the source, [reading] is our reading of an unclear sentence, [engine] is needed so that a program can finish a game."
                 }
-                thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "Where it comes from" } } }
+                thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th.text scope="col" { "Where it comes from" } } }
                 tbody {
                     @for parameter in shown {
                         tr {
