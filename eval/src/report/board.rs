@@ -103,7 +103,7 @@ pub(super) fn heat(board: &BoardUse) -> Markup {
             }
         }
         p.note {
-            "The darker a square, the more; the two maps of a pair share one scale. Player 1 (South) plays from the bottom. Pointing at a square shows its number with its standard error."
+            "The darker a square, the more; the two maps of a pair share one scale. Player 1 (South) plays from the bottom. Pointing at a square shows its number with its standard error; bare squares were never used."
         }
     }
 }
@@ -125,7 +125,8 @@ fn heat_map(board: &BoardUse, map: &HeatMap, values: &[Estimate], top: f64, what
     });
     let drawn = grid("board heat", files, ranks, &title, &description, |file, rank| {
         let index = rank * files + file;
-        let Some(estimate) = values.get(index) else { return html! {} };
+        // Where nothing ever happened there is only the board.
+        let Some(estimate) = values.get(index).filter(|estimate| estimate.value > 0.0) else { return html! {} };
         let (x, y) = corner(ranks, file, rank);
         let strength = if top > 0.0 { estimate.value / top } else { 0.0 };
         html! {

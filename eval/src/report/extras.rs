@@ -43,7 +43,7 @@ fn outcome_cell(outcomes: &OutcomeCounts) -> Markup {
 fn handicap_words(handicap: i32) -> String {
     let men = |count: u32| if count == 1 { "1 man".to_owned() } else { format!("{count} men") };
     match handicap {
-        0 => "none".to_owned(),
+        0 => "nobody has fewer".to_owned(),
         1.. => format!("first player has {} fewer", men(handicap.unsigned_abs())),
         _ => format!("second player has {} fewer", men(handicap.unsigned_abs())),
     }
@@ -92,8 +92,8 @@ fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
                 @if let Some(found) = &compensation.fair_handicap_set { " " (fieller(study, found)) }
                 "."
                 @if let Some(whole) = &compensation.whole_handicaps {
-                    " In whole men: " (numbers::plain(whole.larger, 0)) " fewer in " (numbers::percent(whole.larger_share))
-                    " of the games and " (numbers::plain(whole.smaller, 0)) " fewer in the others, which gives a score of "
+                    " In whole men: " (handicap_words(whole.larger as i32)) " in " (numbers::percent(whole.larger_share))
+                    " of the games and " (handicap_words(whole.smaller as i32)) " in the others, which gives a score of "
                     (numbers::estimate_percent(&whole.score)) "."
                 }
                 @if let Some([at_none, slope]) = compensation.coefficients {

@@ -151,7 +151,7 @@ fn mechanics(mechanics: &[MechanicUse]) -> Markup {
         div.wide tabindex="0" role="region" aria-label="Use of mechanisms" {
             table.dense {
                 caption { "How often each mechanism of the rules is used, by anybody and by either player, over games. A mechanism used in fewer than 1 % of the games is decorative." }
-                thead { tr { @for name in ["Mechanism", "Games", "Uses a game", "Actions", "First player’s games", "Second player’s games", "Winners’ games", "Losers’ games", "Role"] { th scope="col" { (name) } } } }
+                thead { tr { @for name in ["Mechanism", "Games", "Uses a game", "Actions", "First player’s games", "Second player’s games", "Winners’ games", "Losers’ games"] { th scope="col" { (name) } } th.text scope="col" { "Role" } } }
                 tbody {
                     @for found in mechanics {
                         tr {
@@ -168,7 +168,7 @@ fn mechanics(mechanics: &[MechanicUse]) -> Markup {
                             td { (numbers::rate(&found.second.games)) }
                             td { @if let Some(usage) = &found.winner { (numbers::rate(&usage.games)) } }
                             td { @if let Some(usage) = &found.loser { (numbers::rate(&usage.games)) } }
-                            td.text.nowrap { (words::role(found.role)) }
+                            td.text { (words::role(found.role)) }
                         }
                     }
                 }
