@@ -20,9 +20,9 @@ use latrunculi_eval::study::{
 
 use crate::match_command::stop_on_interrupt;
 use crate::network::{self, NetworkArgs};
-use crate::report;
 use crate::rulesets_source::{load_file, read_text};
 use crate::run_dir::write_whole;
+use crate::{provenance, report};
 
 /// A study file is a few kilobytes; what is larger is something else.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -328,6 +328,8 @@ fn add_provenance(folder: &Path, threads: usize, took: Duration, is_complete: bo
     let line = serde_json::json!({
         "program": env!("CARGO_PKG_NAME"),
         "version": env!("CARGO_PKG_VERSION"),
+        "commit": provenance::COMMIT,
+        "processor": provenance::processor(),
         "system": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
         "cores": cores,
         "threads": if threads == 0 { cores } else { threads },

@@ -43,7 +43,7 @@ pub(crate) fn add_resumption(path: &Path, more: Value) -> anyhow::Result<()> {
 }
 
 /// Returns the processor's name, where the system tells.
-fn processor() -> Option<String> {
+pub(crate) fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
