@@ -4,7 +4,7 @@
 //! before its turn comes: it ends the search of the last `go` or `genmove` before it.
 
 mod commands;
-mod lines;
+pub(crate) mod lines;
 mod search;
 mod session;
 

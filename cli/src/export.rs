@@ -73,7 +73,7 @@ impl Exports {
     /// # Errors
     /// When a file is there already, cannot be written, or does not answer as the network does.
     pub(crate) fn write(&self, model: &Model, say: &mut dyn FnMut(String)) -> anyhow::Result<()> {
-        let texts = [("json", format!("{:#}\n", model.description()?)), ("md", model_card::text(model))];
+        let texts = [("json", format!("{:#}\n", model.description()?)), ("md", model_card::text(model, &self.name))];
         self.refuse_to_overwrite(&texts)?;
         let rules = Arc::new(model.info.rules().context("the ruleset in the model file cannot be read")?);
         let positions = sample_positions(model, &rules, SAMPLE_POSITIONS.max(self.check_positions), 1)?;

@@ -17,11 +17,14 @@ use clap::Args;
 
 use report::Report;
 
+/// How names of TensorBoard's files begin.
+const EVENTS_NAME: &str = "events.out.tfevents";
+
 #[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// A run, study or export folder, shard or weights (.npz), model, checkpoint or weights (.safetensors), game
-    /// records, ledger or metrics (.jsonl), ruleset or configuration (.toml), description or result (.json),
-    /// network (.onnx, .pt)
+    /// A run, study, rating or export folder, shard or weights (.npz), model, checkpoint or weights (.safetensors), game
+    /// records, ledger or metrics (.jsonl), ruleset or configuration (.toml), description, result, rating or study
+    /// (.json), table (.csv), network (.onnx, .pt), TensorBoard events
     path: PathBuf,
     /// Reads everything and checks it: every number of weights and samples, every action of games (files of games
     /// that are not large are checked in any case)
@@ -55,16 +58,21 @@ fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
         bail!("{shown} is neither a file nor a folder");
     }
     let (verify, ruleset) = (args.verify, args.ruleset.as_deref());
+    if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(EVENTS_NAME)) {
+        return texts::tensorboard(path);
+    }
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("safetensors") => tensors::safetensors(path, verify),
         Some("npz") => tensors::npz(path, verify, ruleset),
-        Some("onnx" | "pt") => tensors::network(path),
+        Some("onnx" | "pt") => tensors::network(path, verify),
         Some("jsonl") => records::inspect(path, verify, ruleset),
         Some("toml") => texts::toml(path),
         Some("json") => texts::json(path),
+        Some("csv") => texts::csv(path),
+        Some("html" | "md") => texts::page(path),
         _ => bail!(
             "{shown}: nothing is known of files of this name; this program writes .safetensors, .npz, .onnx, .pt, \
-             .jsonl, .toml and .json (rename the file if it is one of them)"
+             .jsonl, .toml, .json, .csv, .html, .md and {EVENTS_NAME} (rename the file if it is one of them)"
         ),
     }
 }

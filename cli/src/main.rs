@@ -12,6 +12,7 @@ mod explain;
 mod export;
 mod fit;
 mod game;
+mod game_files;
 mod inspect;
 mod interrupt;
 mod match_command;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use latrunculi_engine::presets;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_model::{Measurement, Model};
 
@@ -16,8 +17,8 @@ pub(crate) fn facts(model: &Model) -> Vec<(&'static str, String)> {
     facts.push((
         "network",
         format!(
-            "{} blocks x {} channels, {} weights; {} planes, {} scalars, {} policy logits",
-            config.blocks,
+            "{} x {} channels, {} weights; {} planes, {} scalars, {} policy logits",
+            if config.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", config.blocks) },
             config.channels,
             model.network.parameter_count(),
             shape.planes,
@@ -25,7 +26,8 @@ pub(crate) fn facts(model: &Model) -> Vec<(&'static str, String)> {
             shape.policy_len()
         ),
     ));
-    facts.push(("trained", format!("{} steps on {} positions", info.training.steps, info.training.samples)));
+    facts
+        .push(("trained", format!("{} steps, {} positions drawn in them", info.training.steps, info.training.samples)));
     let known = |name, value: Option<u64>| value.map(|value| (name, value.to_string()));
     facts.extend(known("games", history.games));
     facts.extend(known("samples", history.samples));
@@ -48,9 +50,15 @@ pub(crate) fn measurement(measured: &Measurement) -> String {
     format!("{score:.1} % {what} (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses})")
 }
 
-/// Returns the card as Markdown.
-pub(crate) fn text(model: &Model) -> String {
+/// Returns the card as Markdown, of a model that lies in `NAME.safetensors`.
+pub(crate) fn text(model: &Model, name: &str) -> String {
     let ruleset = &model.info.ruleset;
+    let (file, description) = (format!("{name}.safetensors"), format!("{name}.json"));
+    let argument = quoted(&file);
+    // A ruleset of somebody's own has no name that others know; the file brings it along.
+    let known = presets::ruleset(ruleset).map(|shipped| ruleset_fingerprint(&shipped));
+    let own = model.info.rules().ok().map(|rules| ruleset_fingerprint(rules.ruleset()));
+    let rules = if own.is_some() && known == own { ruleset.as_str() } else { argument.as_str() };
     let mut text = format!("# A network for Latrunculi, ruleset {ruleset}\n\n| | |\n|---|---|\n");
     for (name, value) in facts(model) {
         // Writing to a string does not fail.
@@ -66,7 +74,7 @@ pub(crate) fn text(model: &Model) -> String {
              swapped, and its interval is over pairs. Such games are played again by\n\n```sh\n",
         );
         for measured in measured {
-            let _ = writeln!(text, "{}", measured.command);
+            let _ = writeln!(text, "{}", renamed(&measured.command, &file));
         }
         text.push_str("```\n");
     }
@@ -74,19 +82,54 @@ pub(crate) fn text(model: &Model) -> String {
         text,
         "\n## Use\n\n\
          ```sh\n\
-         latrunculi play --ruleset {ruleset} --first human --second net:model.safetensors,sims=200\n\
-         latrunculi analyse --ruleset {ruleset} --position initial --agent net:model.safetensors,sims=1000\n\
-         latrunculi export model.safetensors --out exported\n\
+         latrunculi play --ruleset {rules} --first human --second {}\n\
+         latrunculi analyse --ruleset {rules} --position initial --agent {}\n\
+         latrunculi export {argument} --out exported\n\
          ```\n\n\
-         Other programs read the exported files: model.json describes inputs, outputs and action indices, and \
-         docs/FORMATS.md of the program says how they are used. The whole ruleset is in the model file and in \
-         model.json.\n\n\
+         Other programs read the exported files: {description} describes inputs, outputs and action indices, and \
+         docs/FORMATS.md of the program says how they are used. The whole ruleset is in the model file, which \
+         may stand for it as `--ruleset {argument}`, and in {description}.\n\n\
          ## Limits\n\n\
          - It was trained on this ruleset alone. Under another one with a board of the same size it gives answers, \
          but they mean little.\n\
          - Its win, draw and loss are what it expects of games between players like itself, not of perfect play.\n\
          - Strength was measured against programs, from random openings; nothing is known of it against people.\n\
-         - The bare policy (no search) is much weaker than the network with search.\n"
+         - The bare policy (no search) is much weaker than the network with search.\n",
+        quoted(&format!("net:{file},sims=200")),
+        quoted(&format!("net:{file},sims=1000")),
     );
     text
+}
+
+/// Returns a command that was noted in training, when the model was called `model.safetensors`, for the file that the
+/// model lies in now.
+fn renamed(command: &str, file: &str) -> String {
+    const NOTED: &str = "net:model.safetensors";
+    let word = |word: &str| match word.strip_prefix(NOTED) {
+        Some(rest) => quoted(&format!("net:{file}{rest}")),
+        None => word.to_owned(),
+    };
+    command.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-/=:,+@%".contains(letter);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_the_file_that_the_model_lies_in() {
+        let noted = "latrunculi match net:model.safetensors,sims=4 alphabeta:nodes=50 --ruleset savard";
+        assert_eq!(renamed(noted, "model.safetensors"), noted);
+        assert_eq!(
+            renamed(noted, "my first.safetensors"),
+            "latrunculi match 'net:my first.safetensors,sims=4' alphabeta:nodes=50 --ruleset savard"
+        );
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+    }
 }

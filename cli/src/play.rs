@@ -4,6 +4,7 @@ mod board;
 mod curve;
 mod files;
 mod input;
+mod listing;
 mod words;
 
 use std::io::{IsTerminal, Write};
@@ -20,6 +21,7 @@ use latrunculi_eval::{Agent, AgentKind, AgentSpec, Choice, Thinking};
 
 use crate::errors::told;
 use crate::game::Game;
+use crate::game_files;
 use crate::interrupt::Interrupt;
 use crate::network::NetworkArgs;
 use crate::opinion::{actions_to_end, score_text, variation_texts};
@@ -38,6 +40,7 @@ const HELP: &str = "Type an action or a command:
   hint        asks an agent what it would do
   undo        takes back to your last choice
   resign      gives the game up
+  record      lists the actions of the game
   curve       draws what the agents thought of the game so far
   save FILE   adds the game to a file of game records
   load FILE   goes on from the last game in a file of game records
@@ -272,6 +275,10 @@ impl Session {
         if let Some(text) = self.game.end_text() {
             writeln!(output, "{}", self.palette.strong(&text))?;
         }
+        let listing = listing::listing(&self.game);
+        if !listing.is_empty() {
+            write!(output, "\n{listing}")?;
+        }
         if let Some(curve) = curve::curve(&self.game) {
             write!(output, "\n{curve}")?;
         }
@@ -341,6 +348,10 @@ impl Session {
                 Some(curve) => write!(output, "{curve}")?,
                 None => writeln!(output, "no agent has said yet what it thinks of this game")?,
             },
+            "record" => match listing::listing(&self.game) {
+                listing if listing.is_empty() => writeln!(output, "nothing has been played yet")?,
+                listing => write!(output, "{listing}")?,
+            },
             "save" => {
                 self.save(Path::new(rest))?;
                 writeln!(output, "saved to {rest}")?;
@@ -392,7 +403,7 @@ impl Session {
 
     /// Goes on from the last game of a file; nothing changes if that cannot be done.
     fn load(&mut self, path: &Path) -> anyhow::Result<()> {
-        let Some(record) = files::read(path)?.pop() else { bail!("{} holds no game", path.display()) };
+        let Some(record) = game_files::read(path)?.pop() else { bail!("{} holds no game", path.display()) };
         let mut game =
             Game::from_record(record, self.rules()).with_context(|| format!("the last game in {}", path.display()))?;
         game.set_agents(self.game.record().agents.clone());

@@ -5,13 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use latrunculi_engine::record::read_records;
 use latrunculi_engine::{GameState, Player, Rules};
 
-use crate::rulesets_source;
-
-/// Files of game records are smaller; what is larger is something else.
-const RECORDS_BYTES_MAX: u64 = 1 << 30;
+use crate::{game_files, rulesets_source};
 
 /// Which position.
 #[derive(Args)]
@@ -56,8 +52,7 @@ impl PositionArgs {
     fn recorded(&self) -> anyhow::Result<GameState> {
         let path = self.record.as_deref().unwrap_or(std::path::Path::new(""));
         let shown = path.display();
-        let text = rulesets_source::read_text(path, RECORDS_BYTES_MAX)?;
-        let records = read_records(text.as_bytes()).with_context(|| shown.to_string())?;
+        let records = game_files::read(path)?;
         ensure!(!records.is_empty(), "{shown} holds no game");
         let number = self.game.unwrap_or(records.len() as u64);
         let Some(record) = records.get(number as usize - 1) else {

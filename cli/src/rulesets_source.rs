@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use latrunculi_engine::{Rules, RulesetFile, parameters::nearest, presets};
+use latrunculi_model::{ModelInfo, TensorFileHeader};
 
 /// A ruleset file is a few kilobytes; what is larger is something else.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Loads a ruleset with what its files say of each value: a shipped name, or the path of a file.
+/// Loads a ruleset with what its files say of each value: a shipped name, or the path of a ruleset
+/// file or of a model, which brings the rules that it was trained on.
 pub(crate) fn load_file(name_or_path: &str) -> anyhow::Result<RulesetFile> {
     if let Some(file) = presets::file(name_or_path) {
         return Ok(file);
@@ -21,7 +23,8 @@ pub(crate) fn load_file(name_or_path: &str) -> anyhow::Result<RulesetFile> {
             .unwrap_or_default();
         bail!("there is no ruleset and no file {name_or_path:?}{hint} (`latrunculi rulesets list` names the rulesets)");
     }
-    let text = read_text(path, FILE_BYTES_MAX)?;
+    let is_model = path.extension().is_some_and(|extension| extension == "safetensors");
+    let text = if is_model { text_in_model(path)? } else { read_text(path, FILE_BYTES_MAX)? };
     RulesetFile::parse(&text, &presets::file, presets::NAMES).map_err(|error| {
         let lines: Vec<String> = error
             .faults
@@ -32,7 +35,15 @@ pub(crate) fn load_file(name_or_path: &str) -> anyhow::Result<RulesetFile> {
     })
 }
 
-/// Loads the rules of a shipped name, or of the path of a file.
+/// Returns the ruleset that a model was trained on, which stands in its file.
+fn text_in_model(path: &Path) -> anyhow::Result<String> {
+    let header = TensorFileHeader::read(path)?;
+    let info = header.metadata.get("info").and_then(|text| serde_json::from_str::<ModelInfo>(text).ok());
+    let none = || format!("{} names no ruleset: it is no model of this program", path.display());
+    info.map(|info| info.ruleset_text).with_context(none)
+}
+
+/// Loads the rules of a shipped name, or of the path of a ruleset file or a model.
 pub(crate) fn load(name_or_path: &str) -> anyhow::Result<Arc<Rules>> {
     let file = load_file(name_or_path)?;
     let rules = Rules::new(&file.ruleset).with_context(|| format!("ruleset {name_or_path}"))?;

@@ -4,7 +4,7 @@
 //! texts; replaying a record checks each of them, the result and the reason against the rules.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -411,6 +411,9 @@ fn contradiction(field: &'static str, found: impl std::fmt::Display, expected: S
     RecordFault::Contradiction { field, found: found.to_string(), expected }
 }
 
+/// No line of a file of records is longer, in bytes: a game of ten thousand actions with all its visits is shorter.
+pub const LINE_BYTES_MAX: u64 = 1 << 26;
+
 /// Writes records, one a line.
 ///
 /// # Errors
@@ -429,11 +432,11 @@ pub fn write_records<'a>(
 ///
 /// # Errors
 /// [`RecordError`], with the number of the first line that is wrong.
-pub fn read_records(from: impl BufRead) -> Result<Vec<GameRecord>, RecordError> {
+pub fn read_records(mut from: impl BufRead) -> Result<Vec<GameRecord>, RecordError> {
     let mut records = Vec::new();
-    for (index, line) in from.lines().enumerate() {
-        let line_number = index + 1;
-        let line = line.map_err(|source| RecordError::Read { line: line_number, source })?;
+    for line_number in 1.. {
+        let line = read_line(&mut from).map_err(|source| RecordError::Read { line: line_number, source })?;
+        let Some(line) = line else { break };
         if line.trim().is_empty() {
             continue;
         }
@@ -441,6 +444,23 @@ pub fn read_records(from: impl BufRead) -> Result<Vec<GameRecord>, RecordError> 
         records.push(record);
     }
     Ok(records)
+}
+
+/// Reads the next line of a file of records, with its end where it has one; `None` when there are no more.
+///
+/// # Errors
+/// What the system says; [`io::ErrorKind::InvalidData`] where the line is not text, or longer than
+/// [`LINE_BYTES_MAX`]: of such a line no more than that is read.
+pub fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    from.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut bytes)?;
+    if bytes.len() as u64 > LINE_BYTES_MAX {
+        let reason = format!("it has more than {LINE_BYTES_MAX} bytes; no line of a game is as long");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    }
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text (UTF-8)"))?;
+    Ok((!text.is_empty()).then_some(text))
 }
 
 /// Returns eight hexadecimal digits that stand for the values of all parameters of a ruleset; names and
@@ -473,6 +493,16 @@ mod tests {
             record.play(&mut state, choice, Some(0.25), Some(1));
         }
         (record, state)
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_refused_before_it_fills_the_memory() {
+        let error = read_records(io::BufReader::new(io::repeat(b' '))).unwrap_err().to_string();
+        assert!(error.contains("line 1 cannot be read") && error.contains("67108864 bytes"), "{error}");
+        let mut lines: &[u8] = b"a\r\n\nb";
+        let read: Vec<String> = std::iter::from_fn(|| read_line(&mut lines).unwrap()).collect();
+        assert_eq!(read, ["a\r\n", "\n", "b"]);
+        assert_eq!(read_line(&mut &b"\xff\n"[..]).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The ledger of a match: every game as it ends, one a line, never changed afterwards.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use latrunculi_engine::GameRecord;
-use latrunculi_engine::record::RecordFault;
+use latrunculi_engine::record::{RecordFault, read_line};
 use serde::{Deserialize, Serialize};
 
 /// Why a ledger cannot be used.
@@ -95,23 +95,34 @@ impl Ledger {
             Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(io)?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut input = BufReader::new(&file);
+        let (mut whole_bytes, mut number, mut torn) = (0, 0, String::new());
         let mut games = Vec::new();
-        for (index, line) in text[..whole].lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let wrong = |fault| LedgerError::Line { path: path.to_owned(), line: index + 1, fault };
-            let record = GameRecord::from_line(line).map_err(wrong)?;
-            let place: Place = serde_json::from_str(line).map_err(|error| wrong(error.into()))?;
+        loop {
+            number += 1;
+            let unreadable = |error: std::io::Error| {
+                io(std::io::Error::new(error.kind(), format!("line {number} cannot be read: {error}")))
+            };
+            let Some(line) = read_line(&mut input).map_err(unreadable)? else { break };
+            if !line.ends_with('\n') {
+                torn = line;
+                break;
+            }
+            whole_bytes += line.len() as u64;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let wrong = |fault| LedgerError::Line { path: path.to_owned(), line: number, fault };
+            let record = GameRecord::from_line(&line).map_err(wrong)?;
+            let place: Place = serde_json::from_str(&line).map_err(|error| wrong(error.into()))?;
             if is_wanted(&place.series) {
-                games.push(LedgerGame { line: index + 1, place, record });
+                games.push(LedgerGame { line: number, place, record });
             }
         }
         // Nothing but the beginning of a line of ours may be cut off.
-        let torn = &text[whole..];
-        let is_torn_line = torn.starts_with(LINE_START) || LINE_START.starts_with(torn);
+        let is_torn_line = torn.starts_with(LINE_START) || LINE_START.starts_with(&torn);
         if !is_torn_line {
-            let fault = match GameRecord::from_line(torn) {
+            let fault = match GameRecord::from_line(&torn) {
                 Err(fault) => fault,
                 Ok(_) => RecordFault::Contradiction {
                     field: "the line's end",
@@ -119,10 +130,9 @@ impl Ledger {
                     expected: "there".to_owned(),
                 },
             };
-            let line = text.lines().count();
-            return Err(LedgerError::Line { path: path.to_owned(), line, fault });
+            return Err(LedgerError::Line { path: path.to_owned(), line: number, fault });
         }
-        file.set_len(whole as u64).map_err(io)?;
+        file.set_len(whole_bytes).map_err(io)?;
         file.seek(SeekFrom::End(0)).map_err(io)?;
         Ok((Ledger { path: path.to_owned(), file }, games))
     }

@@ -10,6 +10,7 @@
 //! | out | `win_draw_loss` | `[B, 3]` | probabilities for the player to act |
 //! | out | `margin` | `[B]` | expected final margin for the player to act, in `(-1, 1)` |
 
+mod archive;
 mod arrays;
 mod description;
 mod onnx;
@@ -21,6 +22,7 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde_json::Value;
 use tch::{CModule, IValue, Kind, Tensor};
 
 use crate::error::{FileError, TorchError};
@@ -199,7 +201,7 @@ impl Model {
     ///
     /// # Errors
     /// [`TorchError`] when the weights cannot be computed.
-    pub fn description(&self) -> Result<serde_json::Value, TorchError> {
+    pub fn description(&self) -> Result<Value, TorchError> {
         Ok(description::describe(self, &self.exported_graph()?))
     }
 
@@ -268,6 +270,40 @@ impl Model {
             }
         }
     }
+}
+
+/// Reads the description that stands in an exported file; `verify` reads the rest of the file too and checks what can be
+/// checked: the checksums of TorchScript and npz, that the weights of ONNX and safetensors are finite numbers of the
+/// announced shapes.
+///
+/// # Errors
+/// [`FileError::Io`], [`FileError::NotSafetensors`] and its kin for files of weights, [`FileError::Torch`] with what is
+/// wrong with any other: cut off, damaged, of another version, without a description.
+pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<Value, FileError> {
+    let broken = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
+    let text = match format {
+        ExportFormat::TorchScript => archive::text(path, "extra/meta.json", verify).map_err(broken)?,
+        ExportFormat::Npz => archive::text(path, "description.npy", verify).map_err(broken)?,
+        ExportFormat::Onnx => onnx::description(path, DESCRIPTION, verify).map_err(broken)?,
+        ExportFormat::Safetensors => {
+            if verify {
+                files::read(path, WEIGHTS, WEIGHTS_VERSION)?;
+            }
+            let mut header = files::TensorFileHeader::read(path)?;
+            header.metadata.remove(DESCRIPTION).unwrap_or_default()
+        }
+    };
+    let unreadable = |error| broken(TorchError::other(format!("its description is missing or unreadable: {error}")));
+    serde_json::from_str(&text).map_err(unreadable)
+}
+
+/// Reads an archive with the positions and answers of [`Model::write_check_data`] to its end, whose checksums tell
+/// whether it is whole.
+///
+/// # Errors
+/// [`FileError::Torch`] with what is wrong with it.
+pub fn verify_check_data(path: &Path) -> Result<(), FileError> {
+    archive::verify(path).map_err(|source| FileError::Torch { path: path.to_owned(), source })
 }
 
 fn sizes(tensor: &Tensor) -> Vec<usize> {

@@ -27,7 +27,7 @@ pub use device::{Device, DeviceChoice};
 pub use encoding::{EncodedBatch, EncodedPositions, EncodingNames};
 pub use error::{BatchError, DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
 pub use evaluator::NetEvaluator;
-pub use export::{ExportFormat, ExportReport, ExportSample};
+pub use export::{ExportFormat, ExportReport, ExportSample, read_exported, verify_check_data};
 pub use files::TensorFileHeader;
 pub use inference::{Answers, InferenceNetwork, Precision, PrecisionMeasurement};
 pub use model_file::{Measurement, Model, ModelHistory, ModelInfo};

@@ -129,6 +129,22 @@ fn files_of_another_kind_are_refused_by_name() {
 }
 
 #[test]
+fn a_model_brings_its_ruleset_and_its_card_names_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, out) = (folder.path().join("my first.safetensors"), folder.path().join("out"));
+    fs::copy(run().join("export/model.safetensors"), &model).unwrap();
+    let text = model.to_str().unwrap();
+    let analysed = latrunculi(&["analyse", "--ruleset", text, "--agent", "greedy", "--json"]);
+    assert!(String::from_utf8_lossy(&analysed.stdout).contains("\"ruleset\": \"bell\""), "{analysed:?}");
+    let checkpoint = run().join("checkpoints/000001.safetensors");
+    refused(&["analyse", "--ruleset", checkpoint.to_str().unwrap()], &["000001.safetensors", "no model"]);
+    assert!(latrunculi(&["export", text, "--format", "npz", "--out", out.to_str().unwrap()]).status.success());
+    let card = fs::read_to_string(out.join("my first.md")).unwrap();
+    assert!(card.contains("'net:my first.safetensors,sims=") && !card.contains("model.safetensors"), "{card}");
+    assert!(card.contains("my first.json describes") && card.contains("--ruleset bell "), "{card}");
+}
+
+#[test]
 fn a_run_whose_files_are_damaged_is_not_continued() {
     let all: [(&str, Damage, &[&str]); 9] = [
         ("checkpoints/000001.safetensors", |bytes| bytes.truncate(bytes.len() / 2), &["000001.safetensors", "cut off"]),
@@ -149,6 +165,25 @@ fn a_run_whose_files_are_damaged_is_not_continued() {
         fs::write(&path, bytes).unwrap();
         refused(&["train", "--resume", folder.path().to_str().unwrap()], words);
     }
+}
+
+#[test]
+fn files_of_games_with_a_line_that_does_not_end_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    // Zeros that take no room on the disk; read into the memory they would fill it.
+    fs::File::create(&path).unwrap().set_len(1 << 29).unwrap();
+    let text = path.to_str().unwrap();
+    for arguments in [
+        &["inspect", text][..],
+        &["match", "greedy", "random", "--ruleset", "savard", "--games", "2", "--ledger", text],
+        &["play", "--ruleset", "savard", "--load", text],
+        &["play", "--ruleset", "savard", "--record", text],
+        &["analyse", "--record", text],
+    ] {
+        refused(arguments, &["games.jsonl", "line 1", "67108864 bytes"]);
+    }
+    assert_eq!(fs::metadata(&path).unwrap().len(), 1 << 29, "it is left as it was");
 }
 
 #[test]

@@ -272,3 +272,17 @@ fn whoever_goes_away_ends_the_conversation_quietly() {
     assert_refused(&["engine", "--ruleset", "bel"], 1, &["did you mean bell?"]);
     assert_refused(&["engine", "--agent", "human"], 1, &["play"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn nobody_is_left_behind_to_think_for_ever() {
+    let mut driver = Driver::start();
+    driver.ask("agent mcts:sims=10000000");
+    driver.send("go seconds 1000000");
+    let mut line = String::new();
+    driver.output.read_line(&mut line).expect("the first word");
+    assert!(line.starts_with("info "), "{line}");
+    let Driver { mut child, input, output } = driver;
+    drop((input, output));
+    assert!(child.wait().expect("the end").success());
+}

@@ -43,9 +43,42 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
         ("checkpoints/000001.safetensors", "checkpoint"),
         ("export/model.safetensors", "model"),
         ("export/model.pt", "TorchScript network"),
+        ("export/model.onnx", "ONNX network"),
+        ("export/model.weights.safetensors", "weights"),
+        ("export/model.weights.npz", "exported weights"),
+        ("export/model.json", "description of an exported network"),
+        ("export/model.md", "page for people"),
         ("export", "folder of models or exports"),
+        ("tensorboard/events.out.tfevents.0.latrunculi", "TensorBoard events"),
     ] {
         assert_eq!(inspected(&run.join(file), &[])["kind"], kind, "{file}");
+    }
+    // An exported file tells of itself without the description beside it.
+    let alone = tempfile::tempdir().expect("a folder");
+    for name in ["model.pt", "model.onnx", "model.weights.safetensors", "model.weights.npz"] {
+        let path = alone.path().join(name);
+        let bytes = fs::read(run.join("export").join(name)).expect("there");
+        fs::write(&path, &bytes).expect("written");
+        let told = inspected(&path, &["--verify"]);
+        assert_eq!(told["ruleset"], ruleset, "{name}");
+        assert!(told["verified"].is_string() && told["inputs"].is_object(), "{name}: {told}");
+        let shown = path.to_str().expect("a path");
+        for length in [0, bytes.len() / 2] {
+            fs::write(&path, &bytes[..length]).expect("written");
+            assert_refused(&["inspect", shown], 1, &[name, "cut off"]);
+        }
+        let mut flipped = bytes.clone();
+        match name {
+            // In the middle lie weights, of which a checksum tells.
+            "model.pt" | "model.weights.npz" => flipped[bytes.len() / 2] ^= 1,
+            // Without one, a wrong number does.
+            _ => {
+                let weight = bytes.len() / 2 / 4 * 4;
+                flipped[weight - 8..weight + 8].fill(0xff);
+            }
+        }
+        fs::write(&path, flipped).expect("written");
+        assert_refused(&["inspect", "--verify", shown], 1, &[name]);
     }
     let model = inspected(&run.join("export/model.safetensors"), &["--verify"]);
     assert_eq!(model["ruleset"], ruleset);
@@ -61,6 +94,7 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
         ("checkpoints/000001.safetensors", "cut off"),
         ("export/model.safetensors", "cut off"),
         ("result.json", "cut off"),
+        ("tensorboard/events.out.tfevents.0.latrunculi", "cut off"),
     ] {
         let path = run.join(file);
         let bytes = fs::read(&path).expect("there");
@@ -115,6 +149,35 @@ fn games_are_counted_by_ruleset_agents_result_and_end() {
 }
 
 #[test]
+fn studies_and_ratings_are_told_for_what_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [study, rating] = ["study", "rating"].map(|name| folder.path().join(name));
+    let shown = |path: &Path| path.to_str().expect("a path").to_owned();
+    let (out, to) = (shown(&study), shown(&rating));
+    let balance = ["balance", "--rulesets", "savard", "--agents", "greedy", "--max-games", "4", "--out", &out];
+    let rate = ["rate", "greedy", "random", "--ruleset", "savard", "--games", "4", "--out", &to];
+    for arguments in [&balance[..], &rate] {
+        let output = latrunculi(arguments);
+        assert!(output.status.success(), "{}", complaint(&output));
+    }
+    for (path, kind) in [
+        (study.clone(), "study"),
+        (study.join("study.json"), "plan of a study"),
+        (study.join("study.toml"), "study settings"),
+        (study.join("provenance.jsonl"), "provenance of a study"),
+        (study.join("balance.csv"), "table of a study"),
+        (study.join("report.html"), "page for people"),
+        (study.join("games/savard/greedy.jsonl"), "ledger"),
+        (rating.clone(), "rating"),
+        (rating.join("rating.csv"), "table of a rating"),
+    ] {
+        assert_eq!(inspected(&path, &[])["kind"], kind, "{}", path.display());
+    }
+    let told = inspected(&rating, &[]);
+    assert!(told["agents"]["greedy"].as_str().is_some_and(|elo| elo.contains(" Elo [")), "{told}");
+}
+
+#[test]
 fn what_is_none_of_ours_is_refused_with_what_would_be() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str, content: &[u8]| {
@@ -129,16 +192,23 @@ fn what_is_none_of_ours_is_refused_with_what_would_be() {
         (path("a.toml", b"[board]\nfiels = 3\n"), "did you mean board.files?"),
         (path("b.toml", b"= 3"), "b.toml"),
         (path("c.toml", b"[selfplay]\n"), "not a training configuration"),
+        (path("a.csv", b"\0\0\0"), "none of our tables"),
+        (path("b.csv", b"rank,agent,elo\n1,\"net:a,sims=4\",3"), "cut off"),
+        (path("c.csv", b"rank,agent,elo\n1,net:a,sims=4,3\n"), "line 2: 4 fields under 3 columns"),
+        (path("a.html", b"<title>A</title><p>"), "cut off"),
+        (path("a.md", b"text"), "no title"),
         (path("a.npz", b"PK"), "not an archive"),
         (path("a.safetensors", b""), "cut off"),
         (path("b.safetensors", &[0xff; 64]), "announces a header"),
-        (path("a.jsonl", b"\xff\xfe\n"), "line 1 is not text"),
+        (path("a.jsonl", b"\xff\xfe\n"), "line 1: it is not text"),
         (folder.path().join("lost").to_str().expect("a path").to_owned(), "lost"),
         ("/dev/null".to_owned(), "neither a file nor a folder"),
         ("configs".to_owned(), "none of our folders"),
     ] {
         assert_refused(&["inspect", &path], 1, &[word]);
     }
+    let table = path("d.csv", b"rank,agent,elo\n1,\"net:a,sims=4\",3\n");
+    assert_eq!(inspected(Path::new(&table), &[])["rows"], 1);
     assert_eq!(inspected(Path::new("configs/rulesets/bell.toml"), &[])["kind"], "ruleset");
     assert_eq!(inspected(Path::new("configs/train/quick.toml"), &[])["kind"], "training configuration");
 }

@@ -44,6 +44,7 @@ fn a_person_plays_with_words_however_short_and_is_told_what_was_wrong() {
     ] {
         assert!(said.contains(part), "{part:?} is missing from\n{said}");
     }
+    assert!(said.contains("1. c2-c3\n"), "the record: {said}");
     assert_eq!(said.matches("player 1 wins").count(), 2, "once before undo, once after: {said}");
     assert!(!said.contains('\u{1b}'), "no colours without a terminal");
 }
@@ -98,10 +99,21 @@ fn two_agents_are_watched_to_the_end_and_leave_a_record_and_a_curve() {
     let said = played(&arguments, "");
     assert!(said.contains("player 1 wins") && said.contains("+1 wins |") && said.contains("actions\n"), "{said}");
     let record = &games(&path)[0];
+    let listed = said.split("player 1 wins").nth(1).expect("what follows the end");
+    let first = record["actions"][0].as_str().expect("an action");
+    assert!(listed.contains(&format!("1. {first}  2. ")), "the record: {listed}");
     assert_eq!(record["result"], "1");
     assert_eq!(record["values"].as_array().map(Vec::len), record["actions"].as_array().map(Vec::len));
     let coloured = played(&[&arguments[..], &["--color", "always"]].concat(), "");
     assert!(coloured.contains("\u{1b}["));
+}
+
+#[test]
+fn lines_that_nobody_types_are_named_and_passed_over() {
+    let endless = "x".repeat((1 << 20) + 1);
+    let said =
+        played(&["--ruleset", "savard", "--position", WON, "--second", "random"], &format!("{endless}\nc2-c3\n"));
+    assert!(said.contains("more than 1048576 bytes") && said.contains("player 1 wins"), "{said}");
 }
 
 #[test]

@@ -72,6 +72,7 @@ pub(super) fn execute(
 }
 
 fn answer(session: &mut Session, command: &str, rest: &str) -> anyhow::Result<String> {
+    ensure!(!command.is_empty(), "there is a number and no command behind it (`help` lists the commands)");
     let Some(known) = COMMANDS.iter().find(|known| known.name == command) else {
         let names = COMMANDS.iter().map(|known| known.name);
         let hint = nearest(command, names).map(|near| format!("; did you mean {near}?")).unwrap_or_default();

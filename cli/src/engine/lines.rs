@@ -8,7 +8,7 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// Why a line cannot be read as a command.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum LineFault {
+pub(crate) enum LineFault {
     /// Too long.
     #[error("the line has more than {LINE_BYTES_MAX} bytes; nothing was done")]
     TooLong,
@@ -22,7 +22,7 @@ pub(super) enum LineFault {
 
 /// Reads one line without its end; `None` when there are no more. What is left of a line that is too long is
 /// passed over.
-pub(super) fn read_line(input: &mut impl BufRead) -> std::io::Result<Option<Result<String, LineFault>>> {
+pub(crate) fn read_line(input: &mut impl BufRead) -> std::io::Result<Option<Result<String, LineFault>>> {
     let mut bytes = Vec::new();
     let read = input.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut bytes)?;
     if read == 0 {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
@@ -115,7 +115,7 @@ impl Session {
                 stop: stop.clone(),
                 report: &mut |choice| tell(choice),
             };
-            within(limits.seconds, &stop, || agent.think(&state, thinking))
+            watched(limits.seconds, &stop, || agent.think(&state, thinking))
         };
         if let Ok(choice) = &choice
             && choice.effort > 0
@@ -127,20 +127,47 @@ impl Session {
     }
 }
 
-/// Does `work` and raises `stop` for it after so many seconds.
-fn within<T>(seconds: Option<f64>, stop: &StopSignal, work: impl FnOnce() -> T) -> T {
-    let Some(seconds) = seconds else { return work() };
+/// Does `work` and raises `stop` for it after so many seconds, or when nobody reads the answers any more: a
+/// program that has died should not leave one behind that thinks for ever.
+fn watched<T>(seconds: Option<f64>, stop: &StopSignal, work: impl FnOnce() -> T) -> T {
+    const LOOK_AGAIN: Duration = Duration::from_millis(500);
+    let begin = Instant::now();
+    let end = seconds.map(Duration::from_secs_f64);
     std::thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
         scope.spawn(move || {
-            if is_done.recv_timeout(Duration::from_secs_f64(seconds)) == Err(RecvTimeoutError::Timeout) {
-                stop.raise();
+            loop {
+                let left = end.map_or(LOOK_AGAIN, |end| end.saturating_sub(begin.elapsed()));
+                if is_done.recv_timeout(left.min(LOOK_AGAIN)) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                if end.is_some_and(|end| begin.elapsed() >= end) || is_reader_gone() {
+                    return stop.raise();
+                }
             }
         });
         let result = work();
         drop(done);
         result
     })
+}
+
+/// Tells whether the other end of the standard output is closed.
+#[cfg(unix)]
+fn is_reader_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let output = std::io::stdout();
+    let mut watched = [PollFd::new(&output, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // Where the system cannot tell, the next line that is written finds it out.
+    let is_told = poll(&mut watched, Some(&at_once)).is_ok_and(|told| told > 0);
+    is_told && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// Elsewhere the next line that is written finds it out.
+#[cfg(not(unix))]
+fn is_reader_gone() -> bool {
+    false
 }
 
 /// Returns what an agent has found, as one line of words.

@@ -21,10 +21,14 @@ pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
     if summary.is_file() {
         return study(&summary);
     }
+    let rating = path.join("rating.json");
+    if rating.is_file() {
+        return super::texts::json(&rating);
+    }
     let networks = files(path, &["onnx", "pt", "safetensors", "npz"])?;
     if networks.is_empty() {
         bail!(
-            "{} is none of our folders: a run has config.toml and ruleset.toml, a study has summary.json, an export has \
+            "{} is none of our folders: a run has config.toml and ruleset.toml, a study has summary.json, a rating rating.json, an export has \
              .onnx, .pt, .safetensors or .npz files",
             path.display()
         );

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::record::{read_line, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, RecordedResult, Rules, presets};
 use latrunculi_eval::metrics::{MetricsConfig, measure};
 use serde_json::{Value, json};
@@ -17,8 +17,6 @@ use crate::rulesets_source;
 
 /// Files of games up to this size are played over unasked, in bytes.
 const PLAYED_OVER_BYTES_MAX: u64 = 1 << 26;
-/// No line of ours is longer, in bytes.
-const LINE_BYTES_MAX: u64 = 1 << 26;
 
 /// Inspects a file line by line, so that it may be larger than the memory.
 pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::Result<Report> {
@@ -31,6 +29,9 @@ pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyho
     })?;
     if object.get("generation").is_some() {
         return metrics(path, bytes, object, lines);
+    }
+    if object.get("threads").is_some() && object.get("seconds").is_some() {
+        return provenance(path, lines);
     }
     let kind = if object.get("series").is_some() { "ledger" } else { "game records" };
     let check = match verify {
@@ -53,6 +54,19 @@ pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyho
     Ok(report)
 }
 
+/// Tells how often a study was at work: one line for each time.
+fn provenance(path: &Path, mut lines: Lines<'_>) -> anyhow::Result<Report> {
+    let mut times = 1;
+    while let Some(line) = lines.next()? {
+        let wrong = || format!("{}, line {}: not JSON, or cut off", path.display(), lines.number);
+        let _: Value = serde_json::from_str(&line).with_context(wrong)?;
+        times += 1;
+    }
+    let mut report = Report::new("provenance of a study", path);
+    report.add("times_at_work", times);
+    Ok(report)
+}
+
 /// The lines of a file.
 struct Lines<'a> {
     input: BufReader<File>,
@@ -63,17 +77,10 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn next(&mut self) -> anyhow::Result<Option<String>> {
-        let place = format!("{}, line {}", self.path.display(), self.number + 1);
-        let mut bytes = Vec::new();
-        let read = self.input.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut bytes);
-        if read.with_context(|| place.clone())? == 0 {
-            return Ok(None);
-        }
-        if bytes.len() as u64 > LINE_BYTES_MAX {
-            bail!("{place} is longer than any line of this program: {LINE_BYTES_MAX} bytes");
-        }
-        self.number += 1;
-        String::from_utf8(bytes).map(Some).ok().with_context(|| format!("{place} is not text"))
+        let place = || format!("{}, line {}", self.path.display(), self.number + 1);
+        let line = read_line(&mut self.input).with_context(place)?;
+        self.number += usize::from(line.is_some());
+        Ok(line)
     }
 }
 

@@ -7,13 +7,21 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, presets};
-use latrunculi_model::{Device, Model, ModelInfo, TensorFileHeader, Trainer};
+use latrunculi_model::{
+    Device, ExportFormat, Model, ModelInfo, TensorFileHeader, Trainer, read_exported, verify_check_data,
+};
 use latrunculi_selfplay::{ShardSummary, read_shard};
 use serde_json::{Value, json};
 
 use super::report::Report;
+use super::texts::describe;
 use crate::model_card::measurement;
 use crate::rulesets_source;
+
+/// What `--verify` has found out.
+const AS_THE_NETWORK_NEEDS: &str = "every number is finite and every tensor as the network needs it";
+const FINITE: &str = "every number is finite; the format has no checksum";
+const CHECKSUMS: &str = "every checksum is right";
 
 /// Inspects a safetensors file: a model, a checkpoint, weights for other programs.
 pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
@@ -33,7 +41,9 @@ pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
             format!("{}: what it says of itself under {key:?} is unreadable; write the file anew", path.display())
         })
     };
-    report.add_known("format_version", header.metadata.get("format_version").cloned());
+    if !header.metadata.contains_key("description") {
+        report.add_known("format_version", header.metadata.get("format_version").cloned());
+    }
     report.add_known("network", described("network")?);
     report.add_known("shape", described("shape")?);
     if let Some(info) = described("info")? {
@@ -42,15 +52,16 @@ pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
     report.add_known("counters", described("counters")?);
     report.add_known("training", described("training")?);
     if let Some(description) = described("description")? {
-        report.add_known("ruleset", description["ruleset"]["name"].as_str());
+        describe(&mut report, &description);
     }
     if verify {
-        match kind.as_str() {
-            "model" => _ = Model::load(path, Device::CPU)?,
-            "checkpoint" => _ = Trainer::load(path, Device::CPU)?,
-            _ => bail!("{}: only models and checkpoints can be verified here", path.display()),
-        }
-        report.add("verified", "every number is finite and every tensor as the network needs it");
+        let told = match kind.as_str() {
+            "model" => Model::load(path, Device::CPU).map(|_| AS_THE_NETWORK_NEEDS)?,
+            "checkpoint" => Trainer::load(path, Device::CPU).map(|_| AS_THE_NETWORK_NEEDS)?,
+            "weights" => read_exported(ExportFormat::Safetensors, path, true).map(|_| FINITE)?,
+            _ => bail!("{}: only files of this program can be verified", path.display()),
+        };
+        report.add("verified", told);
     }
     Ok(report)
 }
@@ -95,7 +106,15 @@ pub(super) fn npz(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::R
         };
         let mut report = Report::new(kind, path);
         report.add("bytes", std::fs::metadata(path)?.len());
+        if has("description") {
+            describe(&mut report, &read_exported(ExportFormat::Npz, path, verify)?);
+        } else if verify {
+            verify_check_data(path)?;
+        }
         report.add("arrays", names);
+        if verify {
+            report.add("verified", CHECKSUMS);
+        }
         return Ok(report);
     }
     let summary = ShardSummary::read(path)?;
@@ -151,16 +170,19 @@ fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Inspects an exported network, which the description beside it describes.
-pub(super) fn network(path: &Path) -> anyhow::Result<Report> {
+/// Inspects an exported network, by the description that it holds.
+pub(super) fn network(path: &Path, verify: bool) -> anyhow::Result<Report> {
     let is_onnx = path.extension().is_some_and(|extension| extension == "onnx");
-    let mut report = Report::new(if is_onnx { "ONNX network" } else { "TorchScript network" }, path);
+    let (kind, format) = match is_onnx {
+        true => ("ONNX network", ExportFormat::Onnx),
+        false => ("TorchScript network", ExportFormat::TorchScript),
+    };
+    let description = read_exported(format, path, verify)?;
+    let mut report = Report::new(kind, path);
     report.add("bytes", std::fs::metadata(path)?.len());
-    let description = path.with_extension("json");
-    if description.is_file() {
-        super::texts::add_description(&mut report, &description)?;
-    } else {
-        report.add("description", format!("there is no {} beside it; export writes one", description.display()));
+    describe(&mut report, &description);
+    if verify {
+        report.add("verified", if is_onnx { FINITE } else { CHECKSUMS });
     }
     Ok(report)
 }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_eval::study::{StudySettings, StudySummary};
 use serde_json::{Value, json};
 
 use super::report::Report;
 use crate::rulesets_source::{self, read_text};
+use crate::train::events;
 use crate::train_config::TrainConfig;
 
 /// Texts of ours are smaller.
@@ -61,14 +62,20 @@ pub(super) fn json(path: &Path) -> anyhow::Result<Report> {
     if value.get("rank_agreements").is_some() {
         return study(path);
     }
-    let kind = if value.get("verdict").is_some() {
-        "result of a run"
+    if value.get("pairings").is_some() {
+        return Ok(rating(path, &value));
+    }
+    if value.get("verdict").is_some() {
+        return Ok(result(path, &value));
+    }
+    let kind = if value.get("settings").is_some() && value.get("networks").is_some() {
+        "plan of a study"
     } else if value.get("program").is_some() && value.get("seed").is_some() {
         "provenance of a run"
     } else {
         bail!(
-            "{}: JSON, but nothing that this program writes: a description of an exported network, the summary of a \
-             study, the result or provenance of a run",
+            "{}: JSON, but nothing that this program writes: a description of an exported network, the plan or summary \
+             of a study, a rating, the result or provenance of a run",
             path.display()
         );
     };
@@ -77,19 +84,99 @@ pub(super) fn json(path: &Path) -> anyhow::Result<Report> {
     Ok(report)
 }
 
+/// Tells how a run ended: its final match, and how far it had come.
+fn result(path: &Path, value: &Value) -> Report {
+    let mut report = Report::new("result of a run", path);
+    report.add("final_match", value["verdict"].clone());
+    let state = &value["state"];
+    for name in ["generations", "games", "samples", "elapsed_secs", "first_player", "precision"] {
+        report.add_known(name, state.get(name).filter(|value| !value.is_null()).cloned());
+    }
+    report.add_known("ruleset_fingerprint", state["ruleset"].as_str());
+    report
+}
+
+/// Tells a joint rating: who is how strong.
+fn rating(path: &Path, value: &Value) -> Report {
+    let mut report = Report::new("rating", path);
+    for name in ["ruleset", "seed", "opening_length", "games", "games_played", "openings_distinct", "is_interrupted"] {
+        report.add_known(name, value.get(name).cloned());
+    }
+    report.add_known("refused", value.get("refused").filter(|value| !value.is_null()).cloned());
+    let agents = value["table"]["agents"].as_array().into_iter().flatten();
+    let told: serde_json::Map<String, Value> = agents
+        .filter_map(|agent| {
+            let elo = |value: &Value| value.as_f64().map(|elo| format!("{elo:+.1}"));
+            let interval = &agent["elo"]["interval"];
+            let [value, lower, upper] = [&agent["elo"]["value"], &interval["lower"], &interval["upper"]].map(elo);
+            let told = format!("{} Elo [{}, {}]", value?, lower?, upper?);
+            Some((agent["agent"].as_str()?.to_owned(), json!(told)))
+        })
+        .collect();
+    report.add("agents", Value::Object(told));
+    report
+}
+
+/// Inspects a table: its columns, and how many rows there are.
+pub(super) fn csv(path: &Path) -> anyhow::Result<Report> {
+    let text = read_text(path, TEXT_BYTES_MAX)?;
+    let shown = path.display();
+    let header = text.lines().next().unwrap_or_default();
+    let kind = match header.split(',').next() {
+        Some("ruleset") => "table of a study",
+        Some("rank") => "table of a rating",
+        _ => bail!("{shown}: none of our tables: those of studies begin with ruleset, those of ratings with rank"),
+    };
+    ensure!(text.ends_with('\n'), "{shown} is cut off: its last line has no end");
+    let columns = fields(header);
+    for (index, line) in text.lines().enumerate() {
+        let found = fields(line);
+        ensure!(found == columns, "{shown}, line {}: {found} fields under {columns} columns", index + 1);
+    }
+    let mut report = Report::new(kind, path);
+    report.add("rows", text.lines().count() - 1);
+    report.add("columns", header.split(',').collect::<Vec<_>>());
+    Ok(report)
+}
+
+/// Counts the fields of a line; commas within quotation marks part none.
+fn fields(line: &str) -> usize {
+    let outside = line.split('"').step_by(2);
+    outside.map(|part| part.matches(',').count()).sum::<usize>() + 1
+}
+
+/// Inspects a page for people: the report of a study, the card of a model.
+pub(super) fn page(path: &Path) -> anyhow::Result<Report> {
+    let text = read_text(path, TEXT_BYTES_MAX)?;
+    let html = text.split_once("<title>").and_then(|(_, rest)| Some(rest.split_once("</title>")?.0));
+    let title = html.or_else(|| text.lines().find_map(|line| line.strip_prefix("# ")));
+    let title = title.with_context(|| format!("{} has no title: it is none of our pages", path.display()))?;
+    let is_whole = html.is_none() || text.trim_end().ends_with("</html>");
+    ensure!(is_whole, "{} is cut off: it does not end as a page does", path.display());
+    let mut report = Report::new("page for people", path);
+    report.add("bytes", text.len());
+    report.add("title", title);
+    Ok(report)
+}
+
+/// Inspects a file of TensorBoard's: every event is read and its checksums compared.
+pub(super) fn tensorboard(path: &Path) -> anyhow::Result<Report> {
+    let count = events::count(path)?;
+    let mut report = Report::new("TensorBoard events", path);
+    report.add("bytes", std::fs::metadata(path)?.len());
+    // The first names the version.
+    report.add("events", count.saturating_sub(1));
+    report.add("verified", "every checksum is right");
+    Ok(report)
+}
+
 pub(super) fn read_json(path: &Path) -> anyhow::Result<Value> {
     let text = read_text(path, TEXT_BYTES_MAX)?;
     serde_json::from_str(&text).with_context(|| format!("{}: not JSON, or cut off", path.display()))
 }
 
-/// Adds what the description beside an exported network says.
-pub(super) fn add_description(report: &mut Report, path: &Path) -> anyhow::Result<()> {
-    report.add("described_in", path.display().to_string());
-    describe(report, &read_json(path)?);
-    Ok(())
-}
-
-fn describe(report: &mut Report, value: &Value) {
+/// Adds what the description of an exported network says.
+pub(super) fn describe(report: &mut Report, value: &Value) {
     report.add_known("format_version", value.get("format_version").cloned());
     report.add_known("ruleset", value["ruleset"]["name"].as_str());
     report.add_known("ruleset_fingerprint", value["ruleset"]["fingerprint"].as_str());

@@ -1,23 +1,13 @@
 //! Files of game records, to which games are added and from which they are read.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use anyhow::Context;
 use latrunculi_engine::GameRecord;
-use latrunculi_engine::record::read_records;
 
-use crate::rulesets_source;
-
-/// Saved games are small; what is larger is something else.
-const FILE_BYTES_MAX: u64 = 1 << 30;
-
-/// Reads all games of a file.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<GameRecord>> {
-    let text = rulesets_source::read_text(path, FILE_BYTES_MAX)?;
-    read_records(text.as_bytes()).with_context(|| format!("{}", path.display()))
-}
+use crate::game_files::read;
 
 /// Checks that a game can be added to a file, before it is played.
 pub(super) fn check(path: &Path) -> anyhow::Result<()> {
@@ -39,7 +29,7 @@ pub(super) fn append(path: &Path, record: &GameRecord) -> anyhow::Result<()> {
     if path.exists() {
         read(path).with_context(|| left_alone(path))?;
         // A last line that somebody has written without its end must not run into ours.
-        if std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|&last| last != b'\n')) {
+        if !ends_a_line(path).with_context(|| format!("cannot read {}", path.display()))? {
             line.insert(0, '\n');
         }
     }
@@ -53,6 +43,18 @@ pub(super) fn append(path: &Path, record: &GameRecord) -> anyhow::Result<()> {
         written
     };
     write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Tells whether a file is empty or ends with the end of a line.
+fn ends_a_line(path: &Path) -> std::io::Result<bool> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == [b'\n'])
 }
 
 /// Takes half a line away again. If that fails too, the line's own fault says so on reading.

@@ -1,6 +1,6 @@
 //! What people type: with line editing, history and completion on a terminal, plain lines otherwise.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 
 use anyhow::Context;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
@@ -10,6 +10,8 @@ use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, Helper};
+
+use crate::engine::lines::read_line;
 
 /// What came of asking for a line.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,13 +66,14 @@ impl Input {
                     Err(error) => Err(error).context("cannot read what you type"),
                 }
             }
-            Input::Plain => {
-                let mut bytes = Vec::new();
-                let read =
-                    std::io::stdin().lock().read_until(b'\n', &mut bytes).context("cannot read what you type")?;
-                let line = String::from_utf8_lossy(&bytes).into_owned();
-                Ok(if read == 0 { Asked::End } else { Asked::Line(line) })
-            }
+            Input::Plain => match read_line(&mut std::io::stdin().lock()).context("cannot read what you type")? {
+                None => Ok(Asked::End),
+                Some(Ok(line)) => Ok(Asked::Line(line)),
+                Some(Err(fault)) => {
+                    writeln!(output, "{fault}")?;
+                    Ok(Asked::Line(String::new()))
+                }
+            },
         }
     }
 }
@@ -100,11 +103,12 @@ impl Completer for Words {
     }
 }
 
-/// Returns the words that begin with what was typed.
+/// Returns the words that begin with what was typed; the sign before a square need not be.
 fn fitting(words: &[String], typed: &str) -> Vec<Pair> {
+    let begins = |word: &str| word.starts_with(typed);
     words
         .iter()
-        .filter(|word| word.starts_with(typed))
+        .filter(|word| begins(word) || word.strip_prefix('@').is_some_and(begins))
         .map(|word| Pair { display: word.clone(), replacement: word.clone() })
         .collect()
 }
@@ -115,3 +119,19 @@ impl Hinter for Words {
 impl Highlighter for Words {}
 impl Validator for Words {}
 impl Helper for Words {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_completed_with_or_without_its_sign() {
+        let words = ["@c3", "@c4", "D@c3", "c1-c2", "curve"].map(str::to_owned);
+        let completed =
+            |typed| -> Vec<String> { fitting(&words, typed).into_iter().map(|pair| pair.replacement).collect() };
+        assert_eq!(completed("c"), ["@c3", "@c4", "c1-c2", "curve"]);
+        assert_eq!(completed("@c"), ["@c3", "@c4"]);
+        assert_eq!(completed("cu"), ["curve"]);
+        assert_eq!(completed("x"), Vec::<String>::new());
+    }
+}

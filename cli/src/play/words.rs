@@ -6,8 +6,8 @@ use latrunculi_engine::{Action, ActionKind, GameState};
 use crate::explain::{listed, why_not};
 
 /// The commands, in the order of `help`.
-pub(super) const COMMANDS: [&str; 11] =
-    ["help", "moves", "board", "hint", "undo", "resign", "save", "load", "curve", "position", "quit"];
+pub(super) const COMMANDS: [&str; 12] =
+    ["help", "moves", "board", "hint", "undo", "resign", "save", "load", "record", "curve", "position", "quit"];
 
 /// Other names of commands.
 const ALIASES: [(&str, &str); 4] = [("?", "help"), ("exit", "quit"), ("actions", "moves"), ("legal", "moves")];

@@ -6,11 +6,11 @@
 //! Source: TensorFlow, `core/util/event.proto`, `core/framework/summary.proto`, `core/lib/io/record_writer.cc`.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use prost::Message;
 use serde_json::{Map, Value};
 
@@ -99,6 +99,38 @@ impl Events {
         self.bytes += record.len() as u64;
         Ok(())
     }
+}
+
+/// Reads an events file and returns how many events it holds.
+///
+/// # Errors
+/// When it is cut off or damaged.
+pub(crate) fn count(path: &Path) -> anyhow::Result<u64> {
+    let failed = |place: u64| format!("{}, event {place}: cut off or damaged", path.display());
+    let mut file = BufReader::new(File::open(path).with_context(|| format!("cannot read {}", path.display()))?);
+    let mut events = 0;
+    while !file.fill_buf().with_context(|| failed(events + 1))?.is_empty() {
+        read_framed(&mut file).with_context(|| failed(events + 1))?;
+        events += 1;
+    }
+    ensure!(events > 0, "{} is empty", path.display());
+    Ok(events)
+}
+
+/// Reads one record and compares its checksums.
+fn read_framed(file: &mut impl Read) -> anyhow::Result<()> {
+    let mut four = [0; 4];
+    let mut length = [0; 8];
+    file.read_exact(&mut length)?;
+    file.read_exact(&mut four)?;
+    // A length that is wrong is not taken at its word.
+    ensure!(u32::from_le_bytes(four) == masked_checksum(&length), "the checksum of its length is wrong");
+    let mut record = Vec::new();
+    file.take(u64::from_le_bytes(length)).read_to_end(&mut record)?;
+    file.read_exact(&mut four)?;
+    ensure!(u32::from_le_bytes(four) == masked_checksum(&record), "its checksum is wrong");
+    Event::decode(&record[..])?;
+    Ok(())
 }
 
 fn scalar(tag: String, value: &Value) -> Option<Scalar> {

@@ -1,5 +1,6 @@
 //! The agents themselves.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use latrunculi_engine::{Action, GameState, Player, Rules};
@@ -138,6 +139,8 @@ impl Agent for AlphaBetaAgent {
                 weighed.push(next.action);
                 choice.candidates.push(candidate_of_score(next));
             }
+            // A later search may have looked further and found more; who chooses stands by the first.
+            choice.candidates[1..].sort_by_key(|candidate| Reverse(candidate.score));
         }
         Ok(choice)
     }

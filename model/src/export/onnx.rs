@@ -19,7 +19,7 @@ use messages::{
     TensorType, Type, ValueInfo,
 };
 
-pub(crate) use interpreter::Interpreter;
+pub(crate) use interpreter::{Interpreter, description};
 
 /// Version of the file format: what programs of 2024 on read.
 pub(super) const IR_VERSION: i64 = 10;

@@ -1,0 +1,67 @@
+//! The actions of a game, turn by turn.
+
+use crate::game::Game;
+
+/// Lines are no longer, in columns.
+const COLUMNS_MAX: usize = 80;
+
+/// Lists the actions of a game, numbered by turns as the line below the board counts them; the actions of one turn
+/// stand together.
+pub(super) fn listing(game: &Game) -> String {
+    let mut turns: Vec<(u16, String)> = Vec::new();
+    for (state, action) in game.past().iter().zip(&game.record().actions) {
+        let turn = state.position().turns() + 1;
+        match turns.last_mut().filter(|(last, _)| *last == turn) {
+            Some((_, actions)) => *actions += &format!(" {action}"),
+            None => turns.push((turn, format!("{turn}. {action}"))),
+        }
+    }
+    let mut text = String::new();
+    let mut column = 0;
+    for (_, turn) in turns {
+        let is_full = column + 2 + turn.len() > COLUMNS_MAX;
+        let between = match column {
+            0 => "",
+            _ if is_full => "\n",
+            _ => "  ",
+        };
+        column = if is_full { turn.len() } else { column + between.len() + turn.len() };
+        text += between;
+        text += &turn;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use latrunculi_engine::{GameState, Rules, presets};
+
+    use super::*;
+
+    fn played(ruleset: &str, actions: usize) -> Game {
+        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+        let mut game = Game::new(GameState::new(rules), ["human".to_owned(), "human".to_owned()], 0);
+        for _ in 0..actions {
+            let mut legal = Vec::new();
+            game.state().legal_actions(&mut legal);
+            game.play(legal[0]);
+        }
+        game
+    }
+
+    #[test]
+    fn actions_of_one_turn_stand_together_and_lines_fit_eighty_columns() {
+        // Bell puts down two men a turn, and one dux.
+        let text = listing(&played("bell", 34));
+        assert!(text.starts_with("1. @") && text.contains("  2. @") && text.contains("  17. D@"), "{text}");
+        assert_eq!(text.matches(". ").count(), 18, "{text}");
+        assert_eq!(text.matches('@').count(), 34, "{text}");
+        assert!(text.lines().count() > 1 && text.lines().all(|line| line.len() <= 80), "{text}");
+        assert_eq!(listing(&played("bell", 0)), "");
+    }
+}
