@@ -326,7 +326,7 @@ fn write_files(folder: &Path, settings: &StudySettings, summary: &StudySummary) 
 fn add_provenance(folder: &Path, threads: usize, took: Duration, is_complete: bool) -> anyhow::Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let line = serde_json::json!({
-        "program": env!("CARGO_PKG_NAME"),
+        "program": "latrunculi",
         "version": env!("CARGO_PKG_VERSION"),
         "commit": provenance::COMMIT,
         "processor": provenance::processor(),
