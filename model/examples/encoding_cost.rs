@@ -1,7 +1,7 @@
 //! Measures what it costs to encode positions beside what the network costs, on one thread.
 //!
 //! `cargo run --release -p latrunculi-model --example encoding_cost -- [blocks] [channels] [batch] [ruleset …]`
-#![allow(clippy::print_stdout)]
+#![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Measures the forward rate of the inference copy and the rate of training on made-up positions.
 //!
 //! `cargo run --release -p latrunculi-model --example network_speed -- [blocks] [channels] [threads] [batch,…]`
-#![allow(clippy::print_stdout)]
+#![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::sync::OnceLock;
