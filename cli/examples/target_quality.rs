@@ -64,26 +64,7 @@ fn search_all(
             searches[index].receive(evaluation);
         }
     }
-    let mut results = Vec::new();
-    for search in &mut searches {
-        let mut result = SearchResult {
-            actions: Vec::new(),
-            visits: Vec::new(),
-            policy: Vec::new(),
-            prior: Vec::new(),
-            q: Vec::new(),
-            best: 0,
-            value: 0.0,
-            win_draw_loss: [0.0; 3],
-            network_value: 0.0,
-            proven: None,
-            simulations: 0,
-            principal_variation: Vec::new(),
-        };
-        search.write_result(&mut result);
-        results.push(result);
-    }
-    Ok(results)
+    Ok(searches.iter().map(|search| search.result()).collect())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

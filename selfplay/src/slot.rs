@@ -105,7 +105,7 @@ impl Slot {
             effort_stream: key.stream(Purpose::Effort),
             records: Vec::new(),
             played: Vec::new(),
-            result: empty_result(),
+            result: SearchResult::default(),
             legal: Vec::new(),
         }
     }
@@ -344,21 +344,4 @@ fn survivors(
     }
     found.reverse();
     found
-}
-
-fn empty_result() -> SearchResult<Action> {
-    SearchResult {
-        actions: Vec::new(),
-        visits: Vec::new(),
-        policy: Vec::new(),
-        prior: Vec::new(),
-        q: Vec::new(),
-        best: 0,
-        value: 0.0,
-        win_draw_loss: [0.0; 3],
-        network_value: 0.0,
-        proven: None,
-        simulations: 0,
-        principal_variation: Vec::new(),
-    }
 }

@@ -300,20 +300,7 @@ impl<G: Game> Search<G> {
     /// When the root has not been evaluated yet.
     #[must_use]
     pub fn result(&self) -> SearchResult<G::Action> {
-        let mut result = SearchResult {
-            actions: Vec::new(),
-            visits: Vec::new(),
-            policy: Vec::new(),
-            prior: Vec::new(),
-            q: Vec::new(),
-            best: 0,
-            value: 0.0,
-            win_draw_loss: [0.0; 3],
-            network_value: 0.0,
-            proven: None,
-            simulations: 0,
-            principal_variation: Vec::new(),
-        };
+        let mut result = SearchResult::default();
         self.write_result(&mut result);
         result
     }

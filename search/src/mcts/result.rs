@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 ///
 /// The vectors have one entry per legal action of the root, in `legal_actions` order. Values are for the
 /// player to act at the root, in `[-1, 1]`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchResult<A> {
     /// The legal actions.
     pub actions: Vec<A>,
@@ -34,6 +34,26 @@ pub struct SearchResult<A> {
     pub simulations: u32,
     /// What is expected to be played, the chosen action first.
     pub principal_variation: Vec<A>,
+}
+
+// Not derived: that would ask actions for a default, which they have not.
+impl<A> Default for SearchResult<A> {
+    fn default() -> SearchResult<A> {
+        SearchResult {
+            actions: Vec::new(),
+            visits: Vec::new(),
+            policy: Vec::new(),
+            prior: Vec::new(),
+            q: Vec::new(),
+            best: 0,
+            value: 0.0,
+            win_draw_loss: [0.0; 3],
+            network_value: 0.0,
+            proven: None,
+            simulations: 0,
+            principal_variation: Vec::new(),
+        }
+    }
 }
 
 /// A result that no play can change.
