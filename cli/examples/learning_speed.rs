@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use latrunculi_engine::encoding::{PLANES, SCALARS, Shape, TrainingBatch};
-use latrunculi_engine::{Rules, RulesetFile, presets};
+use latrunculi_engine::{Rules, RulesetFile, Symmetry, presets};
 use latrunculi_model::{Device, Network, NetworkConfig, Pooling, StepReport, Trainer, TrainingConfig};
 use latrunculi_selfplay::{GameKey, Purpose, ReplaySettings, ReplayWindow, Samples, read_shard};
 
@@ -127,7 +127,9 @@ impl Variant {
             let mut batch = TrainingBatch::new(Shape::of(rules));
             // Losses of value are measured against the results of the games.
             let results = ReplaySettings { search_share: 0.0, draw_margin_share: 0.0, ..self.replay };
-            places.iter().for_each(|&index| held_out.write_into(index, rules, false, &results, &mut batch));
+            places
+                .iter()
+                .for_each(|&index| held_out.write_into(index, rules, Symmetry::IDENTITY, &results, &mut batch));
             self.blindness.apply(&mut batch);
             let report = trainer.evaluate(&batch)?;
             let weight = places.len() as f64;

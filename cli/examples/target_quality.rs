@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 fn scale(text: &str) -> Result<QScale, Box<dyn Error>> {
     let (kind, factor) = text.split_once(':').ok_or("a scale is min_max:F or absolute:F")?;
     match kind {
-        "min_max" => Ok(QScale::MinMax { value_scale: factor.parse()? }),
+        "min_max" => Ok(QScale::MinMax { value_scale: factor.parse()?, range_min: 1e-6 }),
         "absolute" => Ok(QScale::Absolute { c_scale: factor.parse()? }),
         _ => Err("a scale is min_max:F or absolute:F".into()),
     }
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rules = Arc::new(Rules::new(&file.map_err(|error| format!("{error:?}"))?.ruleset)?);
     let mut evaluator = NetEvaluator::new(InferenceNetwork::new(&model.network, Device::CPU, Precision::Auto)?);
     // One position of each game, at all ages.
-    let default = settings(QScale::MinMax { value_scale: 0.1 }, Interior::ImprovedPolicy);
+    let default = settings(QScale::MCTX, Interior::ImprovedPolicy);
     let mut games: Vec<GameState> = (0..positions).map(|_| GameState::new(Arc::clone(&rules))).collect();
     let mut random = ChaCha8Rng::seed_from_u64(1);
     for age in 0..80 {
@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let puct = settings(QScale::MinMax { value_scale: 0.1 }, Interior::Puct(PuctSettings::default()));
+    let puct = settings(QScale::MCTX, Interior::Puct(PuctSettings::default()));
     let judge = mcts::Settings { mode: Mode::Puct(PuctSettings::default()), ..puct };
     let effort = Effort { simulations: long, explores: true };
     let judged = search_all(&games, &judge, effort, 7, &mut evaluator)?;

@@ -17,6 +17,7 @@ use crate::action::{Action, ActionKind};
 use crate::player::Player;
 use crate::position::{Phase, Position};
 use crate::rules::Rules;
+use crate::ruleset::SetupMode;
 use crate::squares::{Bits, Square, SquareSet};
 use crate::symmetry::Symmetry;
 
@@ -210,10 +211,10 @@ impl EncodedPosition {
         values.extend_from_slice(rules.rule_inputs());
     }
 
-    /// Returns the left-right mirror image.
+    /// Returns the image under one of [`Rules::augmentations`].
     #[must_use]
-    pub fn mirrored(&self, rules: &Rules) -> EncodedPosition {
-        let planes = self.planes.map(|plane| rules.map_squares(Symmetry::MIRROR, plane));
+    pub fn mapped(&self, rules: &Rules, symmetry: Symmetry) -> EncodedPosition {
+        let planes = self.planes.map(|plane| rules.map_squares(symmetry, plane));
         EncodedPosition { planes, scalars: self.scalars }
     }
 }
@@ -274,10 +275,20 @@ impl Rules {
         indices.map(|index| index as u32)
     }
 
-    /// Returns what [`Rules::action_indices`] would give on the left-right mirrored board.
+    /// Returns the symmetries under which a position is as good an example as it is, the identity first: left and right,
+    /// and where stones are placed also up and down. From an array nobody comes to stand on the other side, and what is
+    /// learnt there would be of no use. Swapping files and ranks is left out.
     #[must_use]
-    pub fn mirrored_indices(&self, indices: ActionIndices) -> ActionIndices {
-        indices.map(|index| self.mapped_index(Symmetry::MIRROR, index))
+    pub fn augmentations(&self) -> Vec<Symmetry> {
+        let is_placed = self.ruleset.setup.mode == SetupMode::Placement;
+        let serves = |symmetry: &Symmetry| !symmetry.transpose && (is_placed || !symmetry.mirror_ranks);
+        self.symmetries().into_iter().filter(serves).collect()
+    }
+
+    /// Returns what [`Rules::action_indices`] would give on the board under one of [`Rules::augmentations`].
+    #[must_use]
+    pub fn mapped_indices(&self, symmetry: Symmetry, indices: ActionIndices) -> ActionIndices {
+        indices.map(|index| self.mapped_index(symmetry, index))
     }
 
     /// Returns a place in the vector of policy logits as the other player sees it, who has the board turned.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use latrunculi_engine::Rules;
 use latrunculi_engine::encoding::TrainingBatch;
+use latrunculi_engine::{Rules, Symmetry};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,8 @@ pub struct ReplaySettings {
     /// stalling. 0 leaves draws as they are; the game stays zero-sum with any.
     #[serde(default)]
     pub draw_margin_share: f32,
-    /// Whether every other sample is turned into its left-right mirror image, by chance.
+    /// Whether samples are turned into their mirror images by chance: left and right, and where stones are placed also up
+    /// and down.
     pub mirror: bool,
 }
 
@@ -169,7 +170,11 @@ impl ReplayWindow {
     /// Begins to draw batches by `stream`: every sample of the window once, in random order, then again.
     #[must_use]
     pub fn draw(&self, stream: ChaCha8Rng) -> Draw<'_> {
-        Draw { window: self, stream, order: Vec::new() }
+        let mut symmetries = self.rules.augmentations();
+        if !self.settings.mirror {
+            symmetries.truncate(1);
+        }
+        Draw { window: self, stream, order: Vec::new(), symmetries }
     }
 
     /// Finds sample `index` of the window, counted from the newest.
@@ -192,6 +197,8 @@ pub struct Draw<'a> {
     stream: ChaCha8Rng,
     /// Samples not drawn yet in this round.
     order: Vec<u32>,
+    /// What a sample may be turned into; the identity is the first.
+    symmetries: Vec<Symmetry>,
 }
 
 impl Draw<'_> {
@@ -210,9 +217,9 @@ impl Draw<'_> {
             }
             let place = self.stream.random_range(0..self.order.len());
             let index = self.order.swap_remove(place);
-            let mirrored = settings.mirror && self.stream.random_bool(0.5);
+            let symmetry = self.symmetries[self.stream.random_range(0..self.symmetries.len())];
             let (samples, index) = self.window.find(u64::from(index));
-            samples.write_into(index, &self.window.rules, mirrored, settings, &mut batch);
+            samples.write_into(index, &self.window.rules, symmetry, settings, &mut batch);
         }
         batch
     }

@@ -181,14 +181,14 @@ impl Samples {
         EncodedPosition { planes, scalars }
     }
 
-    /// Adds sample `index` to a batch, its left-right mirror image if `mirrored`.
+    /// Adds sample `index` to a batch, as it is under `symmetry`, one of [`Rules::augmentations`].
     ///
     /// The value target is that of `settings`, [`ReplaySettings::value_target`].
     pub fn write_into(
         &self,
         index: usize,
         rules: &Rules,
-        mirrored: bool,
+        symmetry: Symmetry,
         settings: &ReplaySettings,
         batch: &mut TrainingBatch,
     ) {
@@ -199,16 +199,17 @@ impl Samples {
         let mut position = self.position(index);
         let mut survivors = self.survivors(index);
         let mut reply = self.reply(index, rules);
-        if mirrored {
-            position = position.mirrored(rules);
-            survivors = rules.map_squares(Symmetry::MIRROR, survivors);
+        let mut actions = self.action_indices[range].to_vec();
+        if symmetry != Symmetry::IDENTITY {
+            position = position.mapped(rules, symmetry);
+            survivors = rules.map_squares(symmetry, survivors);
             for (place, _) in &mut reply {
-                [*place, _] = rules.mirrored_indices([*place, *place]);
+                [*place, _] = rules.mapped_indices(symmetry, [*place, *place]);
+            }
+            for indices in &mut actions {
+                *indices = rules.mapped_indices(symmetry, *indices);
             }
         }
-        let actions = self.action_indices[range].iter();
-        let actions: Vec<ActionIndices> =
-            actions.map(|&indices| if mirrored { rules.mirrored_indices(indices) } else { indices }).collect();
         let targets = Targets {
             policy,
             win_draw_loss,

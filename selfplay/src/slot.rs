@@ -229,7 +229,7 @@ impl Slot {
         }
         let is_first = self.search.game().player_to_act() == Player::First;
         self.values.push(if is_first { result.value } else { -result.value });
-        self.record(self.result.policy.clone(), self.result.win_draw_loss, surprise);
+        self.record(self.result.policy.clone(), self.result.policy_win_draw_loss, surprise);
         self.searched_count += 1;
         self.play(self.result.actions[choice]);
     }
@@ -303,9 +303,10 @@ impl Slot {
     /// Returns how much each recorded position counts.
     fn weights(&mut self, habits: &Habits) -> Vec<f32> {
         let surprises: Vec<Surprise> = self.records.iter().map(|record| record.surprise).collect();
-        if habits.teaching.is_some() || habits.settings.surprise.is_off() {
+        if habits.teaching.is_some() || habits.settings.surprise.is_off() && habits.settings.resignation.is_off() {
             return surprises.iter().map(|surprise| surprise.weight).collect();
         }
+        // A step costs as much for a sample of little weight as for any other: few of them are kept, and those count whole.
         let weights = surprise_weights(&habits.settings.surprise, &surprises);
         weights.into_iter().map(|weight| rounded_by_chance(weight, &mut self.effort_stream)).collect()
     }

@@ -129,6 +129,12 @@ impl Default for ResignationSettings {
 }
 
 impl ResignationSettings {
+    /// Tells whether no game is ever decided.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.threshold >= 1.0
+    }
+
     /// Returns how decided a game is, `q` in `[0, 1]`, and who would resign; `values` are those of the last searches
     /// for the first player, newest last.
     ///
@@ -136,7 +142,7 @@ impl ResignationSettings {
     #[must_use]
     pub fn decided(&self, values: &[f32]) -> Option<(f32, Player)> {
         let last = values.len().checked_sub(self.searches).map(|begin| &values[begin..])?;
-        if self.threshold >= 1.0 || last.is_empty() {
+        if self.is_off() || last.is_empty() {
             return None;
         }
         let least = last.iter().map(|value| value.abs()).fold(f32::INFINITY, f32::min);

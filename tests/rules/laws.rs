@@ -226,10 +226,11 @@ fn policy_places_of_legal_actions_differ_and_mirror() {
             // Lines of one removal may begin on the same square; everything else has its own place.
             let is_removal = !rules.chosen_victims(state.position(), action).is_empty();
             assert!(places.insert(indices) || is_removal, "{action:?} shares its place\n{}", context(state));
-            let mapped = rules.map_position(Symmetry::MIRROR, state.position());
-            let image = rules.map_action(state.position(), Symmetry::MIRROR, action);
-            if !is_removal {
-                assert_eq!(rules.mirrored_indices(indices), rules.action_indices(&mapped, image), "{action:?}");
+            for symmetry in rules.augmentations() {
+                let mapped = rules.map_position(symmetry, state.position());
+                let image = rules.map_action(state.position(), symmetry, action);
+                let expected = rules.action_indices(&mapped, image);
+                assert!(is_removal || rules.mapped_indices(symmetry, indices) == expected, "{action:?} {symmetry:?}");
             }
         }
     });
@@ -240,8 +241,11 @@ fn planes_mirror_and_survive_packing() {
     on_random_games(1, 200, |state, _, _| {
         let rules = state.rules();
         let encoded = EncodedPosition::new(rules, state.position(), 1);
-        let mirrored = rules.map_position(Symmetry::MIRROR, state.position());
-        assert_eq!(encoded.mirrored(rules), EncodedPosition::new(rules, &mirrored, 1), "{}", context(state));
+        for symmetry in rules.augmentations() {
+            let mapped = rules.map_position(symmetry, state.position());
+            let image = EncodedPosition::new(rules, &mapped, 1);
+            assert_eq!(encoded.mapped(rules, symmetry), image, "{symmetry:?} {}", context(state));
+        }
         for plane in encoded.planes {
             let mut bytes = Vec::new();
             encoding::pack_plane(plane, rules.square_count(), &mut bytes);

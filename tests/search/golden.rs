@@ -134,7 +134,7 @@ fn whole_searches_equal_those_of_mctx() {
         let gumbel = GumbelSettings {
             considered: Considered::Fixed(case.considered),
             q_scale: match case.scale.as_str() {
-                "min_max" => QScale::MinMax { value_scale: 0.1 },
+                "min_max" => QScale::MCTX,
                 _ => QScale::Absolute { c_scale: 1.0 },
             },
             ..GumbelSettings::default()

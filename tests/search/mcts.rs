@@ -3,8 +3,8 @@
 use latrunculi_engine::Player;
 use latrunculi_search::evaluators::{Rollouts, Uniform};
 use latrunculi_search::mcts::{
-    Considered, Effort, GumbelSettings, Interior, Mode, Proofs, PuctSettings, Search, SearchResult, Settings, Step,
-    considered_visits, run_all,
+    Considered, Effort, GumbelSettings, Interior, Mode, Proofs, PuctSettings, QScale, Search, SearchResult, Settings,
+    Step, considered_visits, run_all,
 };
 use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
 use latrunculi_search::{Evaluation, Evaluator, Game};
@@ -214,6 +214,45 @@ fn results_are_distributions_over_the_legal_actions() {
             assert!(result.q.iter().all(|q| (-1.0..=1.0).contains(q)));
         }
     }
+}
+
+#[test]
+fn what_is_expected_of_the_policy_is_its_mean_over_visited_actions() {
+    for settings in both_modes() {
+        let mut gained = 0.0;
+        for seed in 0..20 {
+            let mut search = Search::new(settings.clone(), &TicTacToe::new());
+            search.start(Effort { simulations: 24, explores: true }, &mut rng(seed));
+            search.run(&mut Rollouts::new(1, 20, rng(seed))).expect("it never fails");
+            let result = search.result();
+            assert!(result.proven.is_none(), "nothing is exact yet");
+            let visited = || (0..result.actions.len()).filter(|&index| result.visits[index] > 0);
+            let weights: f32 = visited().map(|index| result.policy[index]).sum();
+            let mean = visited().map(|index| result.policy[index] * result.q[index]).sum::<f32>() / weights;
+            let [win, draw, loss] = result.policy_win_draw_loss;
+            assert!((win + draw + loss - 1.0).abs() < 1e-5 && (win - loss - mean).abs() < 1e-4, "{result:?}");
+            gained += win - loss - result.value;
+        }
+        // The visits had to look elsewhere too.
+        assert!(gained > 0.0, "{gained}");
+    }
+}
+
+#[test]
+fn equal_values_teach_nothing_where_their_range_has_a_floor() {
+    let with = |range_min| {
+        let q_scale = QScale::MinMax { value_scale: 0.1, range_min };
+        let mode = Mode::Gumbel(GumbelSettings { q_scale, ..GumbelSettings::default() });
+        let mut search = Search::new(Settings { mode, ..Settings::default() }, &TicTacToe::new());
+        search.start(Effort { simulations: 16, explores: false }, &mut rng(1));
+        search.run(&mut Rollouts::new(4, 20, rng(1))).expect("it never fails");
+        let result = search.result();
+        let terms = result.policy.iter().zip(&result.prior).filter(|(share, _)| **share > 0.0);
+        terms.map(|(share, prior)| share * (share / prior).ln()).sum::<f32>()
+    };
+    let divergences = [1e-6, 1.0, 100.0].map(with);
+    assert!(divergences[0] > divergences[1] && divergences[1] > divergences[2], "{divergences:?}");
+    assert!(divergences[2] < 1e-3, "{divergences:?}");
 }
 
 #[test]

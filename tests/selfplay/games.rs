@@ -1,7 +1,7 @@
 //! Games: the same key gives the same game, and what it teaches is right.
 
 use latrunculi_engine::encoding::{Shape, TrainingBatch};
-use latrunculi_engine::{Player, Square, SquareSet, presets};
+use latrunculi_engine::{Player, Square, SquareSet, Symmetry, presets};
 use latrunculi_selfplay::{
     AlphaBetaTeaching, PlayoutCapSettings, Progress, ReplaySettings, ResignationSettings, SelfPlayError, SelfPlayPlan,
     SelfPlaySettings, StartSettings, SurpriseSettings, Teacher, TeacherSettings, play_games,
@@ -139,7 +139,7 @@ fn survivors_are_who_is_left_and_replies_are_the_opponents() {
             let side = Player::BOTH.map(|player| rules.pieces_at_start(player)).into_iter().max().unwrap() as f32;
             let mut batch = TrainingBatch::new(Shape::of(&rules));
             for index in 0..samples.len() {
-                samples.write_into(index, &rules, false, &ReplaySettings::default(), &mut batch);
+                samples.write_into(index, &rules, Symmetry::IDENTITY, &ReplaySettings::default(), &mut batch);
                 let survival = &batch.survival[index * rules.square_count()..];
                 let survive =
                     |stones: SquareSet| stones.iter().filter(|square| survival[square.index()] == 1.0).count();

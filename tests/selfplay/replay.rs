@@ -1,7 +1,8 @@
 //! The replay window: what stays, what is drawn, and mirror images.
 
+use latrunculi_engine::Symmetry;
 use latrunculi_engine::encoding::{Shape, TrainingBatch};
-use latrunculi_selfplay::{GameKey, Purpose, ReplaySettings, ReplayWindow};
+use latrunculi_selfplay::{GameKey, Purpose, ReplaySettings, ReplayWindow, Samples};
 
 use crate::{rules, samples};
 
@@ -48,6 +49,37 @@ fn every_sample_is_drawn_once_before_any_is_drawn_again() {
 }
 
 #[test]
+fn placed_stones_have_four_images_and_arrays_two() {
+    for (name, images) in [("bell", 4), ("dutch-8x8-placement", 4), ("dutch", 2), ("savard", 2)] {
+        let rules = rules(name);
+        assert_eq!(rules.augmentations().len(), images, "{name}");
+        assert_eq!(rules.augmentations()[0], Symmetry::IDENTITY);
+        // All of them are drawn, and nothing else.
+        let samples = samples(&rules);
+        let images: Vec<TrainingBatch> = rules
+            .augmentations()
+            .into_iter()
+            .map(|symmetry| {
+                let mut batch = TrainingBatch::new(Shape::of(&rules));
+                samples.write_into(9, &rules, symmetry, &ReplaySettings::default(), &mut batch);
+                batch
+            })
+            .collect();
+        let mut window = ReplayWindow::new(rules.clone(), ReplaySettings::default(), 0);
+        let mut one = Samples::new(Shape::of(&rules));
+        one.append(&samples);
+        window.add(0, one);
+        let mut draw = window.draw(stream(3));
+        let mut found = vec![false; images.len()];
+        for _ in 0..30 * samples.len() {
+            let batch = draw.batch(1);
+            found.iter_mut().zip(&images).for_each(|(found, image)| *found |= batch == *image);
+        }
+        assert!(found.iter().all(|found| *found), "{name}: {found:?}");
+    }
+}
+
+#[test]
 fn a_mirror_image_of_a_mirror_image_is_the_sample() {
     for name in ["bell", "dutch", "falkener", "savard"] {
         let rules = rules(name);
@@ -56,20 +88,20 @@ fn a_mirror_image_of_a_mirror_image_is_the_sample() {
         let (files, area) = (shape.files, shape.area());
         for index in (0..samples.len()).step_by(7) {
             let (mut plain, mut mirrored) = (TrainingBatch::new(shape), TrainingBatch::new(shape));
-            samples.write_into(index, &rules, false, &ReplaySettings::default(), &mut plain);
-            samples.write_into(index, &rules, true, &ReplaySettings::default(), &mut mirrored);
+            samples.write_into(index, &rules, Symmetry::IDENTITY, &ReplaySettings::default(), &mut plain);
+            samples.write_into(index, &rules, Symmetry::MIRROR, &ReplaySettings::default(), &mut mirrored);
             for (one, other) in plain.planes.chunks(files).zip(mirrored.planes.chunks(files)) {
                 assert!(one.iter().eq(other.iter().rev()), "{name}: every rank is turned round");
             }
             for (one, other) in plain.survival.chunks(files).zip(mirrored.survival.chunks(files)) {
                 assert!(one.iter().eq(other.iter().rev()), "{name}: who survives is turned round");
             }
-            let turned = |&place: &u32| rules.mirrored_indices([place, place])[0];
+            let turned = |&place: &u32| rules.mapped_indices(Symmetry::MIRROR, [place, place])[0];
             assert!(mirrored.reply_indices.iter().map(turned).eq(plain.reply_indices), "{name}");
             assert_eq!(plain.scalars, mirrored.scalars);
             assert_eq!((plain.policy, plain.win_draw_loss), (mirrored.policy, mirrored.win_draw_loss));
             for (one, other) in plain.action_indices.iter().zip(&mirrored.action_indices) {
-                assert_eq!(rules.mirrored_indices(*other), *one);
+                assert_eq!(rules.mapped_indices(Symmetry::MIRROR, *other), *one);
                 if (one[0] as usize) < area * area {
                     let [from, to] = [one[0] as usize / area, one[0] as usize % area];
                     let turn = |square: usize| square / files * files + files - 1 - square % files;

@@ -6,13 +6,8 @@
 
 use latrunculi_engine::Player;
 
-use super::settings::{GumbelSettings, QScale};
+use super::settings::{GumbelSettings, QScale, RANGE_MIN};
 use super::tree::Edge;
-
-/// The least difference between values that is rescaled to `[0, 1]`; rounding stays below it.
-///
-/// mctx uses 1e-8, which in single precision magnifies rounding errors of equal values.
-const RANGE_MIN: f32 = 1e-6;
 
 /// The least score that an action considered can have, as in mctx `score_considered`.
 const SCORE_MIN: f32 = -1e9;
@@ -105,7 +100,9 @@ impl Completion {
         }
         let visit_scale = settings.maxvisit_init + visits_max as f32;
         let (slope, origin) = match settings.q_scale {
-            QScale::MinMax { value_scale } => (visit_scale * value_scale / (greatest - least).max(RANGE_MIN), least),
+            QScale::MinMax { value_scale, range_min } => {
+                (visit_scale * value_scale / (greatest - least).max(range_min.max(RANGE_MIN)), least)
+            }
             QScale::Absolute { c_scale } => (visit_scale * c_scale * 0.5, -1.0),
         };
         Completion { mixed_value, visits_sum, slope, origin, greatest }

@@ -39,7 +39,7 @@ use crate::evaluator::{EvalError, Evaluation, Evaluator};
 use crate::game::Game;
 use gumbel::{Completion, GumbelRoot};
 use puct::PuctNode;
-use tree::{Bounds, Child, Tree};
+use tree::{Bounds, Child, Edge, Tree};
 use value::Worth;
 
 pub use gumbel::considered_visits;
@@ -336,9 +336,7 @@ impl<G: Game> Search<G> {
             None => (self.tree.root_worth, self.tree.root_visits),
         };
         result.value = worth.for_player(player, count, self.settings.draw_value);
-        let lead = worth.for_player(player, count, 0.0);
-        let draw = (worth.draw / f64::from(count)) as f32;
-        result.win_draw_loss = [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0];
+        result.win_draw_loss = worth.win_draw_loss(player, count);
 
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
@@ -369,6 +367,11 @@ impl<G: Game> Search<G> {
             }
         }
         self.apply_proofs(result);
+        let is_exact = bounds.result().is_some() || is_safe || is_held;
+        result.policy_win_draw_loss = match worth_of_policy(edges, &result.policy) {
+            Some(worth) if !is_exact => worth.win_draw_loss(player, 1),
+            _ => result.win_draw_loss,
+        };
         self.write_variation(result.best, &mut result.principal_variation);
     }
 
@@ -691,4 +694,15 @@ fn first_best<R: PartialOrd>(indices: impl Iterator<Item = usize>, rank: impl Fn
         }
     }
     best.map(|(_, index)| index)
+}
+
+/// Returns what is expected where `policy` chooses the action: the mean of the visited actions' worth, weighted by it.
+fn worth_of_policy(edges: &[Edge], policy: &[f32]) -> Option<Worth> {
+    let (mut sum, mut weights) = (Worth::default(), 0.0);
+    for (edge, &share) in edges.iter().zip(policy).filter(|(edge, _)| edge.visits > 0) {
+        let weight = f64::from(share);
+        sum += edge.worth.scaled(weight / f64::from(edge.visits));
+        weights += weight;
+    }
+    (weights > 0.0).then(|| sum.scaled(1.0 / weights))
 }

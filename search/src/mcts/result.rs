@@ -26,6 +26,10 @@ pub struct SearchResult<A> {
     pub value: f32,
     /// The same as probabilities of win, draw and loss; sums to 1.
     pub win_draw_loss: [f32; 3],
+    /// What is expected of playing by `policy`: the visited actions' means weighted by it, or what is proven. A search of
+    /// few simulations spends half of them on actions that it then leaves, so that the mean over all visits is too low
+    /// for the player to act where the choice matters; this is what the value learns from.
+    pub policy_win_draw_loss: [f32; 3],
     /// The evaluator's own value of the root.
     pub network_value: f32,
     /// The proven result for the player to act, if there is one.
@@ -48,6 +52,7 @@ impl<A> Default for SearchResult<A> {
             best: 0,
             value: 0.0,
             win_draw_loss: [0.0; 3],
+            policy_win_draw_loss: [0.0; 3],
             network_value: 0.0,
             proven: None,
             simulations: 0,

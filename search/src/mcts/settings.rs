@@ -110,7 +110,7 @@ impl Default for GumbelSettings {
     fn default() -> GumbelSettings {
         GumbelSettings {
             considered: Considered::Auto,
-            q_scale: QScale::MinMax { value_scale: 0.1 },
+            q_scale: QScale::MCTX,
             maxvisit_init: 50.0,
             interior: Interior::ImprovedPolicy,
         }
@@ -150,12 +150,29 @@ pub enum QScale {
     MinMax {
         /// Factor on the rescaled value.
         value_scale: f32,
+        /// The least difference that is rescaled, of values in `[-1, 1]`; above 0. Where all actions are about equal
+        /// their differences are errors of the network, which mctx stretches to the whole scale. mctx has 1e-8, which
+        /// in single precision magnifies rounding errors of equal values; 1e-6 here is the same otherwise.
+        #[serde(default = "range_min_of_mctx")]
+        range_min: f32,
     },
     /// The paper's board games: `q` in `[0, 1]` as it stands, times `c_scale` (1.0) times the visit scale.
     Absolute {
         /// Factor on the value.
         c_scale: f32,
     },
+}
+
+impl QScale {
+    /// As mctx has it by default.
+    pub const MCTX: QScale = QScale::MinMax { value_scale: 0.1, range_min: RANGE_MIN };
+}
+
+/// The least `range_min` that rounding stays below.
+pub(crate) const RANGE_MIN: f32 = 1e-6;
+
+fn range_min_of_mctx() -> f32 {
+    RANGE_MIN
 }
 
 /// The constants of the PUCT mode, KataGo's where not said otherwise.

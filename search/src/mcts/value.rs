@@ -40,7 +40,19 @@ impl Worth {
 
     /// Returns `count` times this.
     pub(crate) fn times(self, count: u32) -> Worth {
-        Worth { lead: self.lead * f64::from(count), draw: self.draw * f64::from(count) }
+        self.scaled(f64::from(count))
+    }
+
+    /// Returns this times `factor`.
+    pub(crate) fn scaled(self, factor: f64) -> Worth {
+        Worth { lead: self.lead * factor, draw: self.draw * factor }
+    }
+
+    /// Returns the mean over `count` results for `player` as probabilities of win, draw and loss.
+    pub(crate) fn win_draw_loss(self, player: Player, count: u32) -> [f32; 3] {
+        let lead = self.for_player(player, count, 0.0);
+        let draw = (self.draw / f64::from(count)) as f32;
+        [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0]
     }
 
     /// Returns the mean over `count` results for `player`, in `[-1, 1]`.
