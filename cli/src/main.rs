@@ -5,6 +5,7 @@ mod analyse;
 mod balance;
 mod bench;
 mod conformance;
+mod curves;
 mod doctor;
 mod engine;
 mod errors;
@@ -60,6 +61,8 @@ enum Command {
     Selfplay(selfplay::SelfplayArgs),
     /// Training steps on shards that are there: the other half
     Fit(fit::FitArgs),
+    /// Learning curves of training runs: how strong their networks were when, in a table and a page
+    Curves(curves::CurvesArgs),
     /// Two agents, paired openings, and what the result says
     Match(match_command::MatchArgs),
     /// Many agents, every pairing played, one joint rating
@@ -107,6 +110,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Train(args) => train::run(args),
         Command::Selfplay(args) => selfplay::run(&args),
         Command::Fit(args) => fit::run(&args),
+        Command::Curves(args) => curves::run(&args),
         Command::Match(args) => match_command::run(args),
         Command::Rate(args) => rate::run(args),
         Command::Balance(args) => balance::run(args),

@@ -13,6 +13,8 @@
 //!   tensorboard/          the same for TensorBoard
 //!   latest                name of the newest whole checkpoint
 //!   export/               what other programs read, written at the end
+//!   result.json           the final match
+//!   learning.html, .csv   how strong the network was when
 //!   lock                  held by the program that is at work here
 //! ```
 
@@ -23,6 +25,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use crate::rulesets_source::read_text;
+
+/// The files of a run that others read too.
+pub(crate) const CONFIG: &str = "config.toml";
+pub(crate) const RULESET: &str = "ruleset.toml";
+pub(crate) const PROVENANCE: &str = "provenance.json";
+pub(crate) const METRICS: &str = "metrics.jsonl";
+pub(crate) const LATEST: &str = "latest";
+pub(crate) const RESULT: &str = "result.json";
 
 /// How many of the newest checkpoints are kept.
 const CHECKPOINTS_KEPT: usize = 3;
@@ -63,7 +73,7 @@ impl RunDir {
     /// # Errors
     /// When there is no run in it, or another program is at work in it.
     pub(crate) fn open(root: &Path) -> anyhow::Result<RunDir> {
-        if !root.join("config.toml").is_file() {
+        if !root.join(CONFIG).is_file() {
             bail!("{}: there is no run (no config.toml in it); begin one with train CONFIG --run DIR", root.display());
         }
         Ok(RunDir { root: root.to_owned(), _lock: lock(root)? })
@@ -75,19 +85,19 @@ impl RunDir {
     }
 
     pub(crate) fn config_path(&self) -> PathBuf {
-        self.root.join("config.toml")
+        self.root.join(CONFIG)
     }
 
     pub(crate) fn ruleset_path(&self) -> PathBuf {
-        self.root.join("ruleset.toml")
+        self.root.join(RULESET)
     }
 
     pub(crate) fn provenance_path(&self) -> PathBuf {
-        self.root.join("provenance.json")
+        self.root.join(PROVENANCE)
     }
 
     pub(crate) fn metrics_path(&self) -> PathBuf {
-        self.root.join("metrics.jsonl")
+        self.root.join(METRICS)
     }
 
     pub(crate) fn shard_path(&self, generation: u64) -> PathBuf {
@@ -110,8 +120,12 @@ impl RunDir {
         self.root.join("export").join(name)
     }
 
+    pub(crate) fn result_path(&self) -> PathBuf {
+        self.root.join(RESULT)
+    }
+
     fn latest_path(&self) -> PathBuf {
-        self.root.join("latest")
+        self.root.join(LATEST)
     }
 
     /// Returns the newest whole checkpoint, if there is one.

@@ -2,6 +2,7 @@
 
 pub mod agents;
 mod game_play;
+pub mod learning;
 pub mod ledger;
 pub mod match_play;
 pub mod metrics;

@@ -10,6 +10,7 @@ mod definitions;
 mod extras;
 mod games;
 mod ladders;
+mod learning;
 mod numbers;
 mod overview;
 mod plot;
@@ -22,6 +23,8 @@ mod words;
 use latrunculi_engine::Ruleset;
 use latrunculi_engine::record::ruleset_fingerprint;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+pub use learning::learning_html;
 
 use crate::study::StudySummary;
 use crate::study::summary::{AgentSummary, CellSummary, RulesetSummary};
@@ -37,6 +40,40 @@ const SCRIPT: &str = include_str!("report/script.js");
 pub fn html(summary: &StudySummary, rulesets: &[Ruleset]) -> String {
     let study = Study { summary, rulesets };
     let title = &summary.settings.title;
+    let head = html! {
+        p.kicker { "Latrunculi: the first player’s advantage" }
+        h1 { (title) }
+        (overview::lead(&study))
+        (contents(&study))
+    };
+    let main = html! {
+        (overview::sections(&study))
+        (ladders::sections(&study))
+        (remedies::section(&study))
+        (extras::sweeps(&study))
+        (comparison::section(&study))
+        section #rulesets aria-labelledby="rulesets-title" {
+            h2 #rulesets-title { "Ruleset by ruleset" }
+            @for ruleset in &summary.rulesets { (ruleset::section(&study, ruleset)) }
+        }
+        (definitions::section(&study))
+        (settings::section(&study))
+    };
+    let files = "The same numbers are in summary.json and balance.csv beside this file.";
+    page(&Page { title, version: &summary.program_version, files }, &head, &main)
+}
+
+/// What every page says about itself.
+struct Page<'a> {
+    title: &'a str,
+    /// The version of the program.
+    version: &'a str,
+    /// Where else the numbers are.
+    files: &'a str,
+}
+
+/// Puts a page together. Its main part begins with a section `results`.
+fn page(about: &Page<'_>, head: &Markup, main: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -44,34 +81,15 @@ pub fn html(summary: &StudySummary, rulesets: &[Ruleset]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content=(format!("latrunculi {}", summary.program_version));
-                title { (title) }
+                meta name="generator" content=(format!("latrunculi {}", about.version));
+                title { (about.title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a.skip href="#results" { "To the results" }
-                header {
-                    p.kicker { "Latrunculi: the first player’s advantage" }
-                    h1 { (title) }
-                    (overview::lead(&study))
-                    (contents(&study))
-                }
-                main {
-                    (overview::sections(&study))
-                    (ladders::sections(&study))
-                    (remedies::section(&study))
-                    (extras::sweeps(&study))
-                    (comparison::section(&study))
-                    section #rulesets aria-labelledby="rulesets-title" {
-                        h2 #rulesets-title { "Ruleset by ruleset" }
-                        @for ruleset in &summary.rulesets { (ruleset::section(&study, ruleset)) }
-                    }
-                    (definitions::section(&study))
-                    (settings::section(&study))
-                }
-                footer {
-                    p { "Made by latrunculi " (summary.program_version) ". The same numbers are in summary.json and balance.csv beside this file." }
-                }
+                header { (head) }
+                main { (main) }
+                footer { p { "Made by latrunculi " (about.version) ". " (about.files) } }
                 script { (PreEscaped(SCRIPT)) }
             }
         }

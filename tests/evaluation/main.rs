@@ -5,6 +5,7 @@
 //! name that no field takes up fails to load, and a field that no test reads does not compile cleanly.
 
 mod agents;
+mod learning;
 mod matches;
 mod metrics;
 mod metrics_laws;

@@ -65,6 +65,8 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
         "metrics.jsonl",
         "latest",
         "result.json",
+        "learning.html",
+        "learning.csv",
         "shards/000002.npz",
         "checkpoints/000003.safetensors",
         "export/model.safetensors",
@@ -90,6 +92,7 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
         assert_eq!(line.get("verdict").is_some(), plays && !is_taught, "the network that plays is measured");
     }
     assert!(fs::metadata(run.join("tensorboard/events.out.tfevents.0.latrunculi")).unwrap().len() > 1000);
+    curves_are_told(&run, lines.iter().filter(|line| line.get("verdict").is_some()).count() + 1);
     // The folder is not begun twice, and a finished run that is resumed only measures again.
     let again = train(&run, &[]);
     assert!(!again.status.success());
@@ -98,6 +101,45 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
     let resumed = resume(&run);
     assert!(resumed.status.success(), "{}", text(&resumed.stderr));
     assert!(before == contents(&run), "nothing has changed");
+}
+
+/// Learning curves are read from a run that is finished, one whose last line is being written, and no other thing.
+fn curves_are_told(run: &Path, matches: usize) {
+    let curves = |arguments: &[&str]| program().arg("curves").arg(run).args(arguments).output().unwrap();
+    let told = curves(&[]);
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    assert_eq!(text(&told.stdout).lines().count(), 2 + matches, "{}", text(&told.stdout));
+    let rows = |output: &Output| text(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(rows(&curves(&["--csv"])), rows_of(&run.join("learning.csv")));
+    let json: serde_json::Value = serde_json::from_slice(&curves(&["--json"]).stdout).unwrap();
+    assert_eq!(json[0]["rounds"].as_array().unwrap().len(), 4);
+
+    let metrics = run.join("metrics.jsonl");
+    let whole = fs::read(&metrics).unwrap();
+    fs::write(&metrics, &whole[..whole.len() - 20]).unwrap();
+    assert_eq!(
+        serde_json::from_slice::<serde_json::Value>(&curves(&["--json"]).stdout).unwrap()[0]["rounds"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3,
+        "a line that is not whole yet is no line"
+    );
+    fs::write(&metrics, [b"{}\n", whole.as_slice()].concat()).unwrap();
+    let refused = curves(&[]);
+    assert!(
+        !refused.status.success() && text(&refused.stderr).contains("metrics.jsonl, line 1"),
+        "{}",
+        text(&refused.stderr)
+    );
+    fs::write(&metrics, &whole).unwrap();
+
+    let elsewhere = program().arg("curves").arg(run.join("shards")).output().unwrap();
+    assert!(!elsewhere.status.success() && text(&elsewhere.stderr).contains("there is no run"));
+}
+
+fn rows_of(path: &Path) -> Vec<String> {
+    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[test]

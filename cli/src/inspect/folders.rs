@@ -10,11 +10,13 @@ use serde_json::{Value, json};
 use super::records::add_metrics;
 use super::report::Report;
 use super::texts::{TEXT_BYTES_MAX, read_json, study};
+use crate::curves;
 use crate::rulesets_source::{self, read_text};
+use crate::run_dir;
 
 /// Inspects a folder by what lies in it.
 pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
-    if path.join("config.toml").is_file() && path.join("ruleset.toml").is_file() {
+    if path.join(run_dir::CONFIG).is_file() && path.join(run_dir::RULESET).is_file() {
         return run(path);
     }
     let summary = path.join("summary.json");
@@ -55,11 +57,11 @@ fn files(folder: &Path, extensions: &[&str]) -> anyhow::Result<serde_json::Map<S
 }
 
 fn run(root: &Path) -> anyhow::Result<Report> {
-    let rules = rulesets_source::load(&root.join("ruleset.toml").to_string_lossy())?;
+    let rules = rulesets_source::load(&root.join(run_dir::RULESET).to_string_lossy())?;
     let mut report = Report::new("run", root);
     report.add("ruleset", rules.ruleset().id.clone());
     report.add("ruleset_fingerprint", ruleset_fingerprint(rules.ruleset()));
-    let provenance = root.join("provenance.json");
+    let provenance = root.join(run_dir::PROVENANCE);
     if provenance.is_file() {
         let provenance = read_json(&provenance)?;
         for name in ["version", "commit", "seed", "device"] {
@@ -69,10 +71,10 @@ fn run(root: &Path) -> anyhow::Result<Report> {
     let count = |folder: &str, extension| files(&root.join(folder), &[extension]).map_or(0, |files| files.len());
     report.add("shards", count("shards", "npz"));
     report.add("checkpoints", count("checkpoints", "safetensors"));
-    if root.join("latest").is_file() {
-        report.add("latest", read_text(&root.join("latest"), TEXT_BYTES_MAX)?.trim());
+    if root.join(run_dir::LATEST).is_file() {
+        report.add("latest", read_text(&root.join(run_dir::LATEST), TEXT_BYTES_MAX)?.trim());
     }
-    let metrics = root.join("metrics.jsonl");
+    let metrics = root.join(run_dir::METRICS);
     if metrics.is_file() {
         let text = read_text(&metrics, TEXT_BYTES_MAX)?;
         let lines: Vec<Value> = text
@@ -85,7 +87,12 @@ fn run(root: &Path) -> anyhow::Result<Report> {
             add_metrics(&mut report, last);
         }
     }
-    let result = root.join("result.json");
+    let measured = curves::read(root)?.measured();
+    if !measured.is_empty() {
+        let told = measured.iter().map(|found| format!("minute {:.1}: {}", found.minutes, found.verdict));
+        report.add("strength", told.collect::<Vec<_>>());
+    }
+    let result = root.join(run_dir::RESULT);
     if result.is_file() {
         report.add("result", read_json(&result)?["verdict"].clone());
     } else {

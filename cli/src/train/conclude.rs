@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
+use latrunculi_eval::learning::Verdict;
 use latrunculi_model::{EncodingNames, ExportFormat, Measurement, Model, ModelHistory, ModelInfo};
 use serde_json::json;
 
-use super::judge::{Judge, Verdict};
+use super::judge::Judge;
 use super::run::TrainingRun;
+use crate::curves;
 use crate::export::Exports;
 use crate::provenance;
 use crate::run_dir::write_whole;
@@ -39,7 +41,10 @@ impl TrainingRun {
         };
         exports.write(&model, &mut |line| written.push(line)).context("exporting the model")?;
         let result = json!({ "verdict": verdict, "match_secs": match_secs, "state": self.state });
-        write_whole(&self.folder.root().join("result.json"), format!("{result:#}\n").as_bytes())?;
+        write_whole(&self.folder.result_path(), format!("{result:#}\n").as_bytes())?;
+        curves::write(self.folder.root(), &[curves::read(self.folder.root())?])
+            .context("writing the learning curve")?;
+        written.push(format!("wrote {}", self.folder.root().join(curves::PAGE).display()));
         self.display.say(&format!(
             "finished: {} generations, {} games, {} samples, {} steps, {:.1} min; final match {:.0} s",
             self.state.generations,

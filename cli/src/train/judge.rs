@@ -1,60 +1,24 @@
 //! How strong the network is, measured.
 
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::learning::Verdict;
 use latrunculi_eval::match_play::{MatchConfig, MatchError, MatchProgress, play_match};
 use latrunculi_eval::statistics::Interval;
 use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_model::NetEvaluator;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use latrunculi_selfplay::SelfPlayError;
-use serde::{Deserialize, Serialize};
 
 use crate::network::NetworkArgs;
 use crate::train_config::TrainConfig;
 
 /// The name of the run's own network. No agent's text can name it: there a model's name is never empty.
 const OWN_NETWORK: &str = "";
-
-/// What a match found, from the network's view.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Verdict {
-    /// The opponent.
-    pub(crate) opponent: String,
-    /// The network's simulations per decision.
-    pub(crate) simulations: u32,
-    /// Games that the network won; pairs that repeat an earlier one count nowhere.
-    pub(crate) wins: u64,
-    /// Drawn games.
-    pub(crate) draws: u64,
-    /// Games that it lost.
-    pub(crate) losses: u64,
-    /// Mean score, a draw counting one half.
-    pub(crate) score: f64,
-    /// Lower end of the 95 % interval, over pairs.
-    pub(crate) lower: f64,
-    /// Its upper end.
-    pub(crate) upper: f64,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper } = self;
-        write!(
-            f,
-            "{opponent} with {simulations} simulations: {:.1} % (95 % interval {:.1} to {:.1}; +{wins} ={draws} -{losses})",
-            score * 100.0,
-            lower * 100.0,
-            upper * 100.0
-        )
-    }
-}
 
 /// Plays matches of the run's network against the opponent of the configuration.
 pub(crate) struct Judge {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use latrunculi_engine::Player;
+use latrunculi_eval::learning::Verdict;
 use latrunculi_selfplay::PlayedGame;
 use serde_json::{Map, Value, json};
 
-use super::judge::Verdict;
 use super::learner::Learnt;
 use super::player::Played;
 use crate::train_config::TrainConfig;
@@ -19,6 +19,9 @@ pub(crate) fn of_games(played: &Played, lanes: usize, in_flight: usize) -> Map<S
     let share = |is_so: &dyn Fn(&PlayedGame) -> bool| games.iter().filter(|game| is_so(game)).count() as f64 / count;
     let draw_rate = share(&|game| game.outcome.winner.is_none());
     let first_wins = share(&|game| game.outcome.winner == Some(Player::First));
+    // Who was taken to have lost, and whether he has.
+    let resigned = games.iter().filter(|game| game.resigned.is_some()).count();
+    let wrongly = |game: &PlayedGame| game.resigned.is_some_and(|loser| game.outcome.winner != Some(loser.opponent()));
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for game in games {
         *reasons.entry(game.outcome.reason.as_str()).or_default() += 1;
@@ -43,6 +46,8 @@ pub(crate) fn of_games(played: &Played, lanes: usize, in_flight: usize) -> Map<S
         "first_player_score": first_wins + draw_rate / 2.0,
         "actions_mean": games.iter().map(|game| f64::from(game.action_count)).sum::<f64>() / count,
         "turns_mean": games.iter().map(|game| f64::from(game.turn_count)).sum::<f64>() / count,
+        "resigned_share": resigned as f64 / count,
+        "resigned_wrongly": share(&wrongly) * count / resigned.max(1) as f64,
         "end_reasons": reasons,
         "samples": samples,
         "play_secs": played.secs,
@@ -77,6 +82,13 @@ pub(crate) fn say_games(metrics: &Map<String, Value>) -> String {
         number("draw_rate"),
         number("first_player_score"),
     );
+    if number("resigned_share") > 0.0 {
+        text += &format!(
+            ", decided early {:.0} % ({:.1} % of them wrongly)",
+            number("resigned_share") * 100.0,
+            number("resigned_wrongly") * 100.0
+        );
+    }
     if number("evaluations_per_sec") > 0.0 {
         text += &format!(
             " · {:.1}k evals/s (+{:.1}k cached), batches {:.0} % full, network idle {:.0} %",

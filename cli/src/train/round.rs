@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use latrunculi_engine::Player;
 use latrunculi_engine::encoding::Shape;
+use latrunculi_eval::learning::Verdict;
 use latrunculi_eval::statistics::{Confidence, GameResult, Trinomial};
 use latrunculi_model::{InferenceNetwork, Measurement, NetEvaluator};
 use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Samples, ShardInfo, write_shard};
 use serde_json::{Map, Value, json};
 
-use super::judge::Verdict;
 use super::learner::{Learnt, Lesson, learn};
 use super::player::{self, Played};
 use super::report;
@@ -53,6 +53,7 @@ impl TrainingRun {
 
         let mut metrics = report::of_training(&learnt);
         metrics.insert("generation".to_owned(), json!(generation));
+        metrics.insert("learns_first".to_owned(), json!(round.learns_first));
         if let Some(played) = &played {
             let mut samples = Samples::new(Shape::of(&self.rules));
             for game in &played.games {

@@ -10,13 +10,14 @@ use anyhow::{Context, bail};
 use latrunculi_engine::Rules;
 use latrunculi_engine::encoding::Shape;
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::learning::Verdict;
 use latrunculi_model::{Device, InferenceNetwork, NetEvaluator, Network, TrainError, Trainer};
 use latrunculi_selfplay::{ReplayWindow, Samples, SelfPlayError, read_shard};
 use serde_json::json;
 
 use super::display::Display;
 use super::events::Events;
-use super::judge::{Judge, Verdict};
+use super::judge::Judge;
 use super::state::RunState;
 use crate::provenance;
 use crate::rulesets_source;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use anyhow::{Context, bail};
 use latrunculi_engine::Rules;
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::learning::Verdict;
 use latrunculi_model::{Measurement, Precision, Trainer};
 use serde::{Deserialize, Serialize};
 
-use super::judge::Verdict;
 use crate::run_dir::RunDir;
 use crate::train_config::TrainConfig;
 

@@ -142,7 +142,7 @@ fn text(value: Option<impl ToString>) -> String {
 }
 
 /// Six digits say all that there is to say.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     let Some(value) = value else { return String::new() };
     if value != 0.0 && value.abs() < 1e-4 { format!("{value:.3e}") } else { format!("{value:.6}") }
 }
@@ -160,6 +160,6 @@ fn word(value: &impl serde::Serialize) -> String {
 }
 
 /// Quotes a field where its content needs it (RFC 4180).
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
 }

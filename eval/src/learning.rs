@@ -1,0 +1,221 @@
+//! The course of training runs: what a run wrote about each of its rounds, and how strong its network was when.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::study::table::{number, quoted};
+
+/// What a match found about a run's network, from its view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    /// The opponent.
+    pub opponent: String,
+    /// The network's simulations per decision.
+    pub simulations: u32,
+    /// Games that the network won; pairs that repeat an earlier one count nowhere.
+    pub wins: u64,
+    /// Drawn games.
+    pub draws: u64,
+    /// Games that it lost.
+    pub losses: u64,
+    /// Mean score in `[0, 1]`, a draw counting one half.
+    pub score: f64,
+    /// Lower end of the 95 % interval, over pairs.
+    pub lower: f64,
+    /// Its upper end.
+    pub upper: f64,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper } = self;
+        write!(
+            f,
+            "{opponent} with {simulations} simulations: {:.1} % (95 % interval {:.1} to {:.1}; +{wins} ={draws} -{losses})",
+            score * 100.0,
+            lower * 100.0,
+            upper * 100.0
+        )
+    }
+}
+
+/// Mean losses of a round's training by head, in nats. Heads that are not looked at here are passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundLosses {
+    /// Cross-entropy of the policy; at least the target's own entropy.
+    pub policy: f64,
+    /// Entropy of the policy's target.
+    pub target_entropy: f64,
+    /// Cross-entropy of win, draw and loss.
+    pub value: f64,
+}
+
+/// One line of a run's metrics (docs/FORMATS.md, "Metrics"), as far as a learning curve needs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// The generation that was played, or would have been played next.
+    pub generation: u64,
+    /// Seconds from the beginning of the run to the end of the round, breaks left out.
+    pub elapsed_secs: f64,
+    /// Seconds that the round took.
+    pub round_secs: f64,
+    /// Samples played until its end.
+    pub samples_total: u64,
+    /// Training steps made until its end.
+    pub steps_total: u64,
+    /// Training steps made in it.
+    pub steps: u64,
+    /// Seconds that these took.
+    #[serde(default)]
+    pub train_secs: f64,
+    /// Whether they were made before the games and the match, and not beside them.
+    #[serde(default)]
+    pub learns_first: bool,
+    /// Losses of these; zeros where there were none.
+    pub losses: RoundLosses,
+    /// Whether alpha-beta played the games; `None` where no games were played, as for the next ones.
+    #[serde(default)]
+    pub teacher: Option<bool>,
+    /// Games.
+    #[serde(default)]
+    pub games: Option<u64>,
+    /// Share of drawn games.
+    #[serde(default)]
+    pub draw_rate: Option<f64>,
+    /// The first player's mean score in the games.
+    #[serde(default)]
+    pub first_player_score: Option<f64>,
+    /// Mean number of actions of a game.
+    #[serde(default)]
+    pub actions_mean: Option<f64>,
+    /// The match of the network that played.
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
+}
+
+/// How strong the network of a run was at some time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Minutes of the run that had made this network.
+    pub minutes: f64,
+    /// Generations played until then.
+    pub generations: u64,
+    /// Games played until then, the teacher's included.
+    pub games: u64,
+    /// Training steps made until then.
+    pub steps: u64,
+    /// What the match found.
+    pub verdict: Verdict,
+}
+
+/// A training run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LearningRun {
+    /// Its name.
+    pub name: String,
+    /// The ruleset that it learnt.
+    pub ruleset: String,
+    /// The network in words, as `4 blocks x 32 channels`.
+    pub network: String,
+    /// Simulations of a decision in self-play.
+    pub simulations: u32,
+    /// Its rounds, in order.
+    pub rounds: Vec<Round>,
+    /// The match at its end, if it has come so far.
+    pub result: Option<Verdict>,
+}
+
+impl LearningRun {
+    /// Returns how strong the network was when, in order; the last entry is that of the finished run.
+    #[must_use]
+    pub fn measured(&self) -> Vec<Measured> {
+        let mut found = Vec::new();
+        let (mut generations, mut games, mut steps) = (0, 0, 0);
+        for round in &self.rounds {
+            if let Some(verdict) = &round.verdict {
+                // That is the network which the round begins with, unless it learns first.
+                let (secs, steps) =
+                    if round.learns_first { (round.train_secs, round.steps_total) } else { (0.0, steps) };
+                let minutes = (round.elapsed_secs - round.round_secs + secs).max(0.0) / 60.0;
+                found.push(Measured { minutes, generations, games, steps, verdict: verdict.clone() });
+            }
+            generations += u64::from(round.games.is_some());
+            games += round.games.unwrap_or(0);
+            steps = round.steps_total;
+        }
+        if let Some(verdict) = &self.result {
+            found.push(Measured { minutes: self.minutes(), generations, games, steps, verdict: verdict.clone() });
+        }
+        found
+    }
+
+    /// Returns the minutes that the rounds took.
+    #[must_use]
+    pub fn minutes(&self) -> f64 {
+        self.rounds.last().map_or(0.0, |round| round.elapsed_secs / 60.0)
+    }
+
+    /// Returns the games played, the teacher's included.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.rounds.iter().filter_map(|round| round.games).sum()
+    }
+
+    /// Returns the rounds in which games were played.
+    pub fn played(&self) -> impl Iterator<Item = &Round> {
+        self.rounds.iter().filter(|round| round.games.is_some())
+    }
+}
+
+/// The columns of [`to_csv`], as docs/FORMATS.md explains them.
+pub const COLUMNS: [&str; 16] = [
+    "run",
+    "ruleset",
+    "network",
+    "selfplay_simulations",
+    "minutes",
+    "generations",
+    "games",
+    "steps",
+    "opponent",
+    "simulations",
+    "wins",
+    "draws",
+    "losses",
+    "score",
+    "lower",
+    "upper",
+];
+
+/// Returns the learning curves as comma separated values: a line of names, then one for each match of each run.
+#[must_use]
+pub fn to_csv(runs: &[LearningRun]) -> String {
+    let mut text = COLUMNS.join(",") + "\n";
+    for run in runs {
+        for Measured { minutes, generations, games, steps, verdict } in run.measured() {
+            let row: [String; COLUMNS.len()] = [
+                run.name.clone(),
+                run.ruleset.clone(),
+                run.network.clone(),
+                run.simulations.to_string(),
+                number(Some(minutes)),
+                generations.to_string(),
+                games.to_string(),
+                steps.to_string(),
+                verdict.opponent,
+                verdict.simulations.to_string(),
+                verdict.wins.to_string(),
+                verdict.draws.to_string(),
+                verdict.losses.to_string(),
+                number(Some(verdict.score)),
+                number(Some(verdict.lower)),
+                number(Some(verdict.upper)),
+            ];
+            text += &row.map(|field| quoted(&field)).join(",");
+            text.push('\n');
+        }
+    }
+    text
+}

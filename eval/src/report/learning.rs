@@ -1,0 +1,320 @@
+//! The page of learning curves: how strong the networks of training runs were when, and what their games were like.
+
+use maud::{Markup, html};
+
+use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
+use super::{Page, ladders, numbers, page};
+use crate::learning::{LearningRun, Measured, Round};
+use crate::statistics::Interval;
+
+/// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
+#[must_use]
+pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
+    let title = match runs {
+        [run] => format!("How {} learnt {}", run.name, run.ruleset),
+        _ => "Learning curves".to_owned(),
+    };
+    let head = html! {
+        p.kicker { "Latrunculi: learning by self-play" }
+        h1 { (title) }
+        p.lead {
+            (runs.len()) @if runs.len() == 1 { " network" } @else { " networks" }
+            " learnt from games against " @if runs.len() == 1 { "itself" } @else { "themselves" }
+            ", the first of them played by alpha-beta search where a teacher is named. How strong they were at each moment was found in matches against one opponent that stayed the same."
+        }
+        nav aria-label="Contents" {
+            ul {
+                li { a href="#results" { "Results" } }
+                @for (index, run) in runs.iter().enumerate() { li { a href=(format!("#run-{index}")) { (run.name) } } }
+                li { a href="#reading" { "How to read this" } }
+            }
+        }
+    };
+    let main = html! {
+        section #results aria-labelledby="results-title" {
+            h2 #results-title { "Results" }
+            (results(runs))
+        }
+        @for (index, run) in runs.iter().enumerate() { (section(index, run)) }
+        (reading())
+    };
+    let about =
+        Page { title: &title, version, files: "The numbers of the matches are in learning.csv beside this file." };
+    page(&about, &head, &main)
+}
+
+const COLUMNS: [&str; 8] =
+    ["Run", "Ruleset", "Network", "Minutes", "Games", "Against", "First measured", "Last measured"];
+
+/// The table of all runs.
+fn results(runs: &[LearningRun]) -> Markup {
+    let cell = |column: usize, key: Option<f64>, content: Markup| {
+        html! { td role="cell" data-label=(COLUMNS[column]) data-key=[key] { span.field { (content) } } }
+    };
+    let score = |measured: Option<&Measured>| match measured {
+        Some(measured) => score(measured),
+        None => html! { "not measured" },
+    };
+    html! {
+        div.wide tabindex="0" role="region" aria-label="Table of runs" {
+            table.cards.sortable role="table" {
+                caption { "The score of each network against its opponent, with its 95 % interval. Different opponents and rulesets cannot be compared." }
+                thead role="rowgroup" { tr role="row" { @for column in COLUMNS { th scope="col" role="columnheader" { (column) } } } }
+                tbody role="rowgroup" {
+                    @for (index, run) in runs.iter().enumerate() {
+                        @let measured = run.measured();
+                        tr role="row" {
+                            th scope="row" role="rowheader" data-key=(run.name) { a href=(format!("#run-{index}")) { (run.name) } }
+                            (cell(1, None, html! { (run.ruleset) }))
+                            (cell(2, None, html! { (run.network) }))
+                            (cell(3, Some(run.minutes()), numbers::plain(run.minutes(), 1)))
+                            (cell(4, Some(run.games() as f64), numbers::count(run.games())))
+                            (cell(5, None, html! { @match measured.last() { Some(last) => code { (last.verdict.opponent) }, None => "–" } }))
+                            (cell(6, measured.first().map(|first| first.verdict.score), score(measured.first())))
+                            (cell(7, measured.last().map(|last| last.verdict.score), score(measured.last())))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A score with its interval and the minute it was found in.
+fn score(measured: &Measured) -> Markup {
+    html! {
+        (numbers::percent(measured.verdict.score)) " "
+        span.i { "(" (numbers::percent_interval(interval(measured))) "), minute " (numbers::plain(measured.minutes, 1)) }
+    }
+}
+
+fn interval(measured: &Measured) -> Interval {
+    Interval { lower: measured.verdict.lower, upper: measured.verdict.upper }
+}
+
+/// Everything about one run.
+fn section(index: usize, run: &LearningRun) -> Markup {
+    let id = format!("run-{index}");
+    let measured = run.measured();
+    html! {
+        section id=(id) aria-labelledby=(format!("{id}-title")) {
+            h2 id=(format!("{id}-title")) { (run.name) ": " (run.ruleset) }
+            p {
+                (run.network) ", " (numbers::count(u64::from(run.simulations))) " simulations a decision in self-play; "
+                (numbers::count(run.games())) " games in " (numbers::plain(run.minutes(), 1)) " minutes."
+                @if run.result.is_none() { " The run is not finished." }
+            }
+            div.plots {
+                (strength(run, &measured))
+                (games_plot(run))
+                (losses(run))
+            }
+            (matches(&measured))
+            (rounds(run))
+        }
+    }
+}
+
+/// A plot under its name, or nothing where there is nothing to draw.
+fn figure(caption: &str, names: &[&str], drawn: Option<Markup>) -> Markup {
+    html! {
+        @if let Some(drawn) = drawn {
+            figure {
+                figcaption { (caption) }
+                @if names.len() > 1 { (plot::legend(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())) }
+                (drawn)
+            }
+        }
+    }
+}
+
+fn minutes_scale(run: &LearningRun, across: (f64, f64)) -> Scale {
+    Scale::linear((0.0, run.minutes().max(1e-3)), across)
+}
+
+/// The score against the opponent, by time.
+fn strength(run: &LearningRun, measured: &[Measured]) -> Markup {
+    let drawn = measured.last().map(|last| {
+        let title = format!("Score of {} by minutes", run.name);
+        let told = |measured: &Measured| {
+            format!("minute {}: {} %", numbers::text(measured.minutes, 1), numbers::text(100.0 * measured.verdict.score, 1))
+        };
+        let description = measured.iter().map(told).collect::<Vec<_>>().join("; ");
+        let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
+        let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((0.0, 1.0), plot.up()) };
+        let points: Vec<(f64, f64)> = measured.iter().map(|measured| (measured.minutes, measured.verdict.score)).collect();
+        let marks = html! {
+            (ladders::fair_strip(&frame, plot.across(), 0.0))
+            (plot::line(&frame, plot::series_class(0), &points))
+            @for measured in measured {
+                (plot::point(&frame, 0, measured.minutes, measured.verdict.score, (measured.verdict.lower, measured.verdict.upper), &told(measured)))
+            }
+        };
+        let caption = format!("Score against {} with {} simulations", last.verdict.opponent, last.verdict.simulations);
+        (caption, plot.draw(&frame, number_tick, percent_tick, &marks))
+    });
+    match drawn {
+        Some((caption, drawn)) => figure(&caption, &[], Some(drawn)),
+        None => html! {},
+    }
+}
+
+/// Draws one line for each way of looking at a round.
+fn by_minutes(
+    run: &LearningRun,
+    title: &str,
+    y: (f64, f64),
+    y_text: impl Fn(f64) -> String,
+    series: &[Vec<(f64, f64)>],
+) -> Option<Markup> {
+    if series.iter().all(Vec::is_empty) {
+        return None;
+    }
+    let ends = series.iter().filter_map(|points| Some((points.first()?.1, points.last()?.1)));
+    let description = ends
+        .map(|(first, last)| format!("from {} to {}", numbers::text(first, 3), numbers::text(last, 3)))
+        .collect::<Vec<_>>()
+        .join("; ");
+    let plot = Plot { title, description: &description, height: 200.0, x_label: "minutes" };
+    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear(y, plot.up()) };
+    let marks = html! {
+        @for (index, points) in series.iter().enumerate() {
+            (plot::line(&frame, plot::series_class(index), points))
+            @if let Some(&(x, value)) = points.last() {
+                g class=(plot::series_class(index)) { (plot::mark(index, frame.x.at(x), frame.y.at(value))) }
+            }
+        }
+    };
+    Some(plot.draw(&frame, number_tick, y_text, &marks))
+}
+
+/// Returns what `look` sees in each round, by minutes.
+fn points<'a>(rounds: impl Iterator<Item = &'a Round>, look: impl Fn(&Round) -> Option<f64>) -> Vec<(f64, f64)> {
+    rounds.filter_map(|round| Some((round.elapsed_secs / 60.0, look(round)?))).collect()
+}
+
+/// How the games ended, by time.
+fn games_plot(run: &LearningRun) -> Markup {
+    let own = || run.played().filter(|round| round.teacher != Some(true));
+    let shares = [points(own(), |round| round.first_player_score), points(own(), |round| round.draw_rate)];
+    let title = format!("Games of {} by minutes", run.name);
+    let lengths = [points(own(), |round| round.actions_mean)];
+    let longest = lengths[0].iter().map(|point| point.1).fold(0.0, f64::max);
+    let length_title = format!("Length of the games of {} by minutes", run.name);
+    html! {
+        (figure("Its own games: the first player’s score, and how many are drawn", &["first player", "drawn"], by_minutes(run, &title, (0.0, 1.0), percent_tick, &shares)))
+        (figure("Its own games: mean number of actions", &[], by_minutes(run, &length_title, (0.0, longest * 1.1), short_tick, &lengths)))
+    }
+}
+
+/// The losses, by time.
+fn losses(run: &LearningRun) -> Markup {
+    let taught = || run.rounds.iter().filter(|round| round.steps > 0);
+    let series = [
+        points(taught(), |round| Some((round.losses.policy - round.losses.target_entropy).max(0.0))),
+        points(taught(), |round| Some(round.losses.value)),
+    ];
+    let most = series.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
+    let title = format!("Losses of {} by minutes", run.name);
+    figure(
+        "Losses in nats: the policy’s divergence from its target, and the value’s cross-entropy",
+        &["policy", "value"],
+        by_minutes(run, &title, (0.0, most * 1.1), number_tick, &series),
+    )
+}
+
+/// The matches one by one.
+fn matches(measured: &[Measured]) -> Markup {
+    html! {
+        @if !measured.is_empty() {
+            div.wide tabindex="0" role="region" aria-label="Matches" {
+                table {
+                    caption { "The matches. What was played and trained until then comes first." }
+                    thead { tr { @for name in ["Minute", "Generations", "Games", "Steps", "Score", "Won", "Drawn", "Lost"] { th scope="col" { (name) } } } }
+                    tbody {
+                        @for measured in measured {
+                            tr {
+                                th scope="row" { (numbers::plain(measured.minutes, 1)) }
+                                td { (numbers::count(measured.generations)) }
+                                td { (numbers::count(measured.games)) }
+                                td { (numbers::count(measured.steps)) }
+                                td { (numbers::percent(measured.verdict.score)) " " span.i { "(" (numbers::percent_interval(interval(measured))) ")" } }
+                                td { (numbers::count(measured.verdict.wins)) }
+                                td { (numbers::count(measured.verdict.draws)) }
+                                td { (numbers::count(measured.verdict.losses)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The rounds one by one, folded.
+fn rounds(run: &LearningRun) -> Markup {
+    let share = |value: Option<f64>| match value {
+        Some(value) => numbers::percent(value),
+        None => html! { "–" },
+    };
+    html! {
+        details {
+            summary { "Round by round" }
+            div.wide tabindex="0" role="region" aria-label="Rounds" {
+                table.dense {
+                    thead { tr { @for name in ["Generation", "Minute", "Games by", "Games", "Actions", "Drawn", "First player", "Steps", "Policy loss", "Of it the target’s", "Value loss"] { th scope="col" { (name) } } } }
+                    tbody {
+                        @for round in &run.rounds {
+                            tr {
+                                th scope="row" { (numbers::count(round.generation)) }
+                                td { (numbers::plain(round.elapsed_secs / 60.0, 1)) }
+                                td { @match round.teacher { Some(true) => "alpha-beta", Some(false) => "network", None => "–" } }
+                                td { @match round.games { Some(games) => (numbers::count(games)), None => "–" } }
+                                td { @match round.actions_mean { Some(actions) => (numbers::plain(actions, 1)), None => "–" } }
+                                td { (share(round.draw_rate)) }
+                                td { (share(round.first_player_score)) }
+                                td { (numbers::count(round.steps)) }
+                                @if round.steps > 0 {
+                                    td { (numbers::plain(round.losses.policy, 3)) }
+                                    td { (numbers::plain(round.losses.target_entropy, 3)) }
+                                    td { (numbers::plain(round.losses.value, 3)) }
+                                } @else { td { "–" } td { "–" } td { "–" } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the words mean.
+fn reading() -> Markup {
+    let terms = [
+        (
+            "Score",
+            "The network’s points in a match as a share of all games: a win counts one, a draw one half. Every opening is played twice with seats swapped. 50 % is as strong as the opponent.",
+        ),
+        (
+            "Interval",
+            "The range that holds the true score in 95 of 100 such matches; the games of one opening count together.",
+        ),
+        ("Minute", "Time since the run began, breaks and the final match left out."),
+        (
+            "Generation",
+            "Games played by one state of the network; after each it learns from what lies in the replay window. Games by alpha-beta are the teacher’s.",
+        ),
+        ("First player", "The mean score of whoever began, in games of the network against itself."),
+        (
+            "Policy",
+            "What the network would play, against what its search found: how many nats the one is off the other. Zero would be a search that changes nothing.",
+        ),
+        ("Value", "How far off the expected result is, win, draw and loss, in nats; ln 3 = 1.1 is knowing nothing."),
+    ];
+    html! {
+        section #reading aria-labelledby="reading-title" {
+            h2 #reading-title { "How to read this" }
+            dl.terms { @for (term, meaning) in terms { dt { (term) } dd { (meaning) } } }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Learning curves: which network a match was about, and what the page and the table say of it.
+
+use latrunculi_eval::learning::{COLUMNS, LearningRun, Round, RoundLosses, Verdict, to_csv};
+use latrunculi_eval::report::learning_html;
+
+fn verdict(wins: u64, losses: u64) -> Verdict {
+    let (games, score) = ((wins + losses) as f64, wins as f64 / (wins + losses) as f64);
+    let half_width = 1.0 / games;
+    let (lower, upper) = (score - half_width, score + half_width);
+    Verdict { opponent: "alphabeta:nodes=200".into(), simulations: 64, wins, draws: 0, losses, score, lower, upper }
+}
+
+fn round(generation: u64, elapsed_secs: f64, games: Option<u64>, steps: u64, steps_total: u64) -> Round {
+    Round {
+        generation,
+        elapsed_secs,
+        round_secs: 60.0,
+        samples_total: 1000 * (generation + 1),
+        steps_total,
+        steps,
+        train_secs: 30.0,
+        learns_first: false,
+        losses: RoundLosses { policy: 2.5, target_entropy: 1.5, value: 0.75 },
+        teacher: games.map(|_| generation == 0),
+        games,
+        draw_rate: games.map(|_| 0.25),
+        first_player_score: games.map(|_| 0.625),
+        actions_mean: games.map(|_| 90.5),
+        verdict: None,
+    }
+}
+
+fn run(name: &str) -> LearningRun {
+    let mut rounds = vec![
+        round(0, 60.0, Some(500), 0, 0),
+        round(1, 120.0, Some(64), 30, 30),
+        round(2, 180.0, Some(64), 10, 40),
+        round(3, 240.0, None, 10, 50),
+    ];
+    rounds[2].verdict = Some(verdict(3, 13));
+    LearningRun {
+        name: name.to_owned(),
+        ruleset: "bell".to_owned(),
+        network: "4 blocks x 32 channels".to_owned(),
+        simulations: 16,
+        rounds,
+        result: Some(verdict(20, 12)),
+    }
+}
+
+#[test]
+fn a_match_is_about_the_network_that_its_round_began_with() {
+    let measured = run("one").measured();
+    assert_eq!(measured.len(), 2);
+    let (within, last) = (&measured[0], &measured[1]);
+    assert_eq!((within.minutes, within.generations, within.games, within.steps), (2.0, 2, 564, 30));
+    assert_eq!(within.verdict, verdict(3, 13));
+    // The round after the last generation only trains.
+    assert_eq!((last.minutes, last.generations, last.games, last.steps), (4.0, 3, 628, 50));
+    // Where the training comes first, the match is about what came of it.
+    let mut learns_first = run("one");
+    learns_first.rounds[2].learns_first = true;
+    let within = &learns_first.measured()[0];
+    assert_eq!((within.minutes, within.generations, within.games, within.steps), (2.5, 2, 564, 40));
+    let unfinished = LearningRun { result: None, ..run("one") };
+    assert_eq!(unfinished.measured().len(), 1);
+}
+
+#[test]
+fn the_table_has_a_row_for_each_match() {
+    let table = to_csv(&[run("one, \"first\""), run("two")]);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 1 + 2 * 2);
+    assert_eq!(lines[0], COLUMNS.join(","));
+    assert!(
+        lines[1].starts_with("\"one, \"\"first\"\"\",bell,4 blocks x 32 channels,16,2.000000,2,564,30,"),
+        "{}",
+        lines[1]
+    );
+    assert!(lines[4].ends_with(",20,0,12,0.625000,0.593750,0.656250"), "{}", lines[4]);
+    assert!(lines[3..].iter().all(|line| line.split(',').count() == COLUMNS.len()));
+}
+
+/// Tells whether a number on the page, or a place of a drawing, is none.
+fn has_no_number(page: &str) -> bool {
+    let shown = page.rsplit_once("<script>").expect("a script at the end").0;
+    ["NaN", ">inf", "\"inf", " inf", "-inf"].iter().any(|none| shown.contains(none))
+}
+
+#[test]
+fn the_page_shows_every_score_with_its_interval() {
+    let runs = [run("one"), run("<script>alert(1)</script>")];
+    let page = learning_html(&runs, "9.9.9");
+    for verdict in [verdict(3, 13), verdict(20, 12)] {
+        for number in [verdict.score, verdict.lower, verdict.upper] {
+            let shown = page.matches(&format!("value=\"{number}\"")).count();
+            assert!(shown >= 2 * runs.len(), "{number} stands {shown} times");
+        }
+    }
+    assert!(page.contains("latrunculi 9.9.9") && page.contains("against alphabeta:nodes=200 with 64 simulations"));
+    assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+    assert!(!has_no_number(&page), "a number is none");
+    assert_eq!(page.matches("<svg class=\"plot\"").count(), 4 * runs.len(), "four plots a run");
+}
+
+#[test]
+fn a_run_that_has_only_begun_has_a_page_too() {
+    for rounds in [Vec::new(), vec![round(0, 60.0, Some(500), 0, 0)]] {
+        let begun = LearningRun { rounds, result: None, ..run("new") };
+        assert!(begun.measured().is_empty());
+        let page = learning_html(&[begun], "9.9.9");
+        assert!(page.contains("not measured") && page.contains("not finished"), "{page}");
+        assert!(!has_no_number(&page) && !page.contains("<svg class=\"plot\""));
+    }
+}
