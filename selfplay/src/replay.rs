@@ -25,13 +25,22 @@ pub struct ReplaySettings {
     pub reuse: f64,
     /// Share of the search's expectation in the value target, in `[0, 1]`; the rest is the game's result.
     pub search_share: f32,
-    /// Share of a drawn result that goes to who is ahead in material at the end, times the margin, in `[0, 1]`: against
+    /// Share of a drawn result that goes to who is ahead in material at the end, as far as he is, in `[0, 1]`: against
     /// stalling. 0 leaves draws as they are; the game stays zero-sum with any.
     #[serde(default)]
     pub draw_margin_share: f32,
+    /// Material margin, in `(0, 1]`, from which on that share goes to who is ahead undiminished; of a lesser margin it is
+    /// the fraction.
+    #[serde(default = "whole_margin")]
+    pub draw_margin_full: f32,
     /// Whether samples are turned into their mirror images by chance: left and right, and where stones are placed also up
     /// and down.
     pub mirror: bool,
+}
+
+/// A draw goes to who is ahead by the margin itself.
+fn whole_margin() -> f32 {
+    1.0
 }
 
 impl Default for ReplaySettings {
@@ -43,6 +52,7 @@ impl Default for ReplaySettings {
             reuse: 4.0,
             search_share: 0.3,
             draw_margin_share: 0.0,
+            draw_margin_full: whole_margin(),
             mirror: true,
         }
     }
@@ -68,6 +78,8 @@ impl ReplaySettings {
         require("search_share", share, (0.0..=1.0).contains(&share), "in [0, 1]");
         let share = f64::from(self.draw_margin_share);
         require("draw_margin_share", share, (0.0..=1.0).contains(&share), "in [0, 1]");
+        let full = f64::from(self.draw_margin_full);
+        require("draw_margin_full", full, full > 0.0 && full <= 1.0, "above 0 and at most 1");
         faults
     }
 
@@ -75,7 +87,7 @@ impl ReplaySettings {
     /// and loss, and his final `margin` in `[-1, 1]`.
     #[must_use]
     pub fn value_target(&self, result: [f32; 3], expected: [f32; 3], margin: f32) -> [f32; 3] {
-        let moved = result[1] * self.draw_margin_share * margin.abs();
+        let moved = result[1] * self.draw_margin_share * (margin.abs() / self.draw_margin_full).min(1.0);
         let [win, draw, loss] = result;
         let (ahead, behind) = if margin > 0.0 { (moved, 0.0) } else { (0.0, moved) };
         let result = [win + ahead, draw - moved, loss + behind];
@@ -246,6 +258,9 @@ mod tests {
         assert_eq!(settings.value_target(draw, draw, 0.5), [0.25, 0.75, 0.0]);
         assert_eq!(settings.value_target(draw, draw, -0.5), [0.0, 0.75, 0.25]);
         assert_eq!(settings.value_target([1.0, 0.0, 0.0], draw, -0.5), [1.0, 0.0, 0.0]);
+        let steep = ReplaySettings { draw_margin_full: 0.25, ..settings };
+        assert_eq!(steep.value_target(draw, draw, -0.125), [0.0, 0.75, 0.25]);
+        assert_eq!(steep.value_target(draw, draw, 1.0), [0.5, 0.5, 0.0]);
         let mixed = ReplaySettings { search_share: 0.25, draw_margin_share: 0.0, ..settings };
         assert_eq!(mixed.value_target([1.0, 0.0, 0.0], draw, 0.5), [0.75, 0.25, 0.0]);
     }
