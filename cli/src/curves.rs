@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use latrunculi_eval::learning::{LearningRun, Round, Verdict, to_csv};
+use latrunculi_eval::learning::{LearningRun, Round, Verdict, percent_of_men, to_csv};
 use latrunculi_eval::report::learning_html;
 
 use crate::rulesets_source::{self, read_text};
@@ -156,7 +156,7 @@ fn text(run: &LearningRun) -> String {
         let verdict = &measured.verdict;
         let _ = writeln!(
             text,
-            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % ({:.1} to {:.1}; +{} ={} -{})",
+            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % ({:.1} to {:.1}; +{} ={} -{}){}",
             measured.minutes,
             measured.generations,
             measured.games,
@@ -166,7 +166,8 @@ fn text(run: &LearningRun) -> String {
             100.0 * verdict.upper,
             verdict.wins,
             verdict.draws,
-            verdict.losses
+            verdict.losses,
+            verdict.margin.as_ref().map_or(String::new(), |margin| format!("; margin {}", percent_of_men(margin)))
         );
     }
     text

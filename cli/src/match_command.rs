@@ -254,6 +254,12 @@ fn text(report: &MatchReport) -> String {
     if let Some(reason) = &report.interval_refused {
         row("no interval", reason.clone());
     }
+    if let Some(margin) = report.margin {
+        let confidence = Confidence::new(report.confidence).unwrap_or(Confidence::NINETY_FIVE);
+        let interval = margin.interval(confidence);
+        let interval = format!("{percent:.0} % [{:+.4}, {:+.4}]", interval.lower, interval.upper);
+        row("margin of A", format!("{:+.4}  {interval} of all men at the end", margin.value));
+    }
     if let Some(elo) = report.elo {
         let bound = |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{bound:+.1}"));
         row("Elo", format!("{:+.1}  [{}, {}]", elo.value, bound(elo.lower, "-"), bound(elo.upper, "-")));

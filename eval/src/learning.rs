@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::statistics::{Confidence, Estimate};
 use crate::study::table::{number, quoted};
 
 /// What a match found about a run's network, from its view.
@@ -26,19 +27,35 @@ pub struct Verdict {
     pub lower: f64,
     /// Its upper end.
     pub upper: f64,
+    /// The network's mean material margin at the end of the games, in shares of all men, its standard error over pairs;
+    /// `None` below two pairs, and in what was written before it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<Estimate>,
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper } = self;
+        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin } = self;
         write!(
             f,
-            "{opponent} with {simulations} simulations: {:.1} % (95 % interval {:.1} to {:.1}; +{wins} ={draws} -{losses})",
+            "{opponent} with {simulations} simulations: {:.1} % (95 % interval {:.1} to {:.1}; +{wins} ={draws} -{losses}",
             score * 100.0,
             lower * 100.0,
             upper * 100.0
-        )
+        )?;
+        match margin {
+            Some(margin) => write!(f, "; margin {})", percent_of_men(margin)),
+            None => write!(f, ")"),
+        }
     }
+}
+
+/// Writes a margin in hundredths of all men with its 95 % interval.
+#[must_use]
+pub fn percent_of_men(margin: &Estimate) -> String {
+    let interval = margin.interval(Confidence::NINETY_FIVE);
+    let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| share * 100.0);
+    format!("{value:+.1} % of the men, {lower:+.1} to {upper:+.1}")
 }
 
 /// Mean losses of a round's training by head, in nats. Heads that are not looked at here are passed over.
@@ -170,7 +187,7 @@ impl LearningRun {
 }
 
 /// The columns of [`to_csv`], as docs/FORMATS.md explains them.
-pub const COLUMNS: [&str; 16] = [
+pub const COLUMNS: [&str; 19] = [
     "run",
     "ruleset",
     "network",
@@ -187,6 +204,9 @@ pub const COLUMNS: [&str; 16] = [
     "score",
     "lower",
     "upper",
+    "margin",
+    "margin_lower",
+    "margin_upper",
 ];
 
 /// Returns the learning curves as comma separated values: a line of names, then one for each match of each run.
@@ -195,6 +215,7 @@ pub fn to_csv(runs: &[LearningRun]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for run in runs {
         for Measured { minutes, generations, games, steps, verdict } in run.measured() {
+            let margins = verdict.margin.map(|margin| margin.interval(Confidence::NINETY_FIVE));
             let row: [String; COLUMNS.len()] = [
                 run.name.clone(),
                 run.ruleset.clone(),
@@ -212,6 +233,9 @@ pub fn to_csv(runs: &[LearningRun]) -> String {
                 number(Some(verdict.score)),
                 number(Some(verdict.lower)),
                 number(Some(verdict.upper)),
+                number(verdict.margin.map(|margin| margin.value)),
+                number(margins.map(|margins| margins.lower)),
+                number(margins.map(|margins| margins.upper)),
             ];
             text += &row.map(|field| quoted(&field)).join(",");
             text.push('\n');

@@ -121,6 +121,8 @@ pub struct PlayedGame {
     pub record: GameRecord,
     /// How it ended for the player who began.
     pub result: GameResult,
+    /// Material margin at the end for the player who began, [`Rules::material_margin`].
+    pub margin: f32,
     /// The same for mirror images of the same play from the same opening with the same agents in the seats.
     pub(crate) key: u64,
     /// The same for mirror images of the position after the opening.
@@ -295,6 +297,7 @@ impl Schedule<'_> {
             pair: job.pair,
             beginner: job.beginner,
             result: GameResult::for_player(outcome.winner, beginner),
+            margin: self.rules.material_margin(end.position(), beginner),
             key: mix_seeds(&[play, seats]),
             opening_key: canonical_key(self.rules, &after_opening, &[]),
             record,

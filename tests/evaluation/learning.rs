@@ -2,12 +2,24 @@
 
 use latrunculi_eval::learning::{COLUMNS, LearningRun, Round, RoundLosses, Verdict, to_csv};
 use latrunculi_eval::report::learning_html;
+use latrunculi_eval::statistics::{Confidence, Estimate};
 
 fn verdict(wins: u64, losses: u64) -> Verdict {
     let (games, score) = ((wins + losses) as f64, wins as f64 / (wins + losses) as f64);
     let half_width = 1.0 / games;
     let (lower, upper) = (score - half_width, score + half_width);
-    Verdict { opponent: "alphabeta:nodes=200".into(), simulations: 64, wins, draws: 0, losses, score, lower, upper }
+    let margin = Some(Estimate { value: score - 0.5, standard_error: 0.01 });
+    Verdict {
+        opponent: "alphabeta:nodes=200".into(),
+        simulations: 64,
+        wins,
+        draws: 0,
+        losses,
+        score,
+        lower,
+        upper,
+        margin,
+    }
 }
 
 fn round(generation: u64, elapsed_secs: f64, games: Option<u64>, steps: u64, steps_total: u64) -> Round {
@@ -77,7 +89,7 @@ fn the_table_has_a_row_for_each_match() {
         "{}",
         lines[1]
     );
-    assert!(lines[4].ends_with(",20,0,12,0.625000,0.593750,0.656250"), "{}", lines[4]);
+    assert!(lines[4].ends_with(",20,0,12,0.625000,0.593750,0.656250,0.125000,0.105400,0.144600"), "{}", lines[4]);
     assert!(lines[3..].iter().all(|line| line.split(',').count() == COLUMNS.len()));
 }
 
@@ -92,6 +104,12 @@ fn the_page_shows_every_score_with_its_interval() {
     let runs = [run("one"), run("<script>alert(1)</script>")];
     let page = learning_html(&runs, "9.9.9");
     for verdict in [verdict(3, 13), verdict(20, 12)] {
+        let margin = verdict.margin.expect("it was measured");
+        let ends = margin.interval(Confidence::NINETY_FIVE);
+        for number in [margin.value, ends.lower, ends.upper] {
+            let shown = page.matches(&format!("value=\"{number}\"")).count();
+            assert!(shown >= runs.len(), "{number} stands {shown} times");
+        }
         for number in [verdict.score, verdict.lower, verdict.upper] {
             let shown = page.matches(&format!("value=\"{number}\"")).count();
             assert!(shown >= 2 * runs.len(), "{number} stands {shown} times");
@@ -100,7 +118,7 @@ fn the_page_shows_every_score_with_its_interval() {
     assert!(page.contains("latrunculi 9.9.9") && page.contains("against alphabeta:nodes=200 with 64 simulations"));
     assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
     assert!(!has_no_number(&page), "a number is none");
-    assert_eq!(page.matches("<svg class=\"plot\"").count(), 4 * runs.len(), "four plots a run");
+    assert_eq!(page.matches("<svg class=\"plot\"").count(), 5 * runs.len(), "five plots a run");
 }
 
 #[test]

@@ -47,6 +47,28 @@ fn alphabeta_beats_greedy() {
 }
 
 #[test]
+fn the_margin_tells_who_is_ahead() {
+    let report = play("bell-8x8", &config("alphabeta:nodes=100", "random", 4));
+    let rules = rules("bell-8x8");
+    let margins: Vec<f64> = report
+        .records
+        .iter()
+        .map(|game| {
+            let end = game.record.replay(&rules).expect("it replays");
+            // The first agent sits where it began.
+            let beginner = rules.initial_position().player_to_act();
+            let player = if game.beginner == 0 { beginner } else { beginner.opponent() };
+            let men = |player| end.position().stones(player).len() as f64;
+            (men(player) - men(player.opponent())) / f64::from(rules.initial_position().hand(player).stones())
+        })
+        .collect();
+    let margin = report.margin.expect("four pairs");
+    assert!((margin.value - margins.iter().sum::<f64>() / 8.0).abs() < 1e-6, "{margin:?} {margins:?}");
+    assert!(margin.value > 0.1 && margin.standard_error > 0.0, "{margin:?}");
+    assert!(play("bell-8x8", &config("greedy", "random", 1)).margin.is_none(), "one pair has no spread");
+}
+
+#[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
     for ruleset in ["bell-8x8", "dutch-placement"] {
         let of_threads = |threads| {

@@ -85,7 +85,7 @@ impl TrainingRun {
 
     /// Returns a verdict of the final matches with the command that plays such a match again.
     fn measurement(&self, verdict: &Verdict) -> Measurement {
-        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper } = verdict.clone();
+        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin: _ } = verdict.clone();
         let command = format!(
             "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {} --games {} --opening {} \
              --seed {}",

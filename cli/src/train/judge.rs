@@ -104,6 +104,7 @@ impl Judge {
             score: report.score.context("no game of the match counts")?,
             lower: interval.lower,
             upper: interval.upper,
+            margin: report.margin,
         })
     }
 }

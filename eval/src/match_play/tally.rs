@@ -56,6 +56,9 @@ pub struct MatchReport {
     pub confidence: f64,
     /// Why there is no interval.
     pub interval_refused: Option<String>,
+    /// Mean material margin of the first agent at the end of the counted games, in shares of all men, its standard error over
+    /// pairs: tells agents apart where nearly all games are drawn. `None` below two pairs.
+    pub margin: Option<Estimate>,
     /// Elo difference, with the asymmetric bounds that belong to `interval`.
     pub elo: Option<EloEstimate>,
     /// Normalised Elo with its standard error.
@@ -270,6 +273,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             interval: estimates.interval,
             confidence: config.confidence.level(),
             interval_refused: estimates.refused,
+            margin: margin(&self.counted),
             elo: estimates.elo,
             normalized_elo: estimates.normalized_elo,
             likelihood_of_superiority: estimates.likelihood_of_superiority,
@@ -307,6 +311,13 @@ impl<'a, 'o> Tally<'a, 'o> {
         });
         debug_assert!(replayed.is_ok(), "a counted game replays");
     }
+}
+
+/// Returns the mean margin of the first agent in games that are counted pair by pair.
+fn margin(counted: &[PlayedGame]) -> Option<Estimate> {
+    let of_first = |game: &PlayedGame| f64::from(if game.beginner == 0 { game.margin } else { -game.margin });
+    let pairs: Vec<f64> = counted.chunks_exact(2).map(|pair| (of_first(&pair[0]) + of_first(&pair[1])) / 2.0).collect();
+    Estimate::of_mean(&pairs)
 }
 
 /// What a table of pairs says about the first agent's strength.

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
 use super::{Page, ladders, numbers, page};
-use crate::learning::{LearningRun, Measured, Round};
-use crate::statistics::Interval;
+use crate::learning::{LearningRun, Measured, Round, percent_of_men};
+use crate::statistics::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
 #[must_use]
@@ -106,6 +106,7 @@ fn section(index: usize, run: &LearningRun) -> Markup {
             }
             div.plots {
                 (strength(run, &measured))
+                (margin(run, &measured))
                 (games_plot(run))
                 (losses(run))
             }
@@ -157,6 +158,34 @@ fn strength(run: &LearningRun, measured: &[Measured]) -> Markup {
         Some((caption, drawn)) => figure(&caption, &[], Some(drawn)),
         None => html! {},
     }
+}
+
+/// The material margin at the end of the matches, by time.
+fn margin(run: &LearningRun, measured: &[Measured]) -> Markup {
+    let found: Vec<(&Measured, Estimate)> =
+        measured.iter().filter_map(|measured| Some((measured, measured.verdict.margin?))).collect();
+    let title = format!("Margin of {} by minutes", run.name);
+    let told = |(measured, margin): &(&Measured, Estimate)| {
+        format!("minute {}: {}", numbers::text(measured.minutes, 1), percent_of_men(margin))
+    };
+    let description = found.iter().map(told).collect::<Vec<_>>().join("; ");
+    let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
+    let ends = |margin: Estimate| margin.interval(Confidence::NINETY_FIVE);
+    let farthest = found.iter().flat_map(|(_, margin)| [ends(*margin).lower, ends(*margin).upper]);
+    let most = farthest.fold(0.1, |most: f64, end| most.max(end.abs()));
+    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((-most, most), plot.up()) };
+    let points: Vec<(f64, f64)> = found.iter().map(|(measured, margin)| (measured.minutes, margin.value)).collect();
+    let drawn = (!found.is_empty()).then(|| {
+        let marks = html! {
+            line.reference x1=(plot.across().0) x2=(plot.across().1) y1=(plot::place(frame.y.at(0.0))) y2=(plot::place(frame.y.at(0.0))) {}
+            (plot::line(&frame, plot::series_class(0), &points))
+            @for each in &found {
+                (plot::point(&frame, 0, each.0.minutes, each.1.value, (ends(each.1).lower, ends(each.1).upper), &told(each)))
+            }
+        };
+        plot.draw(&frame, number_tick, percent_tick, &marks)
+    });
+    figure("Material ahead of the opponent at the end, in shares of all men", &[], drawn)
 }
 
 /// Draws one line for each way of looking at a round.
@@ -230,7 +259,7 @@ fn matches(measured: &[Measured]) -> Markup {
             div.wide tabindex="0" role="region" aria-label="Matches" {
                 table {
                     caption { "The matches. What was played and trained until then comes first." }
-                    thead { tr { @for name in ["Minute", "Generations", "Games", "Steps", "Score", "Won", "Drawn", "Lost"] { th scope="col" { (name) } } } }
+                    thead { tr { @for name in ["Minute", "Generations", "Games", "Steps", "Score", "Won", "Drawn", "Lost", "Margin"] { th scope="col" { (name) } } } }
                     tbody {
                         @for measured in measured {
                             tr {
@@ -242,6 +271,10 @@ fn matches(measured: &[Measured]) -> Markup {
                                 td { (numbers::count(measured.verdict.wins)) }
                                 td { (numbers::count(measured.verdict.draws)) }
                                 td { (numbers::count(measured.verdict.losses)) }
+                                td { @match &measured.verdict.margin {
+                                    Some(margin) => { (numbers::points(margin.value)) " " span.i { "(" (numbers::points_interval(margin.interval(Confidence::NINETY_FIVE))) ")" } }
+                                    None => { "–" }
+                                } }
                             }
                         }
                     }
@@ -298,6 +331,10 @@ fn reading() -> Markup {
         (
             "Interval",
             "The range that holds the true score in 95 of 100 such matches; the games of one opening count together.",
+        ),
+        (
+            "Margin",
+            "How many men the network had more than its opponent when the games ended, in hundredths of all men at the start. It tells players apart where nearly every game is drawn.",
         ),
         ("Minute", "Time since the run began, breaks and the final match left out."),
         (

@@ -103,6 +103,18 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Returns the mean of independent values with its standard error `sqrt(Σ(x − x̄)²/(n(n − 1)))`; `None` below two.
+    #[must_use]
+    pub fn of_mean(values: &[f64]) -> Option<Estimate> {
+        let count = values.len() as f64;
+        if values.len() < 2 {
+            return None;
+        }
+        let value = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|x| (x - value).powi(2)).sum();
+        Some(Estimate { value, standard_error: (squares / (count * (count - 1.0))).sqrt() })
+    }
+
     /// Returns `value ± z·SE`.
     #[must_use]
     pub fn interval(self, confidence: Confidence) -> Interval {
