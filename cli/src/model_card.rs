@@ -45,9 +45,14 @@ pub(crate) fn facts(model: &Model) -> Vec<(&'static str, String)> {
 
 /// Says what was measured, with its interval.
 pub(crate) fn measurement(measured: &Measurement) -> String {
-    let Measurement { what, wins, draws, losses, score, lower, upper, .. } = measured;
+    let Measurement { what, wins, draws, losses, score, lower, upper, margin, .. } = measured;
     let [score, lower, upper] = [score, lower, upper].map(|share| share * 100.0);
-    format!("{score:.1} % {what} (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses})")
+    let margin = margin.map(|margin| {
+        let [mean, lower, upper] = [margin.mean, margin.lower, margin.upper].map(|share| share * 100.0);
+        format!("; at the end {mean:+.1} % of the men more, {lower:+.1} to {upper:+.1}")
+    });
+    let margin = margin.unwrap_or_default();
+    format!("{score:.1} % {what} (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses}{margin})")
 }
 
 /// Returns the card as Markdown, of a model that lies in `NAME.safetensors`.

@@ -12,12 +12,14 @@
 //!   metrics.jsonl         one line per round
 //!   tensorboard/          the same for TensorBoard
 //!   latest                name of the newest whole checkpoint
-//!   export/               what other programs read, written at the end
+//!   export/               the model of the newest checkpoint; at the end what other programs read
 //!   result.json           the final match
 //!   learning.html, .csv   how strong the network was when
 //!   lock                  held by the program that is at work here
 //! ```
 
+use std::cmp::Ordering;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -124,6 +126,11 @@ impl RunDir {
         self.root.join(RESULT)
     }
 
+    /// Returns where the model lies that is the network of the newest checkpoint.
+    pub(crate) fn model_path(&self) -> PathBuf {
+        self.export_path("model.safetensors")
+    }
+
     fn latest_path(&self) -> PathBuf {
         self.root.join(LATEST)
     }
@@ -163,26 +170,55 @@ impl RunDir {
         Ok(())
     }
 
+    /// Removes what a kill has left: files that were never finished, and journals of generations whose shard is there.
+    pub(crate) fn forget_unfinished(&self, generations: u64) {
+        let is_left = |path: &Path| match path.extension().and_then(OsStr::to_str) {
+            Some("unfinished") => true,
+            Some("journal") => {
+                let number = path.file_stem().and_then(OsStr::to_str).and_then(|stem| stem.parse::<u64>().ok());
+                number.is_some_and(|generation| generation < generations)
+            }
+            _ => false,
+        };
+        for folder in [".", "shards", "checkpoints", "export"] {
+            let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
+            for path in entries.map(|entry| entry.path()).filter(|path| is_left(path)) {
+                // What cannot be removed is no harm.
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+
     /// Returns how many bytes of metrics there are.
     pub(crate) fn metrics_bytes(&self) -> u64 {
         fs::metadata(self.metrics_path()).map_or(0, |about| about.len())
     }
 
-    /// Cuts the metrics back to what the checkpoint knows of.
+    /// Cuts the metrics back to what the checkpoint knows of, and to whole lines where even that is not all there.
     pub(crate) fn cut_metrics(&self, bytes: u64) -> anyhow::Result<()> {
         let path = self.metrics_path();
-        if self.metrics_bytes() > bytes {
-            let file = File::options().write(true).open(&path)?;
-            file.set_len(bytes).with_context(|| format!("{}: cutting it back", path.display()))?;
-        }
-        Ok(())
+        let there = self.metrics_bytes();
+        let kept = match there.cmp(&bytes) {
+            Ordering::Equal => return Ok(()),
+            Ordering::Greater => bytes,
+            Ordering::Less if there == 0 => return Ok(()),
+            Ordering::Less => {
+                let text = fs::read(&path).with_context(|| format!("{}: reading it", path.display()))?;
+                text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end as u64 + 1)
+            }
+        };
+        let file =
+            File::options().write(true).open(&path).with_context(|| format!("{}: opening it", path.display()))?;
+        file.set_len(kept).with_context(|| format!("{}: cutting it back", path.display()))
     }
 
     /// Appends one line to the metrics.
     pub(crate) fn add_metrics(&self, line: &serde_json::Value) -> anyhow::Result<()> {
         let path = self.metrics_path();
         let mut file = File::options().create(true).append(true).open(&path)?;
-        file.write_all(format!("{line}\n").as_bytes()).with_context(|| format!("{}: writing it", path.display()))
+        // On the disk before the checkpoint that counts on it.
+        let written = file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data());
+        written.with_context(|| format!("{}: writing it", path.display()))
     }
 }
 
@@ -204,15 +240,44 @@ pub(crate) fn lock(root: &Path) -> anyhow::Result<File> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let beside = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
-    let written = (|| {
+    let written: std::io::Result<()> = (|| {
         let mut file = File::create(&beside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&beside, path)
+        fs::rename(&beside, path)?;
+        // The new name too must survive a loss of power. Not every system lets folders be opened.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
     })();
     if written.is_err() {
         // The unfinished file is of no use to anybody; that it cannot be removed either is no news.
         let _ = fs::remove_file(&beside);
     }
     written.with_context(|| format!("{}: writing it", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_cut_back_to_what_is_known_and_to_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDir::create(folder.path()).unwrap();
+        run.cut_metrics(10).unwrap();
+        for line in ["one", "two"] {
+            run.add_metrics(&serde_json::json!(line)).unwrap();
+        }
+        let text = || fs::read_to_string(run.metrics_path()).unwrap();
+        assert_eq!(text(), "\"one\"\n\"two\"\n");
+        fs::write(run.metrics_path(), "\"one\"\n\"tw").unwrap();
+        run.cut_metrics(12).unwrap();
+        assert_eq!(text(), "\"one\"\n", "what a loss of power has torn is no line");
+        run.add_metrics(&serde_json::json!("three")).unwrap();
+        run.cut_metrics(6).unwrap();
+        assert_eq!(text(), "\"one\"\n");
+    }
 }

@@ -78,21 +78,21 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let display = Display::new(args.quiet || args.json);
     for number in args.first..args.first + args.shards {
         let path = args.out.join(format!("{number:06}.npz"));
-        let info = ShardInfo::new(&rules, config.seed, number);
+        let plan = player::plan(&config, &rules, number);
+        let players = player::players(&plan, network.as_ref(), precision)?;
+        let info = ShardInfo::new(&rules, config.seed, number, players);
         if path.exists() {
             let (found, samples) = read_shard(&path, &rules)?;
             if found != info {
-                bail!(
-                    "{}: it holds the games of seed {}, number {}; choose another folder with --out",
-                    path.display(),
-                    found.run_seed,
-                    found.generation
-                );
+                let differs = match (found.run_seed, found.generation) == (config.seed, number) {
+                    true => "games that another player, or the same with other settings, played".to_owned(),
+                    false => format!("the games of seed {}, number {}", found.run_seed, found.generation),
+                };
+                bail!("{}: it holds {differs}; choose another folder with --out", path.display());
             }
             tell(args, &display, &path, report::object(json!({ "samples": samples.len(), "is_new": false })));
             continue;
         }
-        let plan = player::plan(&config, &rules, number);
         let lanes = config.games.lanes;
         let journal = match player::may_be_split(&plan, lanes, device, precision) {
             true => Some(Journal::open(&path.with_extension("journal"), &rules, &info)?),
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         if let Some(journal) = journal {
             journal.remove()?;
         }
-        let mut metrics = report::of_games(&played, lanes, config.games.in_flight);
+        let mut metrics = report::of_games(&played, rules.ruleset().first_player, lanes, config.games.in_flight);
         metrics.insert("is_new".to_owned(), json!(true));
         tell(args, &display, &path, metrics);
     }

@@ -1,4 +1,6 @@
 //! The configuration of a training run.
+//!
+//! A file holds every value, or names with `base = "other.toml"` a file beside it and holds what differs.
 
 use std::path::Path;
 
@@ -6,6 +8,7 @@ use anyhow::{Context, bail};
 use latrunculi_engine::encoding::Shape;
 use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_model::{DeviceChoice, NetworkConfig, Precision, TrainingConfig};
+use latrunculi_selfplay::settings::{OPENING_ACTIONS_MAX, SIMULATIONS_MAX};
 use latrunculi_selfplay::{AlphaBetaTeaching, ReplaySettings, SelfPlaySettings};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +16,15 @@ use crate::rulesets_source::read_text;
 
 /// A configuration is a few kilobytes; what is larger is something else.
 const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Most games of a generation and of a match.
+const GAMES_MAX: u64 = 1_000_000;
+
+/// Most positions of a batch.
+const BATCH_MAX: u64 = 1 << 16;
+
+/// Most files that are based on one another; what goes deeper goes in a circle.
+const BASES_MAX: usize = 8;
 
 /// Everything that a run depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,21 +115,47 @@ pub(crate) struct Evaluation {
 }
 
 impl TrainConfig {
-    /// Reads a configuration from a file and sets `settings`, each `key=value`.
+    /// Returns whether `table` is meant as a training configuration, and not as another file of ours.
+    pub(crate) fn is_meant(table: &toml::Table) -> bool {
+        const SECTIONS: [&str; 7] = ["budget", "games", "teacher", "selfplay", "replay", "training", "evaluation"];
+        let based = table.get(BASE).and_then(toml::Value::as_str).is_some_and(|base| base.ends_with(".toml"));
+        based || SECTIONS.iter().any(|section| table.contains_key(*section))
+    }
+
+    /// Reads a configuration from a file and those it is based on, and sets `settings`, each `key=value`.
     ///
     /// # Errors
     /// What is wrong, with the place where it stands.
     pub(crate) fn read(path: &Path, settings: &[String]) -> anyhow::Result<TrainConfig> {
         let text = read_text(path, FILE_BYTES_MAX)?;
-        let in_file = || format!("{}: not a training configuration", path.display());
-        if settings.is_empty() {
-            return toml::from_str(&text).with_context(in_file);
+        let no_configuration = |file: &Path| format!("{}: not a training configuration", file.display());
+        let mut table: toml::Table = toml::from_str(&text).with_context(|| no_configuration(path))?;
+        if settings.is_empty() && !table.contains_key(BASE) {
+            // From the text, so that an error names its line.
+            return toml::from_str(&text).with_context(|| no_configuration(path));
         }
-        let mut table: toml::Table = toml::from_str(&text).with_context(in_file)?;
+        let mut with = Vec::new();
+        let mut file = path.to_owned();
+        while let Some(base) = table.remove(BASE) {
+            let Some(name) = base.as_str() else {
+                bail!("{}: base is the path of another configuration, in quotes", file.display());
+            };
+            if with.len() == BASES_MAX {
+                bail!("{}: base = \"{name}\" goes in a circle", path.display());
+            }
+            let base_file = file.parent().unwrap_or(Path::new("")).join(name);
+            let text = read_text(&base_file, FILE_BYTES_MAX)
+                .with_context(|| format!("{}: base = \"{name}\"", file.display()))?;
+            let under = toml::from_str(&text).with_context(|| no_configuration(&base_file))?;
+            table = over(table, under);
+            with.push(format!("base = {}", base_file.display()));
+            file = base_file;
+        }
         for setting in settings {
             set(&mut table, setting).with_context(|| format!("--set {setting}"))?;
+            with.push(format!("--set {setting}"));
         }
-        table.try_into().with_context(|| format!("{}, with --set {}", in_file(), settings.join(" --set ")))
+        table.try_into().with_context(|| format!("{}, with {}", no_configuration(path), with.join(" ")))
     }
 
     /// Returns the configuration as the text of a file.
@@ -139,25 +177,27 @@ impl TrainConfig {
         let Budget { minutes, generations } = self.budget;
         require(minutes >= 0.0 && minutes.is_finite(), format!("budget.minutes = {minutes} must be at least 0"));
         require(minutes > 0.0 || generations > 0, "budget: minutes or generations must be above 0".to_owned());
-        require(self.games.per_generation > 0, "games.per_generation = 0 must be at least 1".to_owned());
         let lanes = self.games.lanes;
         require((1..=64).contains(&lanes), format!("games.lanes = {lanes} must be 1 to 64"));
         let beside = self.games.lanes_beside_training;
         require(beside <= lanes, format!("games.lanes_beside_training = {beside} must be 0 to games.lanes = {lanes}"));
-        require(self.games.in_flight > 0, "games.in_flight = 0 must be at least 1".to_owned());
-        require(self.games.batch_size > 0, "games.batch_size = 0 must be at least 1".to_owned());
-        require(
-            self.teacher.generations == 0 || self.teacher.games > 0,
-            "teacher.games = 0 must be at least 1".to_owned(),
-        );
         let share = self.teacher.opening_share;
         require((0.0..=1.0).contains(&share), format!("teacher.opening_share = {share} must be in [0, 1]"));
-        require(self.evaluation.final_pairs > 0, "evaluation.final_pairs = 0 must be at least 1".to_owned());
-        require(
-            (self.evaluation.every == 0 && self.evaluation.anchors.is_empty()) || self.evaluation.pairs > 0,
-            "evaluation.pairs = 0 must be at least 1".to_owned(),
-        );
-        let evaluation = &self.evaluation;
+        let (games, teacher, evaluation) = (&self.games, &self.teacher, &self.evaluation);
+        let plays_pairs = evaluation.every > 0 || !evaluation.anchors.is_empty();
+        for (key, value, least, most) in [
+            ("games.per_generation", games.per_generation, 1, GAMES_MAX),
+            ("games.in_flight", games.in_flight as u64, 1, BATCH_MAX),
+            ("games.batch_size", games.batch_size as u64, 1, BATCH_MAX),
+            ("teacher.games", teacher.games, u64::from(teacher.generations > 0), GAMES_MAX),
+            ("teacher.opening_actions_max", teacher.opening_actions_max.into(), 0, OPENING_ACTIONS_MAX.into()),
+            ("evaluation.pairs", evaluation.pairs, u64::from(plays_pairs), GAMES_MAX / 2),
+            ("evaluation.final_pairs", evaluation.final_pairs, 1, GAMES_MAX / 2),
+            ("evaluation.simulations", evaluation.simulations.into(), 0, SIMULATIONS_MAX.into()),
+            ("evaluation.opening_actions", evaluation.opening_actions.into(), 0, OPENING_ACTIONS_MAX.into()),
+        ] {
+            require((least..=most).contains(&value), format!("{key} = {value} must be {least} to {most}"));
+        }
         let opponents = std::iter::once(("baseline", &evaluation.baseline))
             .chain(evaluation.anchors.iter().map(|anchor| ("anchors", anchor)));
         for (key, opponent) in opponents {
@@ -186,6 +226,23 @@ impl TrainConfig {
         }
         bail!("the configuration cannot be used:\n  {}", faults.join("\n  "))
     }
+}
+
+/// The key of the file that a configuration is based on.
+const BASE: &str = "base";
+
+/// Returns the values of `table`, and of `under` those that it does not have.
+fn over(table: toml::Table, mut under: toml::Table) -> toml::Table {
+    for (key, value) in table {
+        let value = match (value, under.remove(&key)) {
+            (toml::Value::Table(inner), Some(toml::Value::Table(inner_under))) => {
+                toml::Value::Table(over(inner, inner_under))
+            }
+            (value, _) => value,
+        };
+        under.insert(key, value);
+    }
+    under
 }
 
 /// Sets one value: `a.b=value`, the value as TOML, or a text when it is not TOML.
@@ -233,6 +290,40 @@ mod tests {
         assert_eq!(table["b"]["d"], toml::Value::String("alphabeta:nodes=9".to_owned()));
         assert!(set(&mut table, "a.b=1").is_err());
         assert!(set(&mut table, "nothing").is_err());
+    }
+
+    #[test]
+    fn a_configuration_holds_what_differs_from_its_base() {
+        let folder = tempfile::tempdir().unwrap();
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let smoke = toml::Value::String(shipped.to_str().unwrap().to_owned());
+        write("first.toml", &format!("base = {smoke}\nseed = 7\n[games]\nlanes = 1\n"));
+        let second = write("second.toml", "base = \"first.toml\"\nseed = 8\n[replay]\nreuse = 5\n");
+        let mut expected = TrainConfig::read(&shipped, &[]).unwrap();
+        expected.seed = 8;
+        expected.games.lanes = 1;
+        expected.replay.reuse = 5.0;
+        assert_eq!(TrainConfig::read(&second, &[]).unwrap(), expected);
+        expected.seed = 9;
+        assert_eq!(TrainConfig::read(&second, &["seed=9".to_owned()]).unwrap(), expected);
+
+        let fault = |path: &Path| format!("{:#}", TrainConfig::read(path, &[]).unwrap_err());
+        let text = fault(&write("typo.toml", "base = \"first.toml\"\n[games]\nlames = 1\n"));
+        assert!(
+            ["typo.toml", "first.toml", "smoke.toml", "lames", "lanes"].iter().all(|part| text.contains(part)),
+            "{text}"
+        );
+        let text = fault(&write("lost.toml", "base = \"nowhere.toml\"\n"));
+        assert!(text.contains("lost.toml") && text.contains("nowhere.toml"), "{text}");
+        let text = fault(&write("circle.toml", "base = \"circle.toml\"\n"));
+        assert!(text.contains("circle.toml") && text.contains("in a circle"), "{text}");
+        let text = fault(&write("number.toml", "base = 3\n"));
+        assert!(text.contains("number.toml") && text.contains("in quotes"), "{text}");
     }
 
     #[test]

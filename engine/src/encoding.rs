@@ -17,14 +17,15 @@ use crate::action::{Action, ActionKind};
 use crate::player::Player;
 use crate::position::{Phase, Position};
 use crate::rules::Rules;
-use crate::ruleset::SetupMode;
+use crate::ruleset::{RemovalScope, SetupMode};
 use crate::squares::{Bits, Square, SquareSet};
 use crate::symmetry::Symmetry;
 
 pub use batch::{Targets, TrainingBatch};
 
-/// Version of what a network sees: of [`PLANES`], [`SCALARS`] and [`rule_inputs`] together.
-pub const ENCODING_VERSION: u32 = 2;
+/// Version of what a network sees and says: of [`PLANES`], [`SCALARS`] and [`rule_inputs`], and of where the policy speaks
+/// of each action. To be raised with any change of these: weights and shards of another version are of no use.
+pub const ENCODING_VERSION: u32 = 3;
 
 /// Names of the binary planes, in order.
 pub const PLANES: [&str; 18] = [
@@ -98,7 +99,8 @@ impl Shape {
     }
 
     /// Returns the length of a position's vector of policy logits: `A * A` moves by `from * A + to`, then per
-    /// square: man placed, dux placed, first square of a removal, chosen victim; then stop, then pass.
+    /// square: man placed, dux placed, end of a removed line, chosen victim; then stop, then pass, which also stands for
+    /// the removal of all bound pieces where that is what a removal takes.
     #[must_use]
     pub const fn policy_len(&self) -> usize {
         self.area() * self.area() + 4 * self.area() + 2
@@ -114,13 +116,19 @@ pub struct EncodedPosition {
     pub scalars: [f32; SCALARS.len()],
 }
 
-/// Two places in a position's vector of policy logits, extended by one constant zero; the logit of an
-/// action is the sum of the two. The second is [`Shape::policy_len`], the zero, unless a victim was chosen.
+/// Two places in a position's vector of policy logits, extended by one constant zero, the lower first; the logit of an
+/// action is the sum of the two. The second is [`Shape::policy_len`], the zero, unless a victim was chosen or a line of
+/// several pieces is removed.
 pub type ActionIndices = [u32; 2];
 
 /// Returns the symmetry that turns the board to the player to act.
 fn turned(player: Player) -> Symmetry {
     Symmetry { mirror_ranks: player == Player::Second, ..Symmetry::IDENTITY }
+}
+
+/// Returns the places of an action with the lower first: their sum counts, and equal actions have equal places.
+fn in_order([first, second]: ActionIndices) -> ActionIndices {
+    [first.min(second), first.max(second)]
 }
 
 impl EncodedPosition {
@@ -268,11 +276,16 @@ impl Rules {
             ActionKind::MoveTaking { from, to, victim } => [at(from) * area + at(to), squares + 3 * area + at(victim)],
             ActionKind::PlaceMan(square) => [squares + at(square), none],
             ActionKind::PlaceDux(square) => [squares + area + at(square), none],
-            ActionKind::Remove { first, last } => [squares + 2 * area + at(first).min(at(last)), none],
+            // Who may remove all bound pieces may not pass, so the two share a place that no mirroring moves.
+            ActionKind::Remove { .. } if self.ruleset.capture.removal_scope == RemovalScope::All => {
+                [squares + 4 * area + 1, none]
+            }
+            ActionKind::Remove { first, last } if first == last => [squares + 2 * area + at(first), none],
+            ActionKind::Remove { first, last } => [first, last].map(|end| squares + 2 * area + at(end)),
             ActionKind::Stop => [squares + 4 * area, none],
             ActionKind::Pass => [squares + 4 * area + 1, none],
         };
-        indices.map(|index| index as u32)
+        in_order(indices.map(|index| index as u32))
     }
 
     /// Returns the symmetries under which a position is as good an example as it is, the identity first: left and right,
@@ -288,13 +301,14 @@ impl Rules {
     /// Returns what [`Rules::action_indices`] would give on the board under one of [`Rules::augmentations`].
     #[must_use]
     pub fn mapped_indices(&self, symmetry: Symmetry, indices: ActionIndices) -> ActionIndices {
-        indices.map(|index| self.mapped_index(symmetry, index))
+        in_order(indices.map(|index| self.mapped_index(symmetry, index)))
     }
 
-    /// Returns a place in the vector of policy logits as the other player sees it, who has the board turned.
+    /// Returns the places of an action in the vector of policy logits as the other player sees it, who has the board
+    /// turned.
     #[must_use]
-    pub fn index_for_opponent(&self, index: u32) -> u32 {
-        self.mapped_index(turned(Player::Second), index)
+    pub fn indices_for_opponent(&self, indices: ActionIndices) -> ActionIndices {
+        self.mapped_indices(turned(Player::Second), indices)
     }
 
     /// Returns the place in the vector of policy logits of the same action on a board under `symmetry`.

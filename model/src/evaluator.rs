@@ -31,17 +31,6 @@ impl NetEvaluator {
     pub fn network(&self) -> &InferenceNetwork {
         &self.network
     }
-
-    /// Puts a newer network in the place of this one.
-    pub fn set_network(&mut self, network: InferenceNetwork) {
-        self.network = network;
-    }
-
-    /// Returns the expected final margins of the last batch, `[B]`, in `(-1, 1)` for the player to act.
-    #[must_use]
-    pub fn margins(&self) -> &[f32] {
-        &self.answers.margin
-    }
 }
 
 impl Evaluator<GameState> for NetEvaluator {

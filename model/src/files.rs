@@ -37,14 +37,14 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = (|| {
         let mut file = File::create(&beside).map_err(io("creating it"))?;
         file.write_all(bytes).map_err(io("writing it"))?;
-        file.sync_all().map_err(io("writing it to the disk"))
+        file.sync_all().map_err(io("writing it to the disk"))?;
+        put_in_place(&beside, path)
     })();
-    if let Err(error) = written {
+    if written.is_err() {
         // The unfinished file is of no use to anybody; that it cannot be removed either is no news.
         let _ = fs::remove_file(&beside);
-        return Err(error);
     }
-    put_in_place(&beside, path)
+    written
 }
 
 /// Renames a finished file `beside` to `path`.

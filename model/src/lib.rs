@@ -30,6 +30,6 @@ pub use evaluator::NetEvaluator;
 pub use export::{ExportFormat, ExportReport, ExportSample, read_exported, verify_check_data};
 pub use files::TensorFileHeader;
 pub use inference::{Answers, InferenceNetwork, Precision, PrecisionMeasurement};
-pub use model_file::{Measurement, Model, ModelHistory, ModelInfo};
+pub use model_file::{MeasuredMargin, Measurement, Model, ModelHistory, ModelInfo};
 pub use network::Network;
 pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters, TrainingPrecision};

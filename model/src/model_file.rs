@@ -15,13 +15,17 @@ use crate::files::{self, TensorFile};
 use crate::layout::Layout;
 use crate::network::Network;
 use crate::training::{Trainer, TrainingConfig, TrainingCounters};
-use latrunculi_engine::encoding::Shape;
+use latrunculi_engine::encoding::{ENCODING_VERSION, Shape};
 use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
 
 const MODEL: &str = "latrunculi model";
 const MODEL_VERSION: u32 = 1;
 const CHECKPOINT: &str = "latrunculi checkpoint";
 const CHECKPOINT_VERSION: u32 = 2;
+/// Under which a file says for which [`ENCODING_VERSION`] its weights are.
+const ENCODING: &str = "encoding";
+/// That of files of before they said it.
+const ENCODING_UNSAID: u32 = 2;
 
 /// What a model file says about its network besides the weights and their shape.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,16 +87,38 @@ pub struct Measurement {
     pub lower: f64,
     /// Its upper end.
     pub upper: f64,
+    /// The material margin at the end of the games, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<MeasuredMargin>,
     /// The command that plays such games again.
     pub command: String,
 }
 
+/// How many men the network had more than its opponent at the end of games, as a share in `[-1, 1]` of those that a side
+/// begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredMargin {
+    /// Mean over the games.
+    pub mean: f64,
+    /// Lower end of its 95 % interval.
+    pub lower: f64,
+    /// Its upper end.
+    pub upper: f64,
+}
+
 impl Measurement {
-    /// Returns it with four decimals, which say all there is to say and come back from JSON as they were.
+    /// Returns it with six decimals, which say all there is to say and come back from JSON as they were.
     #[must_use]
     pub fn rounded(self) -> Measurement {
-        let [score, lower, upper] = [self.score, self.lower, self.upper].map(|share| (share * 1e4).round() / 1e4);
-        Measurement { score, lower, upper, ..self }
+        let round = |share: f64| (share * 1e6).round() / 1e6;
+        let margin = self.margin.map(|MeasuredMargin { mean, lower, upper }| MeasuredMargin {
+            mean: round(mean),
+            lower: round(lower),
+            upper: round(upper),
+        });
+        let [score, lower, upper] = [self.score, self.lower, self.upper].map(round);
+        Measurement { score, lower, upper, margin, ..self }
     }
 }
 
@@ -237,10 +263,18 @@ fn to_json<T: Serialize>(value: &T) -> String {
 }
 
 fn describe(config: &NetworkConfig, shape: &Shape) -> BTreeMap<String, String> {
-    BTreeMap::from([("network".to_owned(), to_json(config)), ("shape".to_owned(), to_json(&StoredShape::of(shape)))])
+    BTreeMap::from([
+        ("network".to_owned(), to_json(config)),
+        ("shape".to_owned(), to_json(&StoredShape::of(shape))),
+        (ENCODING.to_owned(), to_json(&ENCODING_VERSION)),
+    ])
 }
 
 fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, Shape, Layout), FileError> {
+    let encoding = if file.metadata.contains_key(ENCODING) { file.described(path, ENCODING)? } else { ENCODING_UNSAID };
+    if encoding != ENCODING_VERSION {
+        return Err(FileError::Encoding { path: path.to_owned() });
+    }
     let config: NetworkConfig = file.described(path, "network")?;
     let shape = file.described::<StoredShape>(path, "shape")?.shape();
     config.validate(&shape).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
@@ -362,6 +396,11 @@ mod tests {
         assert!(matches!(refusal(other), FileError::OtherKind { .. }));
         let version = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"1\"", "\"format_version\":\"9\"");
         assert!(matches!(refusal(version), FileError::Version { .. }));
+        let said = |version: u32| format!("\"{ENCODING}\":\"{version}\"");
+        let encoding = |bytes: &mut Vec<u8>| replace(bytes, &said(ENCODING_VERSION), &said(ENCODING_VERSION - 1));
+        assert!(matches!(refusal(encoding), FileError::Encoding { .. }));
+        let unsaid = |bytes: &mut Vec<u8>| replace(bytes, "\"encoding\":", "\"encodinh\":");
+        assert!(matches!(refusal(unsaid), FileError::Encoding { .. }), "before it was said it was another");
         let shape = |bytes: &mut Vec<u8>| replace(bytes, "\\\"channels\\\":16", "\\\"channels\\\":24");
         assert!(matches!(refusal(shape), FileError::Tensor { .. }));
         let name = |bytes: &mut Vec<u8>| replace(bytes, "\"stem.bias\"", "\"stem.bios\"");

@@ -31,6 +31,7 @@ use tch::{Kind, Tensor};
 use crate::config::{NetworkConfig, Pooling};
 use crate::device::Device;
 use crate::error::{NetworkError, TorchError};
+use crate::files;
 use crate::graph::maximum;
 use crate::layout::{Layout, SQUEEZE, group};
 use latrunculi_engine::encoding::Shape;
@@ -104,21 +105,16 @@ impl Network {
         Ok(Network { config: config.clone(), shape: *shape, layout, parameters, device })
     }
 
-    /// Returns a copy of this network on `device`.
+    /// Returns eight hexadecimal digits that differ when any weight does (CRC-32 of the weights, little end first).
     ///
     /// # Errors
-    /// [`NetworkError::Torch`] when the device has no room.
-    pub fn to_device(&self, device: Device) -> Result<Network, NetworkError> {
-        Network::from_parameters(&self.config, &self.shape, &self.parameters, device)
-    }
-
-    /// Returns a copy of this network for a board of another size; the weights do not depend on it.
-    ///
-    /// # Errors
-    /// [`NetworkError::Config`] when the board is too small or too large; [`NetworkError::Torch`].
-    pub fn for_board(&self, files: usize, ranks: usize) -> Result<Network, NetworkError> {
-        let shape = Shape { files, ranks, ..self.shape };
-        Network::from_parameters(&self.config, &shape, &self.parameters, self.device)
+    /// [`TorchError`] when the device fails.
+    pub fn fingerprint(&self) -> Result<String, TorchError> {
+        let mut hasher = crc32fast::Hasher::new();
+        for weight in files::entries(&self.parameters)? {
+            hasher.update(&weight.to_le_bytes());
+        }
+        Ok(format!("{:08x}", hasher.finalize()))
     }
 
     /// Returns its description.

@@ -138,7 +138,7 @@ impl TrainingConfig {
         require("survival_weight", self.survival_weight, not_negative(self.survival_weight), "at least 0");
         require("reply_weight", self.reply_weight, not_negative(self.reply_weight), "at least 0");
         require("turns_left_weight", self.turns_left_weight, not_negative(self.turns_left_weight), "at least 0");
-        require("threads", self.threads as f64, self.threads >= 1, "at least 1");
+        require("threads", self.threads as f64, (1..=1024).contains(&self.threads), "1 to 1024");
         if reasons.is_empty() { Ok(()) } else { Err(TrainError::Config(reasons)) }
     }
 

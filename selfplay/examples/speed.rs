@@ -1,6 +1,6 @@
 //! Plays games with the teacher and prints what they cost.
 //!
-//! `cargo run --release -p latrunculi-selfplay --example speed -- RULESET SIMULATIONS [SCALE GAIN]`
+//! `cargo run --release -p latrunculi-selfplay --example speed -- RULESET SIMULATIONS [SCALE]`
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
@@ -18,11 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ruleset = presets::ruleset(&argument(0, "bell")).ok_or("unknown ruleset")?;
     let rules = Arc::new(Rules::new(&ruleset)?);
     let simulations: u32 = argument(1, "64").parse()?;
-    let teaching = TeacherSettings {
-        scale: argument(2, "300").parse()?,
-        gain_logit: argument(3, "2").parse()?,
-        ..TeacherSettings::default()
-    };
+    let teaching = TeacherSettings { scale: argument(2, "300").parse()?, ..TeacherSettings::default() };
     let mut teacher = Teacher::new(&rules, teaching);
     let plan = SelfPlayPlan {
         rules: Arc::clone(&rules),

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use latrunculi_engine::{GameState, Player};
+use latrunculi_engine::{Action, GameState, Player};
 use latrunculi_search::Evaluation;
 
 /// What the evaluator said of positions, each in the one place that its key has. A later position with the same
@@ -28,7 +28,7 @@ impl EvaluationCache {
         self.places.is_empty()
     }
 
-    /// Returns what the evaluator said of a position with this [`key_of_sight`] and so many legal actions.
+    /// Returns what the evaluator said of a position with this [`key_of_question`] and so many legal actions.
     pub(crate) fn get(&self, key: u64, legal_actions: usize) -> Option<&Evaluation> {
         let remembered = self.places.get(self.place_of(key)?)?.as_ref()?;
         let is_same = remembered.key == key && remembered.evaluation.policy_logits.len() == legal_actions;
@@ -52,9 +52,10 @@ impl EvaluationCache {
     }
 }
 
-/// Returns a hash of everything that a network sees of a position: what is on the board and in hand, what is bound by
-/// what, the turn under way, and every counter, that of all turns included.
-pub(crate) fn key_of_sight(game: &GameState) -> u64 {
+/// Returns a hash of everything that an evaluator is asked: what a network sees of a position (what is on the board and in
+/// hand, what is bound by what, the turn under way, and every counter, that of all turns included), and the legal actions,
+/// which where repetition is forbidden depend on the positions before.
+pub(crate) fn key_of_question(game: &GameState, legal_actions: &[Action]) -> u64 {
     let position = game.position();
     let mut hasher = DefaultHasher::new();
     position.key_with_holds().hash(&mut hasher);
@@ -62,6 +63,7 @@ pub(crate) fn key_of_sight(game: &GameState) -> u64 {
     for shuttle in Player::BOTH.map(|player| position.shuttle(player)) {
         shuttle.map(|shuttle| (shuttle.from, shuttle.to, shuttle.moves)).hash(&mut hasher);
     }
+    legal_actions.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -91,12 +93,23 @@ mod tests {
                         break;
                     };
                     let sight = EncodedPosition::new(&rules, game.position(), game.repetitions());
-                    let known = seen.entry(key_of_sight(&game)).or_insert_with(|| sight.clone());
+                    let known = seen.entry(key_of_question(&game, &actions)).or_insert_with(|| sight.clone());
                     assert_eq!(*known, sight, "{name}");
                     game.play(action);
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_position_with_other_legal_actions_has_another_key() {
+        let rules = Arc::new(Rules::new(&presets::ruleset("x-schaedler-1994").unwrap()).unwrap());
+        let game = GameState::new(rules);
+        let mut actions = Vec::new();
+        game.legal_actions(&mut actions);
+        // As where repetition is forbidden: the same position, as many actions, and others.
+        let (last, first) = (&actions[..actions.len() - 1], &actions[1..]);
+        assert_ne!(key_of_question(&game, first), key_of_question(&game, last));
     }
 
     #[test]

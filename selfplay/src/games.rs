@@ -292,8 +292,10 @@ impl Run<'_> {
         let SelfPlayPlan { rules, settings, run_seed, generation, .. } = self.plan;
         let key = GameKey { run_seed: *run_seed, generation: *generation, game };
         let mut stream = key.stream(Purpose::Opening);
-        let start = Start::draw(settings, &mut stream);
-        slot.begin(key, &random_opening(rules, start.random_actions, &mut stream), start);
+        let mut start = Start::draw(settings, &mut stream);
+        let (opening, random_actions) = random_opening(rules, start.random_actions, &mut stream);
+        start.random_actions = random_actions;
+        slot.begin(key, &opening, start);
         slot.weak = self.plan.teaching.and_then(|teaching| teaching.draw_weak(&mut stream));
         slot.teacher = self.plan.teaching.map(|_| Box::new(AlphaBetaTeacher::new(rules)));
     }

@@ -19,7 +19,7 @@ use crate::games::PlayedGame;
 use crate::shard::ShardInfo;
 
 /// The first bytes of a journal. What follows them names its generation.
-const MAGIC: &[u8; 8] = b"latrjrn1";
+const MAGIC: &[u8; 8] = b"latrjrn2";
 /// No game is longer than this in bytes; what announces more is damaged.
 const ENTRY_BYTES_MAX: u32 = 1 << 30;
 
@@ -32,7 +32,7 @@ pub struct Journal {
 
 impl Journal {
     /// Opens the journal of a generation at `path`, a new one if there is none, and returns the games that it
-    /// holds. A journal of another generation, seed or ruleset is begun anew.
+    /// holds. A journal of another generation, seed, ruleset or player is begun anew.
     ///
     /// # Errors
     /// [`JournalError`] when the system refuses.
@@ -106,6 +106,7 @@ fn title(info: &ShardInfo) -> Vec<u8> {
     title.extend_from_slice(&info.run_seed.to_le_bytes());
     title.extend_from_slice(&info.generation.to_le_bytes());
     title.extend_from_slice(info.fingerprint.as_bytes());
+    title.extend_from_slice(info.players.as_bytes());
     title
 }
 

@@ -1,7 +1,7 @@
 //! Many games at once into training shards, and the window of shards that training draws from.
 //!
 //! No network is named here: whoever plays brings an evaluator (`latrunculi_search::Evaluator`), be it a
-//! network, the [`Teacher`] of the first generation, or a stub.
+//! network, the static evaluation of alpha-beta ([`Teacher`]), or a stub.
 
 pub mod error;
 pub mod games;

@@ -43,8 +43,9 @@ pub(crate) fn fork_choice(prior: &[f32], stream: &mut ChaCha8Rng) -> usize {
     drawn.into_iter().max_by(|one, other| prior[*one].total_cmp(&prior[*other])).unwrap_or(0)
 }
 
-/// Plays `count` random actions from the start; begins again where the game ends on the way.
-pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> GameState {
+/// Plays `count` random actions from the start; begins again where the game ends on the way. Where it always does, nothing is
+/// played. Returns the game and how many actions were played.
+pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> (GameState, u32) {
     let mut legal = Vec::new();
     let mut game = GameState::new(Arc::clone(rules));
     // Rulesets in which a hundred random openings in a row end the game are no longer games.
@@ -57,11 +58,11 @@ pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha
             game.play(legal[stream.random_range(0..legal.len())]);
         }
         if game.outcome().is_none() {
-            return game;
+            return (game, count);
         }
         game = GameState::new(Arc::clone(rules));
     }
-    game
+    (game, 0)
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl ReplaySettings {
         let exponent = self.window_exponent;
         require("window_exponent", exponent, exponent > 0.0 && exponent <= 1.0, "above 0 and at most 1");
         require("window_slope", self.window_slope, (0.0..=1.0).contains(&self.window_slope), "in [0, 1]");
-        require("reuse", self.reuse, positive(self.reuse), "above 0");
+        require("reuse", self.reuse, self.reuse > 0.0 && self.reuse <= 1000.0, "above 0 and at most 1000");
         let share = f64::from(self.search_share);
         require("search_share", share, (0.0..=1.0).contains(&share), "in [0, 1]");
         let share = f64::from(self.draw_margin_share);

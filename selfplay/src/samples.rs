@@ -233,7 +233,8 @@ impl Samples {
     fn reply(&self, index: usize, rules: &Rules) -> Vec<(u32, f32)> {
         let Ok(reply) = usize::try_from(self.replies[index]) else { return Vec::new() };
         let range = self.action_range(reply);
-        let places = self.action_indices[range.clone()].iter().map(|&[place, _]| rules.index_for_opponent(place));
+        let indices = self.action_indices[range.clone()].iter();
+        let places = indices.map(|&indices| rules.indices_for_opponent(indices)[0]);
         places.zip(self.policy[range].iter().copied()).collect()
     }
 }

@@ -16,11 +16,13 @@
 //! | array | type | shape | holds |
 //! |---|---|---|---|
 //! | `version` | u32 | 1 | version of this format, [`SHARD_VERSION`] |
+//! | `encoding` | u32 | 1 | version of what planes, scalars and policy mean, [`ENCODING_VERSION`] |
 //! | `ruleset` | u8 | any | name of the ruleset, UTF-8 |
 //! | `ruleset_fingerprint` | u8 | 8 | [`ruleset_fingerprint`] in ASCII: differs when any parameter does |
 //! | `shape` | u32 | 4 | files, ranks, `C`, `S` |
 //! | `rule_inputs` | f32 | R | the ruleset as the network sees it; follows the scalars of every position |
 //! | `run_seed`, `generation` | u64 | 1 | where the games come from |
+//! | `players` | u8 | any | who played them: the same text for the same player and settings, ASCII |
 //! | `planes` | u8 | N, C, P | binary planes, eight squares a byte, the first in the lowest bit |
 //! | `scalars` | f32 | N, S | numbers that hold for the whole position, in `[0, 1]` |
 //! | `action_offsets` | u64 | N + 1 | actions of sample `i`: `offsets[i]..offsets[i + 1]` |
@@ -43,7 +45,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use latrunculi_engine::Rules;
-use latrunculi_engine::encoding::{SCALARS, Shape, packed_plane_len};
+use latrunculi_engine::encoding::{ENCODING_VERSION, SCALARS, Shape, packed_plane_len};
 use latrunculi_engine::record::ruleset_fingerprint;
 use npyz::{AutoSerialize, Deserialize, NpyFile, WriterBuilder};
 
@@ -51,7 +53,7 @@ use crate::error::ShardError;
 use crate::samples::Samples;
 
 /// Version of the format.
-pub const SHARD_VERSION: u32 = 2;
+pub const SHARD_VERSION: u32 = 3;
 /// More samples than any shard has; what announces more is damaged.
 const SAMPLES_MAX: u64 = 1 << 31;
 
@@ -73,12 +75,14 @@ pub struct ShardInfo {
     pub run_seed: u64,
     /// Generation, from 0.
     pub generation: u64,
+    /// Who plays, and how: a text that is the same for the same player and the same settings, and else another.
+    pub players: String,
 }
 
 impl ShardInfo {
     /// Describes a generation under `rules`.
     #[must_use]
-    pub fn new(rules: &Rules, run_seed: u64, generation: u64) -> ShardInfo {
+    pub fn new(rules: &Rules, run_seed: u64, generation: u64, players: String) -> ShardInfo {
         let ruleset = rules.ruleset();
         ShardInfo {
             ruleset: ruleset.id.clone(),
@@ -86,6 +90,7 @@ impl ShardInfo {
             rule_inputs: rules.rule_inputs().to_vec(),
             run_seed,
             generation,
+            players,
         }
     }
 }
@@ -98,12 +103,12 @@ pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<(
     let beside = beside(path);
     let io = |attempt| move |source| ShardError::Io { path: path.to_owned(), attempt, source };
     let written = write_file(&beside, info, samples).map_err(io("writing it"));
+    let written = written.and_then(|()| fs::rename(&beside, path).map_err(io("putting it in its place")));
     if written.is_err() {
         // The unfinished file is of no use to anybody; that it cannot be removed either is no news.
         let _ = fs::remove_file(&beside);
         return written;
     }
-    fs::rename(&beside, path).map_err(io("putting it in its place"))?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
         && let Ok(folder) = File::open(folder)
     {
@@ -154,12 +159,14 @@ fn write_file(path: &Path, info: &ShardInfo, samples: &Samples) -> io::Result<()
     let (n, l) = (samples.len(), samples.policy.len());
     let numbers = stored_shape(shape);
     archive.array("version", &[1], &[SHARD_VERSION])?;
+    archive.array("encoding", &[1], &[ENCODING_VERSION])?;
     archive.array("ruleset", &[info.ruleset.len()], info.ruleset.as_bytes())?;
     archive.array("ruleset_fingerprint", &[info.fingerprint.len()], info.fingerprint.as_bytes())?;
     archive.array("shape", &[4], &numbers)?;
     archive.array("rule_inputs", &[info.rule_inputs.len()], &info.rule_inputs)?;
     archive.array("run_seed", &[1], &[info.run_seed])?;
     archive.array("generation", &[1], &[info.generation])?;
+    archive.array("players", &[info.players.len()], info.players.as_bytes())?;
     archive.array("planes", &[n, shape.planes, packed_plane_len(shape.area())], &samples.planes)?;
     archive.array("scalars", &[n, SCALARS.len()], &samples.scalars)?;
     archive.array("action_offsets", &[n + 1], &samples.action_offsets)?;
@@ -281,6 +288,12 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
     if version != SHARD_VERSION {
         return Err(ShardError::Version { path: path.to_owned(), found: version, known: SHARD_VERSION });
     }
+    let encoding: u32 = source.one("encoding")?;
+    if encoding != ENCODING_VERSION {
+        let reason =
+            format!("its samples are of version {encoding}, this program's are of {ENCODING_VERSION}; play anew");
+        return Err(source.fault("encoding", reason));
+    }
     let name = source.text("ruleset")?;
     let fingerprint = source.text("ruleset_fingerprint")?;
     let wanted = rules.ruleset();
@@ -299,6 +312,7 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
         rule_inputs: source.array("rule_inputs", &[Some(rules.rule_inputs().len() as u64)])?,
         run_seed: source.one("run_seed")?,
         generation: source.one("generation")?,
+        players: source.text("players")?,
     };
     let weights: Vec<f32> = source.array("weights", &[None])?;
     let n = weights.len() as u64;

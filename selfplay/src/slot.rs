@@ -9,7 +9,7 @@ use latrunculi_search::mcts::{self, Effort, SearchResult, Step};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::cache::{EvaluationCache, key_of_sight};
+use crate::cache::{EvaluationCache, key_of_question};
 use crate::openings::{Start, fork_choice};
 use crate::samples::{Sample, Samples};
 use crate::seeds::{GameKey, Purpose};
@@ -172,7 +172,7 @@ impl Slot {
             return;
         }
         let leaf = self.search.leaf();
-        self.leaf_key = key_of_sight(leaf.game);
+        self.leaf_key = key_of_question(leaf.game, leaf.legal_actions);
         if let Some(known) = cache.get(self.leaf_key, leaf.legal_actions.len()) {
             self.evaluation.clone_from(known);
             self.cache_hits += 1;

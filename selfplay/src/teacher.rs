@@ -1,8 +1,8 @@
-//! The teacher of the first generation: alpha-beta's judgement in place of a network.
+//! The teacher of the first generations: alpha-beta in place of a network.
 //!
-//! In the array rulesets random play shuffles to a draw, so that a fresh network would learn nothing from
-//! its own games. There are two teachers: alpha-beta plays both sides ([`AlphaBetaTeaching`]), or the tree
-//! search asks its static evaluation ([`Teacher`]). The first is much the stronger for the same time.
+//! In the array rulesets random play shuffles to a draw, so that a fresh network would learn nothing from its own games.
+//! Alpha-beta plays both sides ([`AlphaBetaTeaching`]). That the tree search asks its static evaluation ([`Teacher`]) is
+//! possible too, and much the weaker for the same time.
 
 use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits};
@@ -20,13 +20,11 @@ pub struct TeacherSettings {
     pub scale: f32,
     /// Probability of a draw where the sides are level, in `[0, 1)`.
     pub draw_share: f32,
-    /// Logit of an action that takes a man at once, where one that takes nothing has 0.
-    pub gain_logit: f32,
 }
 
 impl Default for TeacherSettings {
     fn default() -> Self {
-        TeacherSettings { scale: 300.0, draw_share: 0.1, gain_logit: 2.0 }
+        TeacherSettings { scale: 300.0, draw_share: 0.1 }
     }
 }
 
@@ -40,9 +38,6 @@ impl TeacherSettings {
         }
         if !(0.0..1.0).contains(&self.draw_share) {
             faults.push(format!("draw_share = {} must be in [0, 1)", self.draw_share));
-        }
-        if !self.gain_logit.is_finite() {
-            faults.push(format!("gain_logit = {} must be a number", self.gain_logit));
         }
         faults
     }
@@ -162,7 +157,11 @@ impl AlphaBetaTeacher {
     }
 }
 
-/// Answers with alpha-beta's static evaluation, squashed, and a policy that prefers captures.
+/// Logit of an action that takes a man at once, where one that takes nothing has 0.
+const GAIN_LOGIT: f32 = 2.0;
+
+/// Answers with alpha-beta's static evaluation, squashed, and a policy that prefers captures: an evaluator where there is
+/// no network, as in tests.
 #[derive(Clone, Debug)]
 pub struct Teacher {
     heuristic: LatrunculiHeuristic,
@@ -191,7 +190,7 @@ impl Evaluator<GameState> for Teacher {
             evaluation.policy_logits.clear();
             evaluation.policy_logits.extend(actions.iter().map(|&action| {
                 let men = self.heuristic.gain(game, action) as f32 / 100.0;
-                men.clamp(0.0, 2.0) * self.settings.gain_logit
+                men.clamp(0.0, 2.0) * GAIN_LOGIT
             }));
         }
         Ok(())

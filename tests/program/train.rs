@@ -158,6 +158,7 @@ fn a_run_that_is_killed_goes_on_as_if_nothing_had_been() {
     let mut child = command.spawn().unwrap();
     let mut kills = 0;
     let begun = Instant::now();
+    let mut has_played = false;
     // Killed whenever a generation more is on the disk, and somewhat later each time.
     for generation in 1..=3 {
         let checkpoint = broken.join(format!("checkpoints/{generation:06}.safetensors"));
@@ -172,6 +173,14 @@ fn a_run_that_is_killed_goes_on_as_if_nothing_had_been() {
             kills += 1;
         }
         child.wait().unwrap();
+        let model = broken.join("export/model.safetensors");
+        if model.exists() {
+            let agent = format!("net:{},sims=1", model.display());
+            let output =
+                program().args(["match", &agent, "random", "--ruleset", "bell", "--games", "2"]).output().unwrap();
+            has_played |= output.status.success();
+            assert!(output.status.success(), "{}", text(&output.stderr));
+        }
         child = program()
             .args(["train", "--resume"])
             .arg(&broken)
@@ -182,6 +191,7 @@ fn a_run_that_is_killed_goes_on_as_if_nothing_had_been() {
     }
     assert!(child.wait().unwrap().success());
     assert!(kills > 0, "the run was killed at least once");
+    assert!(has_played, "before its end the run has a model that plays");
     let (whole, broken) = (contents(&whole), contents(&broken));
     assert_eq!(whole.keys().collect::<Vec<_>>(), broken.keys().collect::<Vec<_>>());
     for (name, bytes) in &whole {
@@ -200,6 +210,12 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
         (&["evaluation.baseline=strong"], &["alphabeta:nodes="]),
         (&["evaluation.baseline=human"], &["play"]),
         (&["evaluation.baseline=net:nowhere.safetensors"], &["evaluation.baseline", "nowhere.safetensors"]),
+        (
+            &["evaluation.anchors=[\"random\", \"net:nowhere.safetensors\"]"],
+            &["evaluation.anchors", "nowhere.safetensors"],
+        ),
+        (&["selfplay.search.mode.gumbel.maxvisit_init=-100"], &["selfplay.search.mode.gumbel.maxvisit_init"]),
+        (&["evaluation.opening_actions=100000", "replay.reuse=1e15"], &["opening_actions = 100000", "replay.reuse"]),
         (&["seed=yes"], &["seed"]),
         (&["device=cpuu"], &["cpu"]),
         (&["budget.minutes"], &["key=value"]),
@@ -298,13 +314,18 @@ fn a_configuration_changes_only_when_it_is_said() {
     assert_eq!(refused.status.code(), Some(1));
     let said = text(&refused.stderr);
     assert!(said.contains("replay.reuse: was 1.0, is 2.5") && said.contains("--set replay.reuse=2.5"), "{said}");
-    let refused = resume_with(&["replay.reuse=2.5", "seed=2", "network.blocks=2"]);
+    let refused = resume_with(&["replay.reuse=2.5", "seed=2", "network.blocks=2", "precision=bf16"]);
     assert_eq!(refused.status.code(), Some(1));
     let said = text(&refused.stderr);
-    assert!(said.contains("seed: was 1, is 2") && said.contains("network.blocks: was 1, is 2"), "{said}");
+    for fixed in ["seed: was 1, is 2", "network.blocks: was 1, is 2", "precision: was \"f32\", is \"bf16\""] {
+        assert!(said.contains(fixed), "{said}");
+    }
+    let left = [run.join(".result.json.1.unfinished"), run.join("shards/000000.journal")];
+    left.iter().for_each(|path| fs::write(path, "left by a kill").unwrap());
     let changed = resume_with(&["replay.reuse=2.5", "budget.generations=2"]);
     assert!(changed.status.success(), "{}", text(&changed.stderr));
     assert!(run.join("shards/000001.npz").is_file(), "it went on");
+    assert!(!left.iter().any(|path| path.exists()), "what a kill left is gone");
     assert!(resume_with(&[]).status.success(), "what was said once holds");
     let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();
     let provenance: serde_json::Value = serde_json::from_str(&provenance).unwrap();

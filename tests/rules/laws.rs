@@ -1,9 +1,11 @@
 //! Laws that hold under every shipped ruleset, checked on random games.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use latrunculi_engine::encoding::{self, EncodedPosition, Shape};
+use latrunculi_engine::ruleset::RemovalScope;
 use latrunculi_engine::{Action, GameState, Phase, Player, Position, Rules, Square, SquareSet, Symmetry, presets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,19 +20,23 @@ fn on_random_games(games: u64, actions_max: usize, law: impl Fn(&GameState, &[Ac
     for id in presets::NAMES {
         let rules = rules(id);
         for game in 0..games {
-            let mut random = ChaCha8Rng::seed_from_u64(game);
-            let mut state = GameState::new(Arc::clone(&rules));
-            let mut actions = Vec::new();
-            for _ in 0..actions_max {
-                state.legal_actions(&mut actions);
-                if actions.is_empty() {
-                    break;
-                }
-                let action = actions[random.random_range(0..actions.len())];
-                law(&state, &actions, action);
-                state.play(action);
-            }
+            play_at_random(&rules, game, actions_max, &law);
         }
+    }
+}
+
+fn play_at_random(rules: &Arc<Rules>, seed: u64, actions_max: usize, law: &impl Fn(&GameState, &[Action], Action)) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut state = GameState::new(Arc::clone(rules));
+    let mut actions = Vec::new();
+    for _ in 0..actions_max {
+        state.legal_actions(&mut actions);
+        if actions.is_empty() {
+            break;
+        }
+        let action = actions[random.random_range(0..actions.len())];
+        law(&state, &actions, action);
+        state.play(action);
     }
 }
 
@@ -216,24 +222,47 @@ fn every_game_ends_by_the_cap() {
 
 #[test]
 fn policy_places_of_legal_actions_differ_and_mirror() {
-    on_random_games(1, 200, |state, actions, _| {
-        let rules = state.rules();
-        let shape = Shape::of(rules);
-        let mut places = HashSet::new();
-        for &action in actions {
-            let indices = rules.action_indices(state.position(), action);
-            assert!(indices[0] < shape.policy_len() as u32 && indices[1] <= shape.policy_len() as u32);
-            // Lines of one removal may begin on the same square; everything else has its own place.
-            let is_removal = !rules.chosen_victims(state.position(), action).is_empty();
-            assert!(places.insert(indices) || is_removal, "{action:?} shares its place\n{}", context(state));
-            for symmetry in rules.augmentations() {
-                let mapped = rules.map_position(symmetry, state.position());
-                let image = rules.map_action(state.position(), symmetry, action);
-                let expected = rules.action_indices(&mapped, image);
-                assert!(is_removal || rules.mapped_indices(symmetry, indices) == expected, "{action:?} {symmetry:?}");
-            }
+    on_random_games(1, 200, |state, actions, _| assert_places_differ_and_mirror(state, actions));
+}
+
+fn assert_places_differ_and_mirror(state: &GameState, actions: &[Action]) {
+    let rules = state.rules();
+    let shape = Shape::of(rules);
+    let mut places = HashSet::new();
+    for &action in actions {
+        let indices = rules.action_indices(state.position(), action);
+        assert!(indices[0] < shape.policy_len() as u32 && indices[1] <= shape.policy_len() as u32);
+        assert!(places.insert(indices), "{action:?} shares its place\n{}", context(state));
+        for symmetry in rules.augmentations() {
+            let mapped = rules.map_position(symmetry, state.position());
+            let image = rules.map_action(state.position(), symmetry, action);
+            let expected = rules.action_indices(&mapped, image);
+            assert_eq!(
+                rules.mapped_indices(symmetry, indices),
+                expected,
+                "{action:?} {symmetry:?}\n{}",
+                context(state)
+            );
         }
-    });
+    }
+}
+
+#[test]
+fn policy_places_of_removals_differ_and_mirror_whatever_one_takes() {
+    for scope in [RemovalScope::One, RemovalScope::Line, RemovalScope::All] {
+        let mut ruleset = presets::ruleset("beads").unwrap();
+        ruleset.capture.removal_scope = scope;
+        let rules = Arc::new(Rules::new(&ruleset).unwrap());
+        let several = Cell::new(0);
+        for game in 0..60 {
+            play_at_random(&rules, game, 300, &|state, actions, _| {
+                assert_places_differ_and_mirror(state, actions);
+                let removed = actions.iter().map(|&action| rules.chosen_victims(state.position(), action).len());
+                several.set(several.get() + removed.filter(|&pieces| pieces > 1).count());
+            });
+        }
+        assert!(scope == RemovalScope::One || several.get() > 0, "{scope:?}: no removal takes several pieces");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn games_written_down_come_back_and_a_torn_end_is_forgotten() {
     let games = play(&plan(&rules, 6, false), 1);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("000003.journal");
-    let info = ShardInfo::new(&rules, 7, 3);
+    let info = ShardInfo::new(&rules, 7, 3, "somebody".to_owned());
     let open = || Journal::open(&path, &rules, &info).unwrap();
 
     let (journal, found) = open();
@@ -40,10 +40,14 @@ fn games_written_down_come_back_and_a_torn_end_is_forgotten() {
         assert_eq!(fs::read(&path).unwrap(), three, "the broken end is overwritten");
     }
 
-    let (journal, found) = Journal::open(&path, &rules, &ShardInfo::new(&rules, 7, 4)).unwrap();
-    assert!(found.is_empty(), "games of another generation are of no use");
-    journal.remove().unwrap();
-    assert!(!path.exists());
+    for (generation, players) in [(4, "somebody"), (3, "somebody else")] {
+        fs::write(&path, &three).unwrap();
+        let other = ShardInfo::new(&rules, 7, generation, players.to_owned());
+        let (journal, found) = Journal::open(&path, &rules, &other).unwrap();
+        assert!(found.is_empty(), "games of another generation or of another player are of no use");
+        journal.remove().unwrap();
+        assert!(!path.exists());
+    }
     fs::write(&path, b"no journal").unwrap();
     assert!(open().1.is_empty());
     let nowhere = folder.path().join("nowhere/000003.journal");

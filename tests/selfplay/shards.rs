@@ -5,7 +5,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use latrunculi_engine::encoding::ENCODING_VERSION;
+use latrunculi_selfplay::shard::SHARD_VERSION;
 use latrunculi_selfplay::{ShardError, ShardInfo, read_shard, write_shard};
+use npyz::WriterBuilder;
 
 use crate::{rules, samples};
 
@@ -15,7 +18,7 @@ fn a_shard_comes_back_as_it_was() {
     for name in ["bell", "dutch", "falkener", "beads"] {
         let rules = rules(name);
         let path = folder.path().join(format!("{name}.npz"));
-        let (info, samples) = (ShardInfo::new(&rules, 7, 3), samples(&rules));
+        let (info, samples) = (ShardInfo::new(&rules, 7, 3, "somebody".to_owned()), samples(&rules));
         write_shard(&path, &info, &samples).unwrap();
         let (found_info, found) = read_shard(&path, &rules).unwrap();
         assert_eq!((found_info, found), (info.clone(), samples.clone()));
@@ -31,7 +34,7 @@ fn whatever_is_wrong_with_a_shard_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npz");
     let bell = rules("bell");
-    write_shard(&path, &ShardInfo::new(&bell, 7, 3), &samples(&bell)).unwrap();
+    write_shard(&path, &ShardInfo::new(&bell, 7, 3, "somebody".to_owned()), &samples(&bell)).unwrap();
     assert!(matches!(read_shard(&path, &rules("bell-8x8")), Err(ShardError::Ruleset { .. })));
     assert!(matches!(read_shard(Path::new("no/such/file"), &bell), Err(ShardError::Io { .. })));
     assert!(matches!(read_shard(folder.path(), &bell), Err(ShardError::Broken { .. } | ShardError::Io { .. })));
@@ -73,6 +76,21 @@ fn an_array_that_unpacks_to_more_than_it_may_hold_is_not_unpacked() {
 }
 
 #[test]
+fn samples_of_another_encoding_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    let mut zip = npyz::npz::NpzWriter::new(fs::File::create(&path).unwrap());
+    for (name, value) in [("version", SHARD_VERSION), ("encoding", ENCODING_VERSION - 1)] {
+        let mut array = zip.array(name, Default::default()).unwrap().default_dtype().shape(&[1]).begin_nd().unwrap();
+        array.push(&value).unwrap();
+        array.finish().unwrap();
+    }
+    drop(zip);
+    let error = read_shard(&path, &rules("bell")).unwrap_err().to_string();
+    assert!(error.contains("a.npz") && error.contains("play anew"), "{error}");
+}
+
+#[test]
 fn numpy_reads_a_shard() {
     const SCRIPT: &str = r#"
 import sys, numpy
@@ -81,7 +99,7 @@ files, ranks, planes, scalars = (int(n) for n in shard["shape"])
 n = len(shard["weights"])
 bits = numpy.unpackbits(shard["planes"], axis=2, bitorder="little", count=files * ranks)
 board = bits.reshape(n, planes, ranks, files)
-assert shard["version"][0] == 2 and bytes(shard["ruleset"]).decode() == "bell"
+assert shard["version"][0] == 3 and shard["encoding"][0] == 3 and bytes(shard["ruleset"]).decode() == "bell"
 assert (board[:, 13] == 1).all(), "the last plane is the board"
 assert board[:, 0].sum() > 0 and not (board[:, 0] & board[:, 2]).any()
 offsets = shard["action_offsets"]
@@ -101,7 +119,7 @@ print(n)
     let path = folder.path().join("a.npz");
     let rules = rules("bell");
     let samples = samples(&rules);
-    write_shard(&path, &ShardInfo::new(&rules, 7, 3), &samples).unwrap();
+    write_shard(&path, &ShardInfo::new(&rules, 7, 3, "somebody".to_owned()), &samples).unwrap();
     let output = Command::new("python3").args(["-c", SCRIPT]).arg(&path).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), samples.len().to_string());

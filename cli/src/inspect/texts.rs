@@ -20,9 +20,8 @@ pub(super) fn toml(path: &Path) -> anyhow::Result<Report> {
     let text = read_text(path, TEXT_BYTES_MAX)?;
     let table: toml::Table =
         text.parse().map_err(|error: toml::de::Error| anyhow::anyhow!("{}: {error}", path.display()))?;
-    if table.contains_key("selfplay") || table.contains_key("training") {
-        let config: TrainConfig = toml::from_str(&text)
-            .map_err(|error| anyhow::anyhow!("{}: not a training configuration: {error}", path.display()))?;
+    if TrainConfig::is_meant(&table) {
+        let config = TrainConfig::read(path, &[])?;
         let mut report = Report::new("training configuration", path);
         report.add("ruleset", config.ruleset);
         report.add("seed", config.seed);

@@ -1,15 +1,14 @@
 //! The end of a run: the final matches, the model, the exported files.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{EncodingNames, ExportFormat, Measurement, Model, ModelHistory, ModelInfo};
+use latrunculi_eval::statistics::Confidence;
+use latrunculi_model::{EncodingNames, ExportFormat, MeasuredMargin, Measurement, Model, ModelHistory, ModelInfo};
 use serde_json::json;
 
-use super::judge::Judge;
 use super::run::TrainingRun;
 use crate::curves;
 use crate::export::Exports;
@@ -22,16 +21,14 @@ impl TrainingRun {
         let begun = Instant::now();
         let verdict = self.measure(&self.judge, self.config.evaluation.final_pairs, u64::from(u32::MAX))?;
         let match_secs = begun.elapsed().as_secs_f64();
-        let mut strength = vec![self.measurement(&verdict)];
-        for anchor in &self.config.evaluation.anchors {
-            let judge = Judge::new(Arc::clone(&self.rules), &self.config, anchor).context("evaluation.anchors")?;
-            let verdict = self.measure(&judge, self.config.evaluation.pairs, u64::from(u32::MAX))?;
-            strength.push(self.measurement(&verdict));
+        let mut strength = vec![self.measurement(&verdict, self.config.evaluation.final_pairs)];
+        for judge in &self.anchors {
+            let verdict = self.measure(judge, self.config.evaluation.pairs, u64::from(u32::MAX))?;
+            strength.push(self.measurement(&verdict, self.config.evaluation.pairs));
         }
         let model = self.model(strength)?;
-        let model_path = self.folder.export_path("model.safetensors");
-        model.save(&model_path)?;
-        let mut written = vec![format!("wrote {}", model_path.display())];
+        model.save(&self.folder.model_path())?;
+        let mut written = vec![format!("wrote {}", self.folder.model_path().display())];
         let exports = Exports {
             folder: self.folder.export_path(""),
             name: "model".to_owned(),
@@ -51,7 +48,7 @@ impl TrainingRun {
             self.state.games,
             self.state.samples,
             self.trainer.counters().steps,
-            self.elapsed_secs() / 60.0 - match_secs / 60.0,
+            self.state.elapsed_secs / 60.0,
             match_secs,
         ));
         self.display.say(&format!("score against {verdict}"));
@@ -61,7 +58,8 @@ impl TrainingRun {
         Ok(())
     }
 
-    fn model(&self, strength: Vec<Measurement>) -> anyhow::Result<Model> {
+    /// Returns the network as it is now, with what is known of it.
+    pub(super) fn model(&self, strength: Vec<Measurement>) -> anyhow::Result<Model> {
         let history = ModelHistory {
             program: Some(format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
             commit: provenance::COMMIT.map(str::to_owned),
@@ -83,18 +81,22 @@ impl TrainingRun {
         Ok(Model { network: self.trainer.averaged_network()?, info })
     }
 
-    /// Returns a verdict of the final matches with the command that plays such a match again.
-    fn measurement(&self, verdict: &Verdict) -> Measurement {
-        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin: _ } = verdict.clone();
+    /// Returns a verdict of the final matches, of `pairs` openings, with the command that plays such a match again.
+    fn measurement(&self, verdict: &Verdict, pairs: u64) -> Measurement {
+        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin } = verdict.clone();
         let command = format!(
             "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {} --games {} --opening {} \
              --seed {}",
             self.config.ruleset,
-            wins + draws + losses,
+            2 * pairs,
             self.config.evaluation.opening_actions,
             self.config.seed
         );
         let what = format!("against {opponent}, with {simulations} simulations");
-        Measurement { what, wins, draws, losses, score, lower, upper, command }.rounded()
+        let margin = margin.map(|margin| {
+            let interval = margin.interval(Confidence::NINETY_FIVE);
+            MeasuredMargin { mean: margin.value, lower: interval.lower, upper: interval.upper }
+        });
+        Measurement { what, wins, draws, losses, score, lower, upper, margin, command }.rounded()
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Learnt {
 pub(crate) fn learn(trainer: &mut Trainer, lesson: &Lesson<'_>, watch: &dyn Fn(u64) -> bool) -> anyhow::Result<Learnt> {
     let begun = Instant::now();
     let mut draw = lesson.window.draw(lesson.key.stream(Purpose::Training));
-    let mut reports = Vec::with_capacity(lesson.steps as usize);
+    let mut reports = Vec::new();
     for step in 0..lesson.steps {
         if !watch(step) {
             return Err(SelfPlayError::Stopped.into());

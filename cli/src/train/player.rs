@@ -11,6 +11,8 @@ use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::games::{LaneEvaluator, Watch};
 use latrunculi_selfplay::{Journal, PlayedGame, Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, play_games};
 
+use serde_json::json;
+
 use super::turnstile::Turnstile;
 use crate::train_config::TrainConfig;
 
@@ -53,6 +55,20 @@ pub(crate) fn plan(config: &TrainConfig, rules: &Arc<Rules>, generation: u64) ->
         teaching: is_taught.then_some(teacher.alphabeta),
         parallel_trees: config.games.parallel_trees,
     }
+}
+
+/// Returns a text that is the same for the same player with the same settings: `network` with this precision, or alpha-beta
+/// where the plan says so.
+///
+/// # Errors
+/// When the device of the network fails.
+pub(crate) fn players(plan: &SelfPlayPlan, network: Option<&Network>, precision: Precision) -> anyhow::Result<String> {
+    let settings = json!({ "settings": plan.settings, "teaching": plan.teaching, "games": plan.games });
+    let settings = crc32fast::hash(settings.to_string().as_bytes());
+    Ok(match (&plan.teaching, network) {
+        (None, Some(network)) => format!("network {} {precision} {settings:08x}", network.fingerprint()?),
+        _ => format!("alphabeta {settings:08x}"),
+    })
 }
 
 /// Tells whether games of this plan come out the same, bit by bit, when some of them were played before.

@@ -12,13 +12,13 @@ use super::learner::Learnt;
 use super::player::Played;
 use crate::train_config::TrainConfig;
 
-/// Sums up the games of a generation and the work that they took.
-pub(crate) fn of_games(played: &Played, lanes: usize, in_flight: usize) -> Map<String, Value> {
+/// Sums up the games of a generation, in which `first_player` began, and the work that they took.
+pub(crate) fn of_games(played: &Played, first_player: Player, lanes: usize, in_flight: usize) -> Map<String, Value> {
     let games = &played.games;
     let count = games.len().max(1) as f64;
     let share = |is_so: &dyn Fn(&PlayedGame) -> bool| games.iter().filter(|game| is_so(game)).count() as f64 / count;
     let draw_rate = share(&|game| game.outcome.winner.is_none());
-    let first_wins = share(&|game| game.outcome.winner == Some(Player::First));
+    let first_wins = share(&|game| game.outcome.winner == Some(first_player));
     // Who was taken to have lost, and whether he has.
     let resigned = games.iter().filter(|game| game.resigned.is_some()).count();
     let wrongly = |game: &PlayedGame| game.resigned.is_some_and(|loser| game.outcome.winner != Some(loser.opponent()));

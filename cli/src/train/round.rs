@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use latrunculi_engine::Player;
 use latrunculi_engine::encoding::Shape;
 use latrunculi_eval::learning::Verdict;
 use latrunculi_eval::statistics::{Confidence, GameResult, Trinomial};
@@ -40,9 +39,13 @@ impl TrainingRun {
         let begun = Instant::now();
         let round = self.next_round();
         let generation = self.state.generations;
-        let info = ShardInfo::new(&self.rules, self.config.seed, generation);
+        let plan = player::plan(&self.config, &self.rules, generation);
+        let players = player::players(&plan, Some(&self.trainer.averaged_network()?), self.state.precision)?;
+        let info = ShardInfo::new(&self.rules, self.config.seed, generation, players);
         let journal = match round.plays {
-            Some(generation) if self.keeps_journal(generation) => {
+            Some(generation)
+                if player::may_be_split(&plan, self.config.games.lanes, self.device, self.state.precision) =>
+            {
                 Some(Journal::open(&self.folder.journal_path(generation), &self.rules, &info)?)
             }
             _ => None,
@@ -66,7 +69,8 @@ impl TrainingRun {
             self.window.add(generation, samples);
             let is_taught = player::is_taught(&self.config, generation);
             metrics.insert("teacher".to_owned(), json!(is_taught));
-            metrics.append(&mut report::of_games(played, self.config.games.lanes, self.config.games.in_flight));
+            let (first_player, games) = (self.rules.ruleset().first_player, &self.config.games);
+            metrics.append(&mut report::of_games(played, first_player, games.lanes, games.in_flight));
             if !is_taught {
                 self.state.first_player = Some(self.first_player(&played.games));
             }
@@ -103,12 +107,6 @@ impl TrainingRun {
         let every = self.config.evaluation.every;
         let measures = every > 0 && generation > 0 && generation.is_multiple_of(every) && !is_taught;
         Round { plays: Some(generation), learns_first, measures }
-    }
-
-    /// Tells whether the games of a generation are written down as they end.
-    fn keeps_journal(&self, generation: u64) -> bool {
-        let plan = player::plan(&self.config, &self.rules, generation);
-        player::may_be_split(&plan, self.config.games.lanes, self.device, self.state.precision)
     }
 
     /// Plays and learns, one after the other or both at once.
@@ -233,7 +231,12 @@ impl TrainingRun {
         self.state.events_bytes = self.events.bytes();
         self.state.elapsed_secs = self.elapsed_secs();
         self.restart_clock();
-        self.state.save(&self.folder, &self.trainer)
+        self.state.save(&self.folder, &self.trainer)?;
+        if self.trainer.counters().steps > 0 {
+            // For whoever wants to play against the run before its end.
+            self.model(Vec::new())?.save(&self.folder.model_path())?;
+        }
+        Ok(())
     }
 
     fn say_round(&self, metrics: &Map<String, Value>, learnt: &Learnt, verdict: Option<&Verdict>) {
@@ -260,7 +263,7 @@ impl TrainingRun {
     fn first_player(&self, games: &[PlayedGame]) -> Measurement {
         let mut results = Trinomial::default();
         for game in games {
-            results.record(GameResult::for_player(game.outcome.winner, Player::First));
+            results.record(GameResult::for_player(game.outcome.winner, self.rules.ruleset().first_player));
         }
         let simulations = self.config.selfplay.simulations;
         let interval = results.credible_interval(Confidence::NINETY_FIVE);
@@ -273,6 +276,7 @@ impl TrainingRun {
             score: results.mean().unwrap_or(0.5),
             lower: interval.lower,
             upper: interval.upper,
+            margin: None,
             command: format!(
                 "latrunculi match {} {} --ruleset {} --games {}",
                 agent(1),

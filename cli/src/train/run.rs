@@ -35,6 +35,8 @@ pub(super) struct TrainingRun {
     pub(super) window: ReplayWindow,
     pub(super) state: RunState,
     pub(super) judge: Judge,
+    /// Of the matches against others at the end.
+    pub(super) anchors: Vec<Judge>,
     pub(super) events: Events,
     pub(super) display: Display,
     pub(super) stop: Arc<AtomicBool>,
@@ -54,7 +56,7 @@ impl TrainingRun {
         let rules = rulesets_source::load(&config.ruleset)?;
         let shape = Shape::of(&rules);
         config.validate(&shape)?;
-        let judge = judge(&rules, &config)?;
+        let (judge, anchors) = judges(&rules, &config)?;
         let device = Device::open(config.device.parse()?)?;
         let folder = RunDir::create(&folder.unwrap_or_else(|| free_folder(config_path, &config)))?;
         let ruleset_text = rules.ruleset().to_toml();
@@ -90,6 +92,7 @@ impl TrainingRun {
             window,
             state,
             judge,
+            anchors,
             events,
             display,
             stop,
@@ -120,7 +123,8 @@ impl TrainingRun {
         if ruleset_fingerprint(rules.ruleset()) != state.ruleset {
             bail!("{}: the rules are not those that the run began with; put them back", ruleset_path.display());
         }
-        let judge = judge(&rules, &config)?;
+        let (judge, anchors) = judges(&rules, &config)?;
+        folder.forget_unfinished(state.generations);
         trainer.set_config(&config.training)?;
         let mut resumption = provenance::of(device);
         resumption["settings"] = json!(settings);
@@ -146,6 +150,7 @@ impl TrainingRun {
             window,
             state,
             judge,
+            anchors,
             events,
             display,
             stop,
@@ -246,8 +251,12 @@ pub(super) fn is_stop(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(SelfPlayError::Stopped))
 }
 
-fn judge(rules: &Arc<Rules>, config: &TrainConfig) -> anyhow::Result<Judge> {
-    Judge::new(Arc::clone(rules), config, &config.evaluation.baseline).context("evaluation.baseline")
+/// Returns who judges by the baseline, and who by the anchors.
+fn judges(rules: &Arc<Rules>, config: &TrainConfig) -> anyhow::Result<(Judge, Vec<Judge>)> {
+    let judge = |opponent: &str| Judge::new(Arc::clone(rules), config, opponent);
+    let baseline = judge(&config.evaluation.baseline).context("evaluation.baseline")?;
+    let anchors = config.evaluation.anchors.iter().map(|anchor| judge(anchor)).collect::<anyhow::Result<_>>();
+    Ok((baseline, anchors.context("evaluation.anchors")?))
 }
 
 /// Reads the newest shards that fill the window.

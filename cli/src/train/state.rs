@@ -78,26 +78,29 @@ impl RunState {
     /// # Errors
     /// Every difference, and the way out.
     pub(super) fn allow(&self, config: &TrainConfig, settings: &[String]) -> anyhow::Result<()> {
-        let differences = differences(&self.config, &config.to_text()?)?;
+        // Read and written again, so that a value that later versions know has its default here too.
+        let was: TrainConfig = toml::from_str(&self.config).context("the configuration in the checkpoint")?;
+        let differences = differences(&was.to_text()?, &config.to_text()?)?;
         let is_set = |key: &str| {
             let mut keys = settings.iter().filter_map(|setting| setting.split_once('=')).map(|(key, _)| key.trim());
             keys.any(|set| key == set || key.strip_prefix(set).is_some_and(|rest| rest.starts_with('.')))
         };
         let (asked, silent): (Vec<_>, Vec<_>) = differences.iter().partition(|difference| is_set(&difference.key));
         if !silent.is_empty() {
+            let meant: Vec<String> =
+                silent.iter().map(|difference| format!("--set {}={}", difference.key, difference.now)).collect();
             bail!(
-                "config.toml has been changed since the last checkpoint:\n{}\nundo this, or say that it is meant, as with \
-                 --set {}={}",
+                "config.toml has been changed since the last checkpoint:\n{}\nundo this, or say that it is meant, with {}",
                 list(&silent),
-                silent[0].key,
-                silent[0].now
+                meant.join(" ")
             );
         }
-        let is_fixed = |key: &str| key == "seed" || key == "ruleset" || key.starts_with("network.");
+        let is_fixed = |key: &str| ["seed", "ruleset", "precision"].contains(&key) || key.starts_with("network.");
         let fixed: Vec<_> = asked.into_iter().filter(|difference| is_fixed(&difference.key)).collect();
         if !fixed.is_empty() {
             bail!(
-                "a run keeps its seed, its ruleset and its network; begin a new one to change them:\n{}",
+                "a run keeps its seed, its ruleset, its network and the precision of its play; begin a new one to change \
+                 them:\n{}",
                 list(&fixed)
             );
         }
@@ -150,7 +153,25 @@ fn flatten(key: &str, value: &toml::Value, values: &mut BTreeMap<String, String>
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    #[test]
+    fn a_value_that_an_older_version_did_not_have_is_no_change() {
+        let smoke = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
+        let mut config = TrainConfig::read(&smoke, &[]).unwrap();
+        let rules = Rules::new(&latrunculi_engine::presets::ruleset("bell").unwrap()).unwrap();
+        let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
+        let older = state.config.replace("draw_margin_full = 1.0\n", "");
+        assert_ne!(older, state.config);
+        state.config = older;
+        state.allow(&config, &[]).unwrap();
+        config.replay.draw_margin_full = 0.5;
+        config.seed += 1;
+        let fault = state.allow(&config, &[]).unwrap_err().to_string();
+        assert!(fault.contains("--set replay.draw_margin_full=0.5 --set seed=2"), "{fault}");
+    }
 
     #[test]
     fn every_value_that_differs_is_named_by_its_whole_key() {

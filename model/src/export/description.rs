@@ -11,7 +11,7 @@ use crate::graph::{Graph, Output};
 use crate::model_file::Model;
 
 /// Version of the description.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Returns the description of `graph`, which was made from `model`, as docs/FORMATS.md defines it.
 pub(super) fn describe(model: &Model, graph: &Graph) -> Value {
@@ -107,19 +107,21 @@ fn policy(shape: &Shape) -> Value {
     json!({
         "length": shape.policy_len(),
         "squares": "square_index, seen from the player to act",
-        "logit": "the entry of the action's part; for a move with a chosen victim that of move plus that of victim",
+        "logit": "the entry of the action's part; for a move with a chosen victim that of move plus that of victim, for a removed line \
+                  those of its two ends",
         "parts": [
             part("move", 0, moves, "from * squares + to",
                 "a1-a4: a step, slide, jump or chain of jumps, and each move of a continuation; of a chain only the \
                  first square and the last count"),
             part("place_man", moves, area, "square", "@c3: a man is placed"),
             part("place_dux", moves + area, area, "square", "D@c3: the dux is placed"),
-            part("remove", moves + 2 * area, area, "lowest index among the removed squares",
-                "xd4+e4: bound pieces are removed; where one removal takes them all, all of them"),
+            part("remove", moves + 2 * area, area, "square; the two ends of a line are added",
+                "xd4 or xd4+e4: a bound piece, or a line of them, is removed; where a removal takes all, see pass"),
             part("victim", moves + 3 * area, area, "square",
                 "d2-d3xe3: a move that takes one of several pieces at the mover's choice; added to the entry of move"),
             part("stop", moves + 4 * area, 1, "0", "stop: a continuation is declined"),
-            part("pass", moves + 4 * area + 1, 1, "0", "pass: nothing else is possible"),
+            part("pass", moves + 4 * area + 1, 1, "0",
+                "pass: nothing else is possible; xd4+e4 where a removal takes all bound pieces, which is never possible beside pass"),
         ],
     })
 }

@@ -43,6 +43,82 @@ impl Settings {
     pub fn puct() -> Settings {
         Settings { mode: Mode::Puct(PuctSettings::default()), ..Settings::default() }
     }
+
+    /// Returns every reason why these settings cannot be used; empty when they can.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        require(&mut faults, "draw_value", self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
+        match &self.mode {
+            Mode::Gumbel(gumbel) => gumbel.add_faults(&mut faults),
+            Mode::Puct(puct) => puct.add_faults("mode.puct", &mut faults),
+        }
+        faults
+    }
+}
+
+/// Adds what is wrong with a value, if it is not `good`.
+fn require(faults: &mut Vec<String>, name: &str, value: f32, good: bool, range: &str) {
+    if !good {
+        faults.push(format!("{name} = {value} must be {range}"));
+    }
+}
+
+fn is_not_negative(value: f32) -> bool {
+    value >= 0.0 && value.is_finite()
+}
+
+fn is_above_zero(value: f32) -> bool {
+    value > 0.0 && value.is_finite()
+}
+
+impl GumbelSettings {
+    fn add_faults(&self, faults: &mut Vec<String>) {
+        let mut check = |name: &str, value: f32, good: bool, range: &str| {
+            require(faults, &format!("mode.gumbel.{name}"), value, good, range);
+        };
+        check("maxvisit_init", self.maxvisit_init, is_not_negative(self.maxvisit_init), "at least 0");
+        match self.q_scale {
+            QScale::MinMax { value_scale, range_min } => {
+                check("q_scale.min_max.value_scale", value_scale, is_not_negative(value_scale), "at least 0");
+                check("q_scale.min_max.range_min", range_min, is_above_zero(range_min), "above 0");
+            }
+            QScale::Absolute { c_scale } => {
+                check("q_scale.absolute.c_scale", c_scale, is_not_negative(c_scale), "at least 0");
+            }
+        }
+        if self.considered == Considered::Fixed(0) {
+            faults.push("mode.gumbel.considered.fixed = 0 must be at least 1".to_owned());
+        }
+        if let Interior::Puct(puct) = &self.interior {
+            puct.add_faults("mode.gumbel.interior.puct", faults);
+        }
+    }
+}
+
+impl PuctSettings {
+    fn add_faults(&self, place: &str, faults: &mut Vec<String>) {
+        let mut check = |name: &str, value: f32, good: bool, range: &str| {
+            require(faults, &format!("{place}.{name}"), value, good, range);
+        };
+        for (name, value) in [
+            ("c_puct", self.c_puct),
+            ("c_puct_log", self.c_puct_log),
+            ("fpu_reduction", self.fpu_reduction),
+            ("fpu_reduction_noised_root", self.fpu_reduction_noised_root),
+            ("forced_playouts", self.forced_playouts),
+        ] {
+            check(name, value, is_not_negative(value), "at least 0");
+        }
+        for (name, value) in [
+            ("c_puct_base", self.c_puct_base),
+            ("root_policy_temperature", self.root_policy_temperature),
+            ("noise_concentration", self.noise_concentration),
+        ] {
+            check(name, value, is_above_zero(value), "above 0");
+        }
+        check("noise_share", self.noise_share, (0.0..=1.0).contains(&self.noise_share), "in [0, 1]");
+    }
 }
 
 /// How the root spends the simulations.
@@ -226,4 +302,33 @@ pub struct Effort {
     /// Whether the root is noised: Gumbel noise, or Dirichlet noise with root temperature and forced
     /// playouts. Off for evaluation matches and for the fast searches of playout-cap randomisation.
     pub explores: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_out_of_range_are_named_by_their_place() {
+        assert!(Settings::gumbel().faults().is_empty() && Settings::puct().faults().is_empty());
+        let puct = PuctSettings { c_puct_base: 0.0, noise_share: 2.0, ..PuctSettings::default() };
+        let faults = Settings { mode: Mode::Puct(puct), draw_value: 5.0, ..Settings::default() }.faults();
+        assert_eq!(
+            faults,
+            [
+                "draw_value = 5 must be in [-1, 1]",
+                "mode.puct.c_puct_base = 0 must be above 0",
+                "mode.puct.noise_share = 2 must be in [0, 1]",
+            ]
+        );
+        let gumbel = GumbelSettings {
+            considered: Considered::Fixed(0),
+            q_scale: QScale::MinMax { value_scale: -1.0, range_min: 0.0 },
+            maxvisit_init: -100.0,
+            interior: Interior::Puct(PuctSettings { c_puct: f32::NAN, ..PuctSettings::default() }),
+        };
+        let faults = Settings { mode: Mode::Gumbel(gumbel), ..Settings::default() }.faults();
+        assert_eq!(faults.len(), 5, "{faults:?}");
+        assert!(faults.contains(&"mode.gumbel.interior.puct.c_puct = NaN must be at least 0".to_owned()), "{faults:?}");
+    }
 }
