@@ -27,6 +27,20 @@ fn exact_settings() -> Vec<(&'static str, AlphaBetaSettings)> {
     ]
 }
 
+/// Returns the minimax value of one action for whoever takes it, searched `depth` actions deep.
+fn value_of<G: Game, H: Heuristic<G>>(game: &G, heuristic: &H, action: G::Action, depth: u32, quiescence: u32) -> i32 {
+    let mut child = game.clone();
+    child.play(action);
+    match child.outcome() {
+        Some(outcome) => outcome.value_for(game.player_to_act()) as i32 * (WIN - 1),
+        None => {
+            let value = minimax(&child, heuristic, depth - 1, quiescence);
+            let value = if child.player_to_act() == game.player_to_act() { value } else { -value };
+            if value.abs() > WIN / 2 { value - value.signum() } else { value }
+        }
+    }
+}
+
 fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: &H, depth_max: u32, name: &str) {
     for (settings_name, settings) in exact_settings() {
         let mut search = AlphaBeta::new(settings, heuristic.clone());
@@ -37,16 +51,7 @@ fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: 
             assert_eq!(found.score, expected, "{name}, {settings_name}, depth {depth}: {found:?}");
             assert_eq!(found.principal_variation.first(), Some(&found.action));
             // The chosen action alone is worth the score.
-            let mut child = game.clone();
-            child.play(found.action);
-            let value = match child.outcome() {
-                Some(outcome) => outcome.value_for(game.player_to_act()) as i32 * (WIN - 1),
-                None => {
-                    let value = minimax(&child, heuristic, depth - 1, settings.quiescence_plies_max);
-                    let value = if child.player_to_act() == game.player_to_act() { value } else { -value };
-                    if value.abs() > WIN / 2 { value - value.signum() } else { value }
-                }
-            };
+            let value = value_of(game, heuristic, found.action, depth, settings.quiescence_plies_max);
             assert_eq!(value, expected, "{name}, {settings_name}, depth {depth}: {found:?}");
         }
     }
@@ -59,6 +64,34 @@ fn random_layered_games_have_their_minimax_value() {
         let game = GraphGame::layered(&mut rng, 9, 6);
         assert_equals_minimax(&game, &GraphHeuristic, 5, &format!("seed {seed}"));
     }
+}
+
+#[test]
+fn an_iteration_cut_short_tells_the_score_of_the_action_that_it_prefers() {
+    let settings = AlphaBetaSettings { ordering: true, ..AlphaBetaSettings::plain() };
+    let quiescence = settings.quiescence_plies_max;
+    let mut changed = 0;
+    for seed in 0..30 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let game = GraphGame::layered(&mut rng, 9, 6);
+        let mut search = AlphaBeta::new(settings, GraphHeuristic);
+        for nodes in (20..600).step_by(9) {
+            let found = search.search(&game, Limits::nodes(nodes));
+            let value = |depth| value_of(&game, &GraphHeuristic, found.action, depth, quiescence);
+            if found.depth == 0 {
+                continue;
+            }
+            let last = search.search(&game, Limits::depth(found.depth));
+            if last.action == found.action {
+                assert!([found.depth, found.depth + 1].map(value).contains(&found.score), "seed {seed}: {found:?}");
+            } else {
+                // Another action than the last iteration's is from the one that the limit cut short.
+                changed += 1;
+                assert_eq!(found.score, value(found.depth + 1), "seed {seed}: {found:?} after {last:?}");
+            }
+        }
+    }
+    assert!(changed >= 20, "{changed} searches were cut short after they had found something better");
 }
 
 #[test]

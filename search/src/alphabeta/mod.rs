@@ -115,9 +115,10 @@ impl AlphaBetaSettings {
 pub struct AlphaBetaResult<A> {
     /// The action to play.
     pub action: A,
-    /// Its score for the player to act: the heuristic's unit, or [`WIN`] less the actions to the end.
+    /// Its score for the player to act: the heuristic's unit, or [`WIN`] less the actions to the end. Where the limit
+    /// cut an iteration short that had come as far as this action, the score is from that iteration.
     pub score: i32,
-    /// The depth completed, in actions.
+    /// The depth completed, in actions; the iteration that was cut short does not count.
     pub depth: u32,
     /// Actions played.
     pub nodes: u64,
@@ -149,6 +150,9 @@ pub struct AlphaBeta<G: Game, H> {
     stop: StopSignal,
     /// Actions that the root does not consider.
     excluded: Vec<G::Action>,
+    /// The score of the action that the root's variation begins with, from when it was found; a bound where the
+    /// window was too narrow for it.
+    root_score: i32,
     /// Whether the iteration met anything but ends of the game; if not, deeper ones would find the same.
     has_horizon: bool,
     /// Whether the node limit cut the search short; scores on the way up mean nothing then.
@@ -206,6 +210,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             nodes_max: 0,
             stop: StopSignal::default(),
             excluded: Vec::new(),
+            root_score: 0,
             has_horizon: false,
             is_aborted: false,
             heuristic,
@@ -256,11 +261,11 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             // An iteration cut short still counts if it has searched the last best action: what it then
             // prefers is better than that at this depth.
             if let (Some(&action), true) = (variation.first(), found.is_some() || best.is_some()) {
-                let score = found.or(best.as_ref().map(|result| result.score)).unwrap_or(0);
+                debug_assert!(found.is_none_or(|score| score == self.root_score), "a whole iteration tells its score");
                 let done = if self.is_aborted { depth - 1 } else { depth };
                 best = Some(AlphaBetaResult {
                     action,
-                    score,
+                    score: self.root_score,
                     depth: done,
                     nodes: self.nodes,
                     principal_variation: variation.clone(),
@@ -421,6 +426,9 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
                 best_ordinal = ordinal;
                 if score.value > alpha || (ply == 0 && place == 0) {
                     self.extend_variation(ply, ordinal);
+                    if ply == 0 {
+                        self.root_score = score.value;
+                    }
                 }
                 alpha = alpha.max(score.value);
                 if alpha >= beta {
