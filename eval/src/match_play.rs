@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, Position, Rules};
+use latrunculi_search::SEARCH_VERSION;
 
 use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, mix_seeds, open_network};
 use crate::game_play::{play_apart, play_in_step};
@@ -49,7 +50,7 @@ pub struct MatchConfig {
     /// Where games are written as they end, and found again by a match that goes on.
     pub ledger: Option<PathBuf>,
     /// What else the agents' games depend on, such as the checksum of a model file; a ledger's games count
-    /// only where these are the same.
+    /// only where these are the same. Alpha-beta's weights and the version of the searches count without being named.
     pub identities: [String; 2],
 }
 
@@ -79,13 +80,18 @@ impl MatchConfig {
         let mut series = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
         for (agent, identity) in self.agents.iter().zip(&self.identities) {
             series.push_str(&format!(" {agent}"));
-            if !identity.is_empty() {
-                series.push_str(&format!("@{identity}"));
+            let evaluation = agent.evaluation(ruleset).unwrap_or_default();
+            for one in [identity, &evaluation].into_iter().filter(|one| !one.is_empty()) {
+                series.push_str(&format!("@{one}"));
             }
         }
         series.push_str(&format!(" seed={} opening={opening_length}", self.seed));
         if let Some(policy) = &self.opening_policy {
             series.push_str(&format!(" from {policy}"));
+        }
+        let opener = self.opening_policy.as_ref().map(|policy| &policy.agent);
+        if self.agents.iter().chain(opener).any(AgentSpec::searches) {
+            series.push_str(&format!(" search={SEARCH_VERSION}"));
         }
         series
     }

@@ -7,6 +7,7 @@ use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, play_
 use latrunculi_eval::openings::{OpeningBook, default_length};
 use latrunculi_eval::statistics::sprt::SprtVerdict;
 use latrunculi_eval::statistics::{Hypotheses, Sprt, SprtBounds};
+use latrunculi_search::SEARCH_VERSION;
 
 use crate::agents::{rules, spec, uniform};
 
@@ -188,6 +189,38 @@ fn a_killed_match_goes_on_from_its_ledger() {
     // All matches share the file, and it is a file of game records.
     let records = latrunculi_engine::record::read_records(fs::read(&path).unwrap().as_slice()).unwrap();
     assert_eq!(records.len(), 42);
+}
+
+#[test]
+fn games_of_another_alphabeta_under_the_same_name_do_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    let config = MatchConfig { ledger: Some(path.clone()), ..config("alphabeta:nodes=40", "greedy", 2) };
+    let played = || {
+        let mut played = 0;
+        play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+            played += usize::from(progress.record.is_some());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        played
+    };
+    assert_eq!((played(), played()), (4, 0));
+    let text = fs::read_to_string(&path).unwrap();
+    let judgement = spec("alphabeta:nodes=40").evaluation(rules("bell-8x8").ruleset()).unwrap();
+    let version = format!("search={SEARCH_VERSION}");
+    assert!(text.contains(&format!("alphabeta:nodes=40@{judgement} greedy")) && text.contains(&version), "{text}");
+    // As if the ledger came from a program with other weights, or with another search.
+    for (ours, theirs) in [(judgement.as_str(), "0123456789abcdef"), (&version, "search=0")] {
+        fs::write(&path, text.replace(ours, theirs)).unwrap();
+        assert_eq!((played(), played()), (4, 0), "{ours}");
+    }
+    // Each ruleset is judged in its own way; who does not search is the same for every version.
+    assert_ne!(spec("alphabeta:nodes=40").evaluation(rules("falkener").ruleset()).unwrap(), judgement);
+    assert_eq!(spec("greedy").evaluation(rules("bell-8x8").ruleset()), None);
+    fs::remove_file(&path).unwrap();
+    play("bell-8x8", &MatchConfig { agents: [spec("greedy"), spec("random")], ..config });
+    assert!(!fs::read_to_string(&path).unwrap().contains("search="));
 }
 
 #[test]

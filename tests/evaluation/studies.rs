@@ -16,6 +16,7 @@ use latrunculi_eval::study::table::COLUMNS;
 use latrunculi_eval::study::{
     NoNetworks, StudyConfig, StudyError, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study,
 };
+use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::exhaustive::Exhaustive;
 
@@ -197,6 +198,22 @@ fn a_folder_keeps_the_study_that_it_has() {
     run(&config(folder.path(), asked(), &["small"]));
     let fault = fails(&config(folder.path(), StudySettings { seed: 6, ..asked() }, &["small"]));
     assert!(fault.contains("seed is 5 there and 6 here"), "{fault}");
+    // Games of a program whose searches choose otherwise are not gone on with.
+    let guard = folder.path().join("study.json");
+    let text = fs::read_to_string(&guard).expect("a guard");
+    let line = format!("\"search_version\": {SEARCH_VERSION}");
+    assert!(text.contains(&line), "{text}");
+    for (older, found) in
+        [(text.replace(&line, "\"search_version\": 999"), 999), (text.replace(&format!(",\n  {line}"), ""), 0)]
+    {
+        fs::write(&guard, &older).expect("written");
+        let fault = fails(&config(folder.path(), asked(), &["small"]));
+        assert!(
+            fault.contains(&format!("search_version is {found} there and {SEARCH_VERSION} here")),
+            "{fault}\n{older}"
+        );
+    }
+    fs::write(&guard, text).expect("written");
     let fault = fails(&config(folder.path(), asked(), &["bell"]));
     assert!(fault.contains("rulesets is [[\"small\"") && fault.contains("[[\"bell\""), "{fault}");
     let changed = small().to_toml().replace("eliminate_at = 2", "eliminate_at = 1");

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Action, GameState, Rules, presets, ruleset::Ruleset};
-use latrunculi_search::Game;
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, minimax};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::latrunculi::{Feature, LatrunculiHeuristic, Weights, WeightsFile};
 use latrunculi_search::mcts::{Effort, Search, Settings};
+use latrunculi_search::toy::mix;
+use latrunculi_search::{Game, SEARCH_VERSION};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -318,4 +319,30 @@ fn what_is_proven_on_a_small_board_is_what_exhaustive_search_finds() {
         }
     }
     assert!(counts[0] >= 3 && counts[1] >= 50, "losses and wins proven: {counts:?}");
+}
+
+#[test]
+fn the_version_of_the_search_stands_for_what_it_finds() {
+    // Ledgers and studies go on with games of the same version only. If this fails because the search was changed on
+    // purpose: raise SEARCH_VERSION and write down what it finds now.
+    const FOUND: (u32, u64) = (1, 6_100_776_616_836_952_275);
+    let mut found = 0;
+    for name in ["bell", "dutch", "falkener", "savard", "dux-hunt-16"] {
+        let rules = preset(name);
+        // Weights count by themselves.
+        let heuristic = LatrunculiHeuristic::with_weights(&rules, Weights::by_hand(rules.ruleset()));
+        let mut search = AlphaBeta::new(AlphaBetaSettings::default(), heuristic);
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        for played in [0, 8, 40, 80] {
+            let game = random_game(&rules, played, &mut rng);
+            let result = search.search(&game, Limits::nodes(3000));
+            let mut actions = Vec::new();
+            Game::legal_actions(&game, &mut actions);
+            let chosen = actions.iter().position(|&action| action == result.action).expect("a legal action");
+            for number in [chosen as u64, result.score as u64, result.depth.into(), result.nodes] {
+                found = mix(found ^ number);
+            }
+        }
+    }
+    assert_eq!((SEARCH_VERSION, found), FOUND);
 }

@@ -10,7 +10,7 @@ use latrunculi_search::alphabeta::{DEPTH_MAX, Limits};
 use latrunculi_search::latrunculi::Weights;
 
 use super::thinkers::{AlphaBetaAgent, GreedyAgent, NetworkAgent, RandomAgent, RolloutAgent};
-use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory};
+use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
 ///
@@ -267,6 +267,24 @@ impl AgentSpec {
     #[must_use]
     pub fn is_random(&self) -> bool {
         matches!(self.kind, AgentKind::Random | AgentKind::Greedy | AgentKind::Mcts { .. })
+    }
+
+    /// Tells whether the agent searches, so that its games depend on [`latrunculi_search::SEARCH_VERSION`].
+    #[must_use]
+    pub fn searches(&self) -> bool {
+        match self.kind {
+            AgentKind::AlphaBeta { .. } | AgentKind::Mcts { .. } | AgentKind::Network { .. } => true,
+            AgentKind::Random | AgentKind::Greedy | AgentKind::Human => false,
+        }
+    }
+
+    /// Returns what alpha-beta's judgement of positions is under these rules, in short: sixteen hexadecimal digits
+    /// that differ when any weight does. `None` for other agents.
+    #[must_use]
+    pub fn evaluation(&self, judged_as: &Ruleset) -> Option<String> {
+        let AgentKind::AlphaBeta { .. } = self.kind else { return None };
+        let numbers: Vec<u64> = Weights::for_ruleset(judged_as).numbers().collect();
+        Some(format!("{:016x}", mix_seeds(&numbers)))
     }
 
     /// Returns the network that it needs.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, Rules, Ruleset, RulesetFile, presets};
+use latrunculi_search::SEARCH_VERSION;
 use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
@@ -30,6 +31,9 @@ struct Guard {
     networks: Vec<String>,
     /// What alpha-beta's evaluation of these rulesets is, in short.
     evaluation: String,
+    /// [`SEARCH_VERSION`]; 0 in folders of programs that did not write it.
+    #[serde(default)]
+    search_version: u32,
 }
 
 /// Ledgers that are open.
@@ -61,6 +65,7 @@ impl Folder {
             derived: ids(true),
             networks: plan.identities(),
             evaluation: plan.evaluation(),
+            search_version: SEARCH_VERSION,
         };
         let folder = Folder { path: path.to_owned() };
         let guard_path = folder.path.join("study.json");

@@ -187,10 +187,7 @@ impl Plan {
 
     /// Returns a number that changes when alpha-beta judges any of the rulesets otherwise.
     pub(super) fn evaluation(&self) -> String {
-        let numbers = self.entries.iter().flat_map(|entry| {
-            let Weights { placement, many, few } = Weights::for_ruleset(entry.rules.ruleset());
-            [placement, many, few].into_iter().flatten().map(|weight| u64::from(weight.to_bits()))
-        });
+        let numbers = self.entries.iter().flat_map(|entry| Weights::for_ruleset(entry.rules.ruleset()).numbers());
         format!("{:016x}", mix_seeds(&numbers.collect::<Vec<u64>>()))
     }
 

@@ -88,6 +88,11 @@ impl Weights {
         PROVEN.get(&ruleset_fingerprint(ruleset)).copied().unwrap_or_else(|| Weights::by_hand(ruleset))
     }
 
+    /// Returns all weights as bits, in a fixed order: equal exactly where the weights are.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> + use<> {
+        [self.placement, self.many, self.few].into_iter().flatten().map(|weight| u64::from(weight.to_bits()))
+    }
+
     /// Returns weights set by hand for a kind of ruleset: the start of every fit, and good enough for any
     /// ruleset. The pieces at risk matter by far the most where stones are placed.
     #[must_use]
