@@ -23,7 +23,8 @@ pub struct MatchReport {
     pub seed: u64,
     /// Random actions at the beginning of each game.
     pub opening_length: usize,
-    /// Games played, those taken out of the count included.
+    /// Games played, those taken out of the count included. Once a sequential test has decided the match, games of later
+    /// pairs that were under way are not: how many those are depends on the threads.
     pub games_played: u64,
     /// Games among them that were not played before, mirror images included.
     pub games_distinct: u64,
@@ -113,6 +114,8 @@ pub(super) struct Tally<'a, 'o> {
     next_pair: usize,
     keys: HashSet<u64>,
     games_played: u64,
+    /// Games played of the pairs whose turn to be counted has come.
+    games_in_turn: u64,
     games_max: usize,
     table: PairTable,
     pairs_repeated: u64,
@@ -138,6 +141,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             next_pair: 0,
             keys: HashSet::new(),
             games_played: 0,
+            games_in_turn: 0,
             games_max: schedule.jobs().count(),
             table: PairTable::default(),
             pairs_repeated: 0,
@@ -216,6 +220,7 @@ impl<'a, 'o> Tally<'a, 'o> {
                 break;
             }
             self.next_pair += 1;
+            self.games_in_turn += 2;
             let games: Vec<PlayedGame> = jobs.iter().filter_map(|job| self.waiting.remove(job)).collect();
             let are_new: Vec<bool> = games.iter().map(|game| self.keys.insert(game.key)).collect();
             if are_new.contains(&false) {
@@ -258,8 +263,8 @@ impl<'a, 'o> Tally<'a, 'o> {
             agents: [config.agents[0].to_string(), config.agents[1].to_string()],
             seed: config.seed,
             opening_length: self.schedule.opening_length,
-            games_played: self.games_played,
-            games_distinct: self.keys.len() as u64 + self.unpaired_distinct(),
+            games_played: if self.is_decided() { self.games_in_turn } else { self.games_played },
+            games_distinct: self.keys.len() as u64 + if self.is_decided() { 0 } else { self.unpaired_distinct() },
             games: 2 * table.pairs(),
             openings_distinct: openings.len() as u64,
             openings_redrawn: self.schedule.book.as_ref().map_or(0, |book| book.redrawn),
