@@ -11,6 +11,7 @@ use latrunculi_eval::agents::NetworkEvaluator;
 use latrunculi_eval::match_play::{MatchConfig, play_match};
 use latrunculi_eval::openings::PolicyOpenings;
 use latrunculi_eval::statistics::BalanceVerdict;
+use latrunculi_eval::statistics::multiplicity::holm;
 use latrunculi_eval::study::summary::{StopReason, TrendDirection};
 use latrunculi_eval::study::table::COLUMNS;
 use latrunculi_eval::study::{
@@ -183,6 +184,17 @@ fn everything_is_there(study: &StudySummary) {
             }
         }
     }
+    // Six agreements are six chances of one that is none: each is judged with all others.
+    let agreements: Vec<_> = study.rulesets.iter().flat_map(|ruleset| &ruleset.agreements).collect();
+    let p_values: Vec<f64> = agreements.iter().map(|agreement| agreement.difference.p.expect("a p-value")).collect();
+    for (agreement, p_holm) in agreements.iter().zip(holm(&p_values).expect("p-values")) {
+        assert_eq!(agreement.difference.p_holm, Some(p_holm));
+        assert_eq!(agreement.depends_on_agent, p_holm <= 0.05);
+    }
+    let shifts =
+        || study.rulesets.iter().flat_map(|ruleset| &ruleset.cells).filter_map(|cell| cell.second_opening.as_ref());
+    assert!(shifts().count() > 0);
+    assert!(shifts().all(|second| second.shift.is_some_and(|shift| shift.p_holm.is_some() && shift.p_holm >= shift.p)));
     let csv = study.to_csv();
     assert_eq!(csv.lines().count(), 1 + 6 * 3);
     assert!(csv.lines().all(|line| line.split(',').count() == COLUMNS.len()), "{csv}");

@@ -51,7 +51,7 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
                 p {
                     "A verdict about rules should not rest on one way of playing. Where the interval of the difference lies within "
                     (numbers::points_width(study.summary.settings.margin))
-                    " points of none, the two agree; where it leaves out zero, the balance depends on who plays."
+                    " points of none, the two agree. The balance depends on who plays where the difference is more than chance would give, after correcting for the number of rulesets and pairs of players compared (Holm); an interval of one difference alone may leave out zero by chance."
                 }
                 @for pair in agreement_pairs(study) { (agreement(study, &pair)) }
             }

@@ -97,7 +97,7 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         p {
             "A score of 50 % is a fair game. A ruleset counts as balanced only if its games show that the true score is less than "
             (numbers::points_width(margin)) " points away from 50 %; that a difference was not found proves nothing. "
-            "Verdicts of either kind, ahead or balanced, hold for all rulesets together with " (study.confidence()) " confidence (Holm). "
+            "Verdicts of each kind, ahead or balanced, hold for all rulesets together with " (study.confidence()) " confidence (Holm). "
             a href="#reading" { "How to read this" } " explains every term."
         }
     }
@@ -265,7 +265,9 @@ fn warnings(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         .collect();
     let dependent: Vec<String> = rows
         .iter()
-        .filter(|(ruleset, _)| ruleset.agreements.iter().any(|agreement| agreement.depends_on_agent))
+        .filter(|(ruleset, _)| {
+            ruleset.agreements.iter().any(|agreement| agreement.depends_on_agent && !agreement.is_within_margin)
+        })
         .map(|(ruleset, _)| ruleset.name.clone())
         .collect();
     html! {

@@ -23,7 +23,7 @@ use crate::statistics::Score;
 use crate::statistics::multiplicity::{BalanceFinding, Equivalence, balance_verdicts};
 pub(super) use estimates::score_summary;
 use estimates::{difference, effective_error, rate};
-use extras::add_differences;
+use extras::{add_differences, judge_differences};
 
 type Played = [(Series, SeriesTally)];
 
@@ -39,6 +39,7 @@ pub(super) fn summary(
     let mut rulesets: Vec<RulesetSummary> = (0..plan.entries.len()).map(|entry| findings.ruleset(entry)).collect();
     findings.add_verdicts(&mut rulesets);
     add_differences(plan, &mut rulesets);
+    judge_differences(&mut rulesets, plan.confidence.alpha());
     if plan.settings.metrics {
         findings.add_metrics(&mut rulesets, folder)?;
     }

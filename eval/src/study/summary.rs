@@ -118,7 +118,8 @@ pub struct DifferenceSummary {
     pub interval: Interval,
     /// Two-sided p-value of "there is none"; `None` where all games ended alike.
     pub p: Option<f64>,
-    /// The same, adjusted by Holm over all such differences of the study.
+    /// The same, adjusted by Holm over all differences of the study that answer the same question: derived rulesets
+    /// against their bases, one family of agents against another, openings of another length, placement, movement.
     pub p_holm: Option<f64>,
 }
 
@@ -319,7 +320,8 @@ pub struct FamilyAgreement {
     pub difference: DifferenceSummary,
     /// Whether the interval of the difference lies within the margin of the study: only then do they agree.
     pub is_within_margin: bool,
-    /// Whether the interval excludes 0: the balance depends on who plays.
+    /// Whether the balance depends on who plays: the difference is shown, with Holm over all such pairs in all rulesets of
+    /// the study.
     pub depends_on_agent: bool,
 }
 

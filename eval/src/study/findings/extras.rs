@@ -137,9 +137,8 @@ impl Findings<'_> {
     }
 }
 
-/// Compares each derived ruleset with its base, with Holm over all such comparisons.
+/// Compares each derived ruleset with its base.
 pub(super) fn add_differences(plan: &Plan, rulesets: &mut [RulesetSummary]) {
-    let mut p_values = Vec::new();
     for entry in 0..rulesets.len() {
         let Some((base, ..)) = &plan.entries[entry].derived else { continue };
         let differences: Vec<Option<DifferenceSummary>> = (0..plan.specs.len())
@@ -148,15 +147,37 @@ pub(super) fn add_differences(plan: &Plan, rulesets: &mut [RulesetSummary]) {
                 Some(difference(&derived?, &base?, plan.confidence))
             })
             .collect();
-        p_values.extend(differences.iter().flatten().filter_map(|difference| difference.p));
         if let Some(derived) = &mut rulesets[entry].derived {
             derived.differences = differences;
         }
     }
+}
+
+/// Adjusts the p-values of differences by Holm over the whole study, each kind of question for itself, and says where
+/// the balance depends on the agent: where that many rulesets and pairs of agents would not show it by chance.
+pub(super) fn judge_differences(rulesets: &mut [RulesetSummary], alpha: f64) {
+    adjust(rulesets, |ruleset| {
+        let derived = ruleset.derived.iter_mut();
+        derived.flat_map(|derived| derived.differences.iter_mut().flatten()).collect()
+    });
+    adjust(rulesets, |ruleset| ruleset.agreements.iter_mut().map(|agreement| &mut agreement.difference).collect());
+    adjust(rulesets, |ruleset| {
+        let seconds = ruleset.cells.iter_mut().filter_map(|cell| cell.second_opening.as_mut());
+        seconds.filter_map(|second| second.shift.as_mut()).collect()
+    });
+    adjust(rulesets, |ruleset| ruleset.phases.iter_mut().filter_map(|phases| phases.by_placement.as_mut()).collect());
+    adjust(rulesets, |ruleset| ruleset.phases.iter_mut().filter_map(|phases| phases.by_movement.as_mut()).collect());
+    for agreement in rulesets.iter_mut().flat_map(|ruleset| &mut ruleset.agreements) {
+        agreement.depends_on_agent = agreement.difference.p_holm.is_some_and(|p| p <= alpha);
+    }
+}
+
+fn adjust(rulesets: &mut [RulesetSummary], of: impl Fn(&mut RulesetSummary) -> Vec<&mut DifferenceSummary>) {
+    let mut differences: Vec<&mut DifferenceSummary> = rulesets.iter_mut().flat_map(of).collect();
+    let p_values: Vec<f64> = differences.iter().filter_map(|difference| difference.p).collect();
     let Ok(adjusted) = holm(&p_values) else { return };
     let mut adjusted = adjusted.into_iter();
-    let all = rulesets.iter_mut().filter_map(|ruleset| ruleset.derived.as_mut());
-    for difference in all.flat_map(|derived| derived.differences.iter_mut().flatten()) {
+    for difference in &mut differences {
         difference.p_holm = difference.p.and_then(|_| adjusted.next());
     }
 }

@@ -55,7 +55,8 @@ impl Findings<'_> {
                     agents: [one, other].map(|agent| self.plan.agents[agent].agent.clone()),
                     difference,
                     is_within_margin: -margin < lower && upper < margin,
-                    depends_on_agent: lower > 0.0 || upper < 0.0,
+                    // What all rulesets say together decides it.
+                    depends_on_agent: false,
                 });
             }
         }
