@@ -51,7 +51,7 @@ pub(crate) struct Beginning {
     pub(crate) seed: u64,
     /// The seed of each contestant in this game.
     pub(crate) agent_seeds: [u64; 2],
-    /// Within so many actions it is noted how often tree searches tried each action.
+    /// In so many choices, the first after the opening, it is noted how often tree searches tried each action.
     pub(crate) visits_within: usize,
 }
 
@@ -209,7 +209,8 @@ impl<J: Copy> Game<J> {
             self.record.opening = self.record.actions.len();
             return;
         }
-        if self.record.actions.len() < self.visits_within && choice.candidates.iter().any(|tried| tried.visits > 0) {
+        let chosen = self.record.actions.len() - self.record.opening;
+        if chosen < self.visits_within && choice.candidates.iter().any(|tried| tried.visits > 0) {
             let visits = choice.candidates.iter().map(|tried| (tried.action, tried.visits));
             self.record.note_visits(&self.state, visits);
         }

@@ -56,7 +56,7 @@ pub struct MetricsConfig {
     pub replications: usize,
     /// Everything random is derived from it.
     pub seed: u64,
-    /// Over how many actions the diversity of openings is measured.
+    /// Over how many choices, the first after a random opening, the diversity of openings is measured.
     pub opening_actions: u32,
 }
 

@@ -9,6 +9,7 @@ use latrunculi_engine::record::read_records;
 use latrunculi_engine::{GameRecord, GameState, Player, Rules, Ruleset, RulesetFile, presets};
 use latrunculi_eval::agents::NetworkEvaluator;
 use latrunculi_eval::match_play::{MatchConfig, play_match};
+use latrunculi_eval::metrics::diversity::DiversitySource;
 use latrunculi_eval::openings::PolicyOpenings;
 use latrunculi_eval::statistics::BalanceVerdict;
 use latrunculi_eval::statistics::multiplicity::holm;
@@ -366,6 +367,8 @@ fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
     asked.metrics = true;
     asked.opening.array = Some(5);
     asked.opening.placement = Some(5);
+    // Longer than the choices that are looked at closely.
+    asked.opening.by_ruleset.insert("bell-8x8".to_owned(), 24);
     let at = |name: &str, threads, games_at_once| StudyConfig {
         threads,
         games_at_once,
@@ -379,10 +382,20 @@ fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
     let metrics = study.rulesets[0].cells[0].metrics.as_ref().expect("what the games are like");
     assert_eq!(metrics.sample.games, study.rulesets[0].cells[0].games);
     assert_eq!(metrics.sample.games_with_visits, metrics.sample.games);
+    let diversity = metrics.diversity.as_ref().expect("visits tell how openings differ");
+    assert_eq!((diversity.source, diversity.actions), (DiversitySource::Visits, 20));
+    // The searches' visits are noted of the first twenty choices of every game, and of no others.
+    let ledger = fs::read(folder.path().join("one/games/bell-8x8/net-of-bell-8x8-sims-4.jsonl")).expect("a ledger");
+    for record in read_records(ledger.as_slice()).expect("games") {
+        let noted: Vec<usize> = (0..record.visits.len()).filter(|&number| record.visits[number].is_some()).collect();
+        let last = (record.opening + 20).min(record.actions.len());
+        assert!(record.opening >= 24 && noted == (record.opening..last).collect::<Vec<_>>(), "{noted:?}");
+    }
     let cell = &study.rulesets[0].cells[1];
     assert_eq!(cell.opening.policy.as_deref(), Some("net:opener,sims=8 temperature=1"));
     assert!(cell.games >= 6 && cell.openings_distinct > 1);
-    let none = StudyConfig { rulesets: vec![presets::ruleset("dutch").expect("shipped")], ..at("none", 1, 1) };
+    let mut none = StudyConfig { rulesets: vec![presets::ruleset("dutch").expect("shipped")], ..at("none", 1, 1) };
+    none.settings.opening.by_ruleset.clear();
     let fault = run_study(&none, &mut Networks, &mut go_on).expect_err("no network").to_string();
     assert!(fault.contains("can play none of the rulesets") && fault.contains("not there"), "{fault}");
 }

@@ -53,8 +53,9 @@ pub struct LegalActions {
     pub max: u32,
     /// `exp(E[ln n])` of the number `n` of legal actions: effective branching if all were equally good.
     pub geometric_mean: Measured,
-    /// `exp(E[H])` with the entropy `H` of the visits, in nats: the options that matter. `None` where no visits
-    /// are recorded.
+    /// `exp(E[H])` with the entropy `H` of the visits, in nats: the options that matter. The observations are the
+    /// choices whose visits are recorded, in a study the first 20 after the opening: where those are fewer than all, it
+    /// does not compare with the other numbers. `None` where no visits are recorded.
     pub effective: Option<Measured>,
 }
 

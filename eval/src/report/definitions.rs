@@ -101,7 +101,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Options that matter",
-        "The number of equally good actions that would leave as much choice as there is.",
+        "The number of equally good actions that would leave as much choice as there is, over the choices of which it is known how the search weighed them: in a study the first 20 of each game after its opening.",
         "exp(−Σ π·ln π), π the shares of the search’s visits",
     ),
     (

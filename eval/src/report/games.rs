@@ -118,6 +118,13 @@ fn hazard(lengths: &Lengths) -> Markup {
 }
 
 fn branching(metrics: &Metrics) -> Markup {
+    // Visits may be recorded of the first choices alone, where there is more or less to choose from than later.
+    let is_partial = |legal: &LegalActions, effective: &Measured| effective.observations < legal.mean.observations;
+    let are_partial = metrics.branching.phases.iter().any(|phase| {
+        let legal = &phase.overall;
+        legal.effective.as_ref().is_some_and(|effective| is_partial(legal, effective))
+    });
+    let options_that_matter = if are_partial { "Options that matter at first" } else { "Options that matter" };
     let row = |name: &str, legal: &LegalActions, decisions: &Rate| {
         html! {
             tr {
@@ -126,7 +133,17 @@ fn branching(metrics: &Metrics) -> Markup {
                 td { (numbers::measured(&legal.median, 0)) }
                 td { (numbers::measured(&legal.p95, 0)) }
                 td { (numbers::count(legal.min.into())) " to " (numbers::count(legal.max.into())) }
-                td { @match &legal.effective { Some(effective) => (numbers::measured(effective, 1)), None => "–" } }
+                td {
+                    @match &legal.effective {
+                        Some(effective) => {
+                            (numbers::measured(effective, 1))
+                            @if is_partial(legal, effective) {
+                                br; span.soft { "of " (numbers::count(effective.observations)) " of " (numbers::count(legal.mean.observations)) " choices" }
+                            }
+                        }
+                        None => "–",
+                    }
+                }
                 td { (numbers::rate(decisions)) }
             }
         }
@@ -134,10 +151,10 @@ fn branching(metrics: &Metrics) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Number of choices" {
             table {
-                caption { "How many legal actions a player has, where he chose himself. “Options that matter” weighs them by how seriously the program considered them." }
+                caption { "How many legal actions a player has, where he chose himself. “Options that matter” weighs them by how seriously the program considered them" @if are_partial { ", which is known of the first choices of each game after its opening only; the other columns hold all choices" } "." }
                 thead {
                     tr {
-                        @for name in ["Phase", "Mean", "Median", "95 % at most", "Fewest and most", "Options that matter", "Real decisions"] { th scope="col" { (name) } }
+                        @for name in ["Phase", "Mean", "Median", "95 % at most", "Fewest and most", options_that_matter, "Real decisions"] { th scope="col" { (name) } }
                     }
                 }
                 tbody { @for phase in &metrics.branching.phases { (row(words::phase(phase.phase), &phase.overall, &phase.decision_share)) } }

@@ -47,7 +47,7 @@ pub(super) struct Series {
     pub(super) opening_length: usize,
     /// From whose policy; `None` for any legal action.
     pub(super) opener: Option<PolicyOpenings>,
-    /// Within so many actions the visits of tree searches are noted.
+    /// In so many choices, the first after the opening, the visits of tree searches are noted.
     pub(super) visits_within: usize,
     pub(super) stop: StopRule,
     /// Stands for everything that a game of the series depends on.
