@@ -1,4 +1,6 @@
 //! The agents themselves.
+//!
+//! Who changes how those choose that search raises [`latrunculi_search::SEARCH_VERSION`].
 
 use std::cmp::Reverse;
 use std::sync::Arc;
