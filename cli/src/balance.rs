@@ -92,11 +92,11 @@ pub(crate) struct BalanceArgs {
     #[arg(long, value_name = "PARAMETER=V1,V2", value_parser = sweep)]
     sweep: Vec<(String, Vec<String>)>,
     /// Threads to think on; 0 for one per core
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
     /// Games that share the batches of a network
-    #[arg(long, default_value_t = 64, value_name = "N")]
-    games_at_once: usize,
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    games_at_once: u16,
     #[command(flatten)]
     network: NetworkArgs,
     /// Prints the summary as JSON
@@ -154,8 +154,8 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
         rulesets,
         command,
         folder: folder.clone(),
-        threads: args.threads,
-        games_at_once: args.games_at_once,
+        threads: args.threads.into(),
+        games_at_once: args.games_at_once.into(),
     };
     let stop = stop_on_interrupt()?;
     let begun = Instant::now();
@@ -168,7 +168,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     progress.bar.finish_and_clear();
     let summary = summary?;
     write_files(&folder, &config.settings, &summary)?;
-    add_provenance(&folder, args.threads, begun.elapsed(), summary.is_complete)?;
+    add_provenance(&folder, args.threads.into(), begun.elapsed(), summary.is_complete)?;
     if args.json {
         print!("{}", summary.to_json()?);
     } else {

@@ -46,7 +46,7 @@ struct EngineArgs {
     #[arg(value_name = "RULESET")]
     rulesets: Vec<String>,
     /// Seconds to measure each ruleset
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = seconds)]
     seconds: f64,
     /// Prints JSON
     #[arg(long)]
@@ -96,7 +96,6 @@ struct Playouts {
 
 fn engine(args: &EngineArgs) -> anyhow::Result<()> {
     let names = names_or_all(&args.rulesets);
-    anyhow::ensure!(args.seconds > 0.0 && args.seconds <= 3600.0, "--seconds is a number above 0, 3600 at most");
     let mut rows = Vec::new();
     if !args.json {
         println!(
@@ -153,6 +152,12 @@ fn measure(start: &GameState, least: Duration) -> Playouts {
     playouts.processor_secs =
         processor_begin.zip(processor_secs()).map(|(begin, end)| end - begin).filter(|secs| *secs > 0.05);
     playouts
+}
+
+/// Reads how long to measure, in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.trim().parse().ok().filter(|&seconds: &f64| seconds > 0.0 && seconds <= 3600.0);
+    seconds.ok_or_else(|| "a number above 0, 3600 at most".to_owned())
 }
 
 /// Returns the processor seconds of this thread, where the system tells: under load they say more than

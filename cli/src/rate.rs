@@ -50,17 +50,17 @@ pub(crate) struct RateArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Random actions that open a game [default: 8 where stones are placed, else 6]
-    #[arg(long, value_name = "ACTIONS")]
-    opening: Option<usize>,
+    #[arg(long, value_name = "ACTIONS", value_parser = clap::value_parser!(u16).range(..=1000))]
+    opening: Option<u16>,
     /// Folder for games.jsonl, rating.json and rating.csv; a rating that was stopped goes on from there
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Threads to think on; 0 for one per core
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
     /// Games that share the batches of a network
-    #[arg(long, default_value_t = 64, value_name = "N")]
-    games_at_once: usize,
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    games_at_once: u16,
     #[command(flatten)]
     network: NetworkArgs,
     /// Prints the result as JSON
@@ -156,10 +156,10 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
         identities: args.agents.iter().map(identity).collect::<anyhow::Result<_>>()?,
         pairing,
         seed: args.seed,
-        opening_length: args.opening,
+        opening_length: args.opening.map(usize::from),
         fit: FitSettings { model, anchors, confidence: Confidence::NINETY_FIVE },
-        threads: args.threads,
-        games_at_once: args.games_at_once,
+        threads: args.threads.into(),
+        games_at_once: args.games_at_once.into(),
         ledger: args.out.as_ref().map(|folder| folder.join("games.jsonl")),
         ..RatingConfig::new(args.agents.clone(), args.games.div_ceil(2))
     })

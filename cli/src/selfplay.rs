@@ -50,6 +50,10 @@ pub(crate) struct SelfplayArgs {
 /// Everything that keeps the games from being played or written.
 pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
+    let end = args
+        .first
+        .checked_add(args.shards)
+        .context("--first and --shards together go beyond the last number that a shard can have")?;
     let mut config = TrainConfig::read(&args.config, &args.settings)?;
     let rules = rulesets_source::load(&config.ruleset)?;
     config.validate(&Shape::of(&rules))?;
@@ -76,7 +80,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     std::fs::create_dir_all(&args.out).with_context(|| format!("{}: making the folder", args.out.display()))?;
     let _lock = run_dir::lock(&args.out)?;
     let display = Display::new(args.quiet || args.json);
-    for number in args.first..args.first + args.shards {
+    for number in args.first..end {
         let path = args.out.join(format!("{number:06}.npz"));
         let plan = player::plan(&config, &rules, number);
         let players = player::players(&plan, network.as_ref(), precision)?;

@@ -118,7 +118,8 @@ impl RandomOpenings {
 
 fn random_opening(beginning: &GameState, length: usize, rng: &mut ChaCha8Rng) -> Option<(GameState, Vec<Action>)> {
     let mut state = beginning.clone();
-    let mut actions = Vec::with_capacity(length);
+    // How long an opening is may be anybody's wish: no room is made before there are actions.
+    let mut actions = Vec::new();
     let mut legal = Vec::new();
     while actions.len() < length || state.position().is_mid_turn() {
         if state.outcome().is_some() {

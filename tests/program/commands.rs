@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{complaint, latrunculi, printed, root};
+use crate::support::{assert_refused, complaint, latrunculi, printed, root};
 
 #[test]
 fn conformance_passes_every_recorded_case() {
@@ -99,6 +99,15 @@ fn bad_names_and_bad_files_get_a_clear_error() {
         assert!(!complaint.contains("panicked"), "{complaint}");
     }
     assert_eq!(latrunculi(&["perft"]).status.code(), Some(2), "wrong usage");
+}
+
+#[test]
+fn no_bench_measures_for_an_impossible_time() {
+    for bench in ["engine", "selfplay", "inference", "training"] {
+        for seconds in ["-1", "0", "nan", "inf", "1e300", "soon"] {
+            assert_refused(&["bench", bench, &format!("--seconds={seconds}")], 2, &["--seconds", "a number above 0"]);
+        }
+    }
 }
 
 #[test]

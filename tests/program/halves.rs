@@ -54,3 +54,14 @@ fn games_make_shards_shards_a_model_and_a_model_games() {
     let nothing = run("fit", &["--shards", folder.path().to_str().unwrap()], &again);
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("no shard"), "an empty folder is named");
 }
+
+#[test]
+fn shards_beyond_the_last_number_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("none");
+    let refused = run("selfplay", &["--first", "18446744073709551615", "--shards", "2"], &out);
+    let complaint = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{complaint}");
+    assert!(complaint.contains("--first and --shards") && !complaint.contains("panicked"), "{complaint}");
+    assert!(!out.exists(), "nothing is begun");
+}

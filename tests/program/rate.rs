@@ -68,4 +68,6 @@ fn nonsense_is_refused_before_anything_is_played() {
     refused(&["random", "greedy", "--anchor", "random=NaN"], 2, "random=0");
     refused(&["random", "gredy"], 2, "did you mean greedy?");
     refused(&["random", "greedy", "--model", "elo"], 2, "davidson");
+    refused(&["random", "greedy", "--opening", "18446744073709551615"], 2, "--opening");
+    refused(&["random", "greedy", "--threads", "99999"], 2, "--threads");
 }

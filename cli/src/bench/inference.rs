@@ -10,7 +10,7 @@ use latrunculi_engine::encoding::Shape;
 use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Model, Network, NetworkConfig, Precision};
 use serde_json::json;
 
-use super::processor_secs;
+use super::{processor_secs, seconds};
 use crate::rulesets_source;
 
 /// Which network is measured.
@@ -74,7 +74,7 @@ pub(crate) struct InferenceArgs {
     #[arg(long)]
     threads: Option<usize>,
     /// Seconds to measure each
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = seconds)]
     seconds: f64,
     /// Prints JSON
     #[arg(long)]

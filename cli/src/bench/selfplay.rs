@@ -14,7 +14,7 @@ use latrunculi_selfplay::{Progress, SelfPlayError, SelfPlayPlan, SelfPlaySetting
 use serde_json::json;
 
 use super::inference::{NetworkChoice, all_threads, bare, describe};
-use super::processor_secs;
+use super::{processor_secs, seconds};
 use crate::rulesets_source;
 use crate::train::player;
 
@@ -41,7 +41,7 @@ pub(crate) struct SelfplayArgs {
     #[arg(long, default_value_t = Precision::Auto)]
     precision: Precision,
     /// Seconds of each measurement
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 5.0, value_parser = seconds)]
     seconds: f64,
     /// Measurements of the bare network and of self-play, in turns; the middle one counts
     #[arg(long, default_value_t = 3)]

@@ -13,7 +13,7 @@ use latrunculi_selfplay::{
 use serde_json::json;
 
 use super::inference::{NetworkChoice, describe};
-use super::processor_secs;
+use super::{processor_secs, seconds};
 use crate::rulesets_source;
 use crate::train::player;
 use crate::train::turnstile::Turnstile;
@@ -35,7 +35,7 @@ pub(crate) struct TrainingArgs {
     #[arg(long)]
     plain: bool,
     /// Seconds to measure
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 5.0, value_parser = seconds)]
     seconds: f64,
     /// Prints JSON
     #[arg(long)]
