@@ -18,7 +18,7 @@ use latrunculi_search::SEARCH_VERSION;
 use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, mix_seeds, open_network};
 use crate::game_play::{play_apart, play_in_step};
 use crate::ledger::{Ledger, LedgerError, LedgerGame, Place};
-use crate::openings::{OpeningBook, PolicyOpenings, canonical_key, default_length};
+use crate::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
 use crate::statistics::sprt::SprtVerdict;
 use crate::statistics::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
 
@@ -293,9 +293,7 @@ impl Schedule<'_> {
             let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
             return Err(RecordFault::Contradiction { field: "the game", found, expected });
         };
-        let opened = record.opening.min(played.len());
-        let after_opening = played.get(opened).map_or(*end.position(), |(position, _)| *position);
-        let play = canonical_key(self.rules, &after_opening, &played[opened..]);
+        let keys = GameKeys::new(self.rules, record.opening, &played, end.position());
         // Where both agents are the same, changing seats changes nothing.
         let seats = if self.config.agents[0] == self.config.agents[1] { 0 } else { job.beginner as u64 };
         let beginner = self.rules.initial_position().player_to_act();
@@ -304,8 +302,8 @@ impl Schedule<'_> {
             beginner: job.beginner,
             result: GameResult::for_player(outcome.winner, beginner),
             margin: self.rules.material_margin(end.position(), beginner),
-            key: mix_seeds(&[play, seats]),
-            opening_key: canonical_key(self.rules, &after_opening, &[]),
+            key: mix_seeds(&[keys.play, seats]),
+            opening_key: keys.opening,
             record,
         })
     }

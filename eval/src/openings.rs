@@ -6,8 +6,9 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use latrunculi_engine::record::RecordFault;
 use latrunculi_engine::ruleset::SetupMode;
-use latrunculi_engine::{Action, GameState, Player, Position, Rules};
+use latrunculi_engine::{Action, GameRecord, GameState, Player, Position, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -149,6 +150,39 @@ impl fmt::Display for PolicyOpenings {
         let at = if self.identity.is_empty() { "" } else { "@" };
         write!(f, "{}{at}{} temperature={}", self.agent, self.identity, self.temperature)
     }
+}
+
+/// Hashes that tell games of one pair of agents apart; mirror images have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GameKeys {
+    /// Of the position after the opening.
+    pub(crate) opening: u64,
+    /// Of that position and everything that was played from there.
+    pub(crate) play: u64,
+}
+
+impl GameKeys {
+    /// Makes them of a game whose first `opening` actions nobody chose; `played` holds each action with the position
+    /// in which it was played, `end` is the position after the last one.
+    pub(crate) fn new(rules: &Rules, opening: usize, played: &[(Position, Action)], end: &Position) -> GameKeys {
+        let opened = opening.min(played.len());
+        let after_opening = played.get(opened).map_or(*end, |(position, _)| *position);
+        GameKeys {
+            opening: canonical_key(rules, &after_opening, &[]),
+            play: canonical_key(rules, &after_opening, &played[opened..]),
+        }
+    }
+}
+
+/// Plays a game over and returns a hash of its play from the end of the opening on, which mirror images share: games of
+/// the same agents in the same seats with the same hash repeat one another.
+///
+/// # Errors
+/// As [`GameRecord::replay`].
+pub fn play_key(rules: &Arc<Rules>, record: &GameRecord) -> Result<u64, RecordFault> {
+    let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
+    let end = record.replay_with(rules, |state, action| played.push((*state.position(), action)))?;
+    Ok(GameKeys::new(rules, record.opening, &played, end.position()).play)
 }
 
 /// Returns a hash of a position and of what was played from there, the same for all its mirror images.

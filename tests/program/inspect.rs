@@ -154,7 +154,18 @@ fn studies_and_ratings_are_told_for_what_they_are() {
     let [study, rating] = ["study", "rating"].map(|name| folder.path().join(name));
     let shown = |path: &Path| path.to_str().expect("a path").to_owned();
     let (out, to) = (shown(&study), shown(&rating));
-    let balance = ["balance", "--rulesets", "savard", "--agents", "greedy", "--max-games", "4", "--out", &out];
+    let balance = [
+        "balance",
+        "--rulesets",
+        "savard",
+        "--agents",
+        "greedy",
+        "--max-games",
+        "4",
+        "--compensation=1",
+        "--out",
+        &out,
+    ];
     let rate = ["rate", "greedy", "random", "--ruleset", "savard", "--games", "4", "--out", &to];
     for arguments in [&balance[..], &rate] {
         let output = latrunculi(arguments);
@@ -173,6 +184,22 @@ fn studies_and_ratings_are_told_for_what_they_are() {
     ] {
         assert_eq!(inspected(&path, &[])["kind"], kind, "{}", path.display());
     }
+    // Games with a handicap are other games: what they are like is told of one kind alone, and of which.
+    let ledger = study.join("games/savard/greedy.jsonl");
+    let told = inspected(&ledger, &[]);
+    let like = |told: &Value, name: &str| told["what_they_are_like"][name].as_str().unwrap_or_default().to_owned();
+    assert_eq!((told["games"].as_u64(), told["matches"].as_u64()), (Some(8), Some(2)));
+    assert!(like(&told, "games").starts_with("4 from "), "{told}");
+    let of = like(&told, "of");
+    assert!(of.contains("greedy seed=0") && of.ends_with(", the most games of 2 kinds that differ"), "{told}");
+    // A game that stands there twice counts once.
+    let text = fs::read_to_string(&ledger).expect("there");
+    let line = text.lines().find(|line| !line.contains("handicap")).expect("a game");
+    let twice = folder.path().join("twice.jsonl");
+    fs::write(&twice, format!("{line}\n{line}\n")).expect("written");
+    let told = inspected(&twice, &[]);
+    assert!(like(&told, "games").starts_with("1 from ") && like(&told, "repeated").starts_with("1 games"), "{told}");
+    assert_eq!(like(&told, "of"), "");
     let told = inspected(&rating, &[]);
     assert!(told["agents"]["greedy"].as_str().is_some_and(|elo| elo.contains(" Elo [")), "{told}");
 }

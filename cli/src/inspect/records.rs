@@ -1,6 +1,6 @@
 //! Files of one JSON object a line: game records, ledgers of matches, metrics of runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use latrunculi_engine::record::{read_line, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, RecordedResult, Rules, presets};
 use latrunculi_eval::metrics::{MetricsConfig, measure};
+use latrunculi_eval::openings::play_key;
 use serde_json::{Value, json};
 
 use super::report::Report;
@@ -111,9 +112,29 @@ struct Games {
     results: BTreeMap<&'static str, u64>,
     reasons: BTreeMap<String, u64>,
     series: BTreeMap<String, u64>,
-    /// The games that were played over, and the last one's rules.
-    played_over: Vec<GameRecord>,
-    rules: Option<Arc<Rules>>,
+    /// How many games were played over, and these by what they are a sample of.
+    played_over: u64,
+    samples: BTreeMap<String, Sample>,
+}
+
+/// Games that were begun alike and played by the same agents: what may be counted together.
+struct Sample {
+    rules: Arc<Rules>,
+    games: Vec<GameRecord>,
+    /// What tells the games apart: who sat where, and the play.
+    keys: HashSet<([String; 2], u64)>,
+    /// Games that repeat an earlier one, mirrored or not.
+    repeated: u64,
+}
+
+/// Returns the name of the sample of a game that stands in no ledger: rules, beginning, agents in any seats.
+fn agents_of(record: &GameRecord) -> String {
+    let [mut one, mut other] = record.agents.each_ref();
+    if other < one {
+        (one, other) = (other, one);
+    }
+    let start = record.start.as_ref().map(|start| format!(" from {start}")).unwrap_or_default();
+    format!("{}/{} {one} {other}{start}", record.ruleset, record.ruleset_fingerprint)
 }
 
 impl Games {
@@ -134,15 +155,25 @@ impl Games {
             *self.reasons.entry(record.reason.clone().unwrap_or_else(|| "resigned".to_owned())).or_default() += 1;
         }
         let series = serde_json::from_str::<Value>(line)?["series"].as_str().map(str::to_owned);
-        if let Some(series) = series {
-            *self.series.entry(series).or_default() += 1;
+        if let Some(series) = &series {
+            *self.series.entry(series.clone()).or_default() += 1;
         }
         if self.check != Check::Form
             && let Some(rules) = self.rules_of(&record)?
         {
-            record.replay(&rules)?;
-            self.rules = Some(rules);
-            self.played_over.push(record);
+            let key = (record.agents.clone(), play_key(&rules, &record)?);
+            self.played_over += 1;
+            let sample = series.unwrap_or_else(|| agents_of(&record));
+            let sample = self.samples.entry(sample).or_insert_with(|| Sample {
+                rules,
+                games: Vec::new(),
+                keys: HashSet::new(),
+                repeated: 0,
+            });
+            match sample.keys.insert(key) {
+                true => sample.games.push(record),
+                false => sample.repeated += 1,
+            }
         }
         Ok(())
     }
@@ -165,13 +196,24 @@ impl Games {
         Ok(Some(rules))
     }
 
-    /// Returns what the games are like, by name, if they are all of one ruleset and there is something to tell.
+    /// Returns what the games are like, by name, if there is something to tell: of the largest sample alone, since
+    /// games with a handicap, after a given first turn or of other agents have another score and other ends.
     fn likeness(&self) -> Option<Value> {
-        let games: Vec<&GameRecord> = self.played_over.iter().collect();
-        let rules = self.rules.as_ref().filter(|_| self.rulesets.len() == 1)?;
-        let metrics = measure(rules, &games, &MetricsConfig::default()).ok()?;
+        // Of several as large, the first.
+        let (name, sample) = self.samples.iter().rev().max_by_key(|(_, sample)| sample.games.len())?;
+        let games: Vec<&GameRecord> = sample.games.iter().collect();
+        let metrics = measure(&sample.rules, &games, &MetricsConfig::default()).ok()?;
         let told = metrics.headlines().into_iter().map(|(name, text)| (name.to_string(), json!(text)));
-        Some(Value::Object(told.collect()))
+        let mut told: serde_json::Map<String, Value> = told.collect();
+        if self.samples.len() > 1 {
+            let count = self.samples.len();
+            told.insert("of".to_owned(), json!(format!("{name}, the most games of {count} kinds that differ")));
+        }
+        if sample.repeated > 0 {
+            let text = format!("{} games left out, which repeat others, mirrored or not", sample.repeated);
+            told.insert("repeated".to_owned(), json!(text));
+        }
+        Some(Value::Object(told))
     }
 
     fn add_to(self, report: &mut Report) {
@@ -189,7 +231,7 @@ impl Games {
         if let Some(stale) = self.stale() {
             report.add("warning", stale);
         }
-        match self.played_over.len() as u64 {
+        match self.played_over {
             0 if self.check == Check::Form => report.add("verified", "the form alone; --verify plays the games over"),
             count if count == self.count => {
                 report.add("verified", "every action is legal, every result and reason is that of the rules");

@@ -10,7 +10,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::tally::StopRule;
 use crate::agents::{AgentSpec, mix_seeds};
-use crate::openings::{PolicyOpenings, canonical_key};
+use crate::openings::{GameKeys, PolicyOpenings};
 use crate::statistics::GameResult;
 
 /// What a series measures.
@@ -153,12 +153,11 @@ impl Series {
             let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
             return Err(RecordFault::Contradiction { field: "the game", found, expected });
         };
-        let opened = record.opening.min(played.len());
-        let after_opening = played.get(opened).map_or(*end.position(), |(position, _)| *position);
+        let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
         let efforts = record.efforts.iter().flatten();
         Ok(Judged {
-            opening_key: canonical_key(&self.rules, &after_opening, &[]),
-            key: canonical_key(&self.rules, &after_opening, &played[opened..]),
+            opening_key: keys.opening,
+            key: keys.play,
             result: GameResult::for_player(outcome.winner, first),
             reason: Some(outcome.reason),
             actions: record.actions.len(),
