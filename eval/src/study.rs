@@ -155,14 +155,15 @@ pub fn run_study<'e>(
     observer: &mut StudyObserver<'_>,
 ) -> Result<StudySummary, StudyError> {
     let (plan, mut evaluators) = Plan::new(&config.settings, &config.rulesets, networks)?;
+    let first_part = plan.first_part()?;
     let folder = Folder::open(&config.folder, &plan)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
     let has_second_part = plan.settings.pie || !plan.settings.compensation.is_empty();
     let parts = 1 + usize::from(has_second_part);
     let mut run = Run { config, folder: &folder, pool: &pool, parts, evaluators: &mut evaluators, observer };
-    let (mut played, mut is_interrupted) = run.part(1, plan.first_part())?;
+    let (mut played, mut is_interrupted) = run.part(1, first_part)?;
     if !is_interrupted && has_second_part {
-        let (second, interrupted) = run.part(2, plan.second_part(&played))?;
+        let (second, interrupted) = run.part(2, plan.second_part(&played)?)?;
         played.extend(second);
         is_interrupted = interrupted;
     }

@@ -252,6 +252,8 @@ fn nonsense_is_refused_with_every_reason() {
     nonsense.opening.by_ruleset.insert("bel".to_owned(), 4);
     nonsense.sweep.insert("capture.per_mov".to_owned(), vec!["one".to_owned()]);
     nonsense.sweep.insert("end.no_move".to_owned(), vec!["lose".to_owned()]);
+    nonsense.sweep.insert("end.quiet_limit".to_owned(), ["8", "12", "08"].map(str::to_owned).to_vec());
+    nonsense.compensation = vec![1, 2, 1];
     let fault = fails(&config(&folder.path().join("none"), nonsense, &["bell"]));
     for part in [
         "did you mean alphabeta?",
@@ -264,6 +266,8 @@ fn nonsense_is_refused_with_every_reason() {
         "did you mean bell?",
         "did you mean capture.per_move?",
         "did you mean \"loss\"?",
+        "end.quiet_limit = 08 is there twice",
+        "compensation: 1 is there twice",
     ] {
         assert!(fault.contains(part), "{fault} lacks {part}");
     }
@@ -273,6 +277,42 @@ fn nonsense_is_refused_with_every_reason() {
     let twice = config(folder.path(), settings(&["greedy"]), &["bell", "bell"]);
     assert!(fails(&twice).contains("two rulesets are called \"bell\""));
     assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn no_games_are_counted_as_if_they_were_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Two names for one network.
+    let agents = ["net:of-{ruleset},sims=4", "net:of-bell-8x8,sims=4"];
+    let twice = config(&folder.path().join("twice"), settings(&agents), &["bell-8x8"]);
+    let fault = run_study(&twice, &mut Networks, &mut go_on).expect_err("the same games").to_string();
+    assert!(fault.contains("bell-8x8 with net:of-bell-8x8,sims=4: these games are asked for twice"), "{fault}");
+    assert!(!folder.path().join("twice").exists());
+
+    // Openings that place all stones, beside games that begin when all stones are placed.
+    let rules = Rules::new(&presets::ruleset("bell-8x8").expect("shipped")).expect("valid");
+    let position = rules.initial_position();
+    let stones: usize = Player::BOTH.iter().map(|&player| usize::from(position.hand(player).stones())).sum();
+    let mut asked = StudySettings { phases: true, min_games: 4, max_games: 4, ..settings(&["greedy"]) };
+    asked.opening.placement = Some(stones);
+    let study = run(&config(&folder.path().join("placed"), asked, &["bell-8x8"]));
+    let phases = study.rulesets[0].phases.as_ref().expect("phases");
+    assert_eq!((phases.outcomes.games(), study.rulesets[0].cells[0].games), (4, 4));
+    let ledger = fs::read(folder.path().join("placed/games/bell-8x8/greedy.jsonl")).expect("a ledger");
+    let mut seeds: Vec<u64> = read_records(ledger.as_slice()).expect("games").iter().map(|game| game.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 8, "each series has games of its own");
+}
+
+#[test]
+fn a_game_against_oneself_is_one_observation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asked = StudySettings { metrics: true, min_games: 6, max_games: 6, ..settings(&["alphabeta:nodes=60"]) };
+    let study = run(&config(folder.path(), asked, &["bell-8x8"]));
+    let metrics = study.rulesets[0].cells[0].metrics.as_ref().expect("what the games are like");
+    let [scale] = &metrics.values.as_ref().expect("values").scales[..] else { panic!("one agent has values") };
+    assert_eq!((scale.scale.observations, metrics.sample.games_with_values), (6, 6));
 }
 
 #[test]

@@ -33,6 +33,11 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     demand(!settings.pie || settings.pie_turns >= 1, "pie_turns must be at least 1");
     demand(!settings.pie || settings.pie_games >= 2, "pie_games must be at least 2");
     demand(settings.compensation.iter().all(|&men| (1..=100).contains(&men)), "compensation is in men, from 1 to 100");
+    for (index, men) in settings.compensation.iter().enumerate() {
+        if settings.compensation[..index].contains(men) {
+            faults.push(format!("compensation: {men} is there twice"));
+        }
+    }
     for name in settings.opening.by_ruleset.keys() {
         if !rulesets.iter().any(|ruleset| ruleset.id == *name) {
             let known = rulesets.iter().map(|ruleset| ruleset.id.as_str());
@@ -44,9 +49,14 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
         match sweep::parameter(name) {
             Err(fault) => faults.push(format!("sweep: {fault}")),
             Ok(parameter) => {
+                let mut values = Vec::new();
                 for text in texts {
-                    if let Err(fault) = sweep::value(parameter, text) {
-                        faults.push(format!("sweep: {name} = {text}: {fault}"));
+                    match sweep::value(parameter, text) {
+                        Err(fault) => faults.push(format!("sweep: {name} = {text}: {fault}")),
+                        Ok(value) if values.contains(&value) => {
+                            faults.push(format!("sweep: {name} = {text} is there twice"));
+                        }
+                        Ok(value) => values.push(value),
                     }
                 }
             }

@@ -3,6 +3,7 @@
 //! The plan is a function of the settings and the rulesets alone. Only what builds on results (handicaps, the
 //! chosen first turn) waits for the first part, and is then a function of its counted games.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use latrunculi_engine::ruleset::SetupMode;
@@ -192,7 +193,10 @@ impl Plan {
     }
 
     /// Returns the series of the first part, the games of each ruleset as it is before all else.
-    pub(super) fn first_part(&self) -> Vec<Series> {
+    ///
+    /// # Errors
+    /// [`StudyError::Settings`] where two series would consist of the same games.
+    pub(super) fn first_part(&self) -> Result<Vec<Series>, StudyError> {
         let mut series = Vec::new();
         for entry in 0..self.entries.len() {
             for agent in 0..self.specs.len() {
@@ -215,11 +219,14 @@ impl Plan {
                 }
             }
         }
-        series
+        all_different(series)
     }
 
     /// Returns the series that depend on what the first part found.
-    pub(super) fn second_part(&self, first: &[(Series, SeriesTally)]) -> Vec<Series> {
+    ///
+    /// # Errors
+    /// As [`Plan::first_part`].
+    pub(super) fn second_part(&self, first: &[(Series, SeriesTally)]) -> Result<Vec<Series>, StudyError> {
         let mut series = Vec::new();
         for entry in 0..self.entries.len() {
             let is_own = |series: &Series| series.ruleset == entry && series.agent == self.headline;
@@ -243,7 +250,7 @@ impl Plan {
                 series.extend(self.after_turn(entry, kind, &turn, self.width_rule()));
             }
         }
-        series
+        all_different(series)
     }
 
     fn after_turn(&self, entry: usize, kind: SeriesKind, turn: &[Action], rule: StopRule) -> Option<Series> {
@@ -340,6 +347,20 @@ impl Plan {
         let left = rules.men_at_start(loser) as i32 - handicap.abs();
         left > i32::from(rules.ruleset().end.eliminate_at) + 1
     }
+}
+
+/// Returns the series unless two of them would consist of the same games: those are found by their keys, and each
+/// game would count twice as if it were two.
+fn all_different(series: Vec<Series>) -> Result<Vec<Series>, StudyError> {
+    let mut keys: HashSet<&str> = HashSet::new();
+    let faults: Vec<String> = series
+        .iter()
+        .filter(|one| !keys.insert(&one.key))
+        .map(|one| {
+            format!("{} with {}: these games are asked for twice ({})", one.rules.ruleset().id, one.spec, one.key)
+        })
+        .collect();
+    if faults.is_empty() { Ok(series) } else { Err(StudyError::Settings(faults)) }
 }
 
 /// Returns the first turn whose score is nearest ½; the first of several.

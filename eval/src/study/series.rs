@@ -83,7 +83,9 @@ impl Series {
             key.push_str(&format!(" from {opener}"));
         }
         match &self.kind {
-            SeriesKind::Main | SeriesKind::SecondOpening | SeriesKind::RandomPlacement => {}
+            // Their openings differ in length.
+            SeriesKind::Main | SeriesKind::SecondOpening => {}
+            SeriesKind::RandomPlacement => key.push_str(" placed-at-random"),
             SeriesKind::Handicap(men) => key.push_str(&format!(" handicap={men}")),
             SeriesKind::PieTurn(_, turn) => key.push_str(&format!(" after={}", self.turn_text(turn).join(","))),
             SeriesKind::PieHeldOut(turn) => {

@@ -49,9 +49,10 @@ pub(super) fn value(parameter: &Parameter, text: &str) -> Result<ParameterValue,
         ParameterKind::Set(_) => ParameterValue::List(text.split('+').map(str::to_owned).collect()),
         ParameterKind::Choice(_) => ParameterValue::Text(text.to_owned()),
     };
-    // Whether a value will do does not depend on the ruleset.
-    parameter.set_in(&mut Ruleset::default(), &value)?;
-    Ok(value)
+    // Whether a value will do does not depend on the ruleset. Texts that mean the same come back the same.
+    let mut ruleset = Ruleset::default();
+    parameter.set_in(&mut ruleset, &value)?;
+    Ok(parameter.value_in(&ruleset))
 }
 
 /// Derives a ruleset; `text` is the value as the user wrote it.
