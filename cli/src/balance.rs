@@ -1,5 +1,6 @@
 //! `balance`: the first player's advantage of many rulesets, and how sure it is.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,28 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The agents' names, by which a list of them is taken apart.
 const AGENTS: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 
+/// The options that say what a study is: a folder has its own, which no later call may change.
+const SETTINGS: [&str; 18] = [
+    "study",
+    "rulesets",
+    "agents",
+    "half_width",
+    "margin",
+    "min_games",
+    "max_games",
+    "seed",
+    "opening",
+    "second_opening",
+    "opening_policy",
+    "opening_temperature",
+    "metrics",
+    "compensation",
+    "pie",
+    "phases",
+    "sweep",
+    "other_ruleset",
+];
+
 #[derive(Args)]
 pub(crate) struct BalanceArgs {
     /// A study file (configs/studies/ has examples); options change single values of it
@@ -43,11 +66,11 @@ pub(crate) struct BalanceArgs {
     /// Folder for the games and the report; a study that was stopped goes on in it
     #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Goes on with the study in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["study", "rulesets", "agents"])]
+    /// Goes on with the study in this folder, which knows what was asked
+    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS)]
     resume: Option<PathBuf>,
     /// Makes report.html again from the summary in this folder, without playing
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["study", "rulesets", "agents", "out", "resume"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS, conflicts_with_all = ["out", "resume"])]
     report_only: Option<PathBuf>,
     /// Games are played until the score is known to so many hundredths to either side [default: 3]
     #[arg(long, value_name = "POINTS")]
@@ -160,7 +183,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     let stop = stop_on_interrupt()?;
     let begun = Instant::now();
     let progress = Progress::new(args.quiet);
-    let mut networks = Networks { args: args.network.clone() };
+    let mut networks = Networks { args: args.network.playing_others(config.settings.other_ruleset) };
     let summary = run_study(&config, &mut networks, &mut |at: &StudyProgress| {
         progress.show(at);
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -210,7 +233,13 @@ fn settings(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
     settings.metrics |= args.metrics;
     settings.pie |= args.pie;
     settings.phases |= args.phases;
-    settings.sweep.extend(args.sweep.iter().cloned());
+    // Several options for one parameter add up; together they replace what the file says of it.
+    let mut sweep: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, values) in &args.sweep {
+        sweep.entry(name.clone()).or_default().extend(values.iter().cloned());
+    }
+    settings.sweep.extend(sweep);
+    settings.other_ruleset |= args.network.other_ruleset;
     Ok(settings)
 }
 
@@ -310,6 +339,7 @@ fn command(settings: &StudySettings) -> String {
     for (name, values) in &settings.sweep {
         add(true, format!("--sweep {name}={}", values.join(",")));
     }
+    add(settings.other_ruleset, "--other-ruleset".to_owned());
     format!("latrunculi balance {} --out DIR", options.join(" "))
 }
 
@@ -483,6 +513,12 @@ mod tests {
         assert_eq!(
             command(&settings),
             "latrunculi balance --rulesets bell --agents greedy --half-width 2.5 --seed 0 --compensation 1,2 --out DIR"
+        );
+        settings.other_ruleset = true;
+        assert!(
+            command(&settings).ends_with(" --compensation 1,2 --other-ruleset --out DIR"),
+            "{}",
+            command(&settings)
         );
         settings.batch = 7;
         assert_eq!(command(&settings), "latrunculi balance DIR/study.toml --out DIR");

@@ -20,13 +20,18 @@ pub(crate) struct NetworkArgs {
     device: DeviceChoice,
     /// Lets a network play a ruleset that it was not trained on, if the board has the same size
     #[arg(long)]
-    other_ruleset: bool,
+    pub(crate) other_ruleset: bool,
 }
 
 impl NetworkArgs {
     /// Computes on a device; networks play the ruleset that they were trained on.
     pub(crate) fn on(device: DeviceChoice) -> NetworkArgs {
         NetworkArgs { device, other_ruleset: false }
+    }
+
+    /// Computes where these do; `other_ruleset` says whether networks play rulesets that they were not trained on.
+    pub(crate) fn playing_others(&self, other_ruleset: bool) -> NetworkArgs {
+        NetworkArgs { other_ruleset, ..self.clone() }
     }
 
     /// Returns what opens a network for these rules by the path of its model file.

@@ -46,6 +46,9 @@ pub struct StudySettings {
     pub phases: bool,
     /// Parameters with the values to try in every ruleset: `capture.per_move = ["one", "all"]`.
     pub sweep: BTreeMap<String, Vec<String>>,
+    /// Whether networks play rulesets that they were not trained on, as every sweep with a network needs. The board must
+    /// have the same size all the same.
+    pub other_ruleset: bool,
 }
 
 /// How games are opened.
@@ -100,6 +103,7 @@ impl Default for StudySettings {
             pie_games: 60,
             phases: false,
             sweep: BTreeMap::new(),
+            other_ruleset: false,
         }
     }
 }
