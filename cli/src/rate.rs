@@ -238,7 +238,10 @@ fn text(report: &RatingReport) -> String {
         report.ruleset, report.games, report.games_played, report.openings_distinct, report.opening_length
     );
     match (&report.table, &report.refused) {
-        (Some(table), _) => table_text(&mut text, table),
+        (Some(table), _) => {
+            table_text(&mut text, table);
+            text += &prior_text(table, &beginners(report));
+        }
         (None, reason) => text += &format!("no rating: {}\n", reason.as_deref().unwrap_or("there are no games")),
     }
     let repeated: u64 = report.pairings.iter().map(|pairing| pairing.pairs_repeated).sum();
@@ -341,13 +344,77 @@ fn fit_text(text: &mut String, table: &RatingTable) {
             (ratio.statistic, ratio.degrees, ratio.p)
         }),
     );
-    if table.is_regularised {
-        *text +=
-            "\nsome agents took every point, so the games alone give no finite ratings; a weak prior (600 Elo wide)\n";
-        *text += "holds them, and their distance is a lower bound rather than an estimate\n";
-        let groups: Vec<String> = table.separation.iter().map(|group| group.join(", ")).collect();
-        if groups.len() > 1 {
-            *text += &format!("  every point went to the left: {}\n", groups.join("  >  "));
+}
+
+/// Returns the results of all counted games for whoever began.
+fn beginners(report: &RatingReport) -> Trinomial {
+    report.pairings.iter().map(|pairing| pairing.beginning + pairing.replying.reversed()).sum()
+}
+
+/// Says why a weak prior was needed, and what it means for the numbers; empty where none was.
+fn prior_text(table: &RatingTable, beginners: &Trinomial) -> String {
+    if !table.is_regularised {
+        return String::new();
+    }
+    let held = "a weak prior (600 Elo wide, and one game, half won and half lost)";
+    let groups: Vec<String> = table.separation.iter().map(|group| group.join(", ")).collect();
+    if groups.len() > 1 {
+        return format!(
+            "\nsome agents took every point, so the games alone give no finite ratings; {held}\n\
+             holds them, and their distance is a lower bound rather than an estimate\n  \
+             every point went to the left: {}\n",
+            groups.join("  >  ")
+        );
+    }
+    let bound = "the advantage of the first move is a bound rather than an estimate";
+    let (why, so) = match *beginners {
+        Trinomial { wins: 0, losses: 0, .. } => {
+            ("every game was drawn", "the games tell nobody from anybody, nor how often equals draw")
         }
+        Trinomial { losses: 0, .. } => ("whoever began never lost", bound),
+        Trinomial { wins: 0, .. } => ("whoever began never won", bound),
+        _ => ("strength and seats together explain every result", "the ratings are bounds rather than estimates"),
+    };
+    format!("\n{why}, so the games alone give no finite fit; {held}\nholds it, and {so}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_eval::statistics::SeriesResult;
+
+    use super::*;
+
+    /// Returns what is said of the fit of two agents, one of which began the games `one` and the other the games
+    /// `other`; results are those of whoever began.
+    fn said(one: Trinomial, other: Trinomial) -> String {
+        let results: Vec<SeriesResult> = (0..10)
+            .flat_map(|opening| {
+                [(0, 1, one), (1, 0, other)].map(|(first, second, games)| SeriesResult {
+                    first,
+                    second,
+                    games,
+                    opening,
+                })
+            })
+            .collect();
+        let agents = ["greedy".to_owned(), "random".to_owned()];
+        let table = RatingTable::fit(&agents, &results, &FitSettings::default()).expect("a fit");
+        prior_text(&table, &(one + other))
+    }
+
+    #[test]
+    fn a_weak_prior_is_explained_by_what_made_it_necessary() {
+        let (won, drawn, lost) = (Trinomial::new(1, 0, 0), Trinomial::new(0, 1, 0), Trinomial::new(0, 0, 1));
+        for (one, other, why, what) in [
+            (won, lost, "some agents took every point", "every point went to the left: greedy  >  random"),
+            (drawn, drawn, "every game was drawn", "nobody from anybody"),
+            (won, won, "whoever began never lost", "a bound"),
+            (lost, lost, "whoever began never won", "a bound"),
+        ] {
+            let said = said(one, other);
+            assert!(said.contains(why) && said.contains(what), "{said}");
+            assert!(said.contains("every point") == (why == "some agents took every point"), "{said}");
+        }
+        assert_eq!(said(won + lost + drawn, won + lost + drawn), "");
     }
 }
