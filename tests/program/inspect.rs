@@ -39,6 +39,8 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
         ("provenance.json", "provenance of a run"),
         ("result.json", "result of a run"),
         ("metrics.jsonl", "metrics"),
+        ("learning.csv", "table of learning curves"),
+        ("learning.html", "page for people"),
         ("shards/000000.npz", "shard"),
         ("checkpoints/000001.safetensors", "checkpoint"),
         ("export/model.safetensors", "model"),

@@ -124,7 +124,11 @@ pub(super) fn csv(path: &Path) -> anyhow::Result<Report> {
     let kind = match header.split(',').next() {
         Some("ruleset") => "table of a study",
         Some("rank") => "table of a rating",
-        _ => bail!("{shown}: none of our tables: those of studies begin with ruleset, those of ratings with rank"),
+        Some("run") => "table of learning curves",
+        _ => bail!(
+            "{shown}: none of our tables: those of studies begin with ruleset, those of ratings with rank, learning \
+             curves with run"
+        ),
     };
     ensure!(text.ends_with('\n'), "{shown} is cut off: its last line has no end");
     let columns = fields(header);
