@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use latrunculi_eval::learning::{LearningRun, Round, Verdict, percent_of_men, to_csv};
+use latrunculi_eval::learning::{LearningRun, Round, Verdict, by_opponent, percent_of_men, to_csv};
 use latrunculi_eval::report::learning_html;
 
 use crate::rulesets_source::{self, read_text};
@@ -147,16 +147,19 @@ fn text(run: &LearningRun) -> String {
     let Some(last) = measured.last() else {
         return text + "no match played yet; evaluation.every says when there is one\n";
     };
+    let terms = |verdict: &Verdict| format!("against {} with {} simulations", verdict.opponent, verdict.simulations);
+    let is_one_curve = by_opponent(&measured).len() == 1;
+    let against = if is_one_curve { format!(" {}", terms(&last.verdict)) } else { String::new() };
     let _ = writeln!(
         text,
-        "{:>7} {:>11} {:>7} {:>7}  score against {} with {} simulations, 95 % interval",
-        "minute", "generations", "games", "steps", last.verdict.opponent, last.verdict.simulations
+        "{:>7} {:>11} {:>7} {:>7}  score{against}, 95 % interval",
+        "minute", "generations", "games", "steps"
     );
     for measured in &measured {
         let verdict = &measured.verdict;
         let _ = writeln!(
             text,
-            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % ({:.1} to {:.1}; +{} ={} -{}){}",
+            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % ({:.1} to {:.1}; +{} ={} -{}){}{}",
             measured.minutes,
             measured.generations,
             measured.games,
@@ -167,7 +170,8 @@ fn text(run: &LearningRun) -> String {
             verdict.wins,
             verdict.draws,
             verdict.losses,
-            verdict.margin.as_ref().map_or(String::new(), |margin| format!("; margin {}", percent_of_men(margin)))
+            verdict.margin.as_ref().map_or(String::new(), |margin| format!("; margin {}", percent_of_men(margin))),
+            if is_one_curve { String::new() } else { format!("; {}", terms(verdict)) }
         );
     }
     text

@@ -127,6 +127,21 @@ pub struct Measured {
     pub verdict: Verdict,
 }
 
+/// Parts the matches of a run by opponent and by the network's simulations, in the order in which these were first met:
+/// only scores within one part make a curve.
+#[must_use]
+pub fn by_opponent(measured: &[Measured]) -> Vec<Vec<&Measured>> {
+    let terms = |one: &Measured| (one.verdict.opponent.clone(), one.verdict.simulations);
+    let mut parts: Vec<Vec<&Measured>> = Vec::new();
+    for one in measured {
+        match parts.iter_mut().find(|part| terms(part[0]) == terms(one)) {
+            Some(part) => part.push(one),
+            None => parts.push(vec![one]),
+        }
+    }
+    parts
+}
+
 /// A training run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LearningRun {

@@ -1,6 +1,6 @@
 //! Learning curves: which network a match was about, and what the page and the table say of it.
 
-use latrunculi_eval::learning::{COLUMNS, LearningRun, Round, RoundLosses, Verdict, to_csv};
+use latrunculi_eval::learning::{COLUMNS, LearningRun, Round, RoundLosses, Verdict, by_opponent, to_csv};
 use latrunculi_eval::report::learning_html;
 use latrunculi_eval::statistics::{Confidence, Estimate};
 
@@ -119,6 +119,29 @@ fn the_page_shows_every_score_with_its_interval() {
     assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
     assert!(!has_no_number(&page), "a number is none");
     assert_eq!(page.matches("<svg class=\"plot\"").count(), 5 * runs.len(), "five plots a run");
+}
+
+#[test]
+fn matches_on_other_terms_are_another_curve() {
+    let mut changed = run("one");
+    changed.rounds[1].verdict = Some(Verdict { opponent: "random".into(), ..verdict(16, 0) });
+    let measured = changed.measured();
+    let parts = by_opponent(&measured);
+    assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(parts[1], [&measured[1], &measured[2]]);
+    let page = learning_html(&[changed.clone()], "9.9.9");
+    let results = page.split("<h2").nth(1).expect("the table of runs").to_owned();
+    // In the table of runs the last opponent's matches stand beside each other, not 100 % against another one.
+    assert!(results.contains("18.8") && results.contains("62.5") && !results.contains("100.0"), "{results}");
+    assert!(page.contains("Score by opponent") && !page.contains("one opponent that stayed the same"));
+    for name in ["random with 64 simulations", "alphabeta:nodes=200 with 64 simulations"] {
+        assert!(page.contains(name), "{name}");
+    }
+    assert!(page.contains(">Against</th>") && !has_no_number(&page));
+    // Thinking longer is another match too.
+    changed.rounds[1].verdict = Some(Verdict { simulations: 8, ..verdict(16, 0) });
+    assert_eq!(by_opponent(&changed.measured()).len(), 2);
+    assert_eq!(by_opponent(&run("one").measured()).len(), 1);
 }
 
 #[test]

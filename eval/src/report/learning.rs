@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
 use super::{Page, ladders, numbers, page};
-use crate::learning::{LearningRun, Measured, Round, percent_of_men};
+use crate::learning::{LearningRun, Measured, Round, by_opponent, percent_of_men};
 use crate::statistics::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
@@ -20,7 +20,9 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
         p.lead {
             (runs.len()) @if runs.len() == 1 { " network" } @else { " networks" }
             " learnt from games against " @if runs.len() == 1 { "itself" } @else { "themselves" }
-            ", the first of them played by alpha-beta search where a teacher is named. How strong they were at each moment was found in matches against one opponent that stayed the same."
+            ", the first of them played by alpha-beta search where a teacher is named. How strong they were at each moment was found in matches against "
+            @if runs.iter().all(|run| by_opponent(&run.measured()).len() <= 1) { "one opponent that stayed the same." }
+            @else { "an opponent that was changed within a run: only matches on the same terms are joined to one curve." }
         }
         nav aria-label="Contents" {
             ul {
@@ -58,11 +60,12 @@ fn results(runs: &[LearningRun]) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Table of runs" {
             table.cards.sortable role="table" {
-                caption { "The score of each network against its opponent, with its 95 % interval. Different opponents and rulesets cannot be compared." }
+                caption { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last. Different opponents and rulesets cannot be compared." }
                 thead role="rowgroup" { tr role="row" { @for column in COLUMNS { th scope="col" role="columnheader" { (column) } } } }
                 tbody role="rowgroup" {
                     @for (index, run) in runs.iter().enumerate() {
-                        @let measured = run.measured();
+                        @let all = run.measured();
+                        @let measured = of_last_opponent(&all);
                         tr role="row" {
                             th scope="row" role="rowheader" data-key=(run.name) { a href=(format!("#run-{index}")) { (run.name) } }
                             (cell(1, None, html! { (run.ruleset) }))
@@ -70,8 +73,8 @@ fn results(runs: &[LearningRun]) -> Markup {
                             (cell(3, Some(run.minutes()), numbers::plain(run.minutes(), 1)))
                             (cell(4, Some(run.games() as f64), numbers::count(run.games())))
                             (cell(5, None, html! { @match measured.last() { Some(last) => code { (last.verdict.opponent) }, None => "–" } }))
-                            (cell(6, measured.first().map(|first| first.verdict.score), score(measured.first())))
-                            (cell(7, measured.last().map(|last| last.verdict.score), score(measured.last())))
+                            (cell(6, measured.first().map(|first| first.verdict.score), score(measured.first().copied())))
+                            (cell(7, measured.last().map(|last| last.verdict.score), score(measured.last().copied())))
                         }
                     }
                 }
@@ -86,6 +89,17 @@ fn score(measured: &Measured) -> Markup {
         (numbers::percent(measured.verdict.score)) " "
         span.i { "(" (numbers::percent_interval(interval(measured))) "), minute " (numbers::plain(measured.minutes, 1)) }
     }
+}
+
+/// Returns the matches on the terms of the last one, in order.
+fn of_last_opponent(measured: &[Measured]) -> Vec<&Measured> {
+    let parts = by_opponent(measured);
+    parts.into_iter().find(|part| part.last().copied() == measured.last()).unwrap_or_default()
+}
+
+/// Says on which terms matches were played.
+fn terms(measured: &Measured) -> String {
+    format!("{} with {} simulations", measured.verdict.opponent, measured.verdict.simulations)
 }
 
 fn interval(measured: &Measured) -> Interval {
@@ -133,59 +147,75 @@ fn minutes_scale(run: &LearningRun, across: (f64, f64)) -> Scale {
     Scale::linear((0.0, run.minutes().max(1e-3)), across)
 }
 
-/// The score against the opponent, by time.
+/// The score against the opponent, by time; a line for each opponent.
 fn strength(run: &LearningRun, measured: &[Measured]) -> Markup {
-    let drawn = measured.last().map(|last| {
-        let title = format!("Score of {} by minutes", run.name);
-        let told = |measured: &Measured| {
-            format!("minute {}: {} %", numbers::text(measured.minutes, 1), numbers::text(100.0 * measured.verdict.score, 1))
-        };
-        let description = measured.iter().map(told).collect::<Vec<_>>().join("; ");
-        let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
-        let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((0.0, 1.0), plot.up()) };
-        let points: Vec<(f64, f64)> = measured.iter().map(|measured| (measured.minutes, measured.verdict.score)).collect();
+    let parts = by_opponent(measured);
+    let title = format!("Score of {} by minutes", run.name);
+    let told = |measured: &Measured| {
+        let score = numbers::text(100.0 * measured.verdict.score, 1);
+        let minute = numbers::text(measured.minutes, 1);
+        match parts.len() {
+            1 => format!("minute {minute}: {score} %"),
+            _ => format!("minute {minute}: {score} % against {}", terms(measured)),
+        }
+    };
+    let description = measured.iter().map(told).collect::<Vec<_>>().join("; ");
+    let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
+    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((0.0, 1.0), plot.up()) };
+    let drawn = (!measured.is_empty()).then(|| {
         let marks = html! {
             (ladders::fair_strip(&frame, plot.across(), 0.0))
-            (plot::line(&frame, plot::series_class(0), &points))
-            @for measured in measured {
-                (plot::point(&frame, 0, measured.minutes, measured.verdict.score, (measured.verdict.lower, measured.verdict.upper), &told(measured)))
-            }
-        };
-        let caption = format!("Score against {} with {} simulations", last.verdict.opponent, last.verdict.simulations);
-        (caption, plot.draw(&frame, number_tick, percent_tick, &marks))
-    });
-    match drawn {
-        Some((caption, drawn)) => figure(&caption, &[], Some(drawn)),
-        None => html! {},
-    }
-}
-
-/// The material margin at the end of the matches, by time.
-fn margin(run: &LearningRun, measured: &[Measured]) -> Markup {
-    let found: Vec<(&Measured, Estimate)> =
-        measured.iter().filter_map(|measured| Some((measured, measured.verdict.margin?))).collect();
-    let title = format!("Margin of {} by minutes", run.name);
-    let told = |(measured, margin): &(&Measured, Estimate)| {
-        format!("minute {}: {}", numbers::text(measured.minutes, 1), percent_of_men(margin))
-    };
-    let description = found.iter().map(told).collect::<Vec<_>>().join("; ");
-    let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
-    let ends = |margin: Estimate| margin.interval(Confidence::NINETY_FIVE);
-    let farthest = found.iter().flat_map(|(_, margin)| [ends(*margin).lower, ends(*margin).upper]);
-    let most = farthest.fold(0.1, |most: f64, end| most.max(end.abs()));
-    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((-most, most), plot.up()) };
-    let points: Vec<(f64, f64)> = found.iter().map(|(measured, margin)| (measured.minutes, margin.value)).collect();
-    let drawn = (!found.is_empty()).then(|| {
-        let marks = html! {
-            line.reference x1=(plot.across().0) x2=(plot.across().1) y1=(plot::place(frame.y.at(0.0))) y2=(plot::place(frame.y.at(0.0))) {}
-            (plot::line(&frame, plot::series_class(0), &points))
-            @for each in &found {
-                (plot::point(&frame, 0, each.0.minutes, each.1.value, (ends(each.1).lower, ends(each.1).upper), &told(each)))
+            @for (index, part) in parts.iter().enumerate() {
+                (plot::line(&frame, plot::series_class(index), &part.iter().map(|one| (one.minutes, one.verdict.score)).collect::<Vec<_>>()))
+                @for one in part {
+                    (plot::point(&frame, index, one.minutes, one.verdict.score, (one.verdict.lower, one.verdict.upper), &told(one)))
+                }
             }
         };
         plot.draw(&frame, number_tick, percent_tick, &marks)
     });
-    figure("Material ahead of the opponent at the end, in shares of all men", &[], drawn)
+    let names: Vec<String> = parts.iter().map(|part| terms(part[0])).collect();
+    let caption = match names.as_slice() {
+        [name] => format!("Score against {name}"),
+        _ => "Score by opponent".to_owned(),
+    };
+    figure(&caption, &names.iter().map(String::as_str).collect::<Vec<_>>(), drawn)
+}
+
+/// The material margin at the end of the matches, by time; a line for each opponent.
+fn margin(run: &LearningRun, measured: &[Measured]) -> Markup {
+    let parts: Vec<(String, Vec<(&Measured, Estimate)>)> = by_opponent(measured)
+        .into_iter()
+        .map(|part| {
+            let found = part.iter().filter_map(|measured| Some((*measured, measured.verdict.margin?)));
+            (terms(part[0]), found.collect())
+        })
+        .collect();
+    let found = || parts.iter().flat_map(|(_, found)| found);
+    let title = format!("Margin of {} by minutes", run.name);
+    let told = |(measured, margin): &(&Measured, Estimate)| {
+        format!("minute {}: {}", numbers::text(measured.minutes, 1), percent_of_men(margin))
+    };
+    let description = found().map(told).collect::<Vec<_>>().join("; ");
+    let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
+    let ends = |margin: Estimate| margin.interval(Confidence::NINETY_FIVE);
+    let farthest = found().flat_map(|(_, margin)| [ends(*margin).lower, ends(*margin).upper]);
+    let most = farthest.fold(0.1, |most: f64, end| most.max(end.abs()));
+    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((-most, most), plot.up()) };
+    let drawn = found().next().is_some().then(|| {
+        let marks = html! {
+            line.reference x1=(plot.across().0) x2=(plot.across().1) y1=(plot::place(frame.y.at(0.0))) y2=(plot::place(frame.y.at(0.0))) {}
+            @for (index, (_, found)) in parts.iter().enumerate() {
+                (plot::line(&frame, plot::series_class(index), &found.iter().map(|(one, margin)| (one.minutes, margin.value)).collect::<Vec<_>>()))
+                @for each in found {
+                    (plot::point(&frame, index, each.0.minutes, each.1.value, (ends(each.1).lower, ends(each.1).upper), &told(each)))
+                }
+            }
+        };
+        plot.draw(&frame, number_tick, percent_tick, &marks)
+    });
+    let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
+    figure("Material ahead of the opponent at the end, in shares of all men", &names, drawn)
 }
 
 /// Draws one line for each way of looking at a round.
@@ -254,12 +284,19 @@ fn losses(run: &LearningRun) -> Markup {
 
 /// The matches one by one.
 fn matches(measured: &[Measured]) -> Markup {
+    let has_several_opponents = by_opponent(measured).len() > 1;
     html! {
         @if !measured.is_empty() {
             div.wide tabindex="0" role="region" aria-label="Matches" {
                 table {
                     caption { "The matches. What was played and trained until then comes first." }
-                    thead { tr { @for name in ["Minute", "Generations", "Games", "Steps", "Score", "Won", "Drawn", "Lost", "Margin"] { th scope="col" { (name) } } } }
+                    thead {
+                        tr {
+                            @for name in ["Minute", "Generations", "Games", "Steps"] { th scope="col" { (name) } }
+                            @if has_several_opponents { th.text scope="col" { "Against" } }
+                            @for name in ["Score", "Won", "Drawn", "Lost", "Margin"] { th scope="col" { (name) } }
+                        }
+                    }
                     tbody {
                         @for measured in measured {
                             tr {
@@ -267,6 +304,7 @@ fn matches(measured: &[Measured]) -> Markup {
                                 td { (numbers::count(measured.generations)) }
                                 td { (numbers::count(measured.games)) }
                                 td { (numbers::count(measured.steps)) }
+                                @if has_several_opponents { td.text { code { (measured.verdict.opponent) } " with " (measured.verdict.simulations) " simulations" } }
                                 td { (numbers::percent(measured.verdict.score)) " " span.i { "(" (numbers::percent_interval(interval(measured))) ")" } }
                                 td { (numbers::count(measured.verdict.wins)) }
                                 td { (numbers::count(measured.verdict.draws)) }
