@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use latrunculi_engine::{Ruleset, presets};
+use latrunculi_engine::{Ruleset, RulesetFile, presets};
 use latrunculi_eval::report;
 use latrunculi_eval::statistics::BalanceVerdict;
 use latrunculi_eval::statistics::compensation::FiellerSet;
@@ -144,6 +144,42 @@ fn what_would_make_it_fair_stands_beside_the_scores() {
     let mut plain = summary.clone();
     (plain.rulesets[0].compensation, plain.rulesets[0].pie, plain.rulesets[0].phases) = (None, None, None);
     assert!(!report::html(&plain, rulesets).contains("remedies"));
+}
+
+#[test]
+fn the_bare_policy_has_a_place_on_the_ladder() {
+    let (summary, rulesets, _) = page();
+    let mut summary = summary.clone();
+    assert_eq!(summary.agents[3].budget, Some(100));
+    summary.agents[3].budget = Some(0);
+    let page = report::html(&summary, rulesets);
+    let plot = between(&page, "aria-label=\"First player’s score in bell-8x8 by budget\"", "</svg>")[0];
+    let ticks: Vec<&str> =
+        between(plot, "<text", "</text>").into_iter().filter_map(|text| Some(text.split_once('>')?.1)).collect();
+    assert!(ticks.contains(&"0"), "{ticks:?}");
+    // The other budgets are not pushed together at the end of the axis.
+    assert!(["400", "2k", "8k"].iter().filter(|tick| ticks.contains(tick)).count() >= 2, "{ticks:?}");
+}
+
+#[test]
+fn the_first_player_on_the_board_is_who_begins() {
+    let (_, rulesets, page) = page();
+    assert!(page.contains("full discs at the bottom"));
+    let text = rulesets[1].to_toml().replace("first_player = 1", "first_player = 2");
+    let changed = RulesetFile::parse(&text, &|_| None, &[]).expect("a ruleset").ruleset;
+    let opening = |ruleset: &Ruleset| {
+        let page = report::html(&study(std::slice::from_ref(ruleset), 0), std::slice::from_ref(ruleset));
+        between(&page, "<svg class=\"board\"", "</svg>")[0].to_owned()
+    };
+    let (one, two) = (opening(&rulesets[1]), opening(&changed));
+    assert!(two.contains("first player's pieces are full discs at the top"), "{two}");
+    let full = |board: &str| -> Vec<String> {
+        between(board, "<circle class=\"piece full\"", "/").into_iter().map(str::to_owned).collect()
+    };
+    let ring = |board: &str| -> Vec<String> {
+        between(board, "<circle class=\"piece ring\"", "/").into_iter().map(str::to_owned).collect()
+    };
+    assert!(!full(&one).is_empty() && full(&one) == ring(&two) && ring(&one) == full(&two));
 }
 
 #[test]

@@ -62,10 +62,15 @@ fn file_letter(file: usize) -> char {
 pub(super) fn opening(rules: &Rules) -> Markup {
     let position = rules.initial_position();
     let is_empty = position.men(Player::First).is_empty() && position.dux(Player::First).is_none();
-    let description = match is_empty {
-        true => "The board is empty: the pieces are placed in turn.",
-        false => {
+    // The first player is whoever begins, and that may be player 2, who plays from the top.
+    let beginner = position.player_to_act();
+    let description = match (is_empty, beginner) {
+        (true, _) => "The board is empty: the pieces are placed in turn.",
+        (false, Player::First) => {
             "The first player's pieces are full discs at the bottom, the second player's are rings at the top; a dux bears a cross."
+        }
+        (false, Player::Second) => {
+            "The first player's pieces are full discs at the top, the second player's are rings at the bottom; a dux bears a cross."
         }
     };
     let title = format!("Opening position of {}", rules.ruleset().id);
@@ -74,7 +79,7 @@ pub(super) fn opening(rules: &Rules) -> Markup {
         let Some((piece, owner)) = position.piece_at(square) else { return html! {} };
         let (x, y) = corner(rules.ranks(), file, rank);
         let (x, y) = (x + SIDE / 2.0, y + SIDE / 2.0);
-        let side = if owner == Player::First { "piece south" } else { "piece north" };
+        let side = if owner == beginner { "piece full" } else { "piece ring" };
         html! {
             circle class=(side) cx=(place(x)) cy=(place(y)) r="6.5" {}
             @if piece == Piece::Dux {

@@ -96,7 +96,9 @@ pub(super) fn ladder(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
     let title = format!("First player’s score in {} by budget", ruleset.name);
     let x_label = budget_label(study);
     let plot = Plot { title: &title, description: &description, height: 200.0, x_label: &x_label };
-    let budgets = plot::domain(all().map(|&(budget, _)| budget as f64), 1.0);
+    // No simulation is the bare policy: on a logarithmic axis it stands where one would.
+    let at = |budget: u64| budget.max(1) as f64;
+    let budgets = plot::domain(all().map(|&(budget, _)| at(budget)), 1.0);
     let scores = score_domain(study);
     let frame = Frame {
         x: Scale::log((budgets.0 * 0.8, budgets.1 * 1.25), plot.across()),
@@ -107,17 +109,23 @@ pub(super) fn ladder(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
         (fair_strip(&frame, plot.across(), margin))
         @for (index, points) in &series {
             @let class = plot::series_class(*index);
-            (plot::line(&frame, class, &points.iter().map(|(budget, score)| (*budget as f64, score.score)).collect::<Vec<_>>()))
+            (plot::line(&frame, class, &points.iter().map(|(budget, score)| (at(*budget), score.score)).collect::<Vec<_>>()))
             @for (budget, score) in points {
                 @let ends = (score.interval.lower, score.interval.upper);
                 @let tip = format!("{budget}: {} %", numbers::text(100.0 * score.score, 1));
-                (plot::point(&frame, *index, *budget as f64, score.score, ends, &tip))
+                (plot::point(&frame, *index, at(*budget), score.score, ends, &tip))
             }
         }
     };
-    let mut ticks: Vec<f64> = all().map(|&(budget, _)| budget as f64).collect();
+    let mut ticks: Vec<f64> = all().map(|&(budget, _)| at(budget)).collect();
     ticks.sort_by(f64::total_cmp);
-    plot.draw_at(&frame, &plot::apart(&frame.x, &ticks, TICK_ROOM), short_tick, percent_tick, &marks)
+    let [has_none, has_one] = [0, 1].map(|few| all().any(|&(budget, _)| budget == few));
+    let tick_text = |tick: f64| match (tick == at(0), has_none, has_one) {
+        (true, true, true) => "0, 1".to_owned(),
+        (true, true, false) => "0".to_owned(),
+        _ => short_tick(tick),
+    };
+    plot.draw_at(&frame, &plot::apart(&frame.x, &ticks, TICK_ROOM), tick_text, percent_tick, &marks)
 }
 
 /// Returns what the budgets of the ladders count, as `nodes a choice`.
