@@ -10,7 +10,7 @@ use super::{Job, MatchError, MatchObserver, MatchProgress, PlayedGame, Schedule,
 use crate::ledger::Ledger;
 use crate::statistics::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
 use crate::statistics::sprt::SprtVerdict;
-use crate::statistics::{Confidence, Estimate, GameResult, Interval, PairTable, Sprt, StatisticsError, Trinomial};
+use crate::statistics::{Confidence, Estimate, Interval, PairTable, Sprt, StatisticsError, Trinomial};
 
 /// What a match came to. Scores and ratings are those of the first agent unless said otherwise.
 #[derive(Clone, Debug, Serialize)]
@@ -373,8 +373,7 @@ impl Estimates {
     /// result that its two games had.
     fn by_prior(table: &PairTable, confidence: Confidence) -> Estimates {
         let games = table.agent_games();
-        let halved = Trinomial::new(games.wins.div_ceil(2), games.draws.div_ceil(2), games.losses.div_ceil(2));
-        let credible = halved.credible_interval(confidence);
+        let credible = games.credible_interval_of_share(0.5, confidence);
         // An interval that leaves out what was seen would be absurd, though equal tails can give one.
         let mean = games.mean().unwrap_or(0.5);
         let interval = Interval { lower: credible.lower.min(mean), upper: credible.upper.max(mean) };
@@ -387,10 +386,22 @@ impl Estimates {
     }
 }
 
-impl MatchReport {
-    /// Returns the result of the first agent in one of the counted games.
-    #[must_use]
-    pub fn result_of(&self, game: &PlayedGame) -> GameResult {
-        if game.beginner == 0 { game.result } else { game.result.reversed() }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::GameResult;
+
+    #[test]
+    fn two_pairs_count_for_two_games() {
+        let mut table = PairTable::default();
+        table.record(GameResult::Win, GameResult::Loss);
+        table.record(GameResult::Win, GameResult::Win);
+        assert_eq!(table.agent_games(), Trinomial::new(3, 0, 1));
+        // The spread of the pairs leads beyond a score of 1: their number alone says how sure it is.
+        let found = Estimates::of(&table, 0, Confidence::NINETY_FIVE).interval.expect("an interval");
+        let expected = Trinomial::new(3, 0, 1).credible_interval_of_share(0.5, Confidence::NINETY_FIVE);
+        assert_eq!(found, expected);
+        let of_three = Trinomial::new(2, 0, 1).credible_interval(Confidence::NINETY_FIVE);
+        assert!(found.half_width() > of_three.half_width(), "{found:?} {of_three:?}");
     }
 }

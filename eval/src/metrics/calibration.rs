@@ -9,6 +9,8 @@
 //! however many values it holds. There is no constant: a value of 0 is ½, so that the gap between the values
 //! at the start and the results remains to be seen.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::estimates::{Measured, Sampling};
@@ -122,7 +124,9 @@ impl AgentScale {
             let standard_error = (openings / (openings - 1.0) * squares).sqrt() / slope_at(scale).1;
             Estimate { value: scale, standard_error }.interval(sampling.confidence).clamped(0.0, SCALE_MAX)
         });
-        let scale = Measured { value: scale, interval, observations: latent.len() as u64 };
+        // Who plays himself is there once for each seat.
+        let distinct: BTreeSet<usize> = latent.iter().map(|(game, ..)| *game).collect();
+        let scale = Measured { value: scale, interval, observations: distinct.len() as u64 };
         Some(AgentScale { agent: agent.to_owned(), scale })
     }
 }

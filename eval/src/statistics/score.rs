@@ -181,8 +181,19 @@ impl Trinomial {
     /// Source: Jeffreys prior of the multinomial.
     #[must_use]
     pub fn credible_interval(self, confidence: Confidence) -> Interval {
+        self.credible_interval_of_share(1.0, confidence)
+    }
+
+    /// Returns [`Trinomial::credible_interval`] of so many independent games as `share` of these, in `(0, 1]`, with the
+    /// same shares of wins, draws and losses.
+    ///
+    /// # Panics
+    /// When `share` is outside `(0, 1]`.
+    #[must_use]
+    pub fn credible_interval_of_share(self, share: f64, confidence: Confidence) -> Interval {
         const NODES: usize = 256;
-        let (wins, draws, losses) = (self.wins as f64, self.draws as f64, self.losses as f64);
+        assert!(share > 0.0 && share <= 1.0, "a share of the games");
+        let [wins, draws, losses] = [self.wins, self.draws, self.losses].map(|count| share * count as f64);
         let draw_rates: Vec<f64> = (0..NODES)
             .map(|node| (node as f64 + 0.5) / NODES as f64)
             .map(|probability| beta_quantile(draws + 0.5, wins + losses + 1.0, probability))
@@ -399,6 +410,8 @@ mod tests {
         let elo = score.elo(Confidence::NINETY_FIVE);
         assert!((elo.value - 1199.8).abs() < 0.1);
         assert_eq!((elo.lower, elo.upper, elo.half_width()), (None, None, None));
+        let twice = Trinomial::new(60, 0, 0).credible_interval_of_share(0.5, Confidence::NINETY_FIVE);
+        assert_eq!(twice, Trinomial::new(30, 0, 0).credible_interval(Confidence::NINETY_FIVE));
         let interval = Trinomial::new(30, 0, 0).credible_interval(Confidence::NINETY_FIVE);
         assert!(interval.lower > 0.85 && interval.lower < 0.97 && interval.upper > 0.99);
         assert!(interval.upper < 1.0);
