@@ -1,13 +1,7 @@
 //! What agents think, as people and programs read it.
 
 use latrunculi_engine::{Action, GameState};
-use latrunculi_search::alphabeta::{EVALUATION_MAX, WIN};
-
-/// Returns the actions to a certain end that a score of alpha-beta tells of: positive to a win of the player
-/// to act, negative to a loss, `None` where it tells of none.
-pub(crate) fn actions_to_end(score: i32) -> Option<i32> {
-    (score.abs() > EVALUATION_MAX).then(|| (WIN - score.abs()) * score.signum())
-}
+use latrunculi_search::alphabeta::actions_to_end;
 
 /// Returns a score of alpha-beta for people: men ahead, or how far the end is.
 pub(crate) fn score_text(score: i32) -> String {
@@ -34,6 +28,8 @@ pub(crate) fn variation_texts(state: &GameState, variation: &[Action]) -> Vec<St
 
 #[cfg(test)]
 mod tests {
+    use latrunculi_search::alphabeta::WIN;
+
     use super::*;
 
     #[test]

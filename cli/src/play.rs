@@ -18,13 +18,14 @@ use indicatif::ProgressBar;
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::{Agent, AgentKind, AgentSpec, Choice, Thinking};
+use latrunculi_search::alphabeta::actions_to_end;
 
 use crate::errors::told;
 use crate::game::Game;
 use crate::game_files;
 use crate::interrupt::Interrupt;
 use crate::network::NetworkArgs;
-use crate::opinion::{actions_to_end, score_text, variation_texts};
+use crate::opinion::{score_text, variation_texts};
 use crate::rulesets_source;
 use board::Palette;
 use input::{Asked, Input};

@@ -9,10 +9,10 @@ use latrunculi_engine::GameState;
 use latrunculi_engine::parameters::nearest;
 use latrunculi_eval::{AgentKind, AgentSpec, Choice, Thinking, ThinkingLimits};
 use latrunculi_search::StopSignal;
-use latrunculi_search::alphabeta::DEPTH_MAX;
+use latrunculi_search::alphabeta::{DEPTH_MAX, actions_to_end};
 
 use super::session::Session;
-use crate::opinion::{actions_to_end, variation_texts};
+use crate::opinion::variation_texts;
 
 /// The most simulations of one search, as in agents' texts.
 const SIMULATIONS_MAX: u32 = 10_000_000;

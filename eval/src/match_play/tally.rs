@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Job, MatchError, MatchObserver, MatchProgress, PlayedGame, Schedule, sprt_report};
 use crate::ledger::Ledger;
-use crate::statistics::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
+use crate::statistics::score::EloEstimate;
 use crate::statistics::sprt::SprtVerdict;
 use crate::statistics::{Confidence, Estimate, Interval, PairTable, Sprt, StatisticsError, Trinomial};
 
@@ -377,11 +377,7 @@ impl Estimates {
         // An interval that leaves out what was seen would be absurd, though equal tails can give one.
         let mean = games.mean().unwrap_or(0.5);
         let interval = Interval { lower: credible.lower.min(mean), upper: credible.upper.max(mean) };
-        let elo = games.mean().map(|mean| EloEstimate {
-            value: elo_from_score(mean.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN)).unwrap_or(0.0),
-            lower: elo_from_score(interval.lower),
-            upper: elo_from_score(interval.upper),
-        });
+        let elo = games.mean().map(|mean| EloEstimate::of_score(mean, Some(interval)));
         Estimates { interval: Some(interval), elo, ..Estimates::default() }
     }
 }

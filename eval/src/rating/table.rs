@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::separation;
 use crate::statistics::bradley_terry::{AdvantageByStrength, GoodnessOfFit, LikelihoodRatio};
-use crate::statistics::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
+use crate::statistics::score::EloEstimate;
 use crate::statistics::{
     BradleyTerry, Confidence, Covariance, DrawModel, ELO_PER_NAT, Estimate, Fit, Interval, SeriesResult,
     StatisticsError, Trinomial,
@@ -247,11 +247,7 @@ impl FittedAgents<'_> {
         let [win, draw, loss] = self.fit.equal_strength_shares(self.covariance)?.map(share);
         let found = self.fit.equal_strength_score(self.covariance)?;
         let score = share(Estimate { value: found.mean(), standard_error: found.standard_error() });
-        let elo = EloEstimate {
-            value: elo_from_score(score.value.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN)).unwrap_or_default(),
-            lower: elo_from_score(score.interval.lower),
-            upper: elo_from_score(score.interval.upper),
-        };
+        let elo = EloEstimate::of_score(score.value, Some(score.interval));
         Ok(EqualStrength { win, draw, loss, score, elo })
     }
 }

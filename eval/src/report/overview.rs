@@ -4,11 +4,9 @@ use maud::{Markup, html};
 
 use super::plot::{Forest, ForestRow, domain, percent_tick};
 use super::{Study, link, numbers, words};
+use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::statistics::BalanceVerdict;
 use crate::study::summary::{CellSummary, OutcomeCounts, RateSummary, RulesetSummary, ScoreSummary};
-
-/// The greatest share of cut-off games that leaves a score beyond doubt.
-const TRUNCATED_SHARE_MAX: f64 = 0.01;
 
 /// What was asked and how, in a few sentences.
 pub(super) fn lead(study: &Study<'_>) -> Markup {
@@ -258,11 +256,8 @@ pub(super) fn verdict(cell: &CellSummary) -> Markup {
 /// What limits the results, in whole sentences.
 fn warnings(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
     let share = |cell: &CellSummary| cell.outcomes.truncated as f64 / cell.games.max(1) as f64;
-    let truncated: Vec<String> = rows
-        .iter()
-        .filter(|(_, cell)| share(cell) > TRUNCATED_SHARE_MAX)
-        .map(|(ruleset, _)| ruleset.name.clone())
-        .collect();
+    let truncated: Vec<String> =
+        rows.iter().filter(|(_, cell)| share(cell) > TRUNCATED_MAX).map(|(ruleset, _)| ruleset.name.clone()).collect();
     let dependent: Vec<String> = rows
         .iter()
         .filter(|(ruleset, _)| {

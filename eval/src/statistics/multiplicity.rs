@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::normal_cdf;
 use super::error::StatisticsError;
-use super::interval::Confidence;
 use super::score::Score;
 use super::sprt::check_margin;
 
@@ -46,12 +45,6 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError>
         adjusted[index] = smallest;
     }
     Ok(adjusted)
-}
-
-/// Returns the critical value `z = Φ⁻¹(½ + ½·level^(1/K))` for `count` intervals that all hold together.
-#[must_use]
-pub fn sidak_z(confidence: Confidence, count: usize) -> f64 {
-    confidence.simultaneous(count).z()
 }
 
 fn ascending(p_values: &[f64]) -> Result<Vec<usize>, StatisticsError> {
@@ -161,6 +154,7 @@ pub fn balance_verdicts(scores: &[Score], margin: f64, alpha: f64) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::interval::Confidence;
     use crate::statistics::score::Trinomial;
 
     fn near(found: &[f64], expected: &[f64]) -> bool {
@@ -186,9 +180,9 @@ mod tests {
             let pairs = count * (count - 1) / 2;
             assert!((Confidence::NINETY_FIVE.bonferroni(count).z() - per_ruleset).abs() < 6e-4);
             assert!((Confidence::NINETY_FIVE.bonferroni(pairs).z() - all_pairs).abs() < 6e-4);
-            assert!(sidak_z(Confidence::NINETY_FIVE, count) < per_ruleset);
+            assert!(Confidence::NINETY_FIVE.simultaneous(count).z() < per_ruleset);
         }
-        assert_eq!(sidak_z(Confidence::NINETY_FIVE, 1), Confidence::NINETY_FIVE.z());
+        assert_eq!(Confidence::NINETY_FIVE.simultaneous(1).z(), Confidence::NINETY_FIVE.z());
     }
 
     #[test]

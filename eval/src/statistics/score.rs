@@ -314,13 +314,7 @@ impl Score {
     /// without any spread to compute it from, is `None`.
     #[must_use]
     pub fn elo(self, confidence: Confidence) -> EloEstimate {
-        let kept = self.mean.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN);
-        let interval = self.interval(confidence).ok();
-        EloEstimate {
-            value: -400.0 * (1.0 / kept - 1.0).log10(),
-            lower: interval.and_then(|interval| elo_from_score(interval.lower)),
-            upper: interval.and_then(|interval| elo_from_score(interval.upper)),
-        }
+        EloEstimate::of_score(self.mean, self.interval(confidence).ok())
     }
 
     /// Returns the normalised Elo `C·(s − ½)/σ`, with standard error `C/√N`, where `σ` is
@@ -372,6 +366,17 @@ pub struct EloEstimate {
 }
 
 impl EloEstimate {
+    /// Returns the Elo difference of a mean score kept [`ELO_SCORE_MARGIN`] off the ends, with the bounds that belong to
+    /// the score's interval; a bound outside `(0, 1)` is `None`.
+    #[must_use]
+    pub fn of_score(mean: f64, interval: Option<Interval>) -> EloEstimate {
+        EloEstimate {
+            value: elo_from_score(mean.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN)).unwrap_or(0.0),
+            lower: interval.and_then(|interval| elo_from_score(interval.lower)),
+            upper: interval.and_then(|interval| elo_from_score(interval.upper)),
+        }
+    }
+
     /// Returns `[E(s + z·SE) − E(s − z·SE)]/2`, the single error that fastchess and cutechess print.
     #[must_use]
     pub fn half_width(self) -> Option<f64> {

@@ -17,6 +17,7 @@ use super::summary::{
     StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
+use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
 use crate::openings::PolicyOpenings;
 use crate::statistics::Score;
@@ -236,9 +237,6 @@ impl Findings<'_> {
         }
     }
 }
-
-/// More games than this share ended by the program's own limit are worth a note.
-const TRUNCATED_MAX: f64 = 0.01;
 
 fn opening_summary(series: &Series) -> OpeningSummary {
     let policy = |opener: &PolicyOpenings| format!("{} temperature={}", opener.agent, opener.temperature);

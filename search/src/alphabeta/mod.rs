@@ -130,9 +130,15 @@ impl<A> AlphaBetaResult<A> {
     /// Returns the actions to a certain win (positive) or loss (negative) of the player to act, if seen.
     #[must_use]
     pub fn plies_to_end(&self) -> Option<i32> {
-        let plies = WIN - self.score.abs();
-        (self.score.abs() > EVALUATION_MAX).then_some(plies * self.score.signum())
+        actions_to_end(self.score)
     }
+}
+
+/// Returns the actions to a certain end that a score tells of: positive to a win of the player to act, negative to a
+/// loss, `None` where it tells of none.
+#[must_use]
+pub fn actions_to_end(score: i32) -> Option<i32> {
+    (score.abs() > EVALUATION_MAX).then(|| (WIN - score.abs()) * score.signum())
 }
 
 /// An alpha-beta search with its memory: table, killers, history, one game per ply.

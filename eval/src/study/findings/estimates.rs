@@ -1,7 +1,7 @@
 //! Scores, rates and differences with their intervals.
 
 use crate::statistics::proportion::wilson;
-use crate::statistics::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
+use crate::statistics::score::EloEstimate;
 use crate::statistics::{Confidence, Estimate, Interval};
 use crate::study::summary::{DifferenceSummary, RateSummary, ScoreSummary};
 use crate::study::tally::SeriesTally;
@@ -34,11 +34,7 @@ pub(in crate::study) fn score_summary(
         simultaneous: interval(confidence.simultaneous(rulesets)),
         half_width: own.half_width(),
         truncation_bracket: Interval { lower: mean - hidden, upper: mean + hidden },
-        elo: EloEstimate {
-            value: elo_from_score(mean.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN)).unwrap_or(0.0),
-            lower: elo_from_score(own.lower),
-            upper: elo_from_score(own.upper),
-        },
+        elo: EloEstimate::of_score(mean, Some(own)),
     })
 }
 
