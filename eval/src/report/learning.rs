@@ -59,7 +59,7 @@ fn results(runs: &[LearningRun]) -> Markup {
     };
     html! {
         div.wide tabindex="0" role="region" aria-label="Table of runs" {
-            table.cards.sortable role="table" {
+            table.cards.sortable.dense role="table" {
                 caption { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last. Different opponents and rulesets cannot be compared." }
                 thead role="rowgroup" { tr role="row" { @for column in COLUMNS { th scope="col" role="columnheader" { (column) } } } }
                 tbody role="rowgroup" {
