@@ -6,7 +6,7 @@ use latrunculi_engine::{Action, GameState};
 use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Thinking};
 use serde_json::json;
 
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Stopped};
 use crate::network::NetworkArgs;
 use crate::opinion::{score_text, variation_texts};
 use crate::position_args::PositionArgs;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
     } else {
         print!("{}", text(&state, &args, &choice, &lines, is_stopped));
     }
-    Ok(())
+    if is_stopped { Err(Stopped::silently().into()) } else { Ok(()) }
 }
 
 /// Returns the actions to list, the best one first; an agent that weighs none lists what it chose.

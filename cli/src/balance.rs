@@ -19,7 +19,7 @@ use latrunculi_eval::study::{
     StudyConfig, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study, saved_study,
 };
 
-use crate::match_command::stop_on_interrupt;
+use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::network::{self, NetworkArgs};
 use crate::rulesets_source::{load_file, read_text};
 use crate::run_dir::write_whole;
@@ -197,7 +197,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     } else {
         print!("{}", text(&summary, &folder));
     }
-    Ok(())
+    if summary.is_complete { Ok(()) } else { Err(Stopped::silently().into()) }
 }
 
 /// Returns the settings of the study file with the options laid over them.

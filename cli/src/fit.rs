@@ -14,12 +14,13 @@ use latrunculi_selfplay::{GameKey, ReplayWindow, SelfPlayError, read_shard};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::interrupt::{Stopped, stop_on_signals};
 use crate::provenance;
 use crate::rulesets_source;
 use crate::run_dir;
 use crate::train::display::Display;
 use crate::train::learner::{Lesson, learn};
-use crate::train::{report, stop_on_signals};
+use crate::train::report;
 use crate::train_config::TrainConfig;
 
 /// Arguments of `fit`
@@ -125,7 +126,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         let learnt = match learnt {
             Err(error) if matches!(error.downcast_ref(), Some(SelfPlayError::Stopped)) => {
                 drop(work);
-                bail!("stopped after {made} steps; the same command goes on");
+                return Err(Stopped::telling(format!("stopped after {made} steps; the same command goes on")).into());
             }
             learnt => learnt?,
         };

@@ -1,10 +1,83 @@
-//! Ctrl-C while something thinks.
+//! Ctrl-C: while something thinks, and while long work goes on.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ffi::c_int;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
 use latrunculi_search::StopSignal;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+/// The signal that has asked the program to stop; 0 while none has.
+static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// Listens for Ctrl-C, and returns what becomes true when it asks long work to stop. The second time ends the program at
+/// once.
+///
+/// # Errors
+/// When the system refuses.
+pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    stop_on(&[SIGINT])
+}
+
+/// Listens for Ctrl-C and for a polite kill, as [`stop_on_interrupt`] does.
+///
+/// # Errors
+/// When the system refuses.
+pub(crate) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    stop_on(&[SIGINT, SIGTERM])
+}
+
+fn stop_on(signals: &[c_int]) -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for &signal in signals {
+        // This is looked at before the flag is set.
+        signal_hook::flag::register_conditional_shutdown(signal, status_of(signal), Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .context("cannot listen for Ctrl-C")?;
+    }
+    Ok(stop)
+}
+
+/// Returns the exit status that shells give a program which a signal has ended.
+fn status_of(signal: c_int) -> c_int {
+    128 + signal
+}
+
+/// The work was stopped before its end, as the user wished: no failure, but not done either.
+#[derive(Debug)]
+pub(crate) struct Stopped {
+    /// What is still to be said of it; nothing where that stands in what was printed.
+    told: String,
+}
+
+impl Stopped {
+    /// Says how the work goes on.
+    pub(crate) fn telling(told: impl Into<String>) -> Stopped {
+        Stopped { told: told.into() }
+    }
+
+    /// Says nothing more.
+    pub(crate) fn silently() -> Stopped {
+        Stopped { told: String::new() }
+    }
+
+    /// Returns the exit status: 130 after Ctrl-C, 143 after a polite kill.
+    pub(crate) fn status(&self) -> u8 {
+        let signal = SIGNAL.load(Ordering::SeqCst) as c_int;
+        u8::try_from(status_of(if signal == 0 { SIGINT } else { signal })).unwrap_or(1)
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told)
+    }
+}
+
+impl std::error::Error for Stopped {}
 
 /// What Ctrl-C does: it ends the program, but while something thinks the first one ends the thinking.
 pub(crate) struct Interrupt {
@@ -15,7 +88,6 @@ pub(crate) struct Interrupt {
 impl Interrupt {
     /// Listens for Ctrl-C from now on.
     pub(crate) fn listen() -> anyhow::Result<Interrupt> {
-        use signal_hook::consts::SIGINT;
         use signal_hook::flag;
         let stop = StopSignal::default();
         let ends_program = Arc::new(AtomicBool::new(true));

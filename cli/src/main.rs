@@ -38,10 +38,14 @@ mod train_config;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use interrupt::Stopped;
+
+/// What other programs may rely on.
+const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C before its end";
 
 /// Learns, plays and judges every reconstruction of the Roman game Latrunculi
 #[derive(Parser)]
-#[command(name = "latrunculi", version, arg_required_else_help = true)]
+#[command(name = "latrunculi", version, arg_required_else_help = true, after_help = EXIT_STATUS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -95,10 +99,19 @@ fn main() -> ExitCode {
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {}", errors::told(&error));
-            ExitCode::FAILURE
-        }
+        Err(error) => match error.downcast_ref::<Stopped>() {
+            Some(stopped) => {
+                let told = stopped.to_string();
+                if !told.is_empty() {
+                    eprintln!("{told}");
+                }
+                ExitCode::from(stopped.status())
+            }
+            None => {
+                eprintln!("error: {}", errors::told(&error));
+                ExitCode::FAILURE
+            }
+        },
     }
 }
 

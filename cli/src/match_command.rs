@@ -3,8 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -17,6 +16,7 @@ use latrunculi_eval::statistics::sprt::SprtVerdict;
 use latrunculi_eval::statistics::{Confidence, Hypotheses, Sprt, SprtBounds, Trinomial};
 use latrunculi_eval::{AgentKind, AgentSpec};
 
+use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::network::{self, NetworkArgs};
 use crate::progress;
 use crate::rulesets_source;
@@ -119,9 +119,9 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
-        print!("{}", text(&report));
+        print!("{}", text(&report, args.ledger.is_some()));
     }
-    Ok(())
+    if report.is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
 }
 
 fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
@@ -165,18 +165,6 @@ fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
     ensure!((0.01..=100.0).contains(&temperature), "--opening-temperature is a number from 0.01 to 100");
     let identity = agent.model().map(network::checksum).transpose()?.unwrap_or_default();
     Ok(Some(PolicyOpenings { agent, temperature, identity }))
-}
-
-/// Ctrl-C once asks to stop after the game under way, twice ends the program at once.
-pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let register = || -> std::io::Result<()> {
-        signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGINT, 130, Arc::clone(&stop))?;
-        signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop))?;
-        Ok(())
-    };
-    register().context("cannot listen for Ctrl-C")?;
-    Ok(stop)
 }
 
 /// Writes the games of a match beside `path` and renames them.
@@ -239,8 +227,8 @@ impl Progress {
     }
 }
 
-/// Returns the report for people.
-fn text(report: &MatchReport) -> String {
+/// Returns the report for people; `is_kept`: the games are in a ledger.
+fn text(report: &MatchReport, is_kept: bool) -> String {
     let [a, b] = &report.agents;
     let mut lines = vec![format!("A {a}\nB {b}\n{}, {} games in pairs of one opening", report.ruleset, report.games)];
     let mut row = |name: &str, value: String| lines.push(format!("  {name:<14} {value}"));
@@ -294,7 +282,8 @@ fn text(report: &MatchReport) -> String {
     row("per game", format!("{:.1} actions", report.actions_mean));
     row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
     if report.is_interrupted {
-        row("stopped early", "the rest can be played with the same --ledger".to_owned());
+        let hint = if is_kept { "the same command plays the rest" } else { "games are kept with --ledger FILE alone" };
+        row("stopped early", hint.to_owned());
     }
     lines.join("\n") + "\n"
 }

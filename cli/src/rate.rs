@@ -20,7 +20,7 @@ use latrunculi_eval::statistics::bradley_terry::LikelihoodRatio;
 use latrunculi_eval::statistics::{Confidence, DrawModel, ELO_PER_NAT, Trinomial};
 use latrunculi_eval::{AgentKind, AgentSpec};
 
-use crate::match_command::stop_on_interrupt;
+use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::network::{self, NetworkArgs};
 use crate::progress;
 use crate::rulesets_source;
@@ -116,9 +116,9 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     } else if args.csv {
         print!("{}", csv(&report));
     } else {
-        print!("{}", text(&report));
+        print!("{}", text(&report, args.out.is_some()));
     }
-    Ok(())
+    if report.is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
 }
 
 fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
@@ -231,8 +231,8 @@ fn csv(report: &RatingReport) -> String {
     lines
 }
 
-/// Returns the report for people.
-fn text(report: &RatingReport) -> String {
+/// Returns the report for people; `is_kept`: the games are in a folder.
+fn text(report: &RatingReport, is_kept: bool) -> String {
     let mut text = format!(
         "{}: {} games count of {} played, {} openings of {} random actions, seats swapped\n",
         report.ruleset, report.games, report.games_played, report.openings_distinct, report.opening_length
@@ -252,7 +252,8 @@ fn text(report: &RatingReport) -> String {
         text += &format!("{} games ended by the program's own limit, counted as draws\n", report.truncated);
     }
     if report.is_interrupted {
-        text += "stopped early; the rest can be played with the same --out\n";
+        let hint = if is_kept { "the same command plays the rest" } else { "games are kept with --out DIR alone" };
+        text += &format!("stopped early; {hint}\n");
     }
     text
 }

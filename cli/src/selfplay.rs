@@ -9,11 +9,12 @@ use latrunculi_model::{Device, InferenceNetwork, Model, Precision};
 use latrunculi_selfplay::{Journal, Samples, SelfPlayError, ShardInfo, read_shard, write_shard};
 use serde_json::{Map, Value, json};
 
+use crate::interrupt::{Stopped, stop_on_signals};
 use crate::rulesets_source;
 use crate::run_dir;
 use crate::train::display::Display;
 use crate::train::turnstile::Turnstile;
-use crate::train::{player, report, stop_on_signals};
+use crate::train::{player, report};
 use crate::train_config::TrainConfig;
 
 /// Arguments of `selfplay`
@@ -116,7 +117,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         let played = match player::play(plan, lanes, evaluators, journal.as_ref().zip(found), &turnstile, &watch) {
             Err(SelfPlayError::Stopped) => {
                 drop(work);
-                bail!("stopped; the same command goes on");
+                return Err(Stopped::telling("stopped; the same command goes on").into());
             }
             played => played?,
         };

@@ -12,12 +12,14 @@ mod run;
 mod state;
 pub(crate) mod turnstile;
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
+use crate::interrupt::{Stopped, stop_on_signals};
 use display::Display;
 use run::TrainingRun;
 
@@ -44,26 +46,21 @@ pub(crate) struct TrainArgs {
 /// Runs `train`.
 ///
 /// # Errors
-/// Everything that keeps the run from going on, with what was being attempted.
+/// Everything that keeps the run from going on, with what was being attempted; [`Stopped`] where the user ended it.
 pub(crate) fn run(args: TrainArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
+    let stopped = Arc::clone(&stop);
     let display = Display::new(args.quiet);
     let mut run = match (&args.config, &args.resume) {
         (_, Some(folder)) => TrainingRun::resume(folder, &args.settings, display, stop)?,
         (Some(config), None) => TrainingRun::begin(config, args.run.clone(), &args.settings, display, stop)?,
         (None, None) => bail!("a configuration or --resume DIR is needed"),
     };
-    run.go()
-}
-
-/// Returns what becomes true when the user asks to stop. The second time ends the program at once.
-pub(crate) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // This is looked at before the flag is set.
-        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .context("listening for Ctrl-C")?;
-    }
-    Ok(stop)
+    // The end of a run writes its result, also where Ctrl-C came too late to keep it from that.
+    let result = run.folder.result_path();
+    let written = || fs::metadata(&result).and_then(|about| about.modified()).ok();
+    let before = written();
+    run.go()?;
+    // How it goes on has been said.
+    if stopped.load(Ordering::SeqCst) && written() == before { Err(Stopped::silently().into()) } else { Ok(()) }
 }

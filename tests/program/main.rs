@@ -7,6 +7,7 @@ mod commands;
 mod engine;
 mod halves;
 mod inspect;
+mod interrupts;
 mod matches;
 mod play;
 mod rate;

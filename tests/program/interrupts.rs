@@ -1,0 +1,114 @@
+//! Ctrl-C: long work stops with what it has found, says how it goes on, and ends with the status of what was stopped.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{complaint, printed, program};
+
+/// Starts the program, sends it `signal` as soon as `is_at_work`, and returns how it ended.
+fn stopped_by(signal: &str, arguments: &[&str], is_at_work: &dyn Fn() -> bool) -> Output {
+    let child = program(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let begun = Instant::now();
+    while !is_at_work() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{arguments:?} does not come on");
+        sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
+/// Tells, some time from now on, that a program must have come to listen.
+fn after(wait: Duration) -> impl Fn() -> bool {
+    let begun = Instant::now();
+    move || begun.elapsed() > wait
+}
+
+fn holds_a_line(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| about.len() > 0)
+}
+
+/// So many games that they are not over before the signal comes.
+const MANY: [&str; 4] = ["--ruleset", "bell-8x8", "--games", "100000"];
+
+#[test]
+fn a_match_that_is_stopped_says_how_the_rest_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = folder.path().join("ledger.jsonl");
+    let agents = ["match", "alphabeta:nodes=2000", "greedy", "--quiet", "--ledger", ledger.to_str().unwrap()];
+    let kept = stopped_by("-INT", &[&agents[..], &MANY].concat(), &|| holds_a_line(&ledger));
+    assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
+    assert!(printed(&kept).contains("stopped early  the same command plays the rest"), "{}", printed(&kept));
+    assert!(printed(&kept).contains("A alphabeta:nodes=2000") && complaint(&kept).is_empty(), "{}", complaint(&kept));
+    // Without a ledger there is no rest to be played.
+    let lost = stopped_by("-INT", &[&agents[..4], &MANY].concat(), &after(Duration::from_secs(3)));
+    assert_eq!(lost.status.code(), Some(130), "{}", complaint(&lost));
+    assert!(printed(&lost).contains("games are kept with --ledger FILE alone"), "{}", printed(&lost));
+}
+
+#[test]
+fn ratings_studies_and_analyses_that_are_stopped_end_with_130() {
+    let folder = tempfile::tempdir().unwrap();
+    let [rating, study] = ["rating", "study"].map(|name| folder.path().join(name));
+    let agents = ["rate", "alphabeta:nodes=2000", "greedy", "--quiet", "--out", rating.to_str().unwrap()];
+    let kept = stopped_by("-INT", &[&agents[..], &MANY].concat(), &|| holds_a_line(&rating.join("games.jsonl")));
+    assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
+    assert!(printed(&kept).contains("stopped early; the same command plays the rest"), "{}", printed(&kept));
+    assert!(rating.join("rating.json").is_file());
+    let lost = stopped_by("-INT", &[&agents[..4], &MANY].concat(), &after(Duration::from_secs(3)));
+    assert_eq!(lost.status.code(), Some(130), "{}", complaint(&lost));
+    assert!(printed(&lost).contains("games are kept with --out DIR alone"), "{}", printed(&lost));
+
+    let balance = ["balance", "--rulesets", "bell-8x8", "--agents", "alphabeta:nodes=2000", "--half-width", "0.1"];
+    let out = ["--out", study.to_str().unwrap(), "--quiet"];
+    let ledger = study.join("games/bell-8x8/alphabeta-nodes-2000.jsonl");
+    let kept = stopped_by("-INT", &[&balance[..], &out].concat(), &|| holds_a_line(&ledger));
+    assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
+    assert!(printed(&kept).contains("stopped early; latrunculi balance --resume"), "{}", printed(&kept));
+
+    let analyse = ["analyse", "--ruleset", "bell-8x8", "--agent", "alphabeta:nodes=100000000000", "--json"];
+    let cut = stopped_by("-INT", &analyse, &after(Duration::from_secs(3)));
+    assert_eq!(cut.status.code(), Some(130), "{}", complaint(&cut));
+    assert!(printed(&cut).contains("\"stopped_early\": true"), "{}", printed(&cut));
+}
+
+#[test]
+fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let [shards, fitted, few] = ["shards", "fitted", "few"].map(|name| folder.path().join(name));
+    let shown = |path: &Path| path.to_str().unwrap().to_owned();
+    let smoke = "configs/train/smoke.toml";
+    let many = ["--quiet", "--set", "teacher.games=100000", "--set", "games.lanes=2"];
+    for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
+        let run = folder.path().join(signal);
+        let journal = run.join("shards/000000.journal");
+        let path = shown(&run);
+        let train = [&["train", smoke, "--run", &path], &many[..]].concat();
+        let output = stopped_by(signal, &train, &|| holds_a_line(&journal));
+        assert_eq!(output.status.code(), Some(status), "{}", complaint(&output));
+        assert!(printed(&output).contains("stopped; go on with: latrunculi train --resume"), "{}", printed(&output));
+    }
+    let path = shown(&shards);
+    let play = [&["selfplay", smoke, "--out", &path], &many[..]].concat();
+    let output = stopped_by("-INT", &play, &|| holds_a_line(&shards.join("000000.journal")));
+    assert_eq!(output.status.code(), Some(130), "{}", complaint(&output));
+    assert_eq!(complaint(&output), "stopped; the same command goes on\n");
+
+    let few_games = ["selfplay", smoke, "--quiet", "--set", "teacher.games=4", "--out", &shown(&few)];
+    assert!(program(&few_games).output().unwrap().status.success());
+    let fit = ["fit", smoke, "--json", "--shards", &shown(&few), "--out", &shown(&fitted)];
+    let steps = ["--steps", "1000000", "--checkpoint-every", "5"];
+    let output = stopped_by("-INT", &[&fit[..], &steps].concat(), &|| fitted.join("checkpoint.safetensors").is_file());
+    assert_eq!(output.status.code(), Some(130), "{}", complaint(&output));
+    assert!(complaint(&output).starts_with("stopped after "), "{}", complaint(&output));
+    assert!(complaint(&output).ends_with("steps; the same command goes on\n"), "{}", complaint(&output));
+}
