@@ -14,3 +14,4 @@ mod rate;
 mod shell;
 mod support;
 mod train;
+mod train_script;
