@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::normal_cdf;
 use super::error::StatisticsError;
-use super::score::Score;
+use super::score::{Score, Trinomial};
 use super::sprt::check_margin;
 
 /// Returns p-values adjusted by Holm's step-down, in the order given.
@@ -117,31 +117,80 @@ pub struct BalanceFinding {
     pub p_balanced: f64,
 }
 
-/// Judges the first player's scores of a family of rulesets together.
+/// What is known of one ruleset's balance, before anything is corrected for the number of rulesets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BalanceEvidence {
+    /// The first player's mean score, in `[0, 1]`.
+    pub mean: f64,
+    /// The two-sided p-value of "the expected score is ½".
+    pub p_unbalanced: f64,
+    /// The test of "the expected score is off ½ by the margin or more".
+    pub equivalence: Equivalence,
+}
+
+impl BalanceEvidence {
+    /// Tests a score whose error is normal: the test that agrees with [`Score::interval`].
+    ///
+    /// # Errors
+    /// As [`Equivalence::test`].
+    pub fn of_score(score: Score, margin: f64) -> Result<BalanceEvidence, StatisticsError> {
+        let equivalence = Equivalence::test(score, margin)?;
+        Ok(BalanceEvidence { mean: score.mean(), p_unbalanced: score.two_sided_p()?, equivalence })
+    }
+
+    /// Tests counted games by the posterior of [`Trinomial::credible_interval`]: the test that agrees with that
+    /// interval, for games so few or so one-sided that their error is not normal.
+    ///
+    /// # Errors
+    /// [`StatisticsError::OutOfRange`] unless `0 < margin < ½`; [`StatisticsError::NoObservations`] without games.
+    pub fn of_games(games: Trinomial, margin: f64) -> Result<BalanceEvidence, StatisticsError> {
+        check_margin(margin)?;
+        let mean = games.mean().ok_or(StatisticsError::NoObservations("games"))?;
+        let below = games.posterior();
+        let below_half = below(0.5);
+        Ok(BalanceEvidence {
+            mean,
+            p_unbalanced: (2.0 * below_half.min(1.0 - below_half)).clamp(0.0, 1.0),
+            equivalence: Equivalence {
+                p_above: (1.0 - below(0.5 + margin)).clamp(0.0, 1.0),
+                p_below: below(0.5 - margin).clamp(0.0, 1.0),
+            },
+        })
+    }
+}
+
+/// Judges the first player's scores of a family of rulesets together, as [`judge_balance`] does.
+///
+/// # Errors
+/// As [`BalanceEvidence::of_score`], for the first score it refuses, and as [`judge_balance`].
+pub fn balance_verdicts(scores: &[Score], margin: f64, alpha: f64) -> Result<Vec<BalanceFinding>, StatisticsError> {
+    let evidence: Vec<BalanceEvidence> =
+        scores.iter().map(|&score| BalanceEvidence::of_score(score, margin)).collect::<Result<_, _>>()?;
+    judge_balance(&evidence, alpha)
+}
+
+/// Judges the balance of a family of rulesets together.
 ///
 /// Equivalence is asked first, with Holm over the rulesets: what passes is [`BalanceVerdict::Balanced`],
 /// even if so many games were played that a tiny advantage is certain. The rest go by Holm's two-sided
 /// test. A difference that is not significant is never called balanced.
 ///
 /// # Errors
-/// As [`Equivalence::test`], for the first score it refuses.
-pub fn balance_verdicts(scores: &[Score], margin: f64, alpha: f64) -> Result<Vec<BalanceFinding>, StatisticsError> {
+/// [`StatisticsError::OutOfRange`] unless `0 < alpha < ½`, and as [`holm`].
+pub fn judge_balance(evidence: &[BalanceEvidence], alpha: f64) -> Result<Vec<BalanceFinding>, StatisticsError> {
     StatisticsError::check("alpha", alpha, "above 0 and below 1/2", alpha > 0.0 && alpha < 0.5)?;
-    let unbalanced: Vec<f64> = scores.iter().map(|score| score.two_sided_p()).collect::<Result<_, _>>()?;
-    let balanced: Vec<f64> = scores
-        .iter()
-        .map(|&score| Ok(Equivalence::test(score, margin)?.p()))
-        .collect::<Result<_, StatisticsError>>()?;
+    let unbalanced: Vec<f64> = evidence.iter().map(|found| found.p_unbalanced).collect();
+    let balanced: Vec<f64> = evidence.iter().map(|found| found.equivalence.p()).collect();
     let adjusted = holm(&unbalanced)?.into_iter().zip(holm(&balanced)?);
-    Ok(scores
+    Ok(evidence
         .iter()
         .zip(adjusted)
-        .map(|(score, (p_unbalanced, p_balanced))| {
+        .map(|(found, (p_unbalanced, p_balanced))| {
             let verdict = if p_balanced <= alpha {
                 BalanceVerdict::Balanced
             } else if p_unbalanced > alpha {
                 BalanceVerdict::Unresolved
-            } else if score.mean() > 0.5 {
+            } else if found.mean > 0.5 {
                 BalanceVerdict::First
             } else {
                 BalanceVerdict::Second
@@ -155,7 +204,6 @@ pub fn balance_verdicts(scores: &[Score], margin: f64, alpha: f64) -> Result<Vec
 mod tests {
     use super::*;
     use crate::statistics::interval::Confidence;
-    use crate::statistics::score::Trinomial;
 
     fn near(found: &[f64], expected: &[f64]) -> bool {
         found.len() == expected.len() && found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-12)
@@ -225,5 +273,26 @@ mod tests {
             ]
         );
         assert!(findings[4].p_unbalanced < 1e-6);
+    }
+
+    #[test]
+    fn the_test_of_few_games_agrees_with_their_credible_interval() {
+        for (wins, draws, losses) in [(3, 1, 0), (0, 1, 3), (4, 0, 0), (5, 1, 0), (7, 0, 1), (2, 2, 2), (9, 0, 3)] {
+            let games = Trinomial::new(wins, draws, losses);
+            let found = BalanceEvidence::of_games(games, 0.03).unwrap();
+            let interval = games.credible_interval(Confidence::NINETY_FIVE);
+            assert_eq!(found.p_unbalanced > 0.05, interval.contains(0.5), "{games:?}: {found:?}, {interval:?}");
+        }
+        // Three wins and a draw prove nothing, whatever their spread.
+        let few = BalanceEvidence::of_games(Trinomial::new(3, 1, 0), 0.03).unwrap();
+        assert_eq!(judge_balance(&[few], 0.05).unwrap()[0].verdict, BalanceVerdict::Unresolved);
+        // With many games it is the normal test.
+        let many = Trinomial::new(4_300, 2_000, 3_700);
+        let (one, other) =
+            (BalanceEvidence::of_games(many, 0.03), BalanceEvidence::of_score(many.score().unwrap(), 0.03));
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert!((one.equivalence.p() - other.equivalence.p()).abs() < 2e-3, "{one:?} {other:?}");
+        assert!(BalanceEvidence::of_games(Trinomial::default(), 0.03).is_err());
+        assert!(BalanceEvidence::of_games(many, 0.5).is_err());
     }
 }

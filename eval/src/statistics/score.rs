@@ -191,6 +191,21 @@ impl Trinomial {
     /// When `share` is outside `(0, 1]`.
     #[must_use]
     pub fn credible_interval_of_share(self, share: f64, confidence: Confidence) -> Interval {
+        let probability_below = self.posterior_of_share(share);
+        let tail = confidence.alpha() / 2.0;
+        Interval {
+            lower: bisect(0.0, 1.0, |score| probability_below(score) < tail),
+            upper: bisect(0.0, 1.0, |score| probability_below(score) < 1.0 - tail),
+        }
+    }
+
+    /// Returns the probability, in `[0, 1]`, that the expected score is below a given one, under the posterior of
+    /// [`Trinomial::credible_interval`]: at most `α/2` just where that interval lies wholly above it.
+    pub fn posterior(self) -> impl Fn(f64) -> f64 {
+        self.posterior_of_share(1.0)
+    }
+
+    fn posterior_of_share(self, share: f64) -> impl Fn(f64) -> f64 {
         const NODES: usize = 256;
         assert!(share > 0.0 && share <= 1.0, "a share of the games");
         let [wins, draws, losses] = [self.wins, self.draws, self.losses].map(|count| share * count as f64);
@@ -198,15 +213,10 @@ impl Trinomial {
             .map(|node| (node as f64 + 0.5) / NODES as f64)
             .map(|probability| beta_quantile(draws + 0.5, wins + losses + 1.0, probability))
             .collect();
-        let probability_below = |score: f64| {
+        move |score| {
             let below =
                 |&draw_rate: &f64| beta_cdf(wins + 0.5, losses + 0.5, (score - draw_rate / 2.0) / (1.0 - draw_rate));
             draw_rates.iter().map(below).sum::<f64>() / NODES as f64
-        };
-        let tail = confidence.alpha() / 2.0;
-        Interval {
-            lower: bisect(0.0, 1.0, |score| probability_below(score) < tail),
-            upper: bisect(0.0, 1.0, |score| probability_below(score) < 1.0 - tail),
         }
     }
 }

@@ -20,10 +20,9 @@ use super::tally::SeriesTally;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
 use crate::openings::PolicyOpenings;
-use crate::statistics::Score;
-use crate::statistics::multiplicity::{BalanceFinding, Equivalence, balance_verdicts};
+use crate::statistics::multiplicity::{BalanceEvidence, BalanceFinding, judge_balance};
 pub(super) use estimates::score_summary;
-use estimates::{difference, effective_error, rate};
+use estimates::{balance_evidence, difference, rate};
 use extras::{add_differences, judge_differences};
 
 type Played = [(Series, SeriesTally)];
@@ -162,21 +161,21 @@ impl Findings<'_> {
     fn add_verdicts(&self, rulesets: &mut [RulesetSummary]) {
         let settings = &self.plan.settings;
         for agent in 0..self.plan.specs.len() {
-            let scored: Vec<usize> =
-                (0..rulesets.len()).filter(|&at| rulesets[at].cells[agent].score.is_some()).collect();
-            let scores: Vec<Score> = scored
-                .iter()
-                .filter_map(|&at| {
+            let evidence: Vec<(usize, BalanceEvidence)> = (0..rulesets.len())
+                .filter_map(|at| {
                     let cell = &rulesets[at].cells[agent];
-                    let score = cell.score?;
-                    Score::new(score.score, effective_error(&score, self.plan.confidence), cell.games).ok()
+                    let games = cell.outcomes.trinomial();
+                    let found =
+                        balance_evidence(cell.score.as_ref()?, games, settings.margin, self.plan.confidence).ok()?;
+                    Some((at, found))
                 })
                 .collect();
-            let Ok(findings) = balance_verdicts(&scores, settings.margin, self.plan.confidence.alpha()) else {
+            let (scored, evidence): (Vec<usize>, Vec<BalanceEvidence>) = evidence.into_iter().unzip();
+            let Ok(findings) = judge_balance(&evidence, self.plan.confidence.alpha()) else {
                 continue;
             };
-            for ((at, score), finding) in scored.into_iter().zip(scores).zip(findings) {
-                rulesets[at].cells[agent].verdict = verdict(score, finding, settings.margin);
+            for ((at, found), finding) in scored.into_iter().zip(evidence).zip(findings) {
+                rulesets[at].cells[agent].verdict = Some(verdict(found, finding));
             }
         }
     }
@@ -243,14 +242,13 @@ fn opening_summary(series: &Series) -> OpeningSummary {
     OpeningSummary { actions: series.opening_length, policy: series.opener.as_ref().map(policy) }
 }
 
-fn verdict(score: Score, finding: BalanceFinding, margin: f64) -> Option<VerdictSummary> {
-    let equivalence = Equivalence::test(score, margin).ok()?;
-    Some(VerdictSummary {
+fn verdict(found: BalanceEvidence, finding: BalanceFinding) -> VerdictSummary {
+    VerdictSummary {
         verdict: finding.verdict,
-        p_unbalanced: score.two_sided_p().ok()?,
+        p_unbalanced: found.p_unbalanced,
         p_unbalanced_holm: finding.p_unbalanced,
-        equivalence,
-        p_balanced: equivalence.p(),
+        equivalence: found.equivalence,
+        p_balanced: found.equivalence.p(),
         p_balanced_holm: finding.p_balanced,
-    })
+    }
 }
