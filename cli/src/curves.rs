@@ -17,9 +17,9 @@ use crate::train_config::TrainConfig;
 const METRICS_BYTES_MAX: u64 = 1 << 28;
 const RESULT_BYTES_MAX: u64 = 1 << 20;
 
-/// The name of the page.
+/// The names of the page and of the table.
 pub(crate) const PAGE: &str = "learning.html";
-const TABLE: &str = "learning.csv";
+pub(crate) const TABLE: &str = "learning.csv";
 
 #[derive(Args)]
 pub(crate) struct CurvesArgs {

@@ -1,14 +1,15 @@
 //! `inspect`: what a file or folder of the program holds.
 //!
 //! A summary reads no more than it needs: of files of weights and shards only what stands before the
-//! entries. `--verify` reads everything and checks it; games that are not too many are played over in any case,
-//! and what they are like is measured.
+//! entries. `--verify` reads everything and checks it, of a folder every file; games that are not too many are played
+//! over in any case, and what they are like is measured.
 
 mod folders;
 mod records;
 mod report;
 mod tensors;
 mod texts;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -22,12 +23,13 @@ const EVENTS_NAME: &str = "events.out.tfevents";
 
 #[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// A run, study, rating or export folder, shard or weights (.npz), model, checkpoint or weights (.safetensors), game
-    /// records, ledger or metrics (.jsonl), ruleset or configuration (.toml), description, result, rating or study
-    /// (.json), table (.csv), network (.onnx, .pt), TensorBoard events
+    /// A run, study, rating or export folder, a folder of shards, checkpoints or learning curves, shard or weights
+    /// (.npz), model, checkpoint or weights (.safetensors), game records, ledger or metrics (.jsonl), ruleset or
+    /// configuration (.toml), description, result, rating or study (.json), table (.csv), network (.onnx, .pt),
+    /// TensorBoard events
     path: PathBuf,
     /// Reads everything and checks it: every number of weights and samples, every action of games (files of games
-    /// that are not large are checked in any case)
+    /// that are not large are checked in any case); of a folder every file in it
     #[arg(long)]
     verify: bool,
     /// The ruleset to verify a shard or games under, where it is not a shipped one
@@ -52,13 +54,17 @@ fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
     let shown = path.display();
     let about = std::fs::metadata(path).with_context(|| format!("cannot look at {shown}"))?;
     if about.is_dir() {
-        return folders::inspect(path);
+        let mut report = folders::inspect(path)?;
+        if args.verify {
+            verify::add(&mut report, path, args.ruleset.as_deref())?;
+        }
+        return Ok(report);
     }
     if !about.is_file() {
         bail!("{shown} is neither a file nor a folder");
     }
     let (verify, ruleset) = (args.verify, args.ruleset.as_deref());
-    if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(EVENTS_NAME)) {
+    if is_tensorboard(path) {
         return texts::tensorboard(path);
     }
     match path.extension().and_then(|extension| extension.to_str()) {
@@ -75,4 +81,9 @@ fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
              .jsonl, .toml, .json, .csv, .html, .md and {EVENTS_NAME} (rename the file if it is one of them)"
         ),
     }
+}
+
+/// Tells whether a file has a name of TensorBoard's.
+fn is_tensorboard(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(EVENTS_NAME))
 }

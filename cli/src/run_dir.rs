@@ -35,6 +35,9 @@ pub(crate) const PROVENANCE: &str = "provenance.json";
 pub(crate) const METRICS: &str = "metrics.jsonl";
 pub(crate) const LATEST: &str = "latest";
 pub(crate) const RESULT: &str = "result.json";
+pub(crate) const SHARDS: &str = "shards";
+pub(crate) const CHECKPOINTS: &str = "checkpoints";
+pub(crate) const EXPORT: &str = "export";
 
 /// How many of the newest checkpoints are kept.
 const CHECKPOINTS_KEPT: usize = 3;
@@ -63,7 +66,7 @@ impl RunDir {
                 root.display()
             );
         }
-        for folder in ["shards", "checkpoints", "tensorboard", "export"] {
+        for folder in [SHARDS, CHECKPOINTS, "tensorboard", EXPORT] {
             let folder = root.join(folder);
             fs::create_dir_all(&folder).with_context(|| format!("{}: making the folder", folder.display()))?;
         }
@@ -103,11 +106,11 @@ impl RunDir {
     }
 
     pub(crate) fn shard_path(&self, generation: u64) -> PathBuf {
-        self.root.join("shards").join(format!("{generation:06}.npz"))
+        self.root.join(SHARDS).join(format!("{generation:06}.npz"))
     }
 
     pub(crate) fn journal_path(&self, generation: u64) -> PathBuf {
-        self.root.join("shards").join(format!("{generation:06}.journal"))
+        self.root.join(SHARDS).join(format!("{generation:06}.journal"))
     }
 
     pub(crate) fn events_path(&self) -> PathBuf {
@@ -115,11 +118,11 @@ impl RunDir {
     }
 
     pub(crate) fn checkpoint_path(&self, generations: u64) -> PathBuf {
-        self.root.join("checkpoints").join(format!("{generations:06}.safetensors"))
+        self.root.join(CHECKPOINTS).join(format!("{generations:06}.safetensors"))
     }
 
     pub(crate) fn export_path(&self, name: &str) -> PathBuf {
-        self.root.join("export").join(name)
+        self.root.join(EXPORT).join(name)
     }
 
     pub(crate) fn result_path(&self) -> PathBuf {
@@ -135,21 +138,9 @@ impl RunDir {
         self.root.join(LATEST)
     }
 
-    /// Returns the newest whole checkpoint, if there is one.
+    /// Returns the newest whole checkpoint, as [`latest`] does.
     pub(crate) fn latest(&self) -> anyhow::Result<Option<PathBuf>> {
-        let path = self.latest_path();
-        if !path.exists() {
-            return Ok(None);
-        }
-        let text = read_text(&path, NAME_BYTES_MAX)?;
-        let name = text.trim();
-        if Path::new(name).file_name().is_none_or(|file| file != name) {
-            bail!(
-                "{}: it names no checkpoint; write the name of the newest file of checkpoints/ into it",
-                path.display()
-            );
-        }
-        Ok(Some(self.root.join("checkpoints").join(name)))
+        latest(&self.root)
     }
 
     /// Makes the checkpoint after `generations` the newest, and forgets those that are much older.
@@ -157,7 +148,7 @@ impl RunDir {
         let path = self.checkpoint_path(generations);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         write_whole(&self.latest_path(), format!("{name}\n").as_bytes())?;
-        let mut checkpoints: Vec<PathBuf> = fs::read_dir(self.root.join("checkpoints"))?
+        let mut checkpoints: Vec<PathBuf> = fs::read_dir(self.root.join(CHECKPOINTS))?
             .filter_map(|entry| entry.ok().map(|entry| entry.path()))
             .filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"))
             .collect();
@@ -220,6 +211,23 @@ impl RunDir {
         let written = file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data());
         written.with_context(|| format!("{}: writing it", path.display()))
     }
+}
+
+/// Returns where the newest whole checkpoint of the run in a folder is said to be, if there is one.
+///
+/// # Errors
+/// When what says so is damaged.
+pub(crate) fn latest(root: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let path = root.join(LATEST);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = read_text(&path, NAME_BYTES_MAX)?;
+    let name = text.trim();
+    if Path::new(name).file_name().is_none_or(|file| file != name) {
+        bail!("{}: it names no checkpoint; write the name of the newest file of checkpoints/ into it", path.display());
+    }
+    Ok(Some(root.join(CHECKPOINTS).join(name)))
 }
 
 /// Takes the lock of a folder. The system gives it back when the program ends, however it ends.

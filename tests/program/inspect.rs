@@ -31,7 +31,12 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     let trained =
         latrunculi(&[&["train", "configs/train/smoke.toml", "--run", shown], settings.as_flattened()].concat());
     assert!(trained.status.success(), "{}", complaint(&trained));
-    let ruleset = inspected(&run, &[])["ruleset"].clone();
+    let told = inspected(&run, &[]);
+    let ruleset = told["ruleset"].clone();
+    // The last round only trains; its steps count all the same.
+    let model = inspected(&run.join("export/model.safetensors"), &[]);
+    assert_eq!((&told["generations"], &told["steps_total"]), (&model["generations"], &model["steps"]), "{told}");
+    assert_eq!((told["generations"].as_u64(), told["latest"].as_str()), (Some(1), Some("000001.safetensors")));
     for (file, kind) in [
         ("", "run"),
         ("config.toml", "training configuration"),
@@ -51,6 +56,8 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
         ("export/model.json", "description of an exported network"),
         ("export/model.md", "page for people"),
         ("export", "folder of models or exports"),
+        ("shards", "folder of shards"),
+        ("checkpoints", "folder of checkpoints"),
         ("tensorboard/events.out.tfevents.0.latrunculi", "TensorBoard events"),
     ] {
         assert_eq!(inspected(&run.join(file), &[])["kind"], kind, "{file}");
@@ -90,6 +97,8 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     assert_eq!(shard["ruleset"], ruleset);
     inspected(&run.join("checkpoints/000001.safetensors"), &["--verify"]);
 
+    a_folder_is_verified_file_by_file(&run);
+
     // A summary notices that the end is missing, although it does not read it; a wrong number needs --verify.
     for (file, word) in [
         ("shards/000000.npz", "000000.npz"),
@@ -111,6 +120,54 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     fs::write(&path, bytes).expect("written");
     assert_eq!(inspected(&path, &[])["kind"], "model");
     assert_refused(&["inspect", "--verify", path.to_str().expect("a path")], 1, &["not a finite number"]);
+}
+
+/// Checks that no damage in a run is passed over when all of it is read.
+fn a_folder_is_verified_file_by_file(run: &Path) {
+    let told = inspected(run, &["--verify"]);
+    for kind in ["shard", "checkpoint", "model", "ONNX network", "metrics", "TensorBoard events", "ruleset"] {
+        assert!(told["verified"][kind].as_u64() > Some(0), "{kind}: {told}");
+    }
+    assert!(told["cut_off"].is_null(), "{told}");
+    let shown = run.to_str().expect("a path");
+    for file in [
+        "shards/000000.npz",
+        "checkpoints/000001.safetensors",
+        "export/model.onnx",
+        "export/model.json",
+        "provenance.json",
+        "tensorboard/events.out.tfevents.0.latrunculi",
+    ] {
+        let path = run.join(file);
+        let bytes = fs::read(&path).expect("there");
+        fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
+        assert_refused(
+            &["inspect", "--verify", shown],
+            1,
+            &[path.file_name().expect("a name").to_str().expect("text")],
+        );
+        fs::write(&path, bytes).expect("written");
+    }
+    let shard = run.join("shards/000000.npz");
+    let aside = run.join("aside");
+    fs::rename(&shard, &aside).expect("moved");
+    assert_refused(&["inspect", "--verify", shown], 1, &["000000.npz is missing"]);
+    fs::rename(&aside, &shard).expect("moved");
+    let latest = run.join("latest");
+    fs::write(&latest, "nonsense\n").expect("written");
+    assert_refused(&["inspect", "--verify", shown], 1, &["latest", "nonsense"]);
+    assert!(inspected(run, &[])["warning"].as_str().is_some_and(|warning| warning.contains("nonsense")));
+    fs::write(&latest, "000001.safetensors\n").expect("written");
+
+    // What a kill leaves half written is told and is no damage: the next command there takes it away.
+    let metrics = run.join("metrics.jsonl");
+    let whole = fs::read(&metrics).expect("there");
+    fs::write(&metrics, [&whole[..], b"{\"generation\":2,\"ga"].concat()).expect("written");
+    let told = inspected(run, &["--verify"]);
+    assert!(told["cut_off"][0].as_str().is_some_and(|told| told.contains("metrics.jsonl")), "{told}");
+    assert!(told["warning"].as_str().is_some_and(|warning| warning.contains("metrics.jsonl")), "{told}");
+    assert_eq!(told["generations"], 1);
+    fs::write(&metrics, whole).expect("written");
 }
 
 #[test]
@@ -202,6 +259,27 @@ fn studies_and_ratings_are_told_for_what_they_are() {
     let told = inspected(&twice, &[]);
     assert!(like(&told, "games").starts_with("1 from ") && like(&told, "repeated").starts_with("1 games"), "{told}");
     assert_eq!(like(&told, "of"), "");
+    for path in [&study, &rating] {
+        let told = inspected(path, &["--verify"]);
+        assert_eq!(told["verified"]["ledger"], 1, "{told}");
+    }
+    // A result that the rules contradict is found, in whichever file it stands.
+    for (path, ledger) in [(&study, "games/savard/greedy.jsonl"), (&rating, "games.jsonl")] {
+        let ledger = path.join(ledger);
+        let text = fs::read_to_string(&ledger).expect("there");
+        let (won, lost) = (r#""result":"1""#, r#""result":"2""#);
+        let forged = if text.contains(won) { text.replacen(won, lost, 1) } else { text.replacen(lost, won, 1) };
+        fs::write(&ledger, forged).expect("written");
+        assert_refused(&["inspect", "--verify", &shown(path)], 1, &[".jsonl, line ", "result is "]);
+        fs::write(&ledger, text).expect("written");
+    }
+    // A study that was killed has no summary yet.
+    let killed = folder.path().join("killed");
+    fs::create_dir_all(killed.join("rulesets")).expect("made");
+    for file in ["study.json", "rulesets/savard.toml"] {
+        fs::copy(study.join(file), killed.join(file)).expect("copied");
+    }
+    assert_eq!(inspected(&killed, &["--verify"])["is_complete"], false);
     let told = inspected(&rating, &[]);
     assert!(told["agents"]["greedy"].as_str().is_some_and(|elo| elo.contains(" Elo [")), "{told}");
 }

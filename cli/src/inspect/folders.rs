@@ -1,14 +1,16 @@
-//! Folders: runs, studies, exports.
+//! Folders: runs, studies, ratings, learning curves, shards, checkpoints, exports.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::study::saved_study;
+use latrunculi_selfplay::ShardSummary;
 use serde_json::{Value, json};
 
-use super::records::add_metrics;
 use super::report::Report;
+use super::tensors::{self, CHECKPOINT, SHARD};
 use super::texts::{TEXT_BYTES_MAX, read_json, study};
 use crate::curves;
 use crate::rulesets_source::{self, read_text};
@@ -23,20 +25,75 @@ pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
     if summary.is_file() {
         return study(&summary);
     }
+    if path.join("study.json").is_file() {
+        return study_under_way(path);
+    }
     let rating = path.join("rating.json");
     if rating.is_file() {
         return super::texts::json(&rating);
     }
-    let networks = files(path, &["onnx", "pt", "safetensors", "npz"])?;
-    if networks.is_empty() {
+    let table = path.join(curves::TABLE);
+    if table.is_file() {
+        let mut report = Report::new("learning curves", path);
+        report.add("matches", read_text(&table, TEXT_BYTES_MAX)?.lines().count().saturating_sub(1));
+        report.add("pages", json!(files(path, &["html", "csv"])?));
+        return Ok(report);
+    }
+    let found = files(path, &["onnx", "pt", "safetensors", "npz"])?;
+    if found.is_empty() {
         bail!(
-            "{} is none of our folders: a run has config.toml and ruleset.toml, a study has summary.json, a rating rating.json, an export has \
-             .onnx, .pt, .safetensors or .npz files",
+            "{} is none of our folders: a run has config.toml and ruleset.toml, a study study.json, a rating rating.json, \
+             learning curves learning.csv; folders of shards, checkpoints, models and exports have .npz, .safetensors, \
+             .onnx or .pt files",
             path.display()
         );
     }
-    let mut report = Report::new("folder of models or exports", path);
-    report.add("files", json!(networks));
+    networks(path, &found)
+}
+
+/// Inspects a folder of shards, checkpoints, models or exports.
+fn networks(path: &Path, found: &serde_json::Map<String, Value>) -> anyhow::Result<Report> {
+    let kinds: Vec<Result<String, String>> =
+        found.keys().map(|name| tensors::kind(&path.join(name)).map_err(|error| format!("{error:#}"))).collect();
+    let are_all = |wanted: &str| kinds.iter().all(|kind| kind.as_ref().is_ok_and(|kind| kind == wanted));
+    let kind = if are_all(SHARD) {
+        "folder of shards"
+    } else if are_all(CHECKPOINT) {
+        "folder of checkpoints"
+    } else {
+        "folder of models or exports"
+    };
+    let mut report = Report::new(kind, path);
+    if are_all(SHARD) {
+        let summaries =
+            found.keys().map(|name| ShardSummary::read(&path.join(name))).collect::<Result<Vec<ShardSummary>, _>>()?;
+        let mut rulesets: Vec<&str> = summaries.iter().map(|summary| summary.ruleset.as_str()).collect();
+        rulesets.sort_unstable();
+        rulesets.dedup();
+        report.add("ruleset", rulesets.join(", "));
+        report.add("shards", summaries.len());
+        report.add("samples", summaries.iter().map(|summary| summary.samples).sum::<u64>());
+    }
+    let told: serde_json::Map<String, Value> = found
+        .iter()
+        .zip(&kinds)
+        .map(|((name, size), kind)| {
+            let kind = kind.as_ref().unwrap_or_else(|fault| fault);
+            (name.clone(), json!(format!("{}, {kind}", size.as_str().unwrap_or_default())))
+        })
+        .collect();
+    report.add("files", told);
+    Ok(report)
+}
+
+/// Inspects a study that has been killed before it had summed up anything.
+fn study_under_way(path: &Path) -> anyhow::Result<Report> {
+    let (settings, rulesets) = saved_study(path)?;
+    let mut report = Report::new("study", path);
+    report.add("is_complete", false);
+    report.add("agents", settings.agents);
+    report.add("rulesets", rulesets.len());
+    report.add("not_finished", format!("`latrunculi balance --resume {}` goes on", path.display()));
     Ok(report)
 }
 
@@ -71,21 +128,14 @@ fn run(root: &Path) -> anyhow::Result<Report> {
     let count = |folder: &str, extension| files(&root.join(folder), &[extension]).map_or(0, |files| files.len());
     report.add("shards", count("shards", "npz"));
     report.add("checkpoints", count("checkpoints", "safetensors"));
-    if root.join(run_dir::LATEST).is_file() {
-        report.add("latest", read_text(&root.join(run_dir::LATEST), TEXT_BYTES_MAX)?.trim());
+    match newest_checkpoint(root) {
+        Ok(Some(name)) => report.add("latest", name),
+        Ok(None) => {}
+        Err(fault) => report.add("warning", format!("{fault:#}")),
     }
-    let metrics = root.join(run_dir::METRICS);
-    if metrics.is_file() {
-        let text = read_text(&metrics, TEXT_BYTES_MAX)?;
-        let lines: Vec<Value> = text
-            .lines()
-            .map(serde_json::from_str)
-            .collect::<Result<_, _>>()
-            .with_context(|| format!("{}: a line of it", metrics.display()))?;
-        // The round after the last generation only trains.
-        if let Some(last) = lines.iter().rev().find(|line| line.get("games").is_some()) {
-            add_metrics(&mut report, last);
-        }
+    let course = root.join(run_dir::METRICS);
+    if course.is_file() {
+        add_course(&mut report, &course)?;
     }
     let measured = curves::read(root)?.measured();
     if !measured.is_empty() {
@@ -99,4 +149,46 @@ fn run(root: &Path) -> anyhow::Result<Report> {
         report.add("not_finished", format!("`latrunculi train --resume {}` goes on", root.display()));
     }
     Ok(report)
+}
+
+/// Returns the name of the newest whole checkpoint, if there is one.
+///
+/// # Errors
+/// When another file or none at all is named so.
+pub(super) fn newest_checkpoint(root: &Path) -> anyhow::Result<Option<String>> {
+    let Some(path) = run_dir::latest(root)? else { return Ok(None) };
+    if !path.is_file() {
+        bail!(
+            "{}: it names {}, which is not there; write the name of the newest file of checkpoints/ into it",
+            root.join(run_dir::LATEST).display(),
+            path.display()
+        );
+    }
+    Ok(path.file_name().map(|name| name.to_string_lossy().into_owned()))
+}
+
+/// Adds how far a run has come. A last line that a kill has left half written is no line.
+fn add_course(report: &mut Report, path: &Path) -> anyhow::Result<()> {
+    let text = read_text(path, TEXT_BYTES_MAX)?;
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    let rounds: Vec<Value> = whole
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()
+        .with_context(|| format!("{}: a line of it", path.display()))?;
+    let mut add = |name, value: Option<&Value>| report.add_known(name, value.filter(|value| !value.is_null()).cloned());
+    // The round after the last generation only trains.
+    let played: Vec<&Value> = rounds.iter().filter(|round| round.get("games").is_some()).collect();
+    add("generations", Some(&json!(played.len())));
+    for name in ["samples_total", "steps_total", "losses"] {
+        add(name, rounds.last().and_then(|round| round.get(name)));
+    }
+    for name in ["draw_rate", "first_player_score"] {
+        add(name, played.last().and_then(|round| round.get(name)));
+    }
+    add("verdict", rounds.iter().rev().find_map(|round| round.get("verdict")));
+    if whole.len() < text.len() {
+        report.add("warning", format!("{}: its last line is cut off; it does not count", path.display()));
+    }
+    Ok(())
 }

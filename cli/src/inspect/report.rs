@@ -30,6 +30,11 @@ impl Report {
         }
     }
 
+    /// Returns what the file or folder is.
+    pub(super) fn kind(&self) -> &str {
+        self.facts.iter().find(|(name, _)| *name == "kind").and_then(|(_, kind)| kind.as_str()).unwrap_or_default()
+    }
+
     pub(super) fn to_json(&self) -> Value {
         Value::Object(self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>())
     }

@@ -18,6 +18,12 @@ use super::texts::describe;
 use crate::model_card::measurement;
 use crate::rulesets_source;
 
+/// Kinds that others ask for.
+pub(super) const SHARD: &str = "shard";
+pub(super) const CHECKPOINT: &str = "checkpoint";
+const ONNX: &str = "ONNX network";
+const TORCHSCRIPT: &str = "TorchScript network";
+
 /// What `--verify` has found out.
 const AS_THE_NETWORK_NEEDS: &str = "every number is finite and every tensor as the network needs it";
 const FINITE: &str = "every number is finite; the format has no checksum";
@@ -26,11 +32,7 @@ const CHECKSUMS: &str = "every checksum is right";
 /// Inspects a safetensors file: a model, a checkpoint, weights for other programs.
 pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
     let header = TensorFileHeader::read(path)?;
-    let kind = match header.kind() {
-        Some(kind) => kind.strip_prefix("latrunculi ").unwrap_or(kind).to_owned(),
-        None if header.metadata.contains_key("description") => "exported weights".to_owned(),
-        None => "weights of another program".to_owned(),
-    };
+    let kind = kind_of_weights(&header);
     let mut report = Report::new(&kind, path);
     report.add("bytes", header.file_bytes);
     report.add("tensors", header.tensors.len());
@@ -57,13 +59,49 @@ pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
     if verify {
         let told = match kind.as_str() {
             "model" => Model::load(path, Device::CPU).map(|_| AS_THE_NETWORK_NEEDS)?,
-            "checkpoint" => Trainer::load(path, Device::CPU).map(|_| AS_THE_NETWORK_NEEDS)?,
+            CHECKPOINT => Trainer::load(path, Device::CPU).map(|_| AS_THE_NETWORK_NEEDS)?,
             "weights" => read_exported(ExportFormat::Safetensors, path, true).map(|_| FINITE)?,
             _ => bail!("{}: only files of this program can be verified", path.display()),
         };
         report.add("verified", told);
     }
     Ok(report)
+}
+
+fn kind_of_weights(header: &TensorFileHeader) -> String {
+    match header.kind() {
+        Some(kind) => kind.strip_prefix("latrunculi ").unwrap_or(kind).to_owned(),
+        None if header.metadata.contains_key("description") => "exported weights".to_owned(),
+        None => "weights of another program".to_owned(),
+    }
+}
+
+/// Returns what a file of weights, samples or a network is, by its beginning alone.
+///
+/// # Errors
+/// When that is damaged, or of none of these kinds.
+pub(super) fn kind(path: &Path) -> anyhow::Result<String> {
+    Ok(match path.extension().and_then(|extension| extension.to_str()) {
+        Some("safetensors") => kind_of_weights(&TensorFileHeader::read(path)?),
+        Some("onnx") => ONNX.to_owned(),
+        Some("pt") => TORCHSCRIPT.to_owned(),
+        _ => kind_of_archive(path, &array_names(path)?)?.to_owned(),
+    })
+}
+
+/// Returns what an archive is that holds arrays of these names.
+fn kind_of_archive(path: &Path, names: &[String]) -> anyhow::Result<&'static str> {
+    let has = |name: &str| names.iter().any(|found| found == name);
+    Ok(match (has("run_seed"), has("description"), has("planes")) {
+        (true, _, _) => SHARD,
+        (_, true, _) => "exported weights",
+        (_, _, true) => "positions to check an exported network with",
+        _ => bail!(
+            "{}: an archive, but neither a shard nor exported weights; it holds {}",
+            path.display(),
+            names.join(", ")
+        ),
+    })
 }
 
 /// Adds what a model says of its ruleset, its making and its strength.
@@ -93,20 +131,11 @@ fn add_model(report: &mut Report, path: &Path, info: Value) -> anyhow::Result<()
 /// Inspects a numpy archive: a shard, or what export wrote.
 pub(super) fn npz(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::Result<Report> {
     let names = array_names(path)?;
-    let has = |name: &str| names.iter().any(|found| found == name);
-    if !has("run_seed") {
-        let kind = match (has("description"), has("planes")) {
-            (true, _) => "exported weights",
-            (false, true) => "positions to check an exported network with",
-            (false, false) => bail!(
-                "{}: an archive, but neither a shard nor exported weights; it holds {}",
-                path.display(),
-                names.join(", ")
-            ),
-        };
+    let kind = kind_of_archive(path, &names)?;
+    if kind != SHARD {
         let mut report = Report::new(kind, path);
         report.add("bytes", std::fs::metadata(path)?.len());
-        if has("description") {
+        if names.iter().any(|name| name == "description") {
             describe(&mut report, &read_exported(ExportFormat::Npz, path, verify)?);
         } else if verify {
             verify_check_data(path)?;
@@ -118,7 +147,7 @@ pub(super) fn npz(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::R
         return Ok(report);
     }
     let summary = ShardSummary::read(path)?;
-    let mut report = Report::new("shard", path);
+    let mut report = Report::new(SHARD, path);
     report.add("bytes", std::fs::metadata(path)?.len());
     report.add("ruleset", summary.ruleset.clone());
     report.add("ruleset_fingerprint", summary.fingerprint.clone());
@@ -174,8 +203,8 @@ fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
 pub(super) fn network(path: &Path, verify: bool) -> anyhow::Result<Report> {
     let is_onnx = path.extension().is_some_and(|extension| extension == "onnx");
     let (kind, format) = match is_onnx {
-        true => ("ONNX network", ExportFormat::Onnx),
-        false => ("TorchScript network", ExportFormat::TorchScript),
+        true => (ONNX, ExportFormat::Onnx),
+        false => (TORCHSCRIPT, ExportFormat::TorchScript),
     };
     let description = read_exported(format, path, verify)?;
     let mut report = Report::new(kind, path);
