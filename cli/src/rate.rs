@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -12,19 +12,28 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
+use latrunculi_engine::Rules;
 use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::openings::default_length;
 use latrunculi_eval::rating::{
     ErrorKind, FitSettings, Pairing, Rated, RatingConfig, RatingProgress, RatingReport, RatingTable, Test, play_rating,
 };
 use latrunculi_eval::statistics::bradley_terry::LikelihoodRatio;
 use latrunculi_eval::statistics::{Confidence, DrawModel, ELO_PER_NAT, Trinomial};
 use latrunculi_eval::{AgentKind, AgentSpec};
+use serde_json::{Value, json};
 
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::network::{self, NetworkArgs};
 use crate::progress;
 use crate::rulesets_source;
 use crate::run_dir::write_whole;
+
+/// The file that holds a rating.
+const RATING: &str = "rating.json";
+/// A rating of hundreds of agents is some megabytes.
+const RATING_BYTES_MAX: u64 = 1 << 28;
 
 #[derive(Args)]
 pub(crate) struct RateArgs {
@@ -52,7 +61,8 @@ pub(crate) struct RateArgs {
     /// Random actions that open a game [default: 8 where stones are placed, else 6]
     #[arg(long, value_name = "ACTIONS", value_parser = clap::value_parser!(u16).range(..=1000))]
     opening: Option<u16>,
-    /// Folder for games.jsonl, rating.json and rating.csv; a rating that was stopped goes on from there
+    /// Folder for games.jsonl, rating.json and rating.csv; a rating that was stopped goes on from there, and one with
+    /// more agents or more games plays only what is missing. Another rating in it is not replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Threads to think on; 0 for one per core
@@ -97,6 +107,7 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     let config = config(&args)?;
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        refuse_another(folder, &rules, &config)?;
     }
     let stop = stop_on_interrupt()?;
     let progress = Progress::new(args.quiet);
@@ -108,7 +119,7 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     let report = report.context("the rating")?;
     let json = serde_json::to_string_pretty(&report)? + "\n";
     if let Some(folder) = &args.out {
-        write_whole(&folder.join("rating.json"), json.as_bytes())?;
+        write_whole(&folder.join(RATING), json.as_bytes())?;
         write_whole(&folder.join("rating.csv"), csv(&report).as_bytes())?;
     }
     if args.json {
@@ -163,6 +174,54 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
         ledger: args.out.as_ref().map(|folder| folder.join("games.jsonl")),
         ..RatingConfig::new(args.agents.clone(), args.games.div_ceil(2))
     })
+}
+
+/// Refuses a folder with another rating, which this one would replace: of other rules, another seed or other openings,
+/// or with a pairing that is not played here. More agents, more games and another fit are welcome.
+fn refuse_another(folder: &Path, rules: &Rules, config: &RatingConfig) -> anyhow::Result<()> {
+    let path = folder.join(RATING);
+    if !path.is_file() {
+        return Ok(());
+    }
+    let text = rulesets_source::read_text(&path, RATING_BYTES_MAX)?;
+    let no_rating = || format!("{}: it is no rating; choose another folder with --out", path.display());
+    let found: Value = serde_json::from_str(&text).with_context(no_rating)?;
+    ensure!(found["pairings"].is_array(), no_rating());
+    let here = [
+        ("ruleset", json!(rules.ruleset().id)),
+        ("ruleset_fingerprint", json!(ruleset_fingerprint(rules.ruleset()))),
+        ("seed", json!(config.seed)),
+        ("opening_length", json!(config.opening_length.unwrap_or_else(|| default_length(rules)))),
+    ];
+    let mut differences: Vec<String> = here
+        .iter()
+        .filter_map(|(name, here)| {
+            let there = found.get(name).filter(|there| *there != here)?;
+            Some(format!("{} is {there} there and {here} here", name.replace('_', " ")))
+        })
+        .collect();
+    let names: Vec<String> = config.agents.iter().map(AgentSpec::to_string).collect();
+    let is_played = |pairing: &[&str]| {
+        pairing.iter().all(|agent| names.iter().any(|name| name == agent))
+            && match config.pairing {
+                Pairing::RoundRobin => true,
+                Pairing::Gauntlet(agent) => pairing.contains(&names[agent].as_str()),
+            }
+    };
+    for pairing in found["pairings"].as_array().into_iter().flatten() {
+        let agents: Vec<&str> = pairing["agents"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        if !is_played(&agents) {
+            differences.push(format!("{} was played there and is not played here", agents.join(" against ")));
+        }
+    }
+    if !differences.is_empty() {
+        bail!(
+            "{}: there is another rating already; choose another folder with --out:\n  {}",
+            folder.display(),
+            differences.join("\n  ")
+        );
+    }
+    Ok(())
 }
 
 /// A bar on a terminal, a line now and then otherwise.

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameRecord, Rules};
 use serde::Serialize;
 
@@ -159,6 +160,8 @@ pub enum RatingError {
 pub struct RatingReport {
     /// The ruleset's id.
     pub ruleset: String,
+    /// What its parameters are, in short ([`ruleset_fingerprint`]).
+    pub ruleset_fingerprint: String,
     /// The seed of all games.
     pub seed: u64,
     /// Random actions at the beginning of each game.
@@ -266,6 +269,7 @@ pub fn play_rating<'e>(
     let openings: BTreeSet<u64> = results.iter().map(|result| result.opening).collect();
     Ok(RatingReport {
         ruleset: rules.ruleset().id.clone(),
+        ruleset_fingerprint: ruleset_fingerprint(rules.ruleset()),
         seed: config.seed,
         opening_length,
         games: matches.iter().map(|(_, report)| report.games).sum(),

@@ -49,6 +49,42 @@ fn a_rating_leaves_games_and_tables_and_goes_on_from_them() {
 }
 
 #[test]
+fn another_rating_is_not_replaced_and_one_with_more_agents_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("rating");
+    let rate = |agents: &[&str], ruleset: &str, more: &[&str]| {
+        let fixed = ["--games", "4", "--quiet", "--ruleset", ruleset, "--out", out.to_str().expect("a path")];
+        latrunculi(&[&["rate"], agents, &fixed, more].concat())
+    };
+    let output = rate(&["random", "greedy"], "bell-8x8", &[]);
+    assert!(output.status.success(), "{}", complaint(&output));
+    let read = |name: &str| fs::read(out.join(name)).unwrap();
+    let before = ["rating.json", "rating.csv", "games.jsonl"].map(read);
+    let own = folder.path().join("own.toml");
+    fs::write(&own, "id = \"bell-8x8\"\nbase = \"bell-8x8\"\n[end]\nmax_plies = 77\n").unwrap();
+    for (agents, ruleset, more, part) in [
+        (&["random", "greedy"][..], "savard", &[][..], "ruleset is \"bell-8x8\" there and \"savard\" here"),
+        (&["random", "greedy"], own.to_str().expect("a path"), &[], "ruleset fingerprint is"),
+        (&["random", "greedy"], "bell-8x8", &["--seed", "1"], "seed is 0 there and 1 here"),
+        (&["random", "greedy"], "bell-8x8", &["--opening", "3"], "opening length is 8 there and 3 here"),
+        (&["random", "greedy:seed=1"], "bell-8x8", &[], "greedy against random was played there"),
+    ] {
+        let refused = rate(agents, ruleset, more);
+        assert_eq!(refused.status.code(), Some(1), "{part}");
+        assert!(complaint(&refused).contains(part), "{part}: {}", complaint(&refused));
+        assert!(complaint(&refused).contains("--out"), "{}", complaint(&refused));
+    }
+    assert!(before == ["rating.json", "rating.csv", "games.jsonl"].map(read), "all is as it was");
+    let three = ["random", "greedy", "greedy:seed=1"];
+    assert!(rate(&three, "bell-8x8", &[]).status.success(), "an agent may be added");
+    let gauntlet = rate(&three, "bell-8x8", &["--gauntlet", "random"]);
+    assert!(complaint(&gauntlet).contains("greedy against greedy:seed=1 was played there"), "{}", complaint(&gauntlet));
+    fs::write(out.join("rating.json"), "my notes").unwrap();
+    assert!(complaint(&rate(&three, "bell-8x8", &[])).contains("it is no rating"));
+    assert_eq!(read("rating.json"), b"my notes");
+}
+
+#[test]
 fn nonsense_is_refused_before_anything_is_played() {
     let refused = |more: &[&str], status: i32, part: &str| {
         let mut arguments = vec!["rate", "--ruleset", "bell-8x8"];

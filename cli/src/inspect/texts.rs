@@ -98,7 +98,16 @@ fn result(path: &Path, value: &Value) -> Report {
 /// Tells a joint rating: who is how strong.
 fn rating(path: &Path, value: &Value) -> Report {
     let mut report = Report::new("rating", path);
-    for name in ["ruleset", "seed", "opening_length", "games", "games_played", "openings_distinct", "is_interrupted"] {
+    for name in [
+        "ruleset",
+        "ruleset_fingerprint",
+        "seed",
+        "opening_length",
+        "games",
+        "games_played",
+        "openings_distinct",
+        "is_interrupted",
+    ] {
         report.add_known(name, value.get(name).cloned());
     }
     report.add_known("refused", value.get("refused").filter(|value| !value.is_null()).cloned());
