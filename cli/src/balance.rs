@@ -72,11 +72,11 @@ pub(crate) struct BalanceArgs {
     /// Makes report.html again from the summary in this folder, without playing
     #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS, conflicts_with_all = ["out", "resume"])]
     report_only: Option<PathBuf>,
-    /// Games are played until the score is known to so many hundredths to either side [default: 3]
-    #[arg(long, value_name = "POINTS")]
+    /// Games are played until the score is known to so many points of 100 to either side [default: 3]
+    #[arg(long, value_name = "POINTS", value_parser = points)]
     half_width: Option<f64>,
-    /// A ruleset is balanced if its score is shown to be nearer to 50 than so many hundredths [default: 3]
-    #[arg(long, value_name = "POINTS")]
+    /// A ruleset is balanced if its score is shown to be nearer to 50 than so many points of 100 [default: 3]
+    #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
     /// The fewest games of each ruleset with each agent [default: 400]
     #[arg(long, value_name = "N")]
@@ -128,6 +128,12 @@ pub(crate) struct BalanceArgs {
     /// Shows no progress
     #[arg(long)]
     quiet: bool,
+}
+
+/// Reads a distance of two scores in points of 100; a study file has it as a share of 1.
+fn points(text: &str) -> Result<f64, String> {
+    let points = text.trim().parse().ok().filter(|points| (f64::MIN_POSITIVE..50.0).contains(points));
+    points.ok_or_else(|| "it must be above 0 and below 50 points, as in 3".to_owned())
 }
 
 fn sweep(text: &str) -> Result<(String, Vec<String>), String> {

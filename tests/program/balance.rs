@@ -102,6 +102,26 @@ fn a_study_that_is_killed_goes_on_to_the_same_report() {
 }
 
 #[test]
+fn no_verdict_contradicts_the_interval_beside_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for seed in ["0", "1", "2", "3"] {
+        let out = folder.path().join(seed);
+        let few = ["--rulesets", "dutch-noking,bell,savard", "--agents", "random", "--max-games", "4", "--quiet"];
+        let output = balance(&[&few[..], &["--json", "--seed", seed, "--out", path(&out)]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        for ruleset in summary["rulesets"].as_array().expect("rulesets") {
+            let cell = &ruleset["cells"][0];
+            let bound = |name: &str| cell["score"]["interval"][name].as_f64().expect("a bound");
+            let is_open = bound("lower") <= 0.5 && bound("upper") >= 0.5;
+            let verdict = cell["verdict"]["verdict"].as_str().expect("a verdict");
+            assert!(!is_open || matches!(verdict, "unresolved" | "balanced"), "{ruleset}");
+            assert_eq!(is_open, cell["verdict"]["p_unbalanced"].as_f64() > Some(0.05), "{ruleset}");
+        }
+    }
+}
+
+#[test]
 fn nonsense_is_refused_before_anything_is_played() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("study");
@@ -111,7 +131,8 @@ fn nonsense_is_refused_before_anything_is_played() {
         (&["--rulesets", "bell", "--agents", "alfabeta:nodes=5"], &["did you mean alphabeta?"]),
         (&["--rulesets", "bell"], &["agents: there is none"]),
         (&["--agents", "greedy"], &["rulesets: there is none"]),
-        (&["--rulesets", "bell", "--agents", "greedy", "--half-width", "70"], &["half_width must be"]),
+        (&["--rulesets", "bell", "--agents", "greedy", "--half-width", "70"], &["--half-width", "below 50 points"]),
+        (&["--rulesets", "bell", "--agents", "greedy", "--margin", "nan"], &["--margin", "below 50 points"]),
         (
             &["--rulesets", "bell", "--agents", "greedy", "--sweep", "capture.per_mov=one"],
             &["did you mean capture.per_move?"],
@@ -129,6 +150,11 @@ fn nonsense_is_refused_before_anything_is_played() {
         complaint.contains("half_widht; did you mean half_width?") && complaint.contains("opening.first"),
         "{complaint}"
     );
+    fs::write(&file, "rulesets = [\"bell\"]\nagents = [\"greedy\"]\nhalf_width = 3.0\nmargin = 3.0\n")
+        .expect("written");
+    let complaint = with(&[path(&file)]);
+    assert!(complaint.contains("half_width must be above 0 and below 0.5 (0.03 is 3 points of 100)"), "{complaint}");
+    assert!(complaint.contains("margin must be above 0 and below 0.5 (0.03 is 3 points of 100)"), "{complaint}");
     fs::write(&file, "rulesets = \"bell\"").expect("written");
     assert!(with(&[path(&file)]).contains("study.toml"));
     assert!(!out.exists(), "a refused study leaves nothing behind");

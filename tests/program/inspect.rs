@@ -98,6 +98,10 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     inspected(&run.join("checkpoints/000001.safetensors"), &["--verify"]);
 
     a_folder_is_verified_file_by_file(&run);
+    let curves = folder.path().join("curves");
+    let shown_curves = curves.to_str().expect("a path");
+    assert!(latrunculi(&["curves", shown, "--out", shown_curves]).status.success());
+    assert_eq!(inspected(&curves, &["--verify"])["kind"], "learning curves");
 
     // A summary notices that the end is missing, although it does not read it; a wrong number needs --verify.
     for (file, word) in [

@@ -18,8 +18,14 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     };
     demand(!rulesets.is_empty(), "rulesets: there is none; name some, or all");
     demand(!settings.agents.is_empty(), "agents: there is none; alphabeta:nodes=2000 is a beginning");
-    demand(settings.half_width > 0.0 && settings.half_width < 0.5, "half_width must be above 0 and below 0.5");
-    demand(settings.margin > 0.0 && settings.margin < 0.5, "margin must be above 0 and below 0.5");
+    demand(
+        settings.half_width > 0.0 && settings.half_width < 0.5,
+        "half_width must be above 0 and below 0.5 (0.03 is 3 points of 100)",
+    );
+    demand(
+        settings.margin > 0.0 && settings.margin < 0.5,
+        "margin must be above 0 and below 0.5 (0.03 is 3 points of 100)",
+    );
     demand(settings.confidence > 0.5 && settings.confidence < 1.0, "confidence must be above 0.5 and below 1");
     demand(settings.min_games >= 2, "min_games must be at least 2");
     demand(settings.max_games >= settings.min_games, "max_games must be at least min_games");
