@@ -13,6 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::model_card;
+use crate::network;
 use crate::run_dir::write_whole;
 
 /// Positions on which an exported file is compared with the network.
@@ -24,7 +25,7 @@ const CHECK_DATA: &str = "check.npz";
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// A model file
+    /// A model file, or the folder of a run that has ended
     model: PathBuf,
     /// Formats, comma separated: torchscript, onnx, safetensors, npz
     #[arg(long, value_delimiter = ',', default_value = "torchscript,onnx,safetensors,npz")]
@@ -41,9 +42,9 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
-    let model = Model::load(&args.model, Device::CPU)?;
+    let (path, model) = network::load_model(&args.model, Device::CPU)?;
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    let name = args.model.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into_owned());
+    let name = path.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into_owned());
     let exports = Exports {
         folder: args.out,
         name,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::interrupt::{Stopped, stop_on_signals};
+use crate::network;
 use crate::provenance;
 use crate::rulesets_source;
 use crate::run_dir;
@@ -28,13 +29,13 @@ use crate::train_config::TrainConfig;
 pub(crate) struct FitArgs {
     /// The configuration, as of `train`: ruleset, seed, device, network, replay, training, games.batch_size
     config: PathBuf,
-    /// Folder of the shards, as `selfplay` and `train` write them
+    /// Folder of the shards, as `selfplay` and `train` write them, or of a run
     #[arg(long, value_name = "DIR")]
     shards: PathBuf,
     /// Folder of what comes of it; what is unfinished there is gone on with
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Begins with the weights of this model, and not with fresh ones
+    /// Begins with the weights of this model (or of the model of this run), and not with fresh ones
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Steps in all [default: what replay.reuse allows]
@@ -156,15 +157,18 @@ fn first_network(args: &FitArgs, config: &TrainConfig, rules: &Rules, device: De
     let Some(path) = &args.model else {
         return Network::new(&config.network, &Shape::of(rules), config.seed, device).context("making the network");
     };
-    let network = Model::load(path, device)?.network;
+    let network = network::load_model(path, device)?.1.network;
     if *network.shape() != Shape::of(rules) || *network.config() != config.network {
         bail!("{}: its network or its board is not that of the configuration", path.display());
     }
     Ok(network)
 }
 
-/// Reads the shards of a folder in the order of their names.
+/// Reads the shards of a folder, or of the run in it, in the order of their names.
 fn window(folder: &Path, rules: &Arc<Rules>, config: &TrainConfig) -> anyhow::Result<ReplayWindow> {
+    let of_run = folder.join(run_dir::SHARDS);
+    let is_run = folder.join(run_dir::CONFIG).is_file() && of_run.is_dir();
+    let folder = if is_run { of_run.as_path() } else { folder };
     let entries = fs::read_dir(folder).with_context(|| format!("{}: reading the folder", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use latrunculi_engine::encoding::Shape;
-use latrunculi_model::{Device, InferenceNetwork, Model, Precision};
+use latrunculi_model::{Device, InferenceNetwork, Precision};
 use latrunculi_selfplay::{Journal, Samples, SelfPlayError, ShardInfo, read_shard, write_shard};
 use serde_json::{Map, Value, json};
 
 use crate::interrupt::{Stopped, stop_on_signals};
+use crate::network;
 use crate::rulesets_source;
 use crate::run_dir;
 use crate::train::display::Display;
@@ -25,7 +26,7 @@ pub(crate) struct SelfplayArgs {
     /// Folder of the shards; those that are there are not played again
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The model that plays; without one alpha-beta does, as `[teacher]` has it
+    /// The model that plays, or the folder of its run; without one alpha-beta does, as `[teacher]` has it
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Number of the first shard; with the seed it says which games are played
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     }
     let network = match &args.model {
         Some(path) => {
-            let model = Model::load(path, device)?;
+            let (_, model) = network::load_model(path, device)?;
             if *model.network.shape() != Shape::of(&rules) {
                 bail!("{}: it is for another board than that of {}", path.display(), config.ruleset);
             }

@@ -113,19 +113,54 @@ fn files_of_another_kind_are_refused_by_name() {
     for (file, said) in [
         ("export/model.weights.safetensors", "exported weights"),
         ("checkpoints/000001.safetensors", "not a latrunculi model: it is a latrunculi checkpoint"),
+        ("checkpoints/000001.safetensors", "the model of this run is "),
         ("export/model.onnx", "safetensors"),
         ("shards/000000.npz", "safetensors"),
-        ("export", "no file"),
+        ("shards", "there is no model in this folder"),
         ("no-such-file.safetensors", "no-such-file.safetensors"),
     ] {
         let path = run().join(file);
         refused(&["export", path.to_str().unwrap(), "--out", out], &[file, said]);
+    }
+    // A checkpoint plays nothing, and its run may not have come to a model yet.
+    let unfinished = copied();
+    fs::remove_dir_all(unfinished.path().join("export")).unwrap();
+    for (path, said) in
+        [("checkpoints/000001.safetensors", "the end of the run makes a model"), ("", "its end makes it")]
+    {
+        let agent = format!("net:{}", unfinished.path().join(path).display());
+        let analyse = ["analyse", "--ruleset", "bell", "--position", "initial", "--agent", &agent];
+        refused(&analyse, &[said, "train --resume"]);
+        refused(&["match", &agent, "random", "--ruleset", "bell", "--games", "2"], &[said, "train --resume"]);
     }
     let model = format!("net:{},sims=1", run().join("export/model.safetensors").display());
     // Of the same board, but under other rules; and of another board.
     for ruleset in ["dutch", "bell-8x8"] {
         refused(&["analyse", "--ruleset", ruleset, "--position", "initial", "--agent", &model], &["8x7", ruleset]);
     }
+}
+
+#[test]
+fn the_folder_of_a_run_stands_for_its_model_and_its_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let run = run().to_str().unwrap();
+    let succeeds = |arguments: &[&str]| {
+        let output = latrunculi(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    succeeds(&["export", run, "--format", "npz", "--out", &path("exported")]);
+    assert!(folder.path().join("exported/model.weights.npz").is_file());
+    let by_run = format!("net:{run},sims=2");
+    succeeds(&["analyse", "--ruleset", "bell", "--agent", &by_run]);
+    let games = ["--ruleset", "bell", "--games", "2", "--opening", "34", "--quiet"];
+    succeeds(&[&["match", &by_run, "random", "--ledger", &path("ledger.jsonl")], &games[..]].concat());
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
+    let fit = ["fit", config.to_str().unwrap(), "--shards", run, "--model", run, "--steps", "1"];
+    succeeds(&[&fit[..], &["--quiet", "--out", &path("fitted")]].concat());
+    // What `fit` has made is found in its folder as well.
+    succeeds(&["analyse", "--ruleset", "bell", "--agent", &format!("net:{},sims=0", path("fitted"))]);
 }
 
 #[test]

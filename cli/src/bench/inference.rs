@@ -7,10 +7,11 @@ use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_engine::encoding::Shape;
-use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Model, Network, NetworkConfig, Precision};
+use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, NetworkConfig, Precision};
 use serde_json::json;
 
 use super::{processor_secs, seconds};
+use crate::network;
 use crate::rulesets_source;
 
 /// Which network is measured.
@@ -19,7 +20,7 @@ pub(super) struct NetworkChoice {
     /// Ruleset, by name or path: the size of the board
     #[arg(long, default_value = "bell")]
     pub(super) ruleset: String,
-    /// A model file; without one a fresh network
+    /// A model file, or the folder of a run; without one a fresh network
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Residual blocks of the fresh network
@@ -38,7 +39,7 @@ impl NetworkChoice {
     pub(super) fn open(&self, rules: &Rules) -> anyhow::Result<(Network, Device)> {
         let (shape, device) = (Shape::of(rules), Device::open(self.device)?);
         let network = match &self.model {
-            Some(path) => Model::load(path, device)?.network,
+            Some(path) => network::load_model(path, device)?.1.network,
             None => {
                 let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
                 Network::new(&config, &shape, 1, device)?
