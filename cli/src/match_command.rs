@@ -3,15 +3,18 @@
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use indicatif::ProgressBar;
+use latrunculi_engine::Rules;
 use latrunculi_engine::record::write_records;
 use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, SprtReport, play_match};
-use latrunculi_eval::openings::PolicyOpenings;
+use latrunculi_eval::openings::{OpeningBook, PolicyOpenings};
+use latrunculi_eval::statistics::score::EloEstimate;
 use latrunculi_eval::statistics::sprt::SprtVerdict;
 use latrunculi_eval::statistics::{Confidence, Hypotheses, Sprt, SprtBounds, Trinomial};
 use latrunculi_eval::{AgentKind, AgentSpec};
@@ -105,6 +108,9 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
     }
+    if args.opening_policy.is_none() {
+        check_opening(&rules, config.seed, config.opening_length)?;
+    }
     let stop = stop_on_interrupt()?;
     let progress = Progress::new(&args);
     let report = play_match(&rules, &config, &mut args.network.factory(&rules), &mut |at: &MatchProgress<'_>| {
@@ -113,6 +119,12 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     });
     progress.bar.finish_and_clear();
     let report = report.context("the match")?;
+    if report.games == 0 && !report.is_interrupted {
+        let reason = report.interval_refused.as_deref().unwrap_or("every pair of games repeats an earlier one");
+        bail!(
+            "no game of this match counts: {reason}; --opening N lets each pair begin with N drawn actions of its own"
+        );
+    }
     if let Some(path) = &args.records {
         write_new(path, &report)?;
     }
@@ -154,6 +166,19 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         games_at_once: args.games_at_once.into(),
         ledger: args.ledger.clone(),
     })
+}
+
+/// Refuses openings so long that the game is over before they are: nothing would be left to play.
+pub(crate) fn check_opening(rules: &Arc<Rules>, seed: u64, length: Option<usize>) -> anyhow::Result<()> {
+    let Some(length) = length.filter(|&length| length > 0) else { return Ok(()) };
+    let drawn = OpeningBook::draw(rules, seed, 1, length);
+    let has_ended = drawn.openings.iter().all(|opening| opening.actions.is_empty());
+    ensure!(
+        !has_ended,
+        "--opening {length}: every opening that was drawn ended the game of {} before that; choose fewer actions",
+        rules.ruleset().id
+    );
+    Ok(())
 }
 
 /// Returns from whose policy openings are drawn, if from any.
@@ -249,8 +274,7 @@ fn text(report: &MatchReport, is_kept: bool) -> String {
         row("margin of A", format!("{:+.4}  {interval} of all men at the end", margin.value));
     }
     if let Some(elo) = report.elo {
-        let bound = |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{bound:+.1}"));
-        row("Elo", format!("{:+.1}  [{}, {}]", elo.value, bound(elo.lower, "-"), bound(elo.upper, "-")));
+        row("Elo", elo_text(elo, report.score));
     }
     if let Some(elo) = report.normalized_elo {
         row("normalised Elo", format!("{:+.1}  standard error {:.1}", elo.value, elo.standard_error));
@@ -270,6 +294,10 @@ fn text(report: &MatchReport, is_kept: bool) -> String {
     row("joint table", format!("{table} rows game 1, columns game 2, win draw loss of who began"));
     let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
     row("openings", format!("{openings}; {} drawn anew as repetitions or mirror images", report.openings_redrawn));
+    let cut = report.records.iter().filter(|game| game.record.opening < report.opening_length).count();
+    if cut > 0 {
+        row("without opening", format!("{cut} games: those that were drawn for them ended the game"));
+    }
     let repeated = format!("{} pairs taken out as repetitions", report.pairs_repeated);
     row("distinct games", format!("{} of {} played; {repeated}", report.games_distinct, report.games_played));
     let ends: Vec<String> = report.ends.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
@@ -288,12 +316,22 @@ fn text(report: &MatchReport, is_kept: bool) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Says what Elo difference a score, in `[0, 1]`, amounts to: of one at an end of the scale only the bound is known.
+pub(crate) fn elo_text(elo: EloEstimate, score: Option<f64>) -> String {
+    let bound = |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{bound:+.1}"));
+    match score {
+        Some(score) if score <= 0.0 => format!("-∞, below {}", bound(elo.upper, "+∞")),
+        Some(score) if score >= 1.0 => format!("+∞, above {}", bound(elo.lower, "-∞")),
+        _ => format!("{:+.1}  [{}, {}]", elo.value, bound(elo.lower, "-∞"), bound(elo.upper, "+∞")),
+    }
+}
+
 fn sprt_text(test: &SprtReport) -> String {
     let Hypotheses::LogisticElo { elo0, elo1 } = test.sprt.hypotheses else { return String::new() };
     let bounds = test.sprt.bounds;
     let verdict = match test.verdict {
-        SprtVerdict::AcceptH0 => format!("A is {elo0} Elo stronger rather than {elo1}"),
-        SprtVerdict::AcceptH1 => format!("A is {elo1} Elo stronger rather than {elo0}"),
+        SprtVerdict::AcceptH0 => format!("A is at most {elo0} Elo stronger, and not {elo1}"),
+        SprtVerdict::AcceptH1 => format!("A is at least {elo1} Elo stronger, and not {elo0}"),
         SprtVerdict::Continue => "undecided".to_owned(),
     };
     let ratio = test.log_likelihood_ratio;

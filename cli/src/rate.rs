@@ -25,6 +25,7 @@ use latrunculi_eval::{AgentKind, AgentSpec};
 use serde_json::{Value, json};
 
 use crate::interrupt::{Stopped, stop_on_interrupt};
+use crate::match_command::{check_opening, elo_text};
 use crate::network::{self, NetworkArgs};
 use crate::progress;
 use crate::rulesets_source;
@@ -109,6 +110,7 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         refuse_another(folder, &rules, &config)?;
     }
+    check_opening(&rules, config.seed, config.opening_length)?;
     let stop = stop_on_interrupt()?;
     let progress = Progress::new(args.quiet);
     let report = play_rating(&rules, &config, &mut args.network.factory(&rules), &mut |at| {
@@ -368,9 +370,7 @@ fn fit_text(text: &mut String, table: &RatingTable) {
     *text += &share("wins", &equal.win);
     *text += &share("draws", &equal.draw);
     *text += &share("loses", &equal.loss);
-    let bound = |bound: Option<f64>| bound.map_or("-".to_owned(), |bound| format!("{bound:+.1}"));
-    let elo = equal.elo;
-    *text += &format!("  {:<22} {:+.1}  [{}, {}]\n", "score as Elo", elo.value, bound(elo.lower), bound(elo.upper));
+    *text += &format!("  {:<22} {}\n", "score as Elo", elo_text(equal.elo, Some(equal.score.value)));
     let model = match table.model {
         DrawModel::Davidson => format!("Davidson, draw parameter ν {:.4}", table.draw_parameter),
         DrawModel::RaoKupper => format!("Rao-Kupper, draw parameter {:.1} Elo", table.draw_parameter * ELO_PER_NAT),

@@ -35,6 +35,36 @@ fn a_match_that_could_only_repeat_one_game_says_so_and_gives_no_interval() {
 }
 
 #[test]
+fn a_match_in_which_no_game_counts_is_refused() {
+    let same = ["alphabeta:nodes=5", "alphabeta:nodes=5", "--ruleset", "bell-8x8", "--games", "10", "--opening", "0"];
+    for more in [&["--quiet"][..], &["--quiet", "--json"]] {
+        let arguments = [&["match"], &same[..], more].concat();
+        assert_refused(&arguments, 1, &["no game of this match counts", "--opening N"]);
+        assert!(printed(&latrunculi(&arguments)).is_empty());
+    }
+}
+
+#[test]
+fn a_score_at_the_end_of_the_scale_has_no_finite_elo() {
+    let arguments = ["random", "alphabeta:nodes=300", "--ruleset", "savard", "--games", "8", "--quiet"];
+    let text = matched(&arguments);
+    assert!(text.contains("results of A   +0 =0 -8"), "the example has changed: {text}");
+    assert!(text.contains("Elo            -∞, below -"), "{text}");
+    let [a, b] = [arguments[1], arguments[0]];
+    let text = matched(&[&[a, b], &arguments[2..]].concat());
+    assert!(text.contains("Elo            +∞, above +"), "{text}");
+}
+
+#[test]
+fn openings_that_leave_nothing_to_play_are_refused() {
+    let long = ["--ruleset", "savard", "--opening", "1000", "--games", "2"];
+    for command in ["match", "rate"] {
+        let words = ["--opening 1000", "savard", "choose fewer"];
+        assert_refused(&[&[command, "random", "greedy"], &long[..]].concat(), 1, &words);
+    }
+}
+
+#[test]
 fn a_match_goes_on_from_its_ledger_and_comes_to_the_same_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let ledger = folder.path().join("ledger.jsonl");
