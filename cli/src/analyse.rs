@@ -56,7 +56,9 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
     if is_stopped { Err(Stopped::silently().into()) } else { Ok(()) }
 }
 
-/// Returns the actions to list, the best one first; an agent that weighs none lists what it chose.
+/// Returns the actions to list: what the agent chose, then the others, the best one first. Alpha-beta has looked as far
+/// ahead for each as the budget allowed, so that one further down may have a higher score at another depth. An agent
+/// that weighs none lists what it chose.
 fn lines(choice: &Choice, count: usize) -> Vec<Candidate> {
     if !choice.candidates.is_empty() {
         return choice.candidates.iter().take(count).cloned().collect();
@@ -65,6 +67,7 @@ fn lines(choice: &Choice, count: usize) -> Vec<Candidate> {
         action: choice.action,
         value: choice.value,
         score: choice.score,
+        depth: choice.depth,
         visits: 0,
         policy: 0.0,
         variation: choice.principal_variation.clone(),
@@ -109,24 +112,25 @@ fn is_tree_search(choice: &Choice) -> bool {
 
 /// Returns the table of actions; columns that no action has an entry for are left out.
 fn table(state: &GameState, lines: &[Candidate], is_tree_search: bool) -> String {
-    type Column = (&'static str, fn(&Candidate) -> Option<String>);
-    let columns: [Column; 4] = [
-        ("value", |line| line.value.map(|value| format!("{value:+.3}"))),
-        ("score", |line| line.score.map(score_text)),
-        ("visits", |line| Some(line.visits.to_string())),
-        ("policy", |line| Some(format!("{:.1} %", line.policy * 100.0))),
+    type Column = (&'static str, usize, fn(&Candidate) -> Option<String>);
+    let columns: [Column; 5] = [
+        ("value", 10, |line| line.value.map(|value| format!("{value:+.3}"))),
+        ("score", 10, |line| line.score.map(score_text)),
+        ("depth", 5, |line| line.depth.map(|depth| depth.to_string())),
+        ("visits", 10, |line| Some(line.visits.to_string())),
+        ("policy", 10, |line| Some(format!("{:.1} %", line.policy * 100.0))),
     ];
-    let shown = if is_tree_search { &columns[..] } else { &columns[..2] };
+    let shown = if is_tree_search { &columns[..] } else { &columns[..3] };
     let columns: Vec<&Column> =
-        shown.iter().filter(|(_, cell)| lines.iter().any(|line| cell(line).is_some())).collect();
+        shown.iter().filter(|(_, _, cell)| lines.iter().any(|line| cell(line).is_some())).collect();
     let action_width = lines.iter().map(|line| state.action_text(line.action).len()).max().unwrap_or(0).max(6);
     let mut text = format!("     {:<action_width$}", "action");
-    columns.iter().for_each(|(name, _)| text.push_str(&format!("  {name:>10}")));
+    columns.iter().for_each(|(name, width, _)| text.push_str(&format!("  {name:>width$}")));
     text.push_str("  expected\n");
     for (index, line) in lines.iter().enumerate() {
         text.push_str(&format!("{:>3}  {:<action_width$}", index + 1, state.action_text(line.action)));
-        for (_, cell) in &columns {
-            text.push_str(&format!("  {:>10}", cell(line).unwrap_or_else(|| "-".to_owned())));
+        for (_, width, cell) in &columns {
+            text.push_str(&format!("  {:>width$}", cell(line).unwrap_or_else(|| "-".to_owned())));
         }
         text.push_str(&format!("  {}\n", variation_text(state, &line.variation)));
     }
@@ -155,6 +159,7 @@ fn json(
                 "action": state.action_text(line.action),
                 "value": line.value,
                 "score": line.score,
+                "depth": line.depth,
                 "visits": is_tree_search(choice).then_some(line.visits),
                 "policy": is_tree_search(choice).then_some(line.policy),
                 "variation": variation_texts(state, &line.variation),

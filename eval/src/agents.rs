@@ -94,6 +94,8 @@ pub struct Candidate {
     pub value: Option<f32>,
     /// The same as alpha-beta has it, as in [`Choice::score`].
     pub score: Option<i32>,
+    /// How many actions alpha-beta looked ahead for it, as in [`Choice::depth`]; scores of one depth compare best.
+    pub depth: Option<u32>,
     /// How often a tree search tried it; 0 by alpha-beta.
     pub visits: u32,
     /// The tree search's share of the policy, in `[0, 1]`; sums to 1 over all candidates, 0 by alpha-beta.

@@ -26,6 +26,13 @@ fn alpha_beta_lists_scores_best_first_with_what_follows() {
     }
     let rows: Vec<&str> = text.lines().rev().take(3).collect();
     assert!(rows[2].starts_with("  1  c2-c3"), "{text}");
+    // Each line tells how far ahead was looked for it: a win in one needs no more.
+    let depths: Vec<&str> = rows
+        .iter()
+        .rev()
+        .map(|row| row.split("  ").filter(|cell| !cell.is_empty()).nth(4).expect("a cell").trim())
+        .collect();
+    assert_eq!(depths, ["1", "3", "3"], "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
@@ -53,12 +60,13 @@ fn the_schema_is_the_same_for_every_agent() {
             ]
         );
         let actions = answer["actions"].as_array().expect("actions");
-        assert_eq!(keys(&actions[0]), ["action", "policy", "score", "value", "variation", "visits"]);
+        assert_eq!(keys(&actions[0]), ["action", "depth", "policy", "score", "value", "variation", "visits"]);
         assert_eq!(actions[0]["action"], answer["action"], "{agent}");
         let weighs = !matches!(agent, "random" | "greedy");
         assert_eq!(actions.len(), if weighs { 4 } else { 1 }, "{agent}");
         assert_eq!(answer["effort"].as_u64().expect("a number") > 0, weighs, "{agent}");
         assert_eq!(answer["win_draw_loss"].is_array(), agent.starts_with("mcts"), "{agent}");
+        assert!(actions.iter().all(|action| action["depth"].is_number() == agent.starts_with("alphabeta")), "{agent}");
         assert_eq!(answer["depth"].is_number(), agent.starts_with("alphabeta"), "{agent}");
     }
 }
