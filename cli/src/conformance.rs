@@ -1,10 +1,10 @@
-//! `conformance`: rule cases and recorded games against the engine.
+//! `conformance`: rule cases and traces against the engine.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use latrunculi_engine::{conformance, presets};
+use latrunculi_engine::{GameRecord, conformance, presets};
 
 use crate::rulesets_source::read_text;
 
@@ -12,7 +12,8 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 
 #[derive(Args)]
 pub(crate) struct ConformanceArgs {
-    /// Files of rule cases (JSON) or of recorded games (JSON lines)
+    /// Files of rule cases (JSON) or of traces (JSON lines: games with what each position must be), as in
+    /// tests/rules/cases; recorded games are played over by `inspect --verify`
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -21,7 +22,13 @@ pub(crate) fn run(args: ConformanceArgs) -> anyhow::Result<()> {
     let (mut passed, mut failed) = (0, 0);
     for path in &args.files {
         let text = read_text(path, FILE_BYTES_MAX)?;
-        let reports = conformance::run_file(&text, &presets::ruleset).with_context(|| path.display().to_string())?;
+        let reports = conformance::run_file(&text, &presets::ruleset).with_context(|| match is_of_games(&text) {
+            true => format!(
+                "{0}: these are recorded games: latrunculi inspect --verify {0} plays them over",
+                path.display()
+            ),
+            false => path.display().to_string(),
+        })?;
         for report in reports {
             match report.failure {
                 None => passed += 1,
@@ -37,4 +44,9 @@ pub(crate) fn run(args: ConformanceArgs) -> anyhow::Result<()> {
         anyhow::bail!("{failed} of {} cases failed", passed + failed);
     }
     Ok(())
+}
+
+/// Tells whether a file begins with the record of a game.
+fn is_of_games(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| GameRecord::from_line(line).is_ok())
 }

@@ -6,6 +6,8 @@ use anyhow::{bail, ensure};
 use latrunculi_engine::{Action, GameRecord, GameState, RecordedResult, Rules};
 use latrunculi_eval::Choice;
 
+use crate::game_files::with_way_out;
+
 /// A game under way: where it stands, every state before, and its record.
 #[derive(Clone)]
 pub(crate) struct Game {
@@ -28,7 +30,7 @@ impl Game {
     /// When the record is not of a game of these rules.
     pub(crate) fn from_record(record: GameRecord, rules: &Arc<Rules>) -> anyhow::Result<Game> {
         let mut past: Vec<GameState> = Vec::new();
-        let state = record.replay_with(rules, |state, _| past.push(state.clone()))?;
+        let state = record.replay_with(rules, |state, _| past.push(state.clone())).map_err(with_way_out)?;
         Ok(Game { state, past, record })
     }
 

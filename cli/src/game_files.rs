@@ -6,10 +6,20 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use latrunculi_engine::GameRecord;
-use latrunculi_engine::record::read_records;
+use latrunculi_engine::record::{RecordFault, read_records};
 
 /// Larger files are for `inspect` and the programs that play matches, which read them line by line; in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Says of a game that cannot be played over how it can, where the rules alone are in the way.
+pub(crate) fn with_way_out(fault: RecordFault) -> anyhow::Error {
+    let way = match &fault {
+        RecordFault::ChangedRuleset(_) => "name the file of the rules that it was played under with --ruleset FILE",
+        RecordFault::OtherRuleset { .. } => "name its rules with --ruleset",
+        _ => return fault.into(),
+    };
+    anyhow::anyhow!("{fault}; {way}")
+}
 
 /// Reads all games of a file.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<GameRecord>> {

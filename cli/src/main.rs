@@ -57,7 +57,7 @@ enum Command {
     Rulesets(rulesets::RulesetsArgs),
     /// Counts the leaves of the action tree
     Perft(perft::PerftArgs),
-    /// Runs rule cases and recorded games against the engine
+    /// Runs rule cases and traces against the engine
     Conformance(conformance::ConformanceArgs),
     /// The main job: self-play, training and evaluation, generation after generation
     Train(train::TrainArgs),

@@ -59,13 +59,16 @@ impl PositionArgs {
             bail!("{shown} holds {} games, there is no game {number}", records.len());
         };
         let rules: Arc<Rules> = rulesets_source::load(self.ruleset.as_deref().unwrap_or(&record.ruleset))
-            .with_context(|| format!("the ruleset of {shown}"))?;
+            .with_context(|| {
+                format!("the ruleset of {shown}; --ruleset FILE names it where it is not a shipped one")
+            })?;
         let played = record.actions.len();
         let ply = self.ply.unwrap_or(played);
         ensure!(ply <= played, "game {number} of {shown} has {played} actions, there is no ply {ply}");
         let mut states = Vec::new();
         let end = record
             .replay_with(&rules, |state, _| states.push(state.clone()))
+            .map_err(game_files::with_way_out)
             .with_context(|| format!("game {number} of {shown}"))?;
         states.push(end);
         Ok(states.swap_remove(ply))

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use latrunculi_engine::parameters::{PARAMETERS, ParameterValue};
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameState, Player, Rules, RulesetFile, presets};
 use serde_json::json;
 
@@ -16,7 +17,7 @@ pub(crate) struct RulesetsArgs {
 
 #[derive(Subcommand)]
 enum RulesetsCommand {
-    /// Lists every shipped ruleset with board, men and source
+    /// Lists every shipped ruleset with board, men and how it starts; --json with its source as well
     List {
         /// Prints JSON
         #[arg(long)]
@@ -73,18 +74,21 @@ fn list(as_json: bool) -> anyhow::Result<()> {
             stones_text(&rules),
             start.to_owned(),
             file.ruleset.name.clone(),
+            file.ruleset.source.clone(),
         ));
     }
     if as_json {
         let rows: Vec<_> = rows
             .iter()
-            .map(|(id, board, men, start, name)| json!({"id": id, "board": board, "men": men, "start": start, "name": name}))
+            .map(|(id, board, men, start, name, source)| {
+                json!({"id": id, "board": board, "men": men, "start": start, "name": name, "source": source})
+            })
             .collect();
         println!("{}", serde_json::to_string_pretty(&rows)?);
         return Ok(());
     }
     println!("{:<27} {:>6} {:>6}  {:<10} name", "ruleset", "board", "men", "start");
-    for (id, board, men, start, name) in rows {
+    for (id, board, men, start, name, _) in rows {
         println!("{id:<27} {board:>6} {men:>6}  {start:<10} {name}");
     }
     println!("\nmen: men and dux of one side. Names that begin with x- are for comparison and from no source.");
@@ -178,7 +182,16 @@ fn check(names: &[String]) -> anyhow::Result<()> {
     for name in names {
         match rulesets_source::load_file(name).and_then(|_| rulesets_source::load(name)) {
             Ok(rules) => {
-                println!("{name}: {} can be played ({}x{})", rules.ruleset().id, rules.files(), rules.ranks());
+                let id = &rules.ruleset().id;
+                println!("{name}: {id} can be played ({}x{})", rules.files(), rules.ranks());
+                // The name of a game's rules leads to the shipped ones first.
+                let shipped = presets::ruleset(id).map(|shipped| ruleset_fingerprint(&shipped));
+                if shipped.is_some_and(|shipped| shipped != ruleset_fingerprint(rules.ruleset())) {
+                    println!(
+                        "{name}: note: {id:?} is a shipped ruleset with other parameters; give this one an id of its own, or \
+                         its games can be read with --ruleset {name} alone"
+                    );
+                }
                 for note in rules.settings_without_effect() {
                     println!("{name}: note: {note}");
                 }

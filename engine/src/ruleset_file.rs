@@ -220,7 +220,7 @@ impl Reader<'_> {
                 }
                 Some((_, at)) => self.fault(at, format!("{name} is a text, in quotes")),
                 None if name == "id" => {
-                    self.fault(0, "the ruleset has no name: write id = \"my-rules\" at the top".to_owned());
+                    self.fault(0, "the ruleset has no id: write id = \"my-rules\" at the top".to_owned());
                 }
                 None => {}
             }
