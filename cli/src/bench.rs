@@ -4,8 +4,10 @@ mod inference;
 mod selfplay;
 mod training;
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
 use latrunculi_engine::{GameState, Phase, play_out, presets};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Limits};
@@ -77,6 +79,11 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
         BenchCommand::Selfplay(args) => selfplay::run(&args),
         BenchCommand::Training(args) => training::run(&args),
     }
+}
+
+/// Reads a whole number within a range.
+fn whole(range: RangeInclusive<u64>) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(range)
 }
 
 fn names_or_all(names: &[String]) -> Vec<String> {

@@ -33,7 +33,7 @@ pub(crate) struct SelfplayArgs {
     #[arg(long, default_value_t = 0)]
     first: u64,
     /// Shards, each of `games.per_generation` games, or `teacher.games` where alpha-beta plays
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     shards: u64,
     /// Sets one value of the configuration, as games.lanes=1; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -46,6 +46,10 @@ fn perft_counts_and_divides() {
 fn every_ruleset_is_listed_and_shown_with_its_evidence() {
     let listed = printed(&latrunculi(&["rulesets", "list"]));
     assert!(listed.contains("x-museum-quintana") && listed.lines().count() >= 30, "{listed}");
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&latrunculi(&["rulesets", "list", "--json"]))).expect("JSON");
+    let has_source = |ruleset: &serde_json::Value| ruleset["source"].as_str().is_some_and(|text| !text.is_empty());
+    assert!(json.as_array().expect("rulesets").iter().all(has_source), "{json}");
     let shown = printed(&latrunculi(&["rulesets", "show", "savard"]));
     for part in ["8  m  m  m  m  m  m  m  m", "man.step = \"forward_sideways\"", "[seed]"] {
         assert!(shown.contains(part), "{part:?} is missing from\n{shown}");
@@ -82,6 +86,30 @@ fn a_ruleset_of_ones_own_can_be_checked_and_played() {
 }
 
 #[test]
+fn rules_under_a_shipped_name_are_told_and_their_games_find_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [own, games] =
+        ["own.toml", "games.jsonl"].map(|name| folder.path().join(name).to_str().expect("a path").to_owned());
+    fs::write(&own, "id = \"bell\"\nbase = \"bell\"\n[placement]\nmen = 10\n").expect("written");
+    let checked = latrunculi(&["rulesets", "check", &own, "bell"]);
+    assert!(checked.status.success());
+    assert_eq!(
+        printed(&checked).matches("a shipped ruleset with other parameters").count(),
+        1,
+        "{}",
+        printed(&checked)
+    );
+    let play = ["play", "--first", "random", "--second", "random", "--ruleset", &own, "--record", &games];
+    assert!(latrunculi(&play).status.success());
+    assert_refused(&["conformance", &games], 1, &["recorded games", "inspect --verify"]);
+    let way = ["other parameters now", "--ruleset FILE"];
+    assert_refused(&["analyse", "--record", &games, "--ply", "3"], 1, &way);
+    assert_refused(&["play", "--ruleset", "bell", "--load", &games], 1, &way);
+    let read = ["analyse", "--record", &games, "--ply", "3", "--agent", "random", "--ruleset", &own];
+    assert!(latrunculi(&read).status.success());
+}
+
+#[test]
 fn bad_names_and_bad_files_get_a_clear_error() {
     let hint = complaint(&latrunculi(&["perft", "--ruleset", "bel", "--depth", "1"]));
     assert!(hint.contains("did you mean bell?"), "{hint}");
@@ -108,6 +136,30 @@ fn no_bench_measures_for_an_impossible_time() {
             assert_refused(&["bench", bench, &format!("--seconds={seconds}")], 2, &["--seconds", "a number above 0"]);
         }
     }
+}
+
+#[test]
+fn bench_refuses_nonsense_and_takes_the_form_of_its_help() {
+    for arguments in [
+        &["inference", "--batches", "0"][..],
+        &["inference", "--batches", "8 32"],
+        &["inference", "--threads", "0"],
+        &["selfplay", "--lanes", "0"],
+        &["selfplay", "--rounds", "0"],
+        &["selfplay", "--in-flight", "0"],
+        &["selfplay", "--simulations", "0"],
+        &["training", "--batch", "0"],
+        &["training", "--threads", "0"],
+    ] {
+        assert_refused(&[&["bench"], arguments].concat(), 2, &[arguments[1]]);
+    }
+    assert_refused(
+        &["selfplay", "configs/train/smoke.toml", "--out", "no-such-folder", "--shards", "0"],
+        2,
+        &["--shards"],
+    );
+    let help = printed(&latrunculi(&["bench", "inference", "--help"]));
+    assert!(help.contains("8,32,64,128,256,512]") && !help.contains("8 32"), "{help}");
 }
 
 #[test]

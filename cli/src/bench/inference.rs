@@ -10,9 +10,13 @@ use latrunculi_engine::encoding::Shape;
 use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, NetworkConfig, Precision};
 use serde_json::json;
 
-use super::{processor_secs, seconds};
+use super::{processor_secs, seconds, whole};
 use crate::network;
 use crate::rulesets_source;
+
+/// The most positions of a batch, and threads: beyond these a machine has no memory, or no use for them.
+pub(super) const BATCH_MAX: u64 = 1 << 16;
+pub(super) const THREADS_MAX: u64 = 1024;
 
 /// Which network is measured.
 #[derive(Args)]
@@ -24,7 +28,7 @@ pub(super) struct NetworkChoice {
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Residual blocks of the fresh network
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 6, value_parser = whole(1..=1000))]
     blocks: usize,
     /// Its width
     #[arg(long, default_value_t = 64)]
@@ -68,11 +72,11 @@ pub(super) fn describe(network: &Network, device: Device) -> String {
 pub(crate) struct InferenceArgs {
     #[command(flatten)]
     network: NetworkChoice,
-    /// Positions of a batch
-    #[arg(long, value_delimiter = ',', default_values_t = [8, 32, 64, 128, 256, 512])]
+    /// Positions of a batch, sizes with commas between
+    #[arg(long, value_delimiter = ',', default_value = "8,32,64,128,256,512", value_parser = whole(1..=BATCH_MAX))]
     batches: Vec<usize>,
     /// Threads that evaluate, each with one libtorch thread [default: all]
-    #[arg(long)]
+    #[arg(long, value_parser = whole(1..=THREADS_MAX))]
     threads: Option<usize>,
     /// Seconds to measure each
     #[arg(long, default_value_t = 1.0, value_parser = seconds)]
@@ -135,7 +139,7 @@ pub(super) fn bare(
 pub(super) fn run(args: &InferenceArgs) -> anyhow::Result<()> {
     let rules = rulesets_source::load(&args.network.ruleset)?;
     let (network, device) = args.network.open(&rules)?;
-    let threads = args.threads.unwrap_or_else(all_threads).max(1);
+    let threads = args.threads.unwrap_or_else(all_threads);
     let mut rows = Vec::new();
     if !args.json {
         println!(
@@ -146,7 +150,7 @@ pub(super) fn run(args: &InferenceArgs) -> anyhow::Result<()> {
     }
     for precision in [Precision::F32, Precision::Bf16] {
         for &batch in &args.batches {
-            let found = bare(&network, device, precision, batch.max(1), threads, args.seconds)?;
+            let found = bare(&network, device, precision, batch, threads, args.seconds)?;
             if args.json {
                 rows.push(json!({
                     "precision": precision, "batch": batch, "threads": threads,

@@ -13,8 +13,8 @@ use latrunculi_selfplay::games::{LaneEvaluator, Watch};
 use latrunculi_selfplay::{Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, play_games};
 use serde_json::json;
 
-use super::inference::{NetworkChoice, all_threads, bare, describe};
-use super::{processor_secs, seconds};
+use super::inference::{BATCH_MAX, NetworkChoice, THREADS_MAX, all_threads, bare, describe};
+use super::{processor_secs, seconds, whole};
 use crate::rulesets_source;
 use crate::train::player;
 
@@ -23,13 +23,13 @@ pub(crate) struct SelfplayArgs {
     #[command(flatten)]
     network: NetworkChoice,
     /// Simulations of a search
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     simulations: u32,
     /// Lanes: threads that play and evaluate [default: all]
-    #[arg(long)]
+    #[arg(long, value_parser = whole(1..=THREADS_MAX))]
     lanes: Option<usize>,
     /// Games in flight in each lane, the size of its batches
-    #[arg(long, default_value_t = 128)]
+    #[arg(long, default_value_t = 128, value_parser = whole(1..=BATCH_MAX))]
     in_flight: usize,
     /// Moves the trees of a lane by several threads
     #[arg(long)]
@@ -44,7 +44,7 @@ pub(crate) struct SelfplayArgs {
     #[arg(long, default_value_t = 5.0, value_parser = seconds)]
     seconds: f64,
     /// Measurements of the bare network and of self-play, in turns; the middle one counts
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     rounds: u64,
     /// Prints JSON
     #[arg(long)]
@@ -102,10 +102,10 @@ fn median(mut values: Vec<f64>) -> f64 {
 pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let rules = rulesets_source::load(&args.network.ruleset)?;
     let (network, device) = args.network.open(&rules)?;
-    let lanes = args.lanes.unwrap_or_else(all_threads).max(1);
+    let lanes = args.lanes.unwrap_or_else(all_threads);
     let precision = InferenceNetwork::new(&network, device, args.precision)?.precision();
     let (mut bares, mut plays) = (Vec::new(), Vec::new());
-    for round in 0..args.rounds.max(1) {
+    for round in 0..args.rounds {
         bares.push(bare(&network, device, precision, args.in_flight, lanes, args.seconds)?);
         let mut evaluators = player::evaluators(&network, lanes, device, precision)?;
         let mut each: Vec<LaneEvaluator<'_>> =

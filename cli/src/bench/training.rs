@@ -12,8 +12,8 @@ use latrunculi_selfplay::{
 };
 use serde_json::json;
 
-use super::inference::{NetworkChoice, describe};
-use super::{processor_secs, seconds};
+use super::inference::{BATCH_MAX, NetworkChoice, THREADS_MAX, describe};
+use super::{processor_secs, seconds, whole};
 use crate::rulesets_source;
 use crate::train::player;
 use crate::train::turnstile::Turnstile;
@@ -23,10 +23,10 @@ pub(crate) struct TrainingArgs {
     #[command(flatten)]
     network: NetworkChoice,
     /// Positions of a batch
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 256, value_parser = whole(1..=BATCH_MAX))]
     batch: usize,
     /// Threads of a step
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole(1..=THREADS_MAX))]
     threads: usize,
     /// Computes the trunk in 32 bits, else in 16 where the processor has them
     #[arg(long)]
