@@ -36,6 +36,7 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     // The last round only trains; its steps count all the same.
     let model = inspected(&run.join("export/model.safetensors"), &[]);
     assert_eq!((&told["generations"], &told["steps_total"]), (&model["generations"], &model["steps"]), "{told}");
+    assert!(model["measured"]["strength"][0]["score"].is_number() && model["strength"][0].is_string(), "{model}");
     assert_eq!((told["generations"].as_u64(), told["latest"].as_str()), (Some(1), Some("000001.safetensors")));
     for (file, kind) in [
         ("", "run"),

@@ -7,12 +7,14 @@ use serde_json::{Map, Value};
 /// Facts by name, in the order in which they are told.
 pub(super) struct Report {
     facts: Vec<(&'static str, Value)>,
+    /// What stands in the JSON alone.
+    data: Vec<(&'static str, Value)>,
 }
 
 impl Report {
     /// Begins a report on a file or folder of some kind.
     pub(super) fn new(kind: &str, path: &Path) -> Report {
-        let mut report = Report { facts: Vec::new() };
+        let mut report = Report { facts: Vec::new(), data: Vec::new() };
         report.add("kind", kind);
         report.add("path", path.display().to_string());
         report
@@ -21,6 +23,11 @@ impl Report {
     /// Adds a fact. Names are words joined by `_`.
     pub(super) fn add(&mut self, name: &'static str, value: impl Into<Value>) {
         self.facts.push((name, value.into()));
+    }
+
+    /// Adds a fact for programs, which people find elsewhere in the report in words.
+    pub(super) fn add_data(&mut self, name: &'static str, value: Value) {
+        self.data.push((name, value));
     }
 
     /// Adds a fact if it is known.
@@ -36,7 +43,8 @@ impl Report {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        Value::Object(self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>())
+        let all = self.facts.iter().chain(&self.data);
+        Value::Object(all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>())
     }
 
     pub(super) fn to_text(&self) -> String {
@@ -84,8 +92,9 @@ mod tests {
         report.add_known("unknown", None::<u64>);
         report.add("ends", json!({ "blockade": 3, "dux captured": 9 }));
         report.add("notes", json!(["one", "two"]));
+        report.add_data("ends_counted", json!(12));
         let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\nnotes         one\n              two\n";
         assert_eq!(report.to_text(), expected);
-        assert_eq!(report.to_json()["games_played"], 12);
+        assert_eq!((&report.to_json()["games_played"], &report.to_json()["ends_counted"]), (&json!(12), &json!(12)));
     }
 }

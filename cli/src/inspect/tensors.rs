@@ -122,6 +122,7 @@ fn add_model(report: &mut Report, path: &Path, info: Value) -> anyhow::Result<()
         report.add("strength", history.strength.iter().map(measurement).collect::<Vec<_>>());
     }
     report.add_known("first_player", history.first_player.as_ref().map(measurement));
+    report.add_data("measured", json!({ "strength": history.strength, "first_player": history.first_player }));
     if !info.notes.is_empty() {
         report.add("notes", json!(info.notes));
     }
