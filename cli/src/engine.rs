@@ -104,7 +104,7 @@ impl Request<'_> {
         let is_id = digits > 0 && line[digits..].chars().next().is_none_or(char::is_whitespace);
         let (id, line) = if is_id { (&line[..digits], line[digits..].trim_start()) } else { ("", line) };
         let (command, rest) = line.split_at(split(line));
-        Some(Request { id, command, rest: rest.trim_start() })
+        Some(Request { id, command: commands::meant(command), rest: rest.trim_start() })
     }
 }
 
@@ -157,6 +157,7 @@ mod tests {
         let parts = |line| Request::read(line).map(|request| (request.id, request.command, request.rest));
         assert_eq!(parts(" 7  play  a1-a2 \r"), Some(("7", "play", "a1-a2")));
         assert_eq!(parts("legal"), Some(("", "legal", "")));
+        assert_eq!(parts("2 board"), Some(("2", "show", "")));
         assert_eq!(parts("12"), Some(("12", "", "")));
         assert_eq!(parts("3x legal"), Some(("", "3x", "legal")));
         assert_eq!(parts("agent net:a b.safetensors"), Some(("", "agent", "net:a b.safetensors")));

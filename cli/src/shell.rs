@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use latrunculi_engine::parameters::nearest;
@@ -45,8 +45,8 @@ fn with_values(command: Command) -> Command {
 
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// The command whose page to write [default: that of the program itself]
-    command: Option<String>,
+    /// The command whose page to write, as play, or rulesets list [default: that of the program itself]
+    command: Vec<String>,
     /// Writes the pages of all commands into this folder, one a file
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
@@ -57,23 +57,27 @@ pub(crate) fn man(args: &ManArgs, program: Command) -> anyhow::Result<()> {
     if let Some(folder) = &args.out {
         return write_all(program, folder);
     }
-    let page = match &args.command {
-        None => program,
-        Some(name) => subcommand(program, name)?,
-    };
+    let mut page = program;
+    if !args.command.is_empty() {
+        page.build();
+    }
+    for name in args.command.iter().flat_map(|names| names.split_whitespace()) {
+        page = subcommand(&page, name)?;
+    }
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;
     Ok(std::io::stdout().write_all(&text)?)
 }
 
-fn subcommand(mut program: Command, name: &str) -> anyhow::Result<Command> {
-    program.build();
-    let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
-    let hint = nearest(name, names.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+/// Returns the command of that name within `command`, which is built.
+fn subcommand(command: &Command, name: &str) -> anyhow::Result<Command> {
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    ensure!(!names.is_empty(), "{} has no commands of its own, so that there is no {name:?}", command.get_name());
+    let end = nearest(name, names.iter().copied()).map_or(".".to_owned(), |near| format!("; did you mean {near}?"));
     let known = names.join(", ");
-    let found = program
+    let found = command
         .find_subcommand(name)
-        .with_context(|| format!("there is no command {name:?}{hint} The commands are {known}"))?;
+        .with_context(|| format!("there is no command {name:?}{end} The commands are {known}"))?;
     Ok(found.clone())
 }
 

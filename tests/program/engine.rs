@@ -26,6 +26,17 @@ fn answers(lines: &[&str]) -> Vec<String> {
     answers
 }
 
+#[test]
+fn a_command_without_its_argument_tells_the_present_or_what_is_missing() {
+    let said = answers(&["seed", "seed 7", "seed", "known", "known go", "known board", "go foo 3"]);
+    assert_eq!(said[..3], ["= 0", "=", "= 7"]);
+    assert!(said[3].starts_with("? known needs the name"), "{}", said[3]);
+    assert_eq!(said[4..6], ["= true", "= false"]);
+    assert!(said[6].contains("\"foo\" is not a limit. Limits are"), "{}", said[6]);
+    let same = answers(&["show", "board", "legal", "moves"]);
+    assert_eq!((&same[0], &same[2]), (&same[1], &same[3]));
+}
+
 /// A program at the other end of the line.
 struct Driver {
     child: Child,

@@ -46,7 +46,7 @@ fn a_match_in_which_no_game_counts_is_refused() {
 
 #[test]
 fn a_score_at_the_end_of_the_scale_has_no_finite_elo() {
-    let arguments = ["random", "alphabeta:nodes=300", "--ruleset", "savard", "--games", "8", "--quiet"];
+    let arguments = ["random", "alphabeta:nodes=3000", "--ruleset", "savard", "--games", "8", "--quiet"];
     let text = matched(&arguments);
     assert!(text.contains("results of A   +0 =0 -8"), "the example has changed: {text}");
     assert!(text.contains("Elo            -∞, below -"), "{text}");
@@ -104,6 +104,7 @@ fn nonsense_is_refused_with_its_reason() {
         (&["match", "random", "greedy"], 2, "--ruleset"),
         (&["match", "random", "greedy", "--ruleset", "bel"], 1, "did you mean bell?"),
         (&["match", "rndom", "greedy", "--ruleset", "bell"], 2, "did you mean random?"),
+        (&["match", "random,seed=2", "greedy", "--ruleset", "bell"], 2, "did you mean random:seed=2?"),
         (&["match", "human", "greedy", "--ruleset", "bell"], 1, "play"),
         (&["match", "random", "net:lost.safetensors", "--ruleset", "bell"], 1, "lost.safetensors"),
         (&["match", "random", "greedy", "--ruleset", "bell", "--games", "0"], 1, "1 to 1000000"),

@@ -40,7 +40,16 @@ fn there_is_a_manual_page_for_every_command() {
     }
     assert!(printed(&latrunculi(&["man", "play"])).contains(".TH latrunculi-play"));
     assert!(printed(&latrunculi(&["man"])).contains(".TH latrunculi"));
-    assert_refused(&["man", "pley"], 1, &["did you mean play?"]);
+    for words in [&["man", "rulesets", "list"][..], &["man", "rulesets list"]] {
+        assert!(
+            printed(&latrunculi(words)).contains(".TH latrunculi-rulesets-list"),
+            "{}",
+            printed(&latrunculi(words))
+        );
+    }
+    assert_refused(&["man", "pley"], 1, &["did you mean play? The commands are"]);
+    assert_refused(&["man", "foo"], 1, &["no command \"foo\". The commands are"]);
+    assert_refused(&["man", "play", "list"], 1, &["play has no commands of its own"]);
     assert_refused(&["man", "--out", "Cargo.toml"], 1, &["Cargo.toml"]);
 }
 

@@ -30,7 +30,7 @@ const COMMANDS: [Command; 24] = [
     command("rulesets", "", "names of the shipped rulesets, one a line"),
     command("ruleset", "[NAME|FILE]", "takes these rules and begins a game; without one, tells the present"),
     command("agent", "[TEXT]", "lets this agent think; without one, tells the present"),
-    command("seed", "N", "everything random follows from it, from now on"),
+    command("seed", "[N]", "everything random follows from it, from now on; without one, tells the present"),
     command("new", "", "begins a game"),
     command("position", "[initial|LINE [actions ACTION…]]", "begins a game there; without one, tells the line"),
     command("play", "ACTION…", "plays actions, all or none"),
@@ -47,6 +47,14 @@ const COMMANDS: [Command; 24] = [
     command("known", "COMMAND", "true or false: whether there is such a command"),
     command("quit", "", "ends"),
 ];
+
+/// Names by which `play` knows commands of the same kind; `commands` does not list them.
+const ALIASES: [(&str, &str); 3] = [("board", "show"), ("moves", "legal"), ("exit", "quit")];
+
+/// Returns the command that a name stands for.
+pub(super) fn meant(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, command)| *command)
+}
 
 /// Executes one command.
 ///
@@ -88,12 +96,16 @@ fn answer(session: &mut Session, command: &str, rest: &str) -> anyhow::Result<St
         "help" => {
             Ok(COMMANDS.map(|known| format!("{:<17}{:<42}{}", known.name, known.arguments, known.meaning)).join("\n"))
         }
-        "known" => Ok(COMMANDS.iter().any(|known| known.name == rest).to_string()),
+        "known" => {
+            ensure!(!rest.is_empty(), "known needs the name of a command, as in known go");
+            Ok(COMMANDS.iter().any(|known| known.name == rest).to_string())
+        }
         "rulesets" => Ok(presets::NAMES.join("\n")),
         "ruleset" if rest.is_empty() => Ok(session.state().rules().ruleset().id.clone()),
         "ruleset" => session.set_ruleset(rest).map(done),
         "agent" if rest.is_empty() => Ok(session.spec.to_string()),
         "agent" => session.set_agent(rest).map(done),
+        "seed" if rest.is_empty() => Ok(session.seed().to_string()),
         "seed" => {
             let seed = rest.parse().ok().with_context(|| format!("{rest:?} is not a whole number of at least 0"))?;
             session.set_seed(seed);

@@ -39,8 +39,8 @@ impl Limits {
         while let Some(name) = words.next() {
             let known = ["nodes", "depth", "sims", "seconds"];
             if !known.contains(&name) {
-                let hint = nearest(name, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-                bail!("{name:?} is not a limit{hint} Limits are nodes N, depth N, sims N and seconds S");
+                let end = nearest(name, known).map_or(".".to_owned(), |near| format!("; did you mean {near}?"));
+                bail!("{name:?} is not a limit{end} Limits are nodes N, depth N, sims N and seconds S");
             }
             let value = words.next().with_context(|| format!("{name} needs a number, as in go {name} 5"))?;
             let fits = match name {
@@ -218,7 +218,8 @@ mod tests {
             ("nodes 0", "alphabeta:depth=2", "at least 1"),
             ("depth 97", "alphabeta:depth=2", "from 1 to 96"),
             ("depth 1.5", "alphabeta:depth=2", "from 1 to 96"),
-            ("nodess 5", "alphabeta:depth=2", "did you mean nodes?"),
+            ("nodess 5", "alphabeta:depth=2", "did you mean nodes? Limits are"),
+            ("foo 3", "alphabeta:depth=2", "\"foo\" is not a limit. Limits are"),
             ("sims 5", "alphabeta:depth=2", "has no limit of sims"),
             ("nodes 5", "mcts", "has no limit of nodes"),
             ("seconds 1", "random", "has no limit of seconds"),

@@ -76,6 +76,11 @@ impl Session {
         Ok(())
     }
 
+    /// Returns what everything random follows from.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Lets everything random follow from another seed, from now on.
     pub(super) fn set_seed(&mut self, seed: u64) {
         self.seed = seed;

@@ -10,7 +10,15 @@ pub(super) const COMMANDS: [&str; 12] =
     ["help", "moves", "board", "hint", "undo", "resign", "save", "load", "record", "curve", "position", "quit"];
 
 /// Other names of commands.
-const ALIASES: [(&str, &str); 4] = [("?", "help"), ("exit", "quit"), ("actions", "moves"), ("legal", "moves")];
+const ALIASES: [(&str, &str); 6] = [
+    ("?", "help"),
+    ("exit", "quit"),
+    ("actions", "moves"),
+    // As `engine` has them.
+    ("legal", "moves"),
+    ("show", "board"),
+    ("go", "hint"),
+];
 
 /// What a line means.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,7 +92,9 @@ fn unknown(state: &GameState, line: &str, word: &str) -> String {
     let why = if state.outcome().is_some() { format!("{line} is no command") } else { why_not(state, line) };
     match nearest(word, COMMANDS) {
         Some(near) => format!("{why}; or did you mean {near}?"),
-        None => why,
+        // What names a square was meant for an action.
+        None if line.bytes().any(|byte| byte.is_ascii_digit()) => why,
+        None => format!("{why}; `help` lists the commands"),
     }
 }
 
@@ -132,6 +142,9 @@ mod tests {
         assert_eq!(means("u"), Ok(Meaning::Command("undo", "")));
         assert_eq!(means("save my game.jsonl"), Ok(Meaning::Command("save", "my game.jsonl")));
         assert_eq!(means("?"), Ok(Meaning::Command("help", "")));
+        assert_eq!(means("show"), Ok(Meaning::Command("board", "")));
+        assert!(means("foo").unwrap_err().ends_with("`help` lists the commands"));
+        assert!(!means("a4-h8").unwrap_err().contains("help"));
         assert!(means("h").unwrap_err().contains("help, hint"));
         assert!(means("reisgn").unwrap_err().contains("did you mean resign?"));
     }

@@ -63,7 +63,7 @@ pub enum AgentKind {
 
 /// The forms of the agents' texts, one example of each.
 const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
-                     net:MODEL,sims=64, human (each may end in seed=1)";
+                     net:MODEL,sims=64, human (in `play` only); each takes a seed last, as random:seed=1";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;
 const NETWORK_SIMULATIONS: u32 = 64;
@@ -225,7 +225,12 @@ impl FromStr for AgentSpec {
                 (AgentKind::Network { model, simulations }, settings)
             }
             _ => {
-                return Err(AgentTextError::UnknownAgent { name: name.to_owned(), hint: hint(name, NAMES) });
+                // The first setting follows a colon; only those after it follow commas.
+                let hint = match name.split_once(',') {
+                    Some((agent, settings)) if NAMES.contains(&agent) => format!(", did you mean {agent}:{settings}?"),
+                    _ => hint(name, NAMES),
+                };
+                return Err(AgentTextError::UnknownAgent { name: name.to_owned(), hint });
             }
         };
         Ok(AgentSpec { kind, seed: settings.seed()? })
