@@ -25,7 +25,7 @@ const CHECK_DATA: &str = "check.npz";
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// A model file, or the folder of a run that has ended
+    /// A model file, or the folder of a run
     model: PathBuf,
     /// Formats, comma separated: torchscript, onnx, safetensors, npz
     #[arg(long, value_delimiter = ',', default_value = "torchscript,onnx,safetensors,npz")]

@@ -100,11 +100,11 @@ pub(crate) fn model_path(path: &Path) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     if path.join(run_dir::CONFIG).is_file() {
         bail!(
-            "{shown}: the run has no {}/{MODEL} yet; its end makes it: latrunculi train --resume {shown}",
+            "{shown}: the run has no {}/{MODEL} yet; the first training step makes it: latrunculi train --resume {shown}",
             run_dir::EXPORT
         );
     }
-    bail!("{shown}: there is no model in this folder; name a model file, or the folder of a run that has ended");
+    bail!("{shown}: there is no model in this folder; name a model file, or the folder of a run");
 }
 
 /// Loads the model that a path means, as [`model_path`] finds it; returns where it lies, too.
@@ -132,7 +132,7 @@ fn way_from_checkpoint(path: &Path) -> Option<String> {
     let (shown, model) = (run.display(), run.join(run_dir::EXPORT).join(MODEL));
     Some(match model.is_file() {
         true => format!("the model of this run is {}", model.display()),
-        false => format!("the end of the run makes a model of it: latrunculi train --resume {shown}"),
+        false => format!("going on makes a model: latrunculi train --resume {shown}"),
     })
 }
 

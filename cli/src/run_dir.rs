@@ -66,11 +66,16 @@ impl RunDir {
                 root.display()
             );
         }
+        run.make_folders()?;
+        Ok(run)
+    }
+
+    fn make_folders(&self) -> anyhow::Result<()> {
         for folder in [SHARDS, CHECKPOINTS, "tensorboard", EXPORT] {
-            let folder = root.join(folder);
+            let folder = self.root.join(folder);
             fs::create_dir_all(&folder).with_context(|| format!("{}: making the folder", folder.display()))?;
         }
-        Ok(run)
+        Ok(())
     }
 
     /// Opens the folder of a run that was begun.
@@ -81,7 +86,9 @@ impl RunDir {
         if !root.join(CONFIG).is_file() {
             bail!("{}: there is no run (no config.toml in it); begin one with train CONFIG --run DIR", root.display());
         }
-        Ok(RunDir { root: root.to_owned(), _lock: lock(root)? })
+        let run = RunDir { root: root.to_owned(), _lock: lock(root)? };
+        run.make_folders()?;
+        Ok(run)
     }
 
     /// Returns the folder.
@@ -171,7 +178,7 @@ impl RunDir {
             }
             _ => false,
         };
-        for folder in [".", "shards", "checkpoints", "export"] {
+        for folder in [".", SHARDS, CHECKPOINTS, EXPORT] {
             let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
             for path in entries.map(|entry| entry.path()).filter(|path| is_left(path)) {
                 // What cannot be removed is no harm.

@@ -126,7 +126,7 @@ fn files_of_another_kind_are_refused_by_name() {
     let unfinished = copied();
     fs::remove_dir_all(unfinished.path().join("export")).unwrap();
     for (path, said) in
-        [("checkpoints/000001.safetensors", "the end of the run makes a model"), ("", "its end makes it")]
+        [("checkpoints/000001.safetensors", "going on makes a model"), ("", "the first training step makes it")]
     {
         let agent = format!("net:{}", unfinished.path().join(path).display());
         let analyse = ["analyse", "--ruleset", "bell", "--position", "initial", "--agent", &agent];
