@@ -1,4 +1,4 @@
-//! What the lints cannot say of the house: which crate may name what, and where files lie.
+//! Rules that lints cannot check: which crate may name what, and where files are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn manifest(krate: &str) -> String {
 /// The crates of the workspace that `krate` depends on.
 fn dependencies(krate: &str) -> Vec<&'static str> {
     let manifest = manifest(krate);
-    ["engine", "search", "model", "selfplay", "eval", "cli"]
+    ["engine", "search", "data", "model", "selfplay", "stats", "eval", "train", "cli"]
         .into_iter()
         .filter(|other| manifest.lines().any(|line| line.starts_with(&format!("latrunculi-{other}"))))
         .collect()
@@ -39,14 +39,18 @@ fn dependencies(krate: &str) -> Vec<&'static str> {
 fn crates_depend_downwards_only() {
     assert!(dependencies("engine").is_empty());
     assert_eq!(dependencies("search"), ["engine"]);
-    for sibling in ["model", "selfplay", "eval"] {
-        assert_eq!(dependencies(sibling), ["engine", "search"], "{sibling}");
+    assert_eq!(dependencies("data"), ["engine"]);
+    assert!(dependencies("stats").is_empty());
+    for sibling in ["model", "selfplay"] {
+        assert_eq!(dependencies(sibling), ["engine", "search", "data"], "{sibling}");
     }
+    assert_eq!(dependencies("eval"), ["engine", "search", "stats"]);
+    assert_eq!(dependencies("train"), ["engine", "search", "data", "model", "selfplay", "stats", "eval"]);
 }
 
 #[test]
 fn only_the_model_crate_names_libtorch() {
-    for krate in ["engine", "search", "selfplay", "eval", "cli"] {
+    for krate in ["engine", "search", "data", "selfplay", "stats", "eval", "train", "cli"] {
         assert!(!manifest(krate).lines().any(|line| line.starts_with("tch")), "{krate} depends on tch");
         for path in files_below(&root().join(krate), "rs") {
             let text = fs::read_to_string(&path).expect("a source file");
@@ -61,6 +65,16 @@ fn engine_has_no_clock_no_threads_no_files_and_no_randomness() {
     for path in files_below(&root().join("engine/src"), "rs") {
         let text = fs::read_to_string(&path).expect("a source file");
         for forbidden in ["std::fs", "std::time", "std::thread", "std::env", "println!", "rand::"] {
+            assert!(!text.contains(forbidden), "{} uses {forbidden}", path.display());
+        }
+    }
+}
+
+#[test]
+fn training_prints_nothing() {
+    for path in files_below(&root().join("train/src"), "rs") {
+        let text = fs::read_to_string(&path).expect("a source file");
+        for forbidden in ["println!", "eprintln!", "anyhow", "indicatif"] {
             assert!(!text.contains(forbidden), "{} uses {forbidden}", path.display());
         }
     }
@@ -91,7 +105,8 @@ fn every_ruleset_file_is_embedded() {
 
 #[test]
 fn no_work_is_left_marked_in_the_code() {
-    for folder in ["engine", "search", "model", "selfplay", "eval", "cli", "tests", "scripts"] {
+    for folder in ["engine", "search", "data", "model", "selfplay", "stats", "eval", "train", "cli", "tests", "scripts"]
+    {
         for path in files_below(&root().join(folder), "rs") {
             if path.ends_with("tests/tidy.rs") {
                 continue;

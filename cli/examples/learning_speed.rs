@@ -13,10 +13,12 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use latrunculi_engine::encoding::{PLANES, SCALARS, Shape, TrainingBatch};
+use latrunculi_data::{
+    Encoder, PLANES, ReplaySettings, ReplayWindow, SCALARS, Samples, Shape, TrainingBatch, read_shard,
+};
 use latrunculi_engine::{Rules, RulesetFile, Symmetry, presets};
 use latrunculi_model::{Device, Network, NetworkConfig, Pooling, StepReport, Trainer, TrainingConfig};
-use latrunculi_selfplay::{GameKey, Purpose, ReplaySettings, ReplayWindow, Samples, read_shard};
+use latrunculi_selfplay::{GameKey, Purpose};
 
 /// Which inputs the network does not see.
 #[derive(Clone, Copy, Default)]
@@ -63,7 +65,7 @@ impl Variant {
             training: TrainingConfig {
                 learning_rate: 3e-3,
                 decay_from: 0.5,
-                average_decay: 0.99,
+                ema_decay: 0.99,
                 ..TrainingConfig::default()
             },
             replay: ReplaySettings { window_base: 1e9, ..ReplaySettings::default() },
@@ -88,12 +90,12 @@ impl Variant {
                 }
                 "rate" => training.learning_rate = number,
                 "survival" => training.survival_weight = number,
-                "reply" => training.reply_weight = number,
-                "turns" => training.turns_left_weight = number,
+                "reply" => training.opponent_policy_weight = number,
+                "turns" => training.moves_left_weight = number,
                 "margin" => training.margin_weight = number,
                 "value" => training.value_weight = number,
                 "decay" => training.weight_decay = number,
-                "search" => variant.replay.search_share = number as f32,
+                "search" => variant.replay.bootstrap_weight = number as f32,
                 "mirror" => variant.replay.mirror = number != 0.0,
                 "batch" => variant.batch_size = number as usize,
                 _ => return Err(format!("unknown change '{change}'").into()),
@@ -121,15 +123,16 @@ impl Variant {
             self.blindness.apply(&mut batch);
             trainer.step(&batch, step as f64 / steps as f64)?;
         }
+        let encoder = Encoder::new(Arc::clone(rules));
         let places: Vec<usize> = (0..held_out.len()).step_by(2).collect();
         let (mut sum, mut count) = (StepReport::default(), 0.0);
         for places in places.chunks(512) {
-            let mut batch = TrainingBatch::new(Shape::of(rules));
+            let mut batch = TrainingBatch::new(encoder.shape());
             // Losses of value are measured against the results of the games.
-            let results = ReplaySettings { search_share: 0.0, draw_margin_share: 0.0, ..self.replay };
+            let results = ReplaySettings { bootstrap_weight: 0.0, draw_margin_fraction: 0.0, ..self.replay };
             places
                 .iter()
-                .for_each(|&index| held_out.write_into(index, rules, Symmetry::IDENTITY, &results, &mut batch));
+                .for_each(|&index| held_out.write_into(index, &encoder, Symmetry::IDENTITY, &results, &mut batch));
             self.blindness.apply(&mut batch);
             let report = trainer.evaluate(&batch)?;
             let weight = places.len() as f64;

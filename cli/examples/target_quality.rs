@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use latrunculi_engine::{GameState, Rules, RulesetFile, presets};
 use latrunculi_model::{Device, InferenceNetwork, Model, NetEvaluator, Precision};
-use latrunculi_search::mcts::{self, Effort, GumbelSettings, Interior, Mode, PuctSettings, QScale, SearchResult, Step};
-use latrunculi_search::{Evaluation, Evaluator};
+use latrunculi_search::mcts::{
+    self, GumbelSettings, Interior, LeafBatch, Mode, PuctSettings, QScale, SearchBudget, SearchResult,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -41,7 +42,7 @@ fn settings(q_scale: QScale, interior: Interior) -> mcts::Settings {
 fn search_all(
     games: &[GameState],
     settings: &mcts::Settings,
-    effort: Effort,
+    effort: SearchBudget,
     seed: u64,
     evaluator: &mut NetEvaluator,
 ) -> Result<Vec<SearchResult<latrunculi_engine::Action>>, Box<dyn Error>> {
@@ -49,21 +50,7 @@ fn search_all(
     for (search, number) in searches.iter_mut().zip(0..) {
         search.start(effort, &mut ChaCha8Rng::seed_from_u64(seed + number));
     }
-    loop {
-        let waiting: Vec<usize> =
-            (0..searches.len()).filter(|&index| searches[index].select() == Step::Evaluate).collect();
-        if waiting.is_empty() {
-            break;
-        }
-        let leaves: Vec<_> = waiting.iter().map(|&index| searches[index].leaf()).collect();
-        let (games, actions): (Vec<&GameState>, Vec<_>) =
-            leaves.iter().map(|leaf| (leaf.game, leaf.legal_actions)).unzip();
-        let mut evaluations = vec![Evaluation::default(); waiting.len()];
-        evaluator.evaluate(&games, &actions, &mut evaluations)?;
-        for (&index, evaluation) in waiting.iter().zip(&evaluations) {
-            searches[index].receive(evaluation);
-        }
-    }
+    LeafBatch::default().run(&mut searches, evaluator)?;
     Ok(searches.iter().map(|search| search.result()).collect())
 }
 
@@ -86,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .filter(|&index| age < 4 + index * 76 / positions && games[index].outcome().is_none())
             .collect();
         let now: Vec<GameState> = growing.iter().map(|&index| games[index].clone()).collect();
-        let effort = Effort { simulations: 4, explores: true };
+        let effort = SearchBudget { simulations: 4, add_noise: true };
         for (&index, result) in
             growing.iter().zip(search_all(&now, &default, effort, 1000 * age as u64, &mut evaluator)?)
         {
@@ -99,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let puct = settings(QScale::MCTX, Interior::Puct(PuctSettings::default()));
     let judge = mcts::Settings { mode: Mode::Puct(PuctSettings::default()), ..puct };
-    let effort = Effort { simulations: long, explores: true };
+    let effort = SearchBudget { simulations: long, add_noise: true };
     let judged = search_all(&games, &judge, effort, 7, &mut evaluator)?;
     let loss = |policy: &[f32], judged: &SearchResult<latrunculi_engine::Action>| -> f64 {
         // What the long search did not try is worth what its root is at most.
@@ -123,7 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             [("improved", Interior::ImprovedPolicy), ("puct", Interior::Puct(PuctSettings::default()))]
         {
             let settings = settings(scale(text)?, interior);
-            let effort = Effort { simulations, explores: true };
+            let effort = SearchBudget { simulations, add_noise: true };
             let mut losses = vec![0.0; positions];
             let mut choices = vec![0.0; positions];
             for seed in 0..4 {

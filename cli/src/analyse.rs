@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::{Action, GameState};
-use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Thinking};
+use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, SearchOptions};
 use serde_json::json;
 
 use crate::interrupt::{Interrupt, Stopped};
@@ -42,9 +42,10 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
     agent.new_game(args.agent.seed.unwrap_or(0));
     let interrupt = Interrupt::listen()?;
     let mut silent = |_: &Choice| {};
-    let mut thinking = Thinking { lines: args.best.into(), stop: interrupt.stop(), ..Thinking::telling(&mut silent) };
+    let mut thinking =
+        SearchOptions { lines: args.best.into(), stop: interrupt.stop(), ..SearchOptions::reporting(&mut silent) };
     // Ctrl-C once: what has been found so far is worth printing.
-    let (choice, is_stopped) = interrupt.during(|| agent.think(&state, &mut thinking));
+    let (choice, is_stopped) = interrupt.during(|| agent.choose_with(&state, &mut thinking));
     let choice = choice.context("the analysis")?;
     let lines = lines(&choice, args.best.into());
     if args.json {

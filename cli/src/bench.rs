@@ -13,13 +13,12 @@ use latrunculi_engine::{GameState, Phase, play_out, presets};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Limits};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::latrunculi::LatrunculiHeuristic;
-use latrunculi_search::mcts::{Effort, Search, Settings};
+use latrunculi_search::mcts::{Search, SearchBudget, Settings};
+use latrunculi_train::rulesets;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
-
-use crate::rulesets_source;
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
@@ -111,7 +110,7 @@ fn engine(args: &EngineArgs) -> anyhow::Result<()> {
         );
     }
     for name in &names {
-        let start = GameState::new(rulesets_source::load(name)?);
+        let start = GameState::new(rulesets::load(name)?);
         let playouts = measure(&start, Duration::from_secs_f64(args.seconds));
         let per_wall = playouts.actions as f64 / playouts.wall_secs;
         let per_processor = playouts.processor_secs.map(|secs| playouts.actions as f64 / secs);
@@ -206,7 +205,7 @@ fn search(args: &SearchArgs) -> anyhow::Result<()> {
         println!("{:<27} {:>24} {:>28}  checksum", "ruleset", "alpha-beta nodes/s", "MCTS simulations/s, uniform");
     }
     for name in &names_or_all(&args.rulesets) {
-        let start = GameState::new(rulesets_source::load(name)?);
+        let start = GameState::new(rulesets::load(name)?);
         let (mut alphabeta_spent, mut mcts_spent) = (Spent::default(), Spent::default());
         let (mut nodes, mut simulations, mut checksum) = (0, 0, 0u64);
         let heuristic = LatrunculiHeuristic::new(start.rules());
@@ -220,7 +219,7 @@ fn search(args: &SearchArgs) -> anyhow::Result<()> {
             for is_measured in [false, true] {
                 mcts.set_root(&game);
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
-                mcts.start(Effort { simulations: args.simulations, explores: false }, &mut random);
+                mcts.start(SearchBudget { simulations: args.simulations, add_noise: false }, &mut random);
                 let mut spent = Spent::default();
                 spent.add(|| mcts.run(&mut Uniform))?;
                 if is_measured {

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::{GameRecord, conformance, presets};
-
-use crate::rulesets_source::read_text;
+use latrunculi_train::files::read_text;
 
 const FILE_BYTES_MAX: u64 = 1 << 30;
 

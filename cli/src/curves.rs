@@ -1,25 +1,13 @@
-//! `curves`: how strong the networks of training runs were when.
+//! `curves`: learning curves of training runs.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::Context;
 use clap::Args;
-use latrunculi_eval::learning::{LearningRun, Round, Verdict, by_opponent, percent_of_men, to_csv};
-use latrunculi_eval::report::learning_html;
-
-use crate::rulesets_source::{self, read_text};
-use crate::run_dir::{self, write_whole};
-use crate::train_config::TrainConfig;
-
-/// A run of a year has less.
-const METRICS_BYTES_MAX: u64 = 1 << 28;
-const RESULT_BYTES_MAX: u64 = 1 << 20;
-
-/// The names of the page and of the table.
-pub(crate) const PAGE: &str = "learning.html";
-pub(crate) const TABLE: &str = "learning.csv";
+use latrunculi_eval::learning::{LearningRun, Verdict, by_opponent, percent_of_men, to_csv};
+use latrunculi_train::curves::{PAGE, TABLE, read, write};
 
 #[derive(Args)]
 pub(crate) struct CurvesArgs {
@@ -40,10 +28,10 @@ pub(crate) struct CurvesArgs {
 /// Runs `curves`.
 ///
 /// # Errors
-/// When a folder holds no run, or something else than a run wrote; when the page cannot be written.
+/// When a folder holds no run or a damaged one, or the page cannot be written.
 pub(crate) fn run(args: &CurvesArgs) -> anyhow::Result<()> {
-    let mut runs = args.runs.iter().map(|root| read(root)).collect::<anyhow::Result<Vec<_>>>()?;
-    tell_apart(&mut runs);
+    let mut runs = args.runs.iter().map(|root| read(root)).collect::<Result<Vec<_>, _>>()?;
+    number_equal_names(&mut runs);
     if let Some(folder) = &args.out {
         fs::create_dir_all(folder).with_context(|| format!("{}: making the folder", folder.display()))?;
         write(folder, &runs)?;
@@ -61,67 +49,8 @@ pub(crate) fn run(args: &CurvesArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes page and table of runs into a folder.
-pub(crate) fn write(folder: &Path, runs: &[LearningRun]) -> anyhow::Result<()> {
-    write_whole(&folder.join(PAGE), learning_html(runs, env!("CARGO_PKG_VERSION")).as_bytes())?;
-    write_whole(&folder.join(TABLE), to_csv(runs).as_bytes())
-}
-
-/// Reads what a run has written about its course. The run may be going on.
-///
-/// # Errors
-/// When there is no run, or what lies there is damaged.
-pub(crate) fn read(root: &Path) -> anyhow::Result<LearningRun> {
-    let config_path = root.join(run_dir::CONFIG);
-    if !config_path.is_file() {
-        bail!("{}: there is no run (no config.toml in it); name the folder of a training run", root.display());
-    }
-    let config = TrainConfig::read(&config_path, &[])?;
-    let rules = rulesets_source::load(&root.join(run_dir::RULESET).to_string_lossy())?;
-    let name = root.canonicalize().ok().and_then(|root| Some(root.file_name()?.to_string_lossy().into_owned()));
-    let network = &config.network;
-    Ok(LearningRun {
-        name: name.unwrap_or_else(|| root.display().to_string()),
-        ruleset: rules.ruleset().id.clone(),
-        network: format!("{} blocks x {} channels", network.blocks, network.channels),
-        simulations: config.selfplay.simulations,
-        rounds: rounds(&root.join(run_dir::METRICS))?,
-        result: result(&root.join(run_dir::RESULT))?,
-    })
-}
-
-fn rounds(path: &Path) -> anyhow::Result<Vec<Round>> {
-    if !path.is_file() {
-        return Ok(Vec::new());
-    }
-    let text = read_text(path, METRICS_BYTES_MAX)?;
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let rounds: Vec<Round> = whole
-        .lines()
-        .enumerate()
-        .map(|(index, line)| {
-            serde_json::from_str(line)
-                .with_context(|| format!("{}, line {}: not the metrics of a round", path.display(), index + 1))
-        })
-        .collect::<anyhow::Result<_>>()?;
-    let is_finite = |round: &Round| round.elapsed_secs.is_finite() && round.elapsed_secs >= 0.0;
-    ensure!(rounds.iter().all(is_finite), "{}: a round ends at no time", path.display());
-    Ok(rounds)
-}
-
-fn result(path: &Path) -> anyhow::Result<Option<Verdict>> {
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let not_a_result = || format!("{}: not the result of a run", path.display());
-    let value: serde_json::Value =
-        serde_json::from_str(&read_text(path, RESULT_BYTES_MAX)?).with_context(not_a_result)?;
-    let verdict = value.get("verdict").cloned().with_context(not_a_result)?;
-    Ok(Some(serde_json::from_value(verdict).with_context(not_a_result)?))
-}
-
 /// Gives runs of one name a number.
-fn tell_apart(runs: &mut [LearningRun]) {
+fn number_equal_names(runs: &mut [LearningRun]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (index, run) in runs.iter_mut().enumerate() {
         let is_shared = names.iter().filter(|name| **name == run.name).count() > 1;
@@ -132,7 +61,7 @@ fn tell_apart(runs: &mut [LearningRun]) {
     }
 }
 
-/// Says of a run what a person wants to know.
+/// Returns the learning curve of a run as text.
 fn text(run: &LearningRun) -> String {
     let mut text = format!(
         "{} · ruleset {} · {} · {} games in {:.1} min{}\n",
@@ -145,7 +74,7 @@ fn text(run: &LearningRun) -> String {
     );
     let measured = run.measured();
     let Some(last) = measured.last() else {
-        return text + "no match played yet; evaluation.every says when there is one\n";
+        return text + "no match was played yet; evaluation.every sets how often one is played\n";
     };
     let terms = |verdict: &Verdict| format!("against {} with {} simulations", verdict.opponent, verdict.simulations);
     let is_one_curve = by_opponent(&measured).len() == 1;

@@ -15,8 +15,8 @@ use anyhow::Context;
 use clap::Args;
 use latrunculi_eval::AgentSpec;
 use latrunculi_search::StopSignal;
+use latrunculi_train::error_chain;
 
-use crate::errors::told;
 use crate::network::NetworkArgs;
 use lines::{LineFault, read_line};
 use session::Session;
@@ -134,7 +134,7 @@ fn converse(session: &mut Session, inputs: &Receiver<Input>, output: &mut dyn Wr
 fn answer(output: &mut dyn Write, id: &str, answer: anyhow::Result<String>) -> std::io::Result<()> {
     let (sign, text) = match answer {
         Ok(text) => ('=', text),
-        Err(error) => ('?', told(&error)),
+        Err(error) => ('?', error_chain(error.as_ref())),
     };
     // An empty line would end the answer.
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();

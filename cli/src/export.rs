@@ -1,27 +1,12 @@
-//! `export`: a model in the formats of other programs, each read back and compared before it counts.
+//! `export`: a model in the formats of other programs.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
-use latrunculi_engine::{GameState, Rules};
-use latrunculi_model::{
-    Answers, Device, EncodedPositions, ExportFormat, ExportSample, InferenceNetwork, Model, Precision,
-};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-use crate::model_card;
-use crate::network;
-use crate::run_dir::write_whole;
-
-/// Positions on which an exported file is compared with the network.
-const SAMPLE_POSITIONS: usize = 1000;
-/// Games from which they come, played at once; each is followed by another.
-const SAMPLE_GAMES: usize = 8;
-/// Ending of the check data.
-const CHECK_DATA: &str = "check.npz";
+use latrunculi_model::{Device, ExportFormat};
+use latrunculi_train::export::Exports;
+use latrunculi_train::models::load_model;
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
@@ -36,13 +21,13 @@ pub(crate) struct ExportArgs {
     /// Also writes that many positions of games with the network's answers to them, for comparison elsewhere
     #[arg(long, value_name = "POSITIONS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     check_data: Option<u32>,
-    /// Replaces files that are there
+    /// Replaces existing files
     #[arg(long, alias = "force")]
     overwrite: bool,
 }
 
 pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
-    let (path, model) = network::load_model(&args.model, Device::CPU)?;
+    let (path, model) = load_model(&args.model, Device::CPU)?;
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
     let name = path.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into_owned());
     let exports = Exports {
@@ -52,135 +37,6 @@ pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
         check_positions: args.check_data.map_or(0, |positions| positions as usize),
         overwrite: args.overwrite,
     };
-    exports.write(&model, &mut |line| println!("{line}"))
-}
-
-/// Which files are written of a model, and where.
-pub(crate) struct Exports {
-    /// The folder, which is there.
-    pub(crate) folder: PathBuf,
-    /// What the names of the files begin with.
-    pub(crate) name: String,
-    pub(crate) formats: Vec<ExportFormat>,
-    /// Positions of the check data; 0 for none.
-    pub(crate) check_positions: usize,
-    /// Whether files that are there are replaced.
-    pub(crate) overwrite: bool,
-}
-
-impl Exports {
-    /// Writes the files, and with them the description and the model card. Each is told to `say`.
-    ///
-    /// # Errors
-    /// When a file is there already, cannot be written, or does not answer as the network does.
-    pub(crate) fn write(&self, model: &Model, say: &mut dyn FnMut(String)) -> anyhow::Result<()> {
-        let texts = [("json", format!("{:#}\n", model.description()?)), ("md", model_card::text(model, &self.name))];
-        self.refuse_to_overwrite(&texts)?;
-        let rules = Arc::new(model.info.rules().context("the ruleset in the model file cannot be read")?);
-        let positions = sample_positions(model, &rules, SAMPLE_POSITIONS.max(self.check_positions), 1)?;
-        let batch = positions.as_batch();
-        let sample = ExportSample { planes: batch.planes, scalars: batch.scalars };
-        for &format in &self.formats {
-            let path = self.path(format.extension());
-            let report = model.export(format, &path, &sample, self.overwrite)?;
-            let differences: Vec<String> =
-                report.differences.iter().map(|(output, largest)| format!("{output} {largest:.1e}")).collect();
-            say(format!(
-                "wrote {} ({} bytes; read back, on {} positions it differs from the network by at most: {})",
-                path.display(),
-                report.file_bytes,
-                report.positions,
-                differences.join(", ")
-            ));
-        }
-        for (extension, text) in &texts {
-            let path = self.path(extension);
-            write_whole(&path, text.as_bytes())?;
-            say(format!("wrote {}", path.display()));
-        }
-        if self.check_positions > 0 {
-            let path = self.path(CHECK_DATA);
-            let shape = model.network.shape();
-            let (planes, scalars) = (shape.planes * shape.area(), shape.scalars);
-            let sample = ExportSample {
-                planes: &batch.planes[..self.check_positions * planes],
-                scalars: &batch.scalars[..self.check_positions * scalars],
-            };
-            model.write_check_data(&path, &sample, self.overwrite)?;
-            say(format!("wrote {} ({} positions)", path.display(), self.check_positions));
-        }
-        Ok(())
-    }
-
-    fn path(&self, extension: &str) -> PathBuf {
-        self.folder.join(format!("{}.{extension}", self.name))
-    }
-
-    /// Refuses while a file is in the way, before anything is written. A text that says the same already, since
-    /// another format of the model was exported, is in nobody's way.
-    fn refuse_to_overwrite(&self, texts: &[(&str, String)]) -> anyhow::Result<()> {
-        if self.overwrite {
-            return Ok(());
-        }
-        let check = (self.check_positions > 0).then_some(CHECK_DATA);
-        let written = self.formats.iter().map(|format| format.extension()).chain(check).map(|name| self.path(name));
-        let says_the_same = |path: &Path, text: &str| std::fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes());
-        let texts = texts.iter().map(|(name, text)| (self.path(name), text));
-        let in_the_way: Vec<String> = written
-            .filter(|path| path.exists())
-            .chain(texts.filter(|(path, text)| path.exists() && !says_the_same(path, text)).map(|(path, _)| path))
-            .map(|path| path.display().to_string())
-            .collect();
-        if !in_the_way.is_empty() {
-            bail!("there is a file already: {}; --overwrite replaces it", in_the_way.join(", "));
-        }
-        Ok(())
-    }
-}
-
-/// Returns `count` positions of games: in every other game the network draws its actions from its policy,
-/// in the others they are drawn evenly from the legal ones.
-fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) -> anyhow::Result<EncodedPositions> {
-    let mut network = InferenceNetwork::new(&model.network, Device::CPU, Precision::F32)?;
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut games = vec![GameState::new(Arc::clone(rules)); SAMPLE_GAMES];
-    let mut legal = vec![Vec::new(); SAMPLE_GAMES];
-    let (mut sample, mut batch) = (EncodedPositions::default(), EncodedPositions::default());
-    let mut answers = Answers::default();
-    let mut left = count;
-    while left > 0 {
-        batch.clear();
-        for (game, legal) in games.iter_mut().zip(&mut legal) {
-            if game.outcome().is_some() {
-                *game = GameState::new(Arc::clone(rules));
-            }
-            game.legal_actions(legal);
-            batch.push(game, legal);
-            if left > 0 {
-                sample.push(game, &[]);
-                left -= 1;
-            }
-        }
-        network.answer(&batch.as_batch(), &mut answers).context("asking the network")?;
-        let mut logits = &answers.logits[..];
-        for (index, (game, legal)) in games.iter_mut().zip(&legal).enumerate() {
-            let (own, others) = logits.split_at(legal.len());
-            logits = others;
-            let choice = if index % 2 == 0 { draw(own, &mut random) } else { random.random_range(0..legal.len()) };
-            game.play(legal[choice]);
-        }
-    }
-    Ok(sample)
-}
-
-/// Draws an index by the softmax of `logits`.
-fn draw(logits: &[f32], random: &mut ChaCha8Rng) -> usize {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weights: Vec<f32> = logits.iter().map(|logit| (logit - largest).exp()).collect();
-    let mut left = random.random::<f32>() * weights.iter().sum::<f32>();
-    let is_drawn = |weight: &f32| {
-        left -= weight;
-        left < 0.0
-    };
-    weights.iter().position(is_drawn).unwrap_or(logits.len() - 1)
+    exports.write(&model, &mut |line| println!("{line}"))?;
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! `fit`: training steps on shards that are there.
+//! `fit`: training steps on existing shards.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,47 +7,44 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
+use latrunculi_data::{EncodingNames, ReplayWindow, Shape, read_shard};
 use latrunculi_engine::Rules;
-use latrunculi_engine::encoding::Shape;
-use latrunculi_model::{Device, EncodingNames, Model, ModelHistory, ModelInfo, Network, Trainer};
-use latrunculi_selfplay::{GameKey, ReplayWindow, SelfPlayError, read_shard};
+use latrunculi_model::{Device, Model, ModelHistory, ModelInfo, Network, Trainer};
+use latrunculi_selfplay::GameKey;
+use latrunculi_train::learner::{StepPlan, train_steps};
+use latrunculi_train::rulesets;
+use latrunculi_train::run_dir;
+use latrunculi_train::{TrainConfig, TrainingMetrics, WorkProgress, files, models};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::config_args::ConfigArgs;
+use crate::display::Display;
 use crate::interrupt::{Stopped, stop_on_signals};
-use crate::network;
-use crate::provenance;
-use crate::rulesets_source;
-use crate::run_dir;
-use crate::train::display::Display;
-use crate::train::learner::{Lesson, learn};
-use crate::train::report;
-use crate::train_config::TrainConfig;
+use crate::origin;
+use crate::train::steps_text;
 
 /// Arguments of `fit`
 #[derive(clap::Args)]
 pub(crate) struct FitArgs {
-    /// The configuration, as of `train`: ruleset, seed, device, network, replay, training, games.batch_size
-    config: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Folder of the shards, as `selfplay` and `train` write them, or of a run
     #[arg(long, value_name = "DIR")]
     shards: PathBuf,
-    /// Folder of what comes of it; what is unfinished there is gone on with
+    /// Folder of the checkpoint and the model; unfinished training in it is continued
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Begins with the weights of this model (or of the model of this run), and not with fresh ones
+    /// Begins with the weights of this model, or of the model of this run, instead of random ones
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Steps in all [default: what replay.reuse allows]
+    /// Number of steps [default: what replay.reuse allows]
     #[arg(long)]
     steps: Option<u64>,
     /// Steps from one checkpoint to the next
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_every: u64,
-    /// Sets one value of the configuration, as training.threads=2; may be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<String>,
-    /// Prints one JSON object a checkpoint and nothing else
+    /// Prints one JSON object per checkpoint and nothing else
     #[arg(long)]
     json: bool,
     /// Shows no progress
@@ -55,7 +52,7 @@ pub(crate) struct FitArgs {
     quiet: bool,
 }
 
-/// What the steps depend on besides the weights; kept in the checkpoint.
+/// What the steps depend on besides the weights; stored in the checkpoint.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FitState {
@@ -72,15 +69,15 @@ struct FitState {
 /// Everything that keeps the training from going on.
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
-    let config = TrainConfig::read(&args.config, &args.settings)?;
-    let rules = rulesets_source::load(&config.ruleset)?;
+    let config = args.config.read()?;
+    let rules = rulesets::load(&config.ruleset)?;
     config.validate(&Shape::of(&rules))?;
     let device = Device::open(config.device.parse()?)?;
     let window = window(&args.shards, &rules, &config)?;
     let batch_size = config.games.batch_size;
     let steps = args.steps.unwrap_or_else(|| config.replay.steps_allowed(window.total(), 0, batch_size));
     fs::create_dir_all(&args.out).with_context(|| format!("{}: making the folder", args.out.display()))?;
-    let _lock = run_dir::lock(&args.out)?;
+    let _lock = files::lock(&args.out)?;
     let checkpoint = args.out.join("checkpoint.safetensors");
     let state = FitState {
         steps,
@@ -93,10 +90,12 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let mut trainer = if checkpoint.exists() {
         let (trainer, found) = Trainer::load(&checkpoint, device)?;
         let found: FitState = serde_json::from_str(&found)
-            .with_context(|| format!("{}: it is no checkpoint of fit", checkpoint.display()))?;
+            .with_context(|| format!("{}: not a checkpoint of fit", checkpoint.display()))?;
+        // Parsed and written again, so that renamed keys have their new names.
+        let found = FitState { config: TrainConfig::from_text(&found.config)?.to_text()?, ..found };
         if found != state {
             bail!(
-                "{}: it was begun with other shards, steps or settings; choose another folder with --out",
+                "{}: the training was begun with other shards, steps or settings; choose another folder with --out",
                 checkpoint.display()
             );
         }
@@ -109,35 +108,38 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let work = display.begin("training", steps, None);
     while trainer.counters().steps < steps {
         let made = trainer.counters().steps;
-        // Each part draws by a stream of its own, so that a training that was interrupted draws the same.
+        // Each part has a random stream of its own, so that interrupted training draws the same samples.
         let part = made / args.checkpoint_every;
-        let share = |step: u64| step as f64 / steps as f64;
+        let fraction = |step: u64| step as f64 / steps as f64;
         let count = args.checkpoint_every.min(steps - made);
-        let lesson = Lesson {
+        let plan = StepPlan {
             window: &window,
             key: GameKey { run_seed: config.seed, generation: part, game: 0 },
             steps: count,
             batch_size,
-            progress: (share(made), share(made + count)),
+            progress: (fraction(made), fraction(made + count)),
         };
-        let learnt = learn(&mut trainer, &lesson, &|done| {
+        let results = train_steps(&mut trainer, &plan, &|done| {
             work.set(made + done);
             !stop.load(Ordering::Relaxed)
         });
-        let learnt = match learnt {
-            Err(error) if matches!(error.downcast_ref(), Some(SelfPlayError::Stopped)) => {
+        let results = match results {
+            Err(error) if error.is_stopped() => {
                 drop(work);
-                return Err(Stopped::telling(format!("stopped after {made} steps; the same command goes on")).into());
+                return Err(
+                    Stopped::telling(format!("stopped after {made} steps; run the same command to continue")).into()
+                );
             }
-            learnt => learnt?,
+            results => results?,
         };
         trainer.save(&checkpoint, &extra)?;
-        let mut metrics = report::of_training(&learnt);
-        metrics.insert("steps_total".to_owned(), json!(trainer.counters().steps));
+        let metrics = TrainingMetrics::new(&results);
         if args.json {
-            println!("{}", Value::Object(metrics));
+            let mut line = json!(metrics);
+            line["steps_total"] = json!(trainer.counters().steps);
+            println!("{line}");
         } else {
-            display.say(&format!("step {made:>6} · {}", report::say_training(&learnt, &config)));
+            display.say(&format!("step {made:>6} · {}", steps_text(&metrics, &config)));
         }
     }
     drop(work);
@@ -152,14 +154,14 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the network that the training begins with.
+/// Returns the network with which the training begins.
 fn first_network(args: &FitArgs, config: &TrainConfig, rules: &Rules, device: Device) -> anyhow::Result<Network> {
     let Some(path) = &args.model else {
         return Network::new(&config.network, &Shape::of(rules), config.seed, device).context("making the network");
     };
-    let network = network::load_model(path, device)?.1.network;
+    let network = models::load_model(path, device)?.1.network;
     if *network.shape() != Shape::of(rules) || *network.config() != config.network {
-        bail!("{}: its network or its board is not that of the configuration", path.display());
+        bail!("{}: its network or its board differs from the configuration", path.display());
     }
     Ok(network)
 }
@@ -180,7 +182,7 @@ fn window(folder: &Path, rules: &Arc<Rules>, config: &TrainConfig) -> anyhow::Re
         window.add(number, read_shard(path, rules)?.1);
     }
     if window.is_empty() {
-        bail!("{}: there is no shard with a sample in it", folder.display());
+        bail!("{}: the folder holds no shard with a sample", folder.display());
     }
     Ok(window)
 }
@@ -193,11 +195,12 @@ fn model(trainer: &Trainer, config: &TrainConfig, rules: &Rules, samples: u64) -
         training: trainer.counters(),
         history: ModelHistory {
             program: Some(format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
-            commit: provenance::COMMIT.map(str::to_owned),
+            commit: origin::COMMIT.map(str::to_owned),
             seed: Some(config.seed),
             samples: Some(samples),
             ..ModelHistory::default()
         },
+        search: Some(serde_json::json!(config.selfplay.search)),
         notes: BTreeMap::new(),
     };
     Ok(Model { network: trainer.averaged_network()?, info })

@@ -1,14 +1,15 @@
-//! The program `latrunculi`: parses, wires the crates together, prints.
+//! The program `latrunculi`: parses arguments, calls the libraries, prints.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program is for")]
 
 mod analyse;
 mod balance;
 mod bench;
+mod config_args;
 mod conformance;
 mod curves;
+mod display;
 mod doctor;
 mod engine;
-mod errors;
 mod explain;
 mod export;
 mod fit;
@@ -17,33 +18,30 @@ mod game_files;
 mod inspect;
 mod interrupt;
 mod match_command;
-mod model_card;
 mod network;
 mod opinion;
+mod origin;
 mod perft;
 mod play;
 mod position_args;
 mod progress;
-mod provenance;
 mod rate;
 mod report;
 mod rulesets;
-mod rulesets_source;
-mod run_dir;
 mod selfplay;
 mod shell;
 mod train;
-mod train_config;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use interrupt::Stopped;
+use latrunculi_train::error_chain;
 
-/// What other programs may rely on.
+/// The exit status that other programs may rely on.
 const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C before its end";
 
-/// Learns, plays and judges every reconstruction of the Roman game Latrunculi
+/// Trains and plays agents for 26 reconstructed rulesets of the Roman game Latrunculi, and measures their fairness
 #[derive(Parser)]
 #[command(name = "latrunculi", version, arg_required_else_help = true, after_help = EXIT_STATUS)]
 struct Cli {
@@ -53,39 +51,39 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// The reconstructions: list, show, check
+    /// Lists, shows and checks rulesets
     Rulesets(rulesets::RulesetsArgs),
     /// Counts the leaves of the action tree
     Perft(perft::PerftArgs),
     /// Runs rule cases and traces against the engine
     Conformance(conformance::ConformanceArgs),
-    /// The main job: self-play, training and evaluation, generation after generation
+    /// Trains a network by self-play and measures its strength
     Train(train::TrainArgs),
-    /// Games into shards, from a model or from none: one half of `train` alone
+    /// Only plays training games, with or without a model, and writes them as shards
     Selfplay(selfplay::SelfplayArgs),
-    /// Training steps on shards that are there: the other half
+    /// Only trains, on existing shards
     Fit(fit::FitArgs),
-    /// Learning curves of training runs: how strong their networks were when, in a table and a page
+    /// Shows the strength of training runs over time, as a table and a page
     Curves(curves::CurvesArgs),
-    /// Two agents, paired openings, and what the result says
+    /// Plays two agents against each other and estimates the difference in strength
     Match(match_command::MatchArgs),
-    /// Many agents, every pairing played, one joint rating
+    /// Rates many agents jointly from games between them
     Rate(rate::RateArgs),
-    /// The first player's advantage of many rulesets, and how sure it is
+    /// Estimates the first player's advantage in many rulesets
     Balance(balance::BalanceArgs),
-    /// Plays in the terminal on a drawn board
+    /// Plays a game in the terminal
     Play(play::PlayArgs),
-    /// The best actions of a position with value, visits and principal variation
+    /// Shows the best actions of a position with value, visits and principal variation
     Analyse(analyse::AnalyseArgs),
     /// Answers the commands of other programs, line by line (docs/PROTOCOL.md)
     Engine(engine::EngineArgs),
-    /// Writes a model in the formats of other programs, read back and compared
+    /// Writes a model in other formats, each read back and compared
     Export(export::ExportArgs),
-    /// Says what a shard, model, checkpoint, game record or run directory holds
+    /// Describes a shard, model, checkpoint, file of game records or run folder
     Inspect(inspect::InspectArgs),
-    /// Says what was found on this machine and what will be used
+    /// Shows the hardware and libraries found, and which are used
     Doctor(doctor::DoctorArgs),
-    /// Measures what this machine gives
+    /// Measures the speed of this machine
     Bench(bench::BenchArgs),
     /// Writes the completions of a shell to standard output
     Completions(shell::CompletionsArgs),
@@ -94,21 +92,21 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    end_quietly_when_nobody_reads();
+    end_quietly_on_a_closed_pipe();
     let cli = Cli::parse();
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => match error.downcast_ref::<Stopped>() {
             Some(stopped) => {
-                let told = stopped.to_string();
-                if !told.is_empty() {
-                    eprintln!("{told}");
+                let message = stopped.to_string();
+                if !message.is_empty() {
+                    eprintln!("{message}");
                 }
                 ExitCode::from(stopped.status())
             }
             None => {
-                eprintln!("error: {}", errors::told(&error));
+                eprintln!("error: {}", error_chain(error.as_ref()));
                 ExitCode::FAILURE
             }
         },
@@ -139,9 +137,8 @@ fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Makes `latrunculi … | head` end without a word, and a full disk with one: where printing fails, Rust
-/// panics.
-fn end_quietly_when_nobody_reads() {
+/// Makes `latrunculi … | head` end without a message and a full disk with one, where Rust would panic.
+fn end_quietly_on_a_closed_pipe() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
@@ -156,7 +153,7 @@ fn end_quietly_when_nobody_reads() {
     }));
 }
 
-/// Tells whether whoever read our output has had enough of it.
+/// Returns whether the reader of the output has closed it.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,28 +1,28 @@
-//! `match`: two agents, paired openings, and what the result says.
+//! `match`: two agents play pairs of games from the same openings with seats swapped.
 
-use std::io::{IsTerminal, Write};
+mod text;
+
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use indicatif::ProgressBar;
 use latrunculi_engine::Rules;
 use latrunculi_engine::record::write_records;
-use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, SprtReport, play_match};
-use latrunculi_eval::openings::{OpeningBook, PolicyOpenings};
-use latrunculi_eval::statistics::score::EloEstimate;
-use latrunculi_eval::statistics::sprt::SprtVerdict;
-use latrunculi_eval::statistics::{Confidence, Hypotheses, Sprt, SprtBounds, Trinomial};
+use latrunculi_eval::matches::openings::{OpeningBook, PolicyOpenings};
+use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, play_match};
 use latrunculi_eval::{AgentKind, AgentSpec};
+use latrunculi_stats::{Confidence, Sprt, SprtBounds};
+use latrunculi_train::files::write_whole;
+use latrunculi_train::models;
+use latrunculi_train::rulesets;
 
 use crate::interrupt::{Stopped, stop_on_interrupt};
-use crate::network::{self, NetworkArgs};
-use crate::progress;
-use crate::rulesets_source;
+use crate::network::NetworkArgs;
+use crate::progress::GamesProgress;
+pub(crate) use text::elo_text;
 
 /// Games of a match when neither a number nor a test is given.
 const GAMES: usize = 200;
@@ -55,7 +55,7 @@ pub(crate) struct MatchArgs {
     /// The chance that --sprt takes E1 for E0
     #[arg(long, default_value_t = 0.05)]
     beta: f64,
-    /// Everything random follows from it
+    /// Source of all randomness
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Actions that are drawn at the beginning of a game [default: 8 where stones are placed, else 6]
@@ -73,7 +73,7 @@ pub(crate) struct MatchArgs {
     /// Writes the games that count to a new file, one a line
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
-    /// Threads to think on; 0 for one per core
+    /// Number of threads; 0 for one per core
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
     /// Games that share the batches of a network
@@ -101,10 +101,10 @@ fn two_numbers(text: &str) -> Result<(f64, f64), String> {
 }
 
 pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
-    let rules = rulesets_source::load(&args.ruleset)?;
+    let rules = rulesets::load(&args.ruleset)?;
     let config = config(&args)?;
     if let Some(path) = &args.records {
-        ensure!(!path.exists(), "{} is there already; name a new file for --records", path.display());
+        ensure!(!path.exists(), "{} exists already; choose a new file for --records", path.display());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
     }
@@ -112,12 +112,16 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
         check_opening(&rules, config.seed, config.opening_length)?;
     }
     let stop = stop_on_interrupt()?;
-    let progress = Progress::new(&args);
+    let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
     let report = play_match(&rules, &config, &mut args.network.factory(&rules), &mut |at: &MatchProgress<'_>| {
-        progress.show(at);
+        let (games, games_max) = (at.games as u64, at.games_max as u64);
+        match at.record {
+            None => progress.show_read(games, games_max),
+            Some(_) => progress.show(games, games_max, text::progress(at)),
+        }
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    progress.bar.finish_and_clear();
+    progress.finish();
     let report = report.context("the match")?;
     if report.games == 0 && !report.is_interrupted {
         let reason = report.interval_refused.as_deref().unwrap_or("every pair of games repeats an earlier one");
@@ -131,7 +135,7 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
-        print!("{}", text(&report, args.ledger.is_some()));
+        print!("{}", text::text(&report, args.ledger.is_some()));
     }
     if report.is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
 }
@@ -139,7 +143,7 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
 fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
     for agent in [&args.first, &args.second] {
         if agent.kind == AgentKind::Human {
-            bail!("human plays in `latrunculi play` only");
+            bail!("human plays only in `latrunculi play`");
         }
     }
     let games = args.games.unwrap_or(if args.sprt.is_some() { SPRT_GAMES_MAX } else { GAMES });
@@ -148,10 +152,10 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         None => None,
         Some((elo0, elo1)) => {
             let bounds = SprtBounds::new(args.alpha, args.beta)?;
-            Some(Sprt { hypotheses: Hypotheses::LogisticElo { elo0, elo1 }, bounds })
+            Some(Sprt { elo0, elo1, bounds })
         }
     };
-    let identity = |agent: &AgentSpec| agent.model().map(network::checksum).transpose();
+    let identity = |agent: &AgentSpec| agent.model().map(models::checksum).transpose();
     let identities = [identity(&args.first)?.unwrap_or_default(), identity(&args.second)?.unwrap_or_default()];
     Ok(MatchConfig {
         identities,
@@ -168,173 +172,33 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
     })
 }
 
-/// Refuses openings so long that the game is over before they are: nothing would be left to play.
+/// Refuses openings so long that the game ends during each of them.
 pub(crate) fn check_opening(rules: &Arc<Rules>, seed: u64, length: Option<usize>) -> anyhow::Result<()> {
     let Some(length) = length.filter(|&length| length > 0) else { return Ok(()) };
     let drawn = OpeningBook::draw(rules, seed, 1, length);
     let has_ended = drawn.openings.iter().all(|opening| opening.actions.is_empty());
     ensure!(
         !has_ended,
-        "--opening {length}: every opening that was drawn ended the game of {} before that; choose fewer actions",
+        "--opening {length}: every drawn opening ended the game of {} early; choose fewer actions",
         rules.ruleset().id
     );
     Ok(())
 }
 
-/// Returns from whose policy openings are drawn, if from any.
+/// Returns the policy from which openings are drawn, if any.
 fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
     let Some(agent) = args.opening_policy.clone() else { return Ok(None) };
     let weighs = matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. });
-    ensure!(weighs, "--opening-policy: {agent} does not weigh its actions; mcts and net do");
+    ensure!(weighs, "--opening-policy: {agent} has no policy; mcts and net have one");
     let temperature = args.opening_temperature;
     ensure!((0.01..=100.0).contains(&temperature), "--opening-temperature is a number from 0.01 to 100");
-    let identity = agent.model().map(network::checksum).transpose()?.unwrap_or_default();
+    let identity = agent.model().map(models::checksum).transpose()?.unwrap_or_default();
     Ok(Some(PolicyOpenings { agent, temperature, identity }))
 }
 
-/// Writes the games of a match beside `path` and renames them.
+/// Writes the games of a match whole or not at all.
 fn write_new(path: &Path, report: &MatchReport) -> anyhow::Result<()> {
-    let write = || -> anyhow::Result<()> {
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let file = std::fs::File::create(&partial)?;
-        let mut file = std::io::BufWriter::new(file);
-        write_records(report.records.iter().map(|game| &game.record), &mut file)?;
-        file.flush()?;
-        std::fs::rename(&partial, path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// A bar on a terminal, a line now and then otherwise.
-struct Progress {
-    bar: ProgressBar,
-    speaks: bool,
-    last_line: std::sync::Mutex<Instant>,
-}
-
-impl Progress {
-    fn new(args: &MatchArgs) -> Progress {
-        let is_terminal = std::io::stderr().is_terminal();
-        let bar = if args.quiet || !is_terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
-        bar.set_style(progress::style("[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}"));
-        bar.enable_steady_tick(Duration::from_millis(500));
-        let speaks = !args.quiet && !is_terminal;
-        Progress { bar, speaks, last_line: std::sync::Mutex::new(Instant::now()) }
-    }
-
-    fn show(&self, at: &MatchProgress<'_>) {
-        let Trinomial { wins, draws, losses } = at.table.agent_games();
-        let mut message = format!("+{wins} ={draws} -{losses}");
-        if let Some(test) = at.sprt {
-            let bounds = test.sprt.bounds;
-            let ratio = test.log_likelihood_ratio;
-            message.push_str(&format!("  LLR {ratio:.2} in [{:.2}, {:.2}]", bounds.lower, bounds.upper));
-        }
-        if at.record.is_none() {
-            // Games of the ledger do not count for the rate.
-            self.bar.set_length(at.games_max as u64);
-            self.bar.set_position(at.games as u64);
-            self.bar.reset_eta();
-            return;
-        }
-        self.bar.set_length(at.games_max as u64);
-        self.bar.set_position(at.games as u64);
-        if let Ok(mut last) = self.last_line.lock()
-            && self.speaks
-            && last.elapsed() > Duration::from_secs(10)
-        {
-            *last = Instant::now();
-            eprintln!("{}/{} games  {message}", at.games, at.games_max);
-        }
-        self.bar.set_message(message);
-    }
-}
-
-/// Returns the report for people; `is_kept`: the games are in a ledger.
-fn text(report: &MatchReport, is_kept: bool) -> String {
-    let [a, b] = &report.agents;
-    let mut lines = vec![format!("A {a}\nB {b}\n{}, {} games in pairs of one opening", report.ruleset, report.games)];
-    let mut row = |name: &str, value: String| lines.push(format!("  {name:<14} {value}"));
-    let counts = |games: Trinomial| format!("+{} ={} -{}", games.wins, games.draws, games.losses);
-    let percent = report.confidence * 100.0;
-    if let Some(score) = report.score {
-        let interval =
-            report.interval.map(|interval| format!("  {percent:.0} % [{:.4}, {:.4}]", interval.lower, interval.upper));
-        row("score of A", format!("{score:.4}{}", interval.unwrap_or_default()));
-    }
-    if let Some(reason) = &report.interval_refused {
-        row("no interval", reason.clone());
-    }
-    if let Some(margin) = report.margin {
-        let confidence = Confidence::new(report.confidence).unwrap_or(Confidence::NINETY_FIVE);
-        let interval = margin.interval(confidence);
-        let interval = format!("{percent:.0} % [{:+.4}, {:+.4}]", interval.lower, interval.upper);
-        row("margin of A", format!("{:+.4}  {interval} of all men at the end", margin.value));
-    }
-    if let Some(elo) = report.elo {
-        row("Elo", elo_text(elo, report.score));
-    }
-    if let Some(elo) = report.normalized_elo {
-        row("normalised Elo", format!("{:+.1}  standard error {:.1}", elo.value, elo.standard_error));
-    }
-    if let Some(likelihood) = report.likelihood_of_superiority {
-        row("superiority", format!("{:.2} % likely", likelihood * 100.0));
-    }
-    if let Some(test) = &report.sprt {
-        row("SPRT", sprt_text(test));
-    }
-    row("results of A", counts(report.total));
-    row("A beginning", counts(report.by_seat.beginning));
-    row("A replying", counts(report.by_seat.replying));
-    row("who began", counts(report.beginner));
-    row("pairs of A", format!("{:?} by points 0, ½, 1, 1½, 2", report.pentanomial));
-    let table = report.table.counts.map(|row| format!("{row:?}")).join(" ");
-    row("joint table", format!("{table} rows game 1, columns game 2, win draw loss of who began"));
-    let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
-    row("openings", format!("{openings}; {} drawn anew as repetitions or mirror images", report.openings_redrawn));
-    let cut = report.records.iter().filter(|game| game.record.opening < report.opening_length).count();
-    if cut > 0 {
-        row("without opening", format!("{cut} games: those that were drawn for them ended the game"));
-    }
-    let repeated = format!("{} pairs taken out as repetitions", report.pairs_repeated);
-    row("distinct games", format!("{} of {} played; {repeated}", report.games_distinct, report.games_played));
-    let ends: Vec<String> = report.ends.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
-    row("ends", ends.join(", "));
-    if report.truncated > 0 {
-        row("truncated", format!("{} games by the program's own limit, counted as draws", report.truncated));
-    }
-    let effort = |effort: Option<f64>| effort.map_or("-".to_owned(), |effort| format!("{effort:.0}"));
-    let efforts = report.effort_mean.map(effort);
-    row("per game", format!("{:.1} actions", report.actions_mean));
-    row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
-    if report.is_interrupted {
-        let hint = if is_kept { "the same command plays the rest" } else { "games are kept with --ledger FILE alone" };
-        row("stopped early", hint.to_owned());
-    }
-    lines.join("\n") + "\n"
-}
-
-/// Says what Elo difference a score, in `[0, 1]`, amounts to: of one at an end of the scale only the bound is known.
-pub(crate) fn elo_text(elo: EloEstimate, score: Option<f64>) -> String {
-    let bound = |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{bound:+.1}"));
-    match score {
-        Some(score) if score <= 0.0 => format!("-∞, below {}", bound(elo.upper, "+∞")),
-        Some(score) if score >= 1.0 => format!("+∞, above {}", bound(elo.lower, "-∞")),
-        _ => format!("{:+.1}  [{}, {}]", elo.value, bound(elo.lower, "-∞"), bound(elo.upper, "+∞")),
-    }
-}
-
-fn sprt_text(test: &SprtReport) -> String {
-    let Hypotheses::LogisticElo { elo0, elo1 } = test.sprt.hypotheses else { return String::new() };
-    let bounds = test.sprt.bounds;
-    let verdict = match test.verdict {
-        SprtVerdict::AcceptH0 => format!("A is at most {elo0} Elo stronger, and not {elo1}"),
-        SprtVerdict::AcceptH1 => format!("A is at least {elo1} Elo stronger, and not {elo0}"),
-        SprtVerdict::Continue => "undecided".to_owned(),
-    };
-    let ratio = test.log_likelihood_ratio;
-    let caution = if test.is_decided { "; the score above is biased by stopping then" } else { "" };
-    format!("{verdict}, log-likelihood ratio {ratio:.2} in [{:.2}, {:.2}]{caution}", bounds.lower, bounds.upper)
+    let mut bytes = Vec::new();
+    write_records(report.records.iter().map(|game| &game.record), &mut bytes)?;
+    Ok(write_whole(path, &bytes)?)
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use latrunculi_engine::{GameState, Player, Rules};
+use latrunculi_train::rulesets;
 
-use crate::{game_files, rulesets_source};
+use crate::game_files;
 
 /// Which position.
 #[derive(Args)]
@@ -58,8 +59,8 @@ impl PositionArgs {
         let Some(record) = records.get(number as usize - 1) else {
             bail!("{shown} holds {} games, there is no game {number}", records.len());
         };
-        let rules: Arc<Rules> = rulesets_source::load(self.ruleset.as_deref().unwrap_or(&record.ruleset))
-            .with_context(|| {
+        let rules: Arc<Rules> =
+            rulesets::load(self.ruleset.as_deref().unwrap_or(&record.ruleset)).with_context(|| {
                 format!("the ruleset of {shown}; --ruleset FILE names it where it is not a shipped one")
             })?;
         let played = record.actions.len();
@@ -77,7 +78,7 @@ impl PositionArgs {
 
 /// Reads a position as every command takes it: `initial`, a list of pieces, or the line of a position.
 pub(crate) fn read_state(ruleset: &str, position: &str, player: u64) -> anyhow::Result<GameState> {
-    let rules = rulesets_source::load(ruleset)?;
+    let rules = rulesets::load(ruleset)?;
     if position == "initial" {
         return Ok(GameState::new(rules));
     }

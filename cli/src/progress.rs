@@ -1,8 +1,11 @@
-//! How progress bars look.
+//! Progress of matches, ratings and studies, and the style of all progress bars.
 
 use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// Returns a style from an indicatif template, in which `{rate}` is the number of parts done a second.
 ///
@@ -10,7 +13,54 @@ use indicatif::{ProgressState, ProgressStyle};
 pub(crate) fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ").with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
-        // A bar that cannot be written is not worth stopping for.
+        // A bar that cannot be written is no reason to stop.
         _ = write!(text, "{:.1}/s", state.per_sec());
     })
+}
+
+/// Seconds between two lines where there is no bar.
+const LINE_SECS: u64 = 10;
+
+/// The progress of games: a bar on a terminal, otherwise a line now and then.
+pub(crate) struct GamesProgress {
+    bar: ProgressBar,
+    prints_lines: bool,
+    last_line: Mutex<Instant>,
+}
+
+impl GamesProgress {
+    /// Shows nothing if `quiet`. The bar follows an indicatif template.
+    pub(crate) fn new(quiet: bool, template: &str) -> GamesProgress {
+        let is_terminal = std::io::stderr().is_terminal();
+        let bar = if quiet || !is_terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        bar.set_style(style(template));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        GamesProgress { bar, prints_lines: !quiet && !is_terminal, last_line: Mutex::new(Instant::now()) }
+    }
+
+    /// Shows games that were read and not played; they do not count for the rate.
+    pub(crate) fn show_read(&self, games: u64, games_max: u64) {
+        self.bar.set_length(games_max);
+        self.bar.set_position(games);
+        self.bar.reset_eta();
+    }
+
+    /// Shows that `games` of at most `games_max` have ended.
+    pub(crate) fn show(&self, games: u64, games_max: u64, message: String) {
+        self.bar.set_length(games_max);
+        self.bar.set_position(games);
+        if let Ok(mut last) = self.last_line.lock()
+            && self.prints_lines
+            && last.elapsed() > Duration::from_secs(LINE_SECS)
+        {
+            *last = Instant::now();
+            eprintln!("{games}/{games_max} games  {message}");
+        }
+        self.bar.set_message(message);
+    }
+
+    /// Removes the bar.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
 }

@@ -7,9 +7,9 @@ use latrunculi_engine::Ruleset;
 use latrunculi_eval::report;
 use latrunculi_eval::study::StudySummary;
 use latrunculi_eval::study::summary::SUMMARY_VERSION;
-
-use crate::rulesets_source::{load_file, read_text};
-use crate::run_dir::write_whole;
+use latrunculi_train::files::read_text;
+use latrunculi_train::files::write_whole;
+use latrunculi_train::rulesets::load_file;
 
 /// The name of the report in the folder of a study.
 pub(crate) const FILE: &str = "report.html";

@@ -4,10 +4,9 @@ use clap::{Args, Subcommand};
 use latrunculi_engine::parameters::{PARAMETERS, ParameterValue};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameState, Player, Rules, RulesetFile, presets};
+use latrunculi_train::error_chain;
+use latrunculi_train::rulesets;
 use serde_json::json;
-
-use crate::errors::told;
-use crate::rulesets_source;
 
 #[derive(Args)]
 pub(crate) struct RulesetsArgs {
@@ -64,8 +63,8 @@ fn stones_text(rules: &Rules) -> String {
 fn list(as_json: bool) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for id in presets::NAMES {
-        let file = rulesets_source::load_file(id)?;
-        let rules = rulesets_source::load(id)?;
+        let file = rulesets::load_file(id)?;
+        let rules = rulesets::load(id)?;
         let ruleset = rules.ruleset();
         let start = if ruleset.setup.array.is_some() { "array" } else { "placement" };
         rows.push((
@@ -101,8 +100,8 @@ fn shown_board(rules: &Rules) -> String {
 }
 
 fn show(name: &str, as_json: bool) -> anyhow::Result<()> {
-    let file = rulesets_source::load_file(name)?;
-    let rules = rulesets_source::load(name)?;
+    let file = rulesets::load_file(name)?;
+    let rules = rulesets::load(name)?;
     if as_json {
         println!("{}", serde_json::to_string_pretty(&show_json(&file))?);
         return Ok(());
@@ -180,7 +179,7 @@ fn show_json(file: &RulesetFile) -> serde_json::Value {
 fn check(names: &[String]) -> anyhow::Result<()> {
     let mut faulty = 0;
     for name in names {
-        match rulesets_source::load_file(name).and_then(|_| rulesets_source::load(name)) {
+        match rulesets::load_file(name).and_then(|_| rulesets::load(name)) {
             Ok(rules) => {
                 let id = &rules.ruleset().id;
                 println!("{name}: {id} can be played ({}x{})", rules.files(), rules.ranks());
@@ -197,9 +196,9 @@ fn check(names: &[String]) -> anyhow::Result<()> {
                 }
             }
             Err(error) => {
-                let told = told(&error);
-                let name = if told.contains(name.as_str()) { String::new() } else { format!("{name}: ") };
-                eprintln!("{name}{told}");
+                let reason = error_chain(&error);
+                let name = if reason.contains(name.as_str()) { String::new() } else { format!("{name}: ") };
+                eprintln!("{name}{reason}");
                 faulty += 1;
             }
         }
@@ -228,8 +227,8 @@ pub(crate) fn document() -> anyhow::Result<String> {
         writeln!(text, "| `{}` | {} | `{default}` | {} |", parameter.name, parameter.kind, parameter.meaning)?;
     }
     for id in presets::NAMES {
-        let file = rulesets_source::load_file(id)?;
-        let rules = rulesets_source::load(id)?;
+        let file = rulesets::load_file(id)?;
+        let rules = rulesets::load(id)?;
         let ruleset = &file.ruleset;
         writeln!(text, "\n## `{id}`: {}\n\n{}\n", ruleset.name, ruleset.summary)?;
         if let Some(base) = &file.base {

@@ -1,44 +1,40 @@
 //! `selfplay`: games into shards, from a model or, where there is none, from the teacher.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
-use latrunculi_engine::encoding::Shape;
-use latrunculi_model::{Device, InferenceNetwork, Precision};
-use latrunculi_selfplay::{Journal, Samples, SelfPlayError, ShardInfo, read_shard, write_shard};
-use serde_json::{Map, Value, json};
+use latrunculi_data::{Samples, Shape, ShardInfo, read_shard, write_shard};
+use latrunculi_model::{Device, Precision, PrecisionChoice, choose_precision};
+use latrunculi_selfplay::{Journal, SelfPlayError};
+use latrunculi_train::fair_gate::FairGate;
+use latrunculi_train::rulesets;
+use latrunculi_train::{GameMetrics, WorkProgress, files, generation, models};
+use serde_json::json;
 
+use crate::config_args::ConfigArgs;
+use crate::display::Display;
 use crate::interrupt::{Stopped, stop_on_signals};
-use crate::network;
-use crate::rulesets_source;
-use crate::run_dir;
-use crate::train::display::Display;
-use crate::train::turnstile::Turnstile;
-use crate::train::{player, report};
-use crate::train_config::TrainConfig;
+use crate::train::games_text;
 
 /// Arguments of `selfplay`
 #[derive(clap::Args)]
 pub(crate) struct SelfplayArgs {
-    /// The configuration, as of `train`: ruleset, seed, device, games, selfplay, teacher
-    config: PathBuf,
-    /// Folder of the shards; those that are there are not played again
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Folder of the shards; existing ones are not played again
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The model that plays, or the folder of its run; without one alpha-beta does, as `[teacher]` has it
+    /// The model that plays, or the folder of its run; without one, alpha-beta plays with the settings in `[teacher]`
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Number of the first shard; with the seed it says which games are played
+    /// Number of the first shard; number and seed determine the games
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Shards, each of `games.per_generation` games, or `teacher.games` where alpha-beta plays
+    /// Number of shards, each of `games.per_generation` games, or `teacher.games` where alpha-beta plays
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     shards: u64,
-    /// Sets one value of the configuration, as games.lanes=1; may be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<String>,
-    /// Prints one JSON object a shard and nothing else
+    /// Prints one JSON object per shard and nothing else
     #[arg(long)]
     json: bool,
     /// Shows no progress
@@ -52,61 +48,60 @@ pub(crate) struct SelfplayArgs {
 /// Everything that keeps the games from being played or written.
 pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
-    let end = args
-        .first
-        .checked_add(args.shards)
-        .context("--first and --shards together go beyond the last number that a shard can have")?;
-    let mut config = TrainConfig::read(&args.config, &args.settings)?;
-    let rules = rulesets_source::load(&config.ruleset)?;
+    let end =
+        args.first.checked_add(args.shards).context("--first plus --shards exceeds the largest number of a shard")?;
+    let mut config = args.config.read()?;
+    let rules = rulesets::load(&config.ruleset)?;
     config.validate(&Shape::of(&rules))?;
     let device = Device::open(config.device.parse()?)?;
-    // Who plays is said by the arguments and not by the number of the shard.
+    // The arguments determine who plays, not the number of the shard.
     config.teacher.generations = if args.model.is_none() { u64::MAX } else { 0 };
     if args.model.is_none() && config.teacher.games == 0 {
-        bail!("teacher.games = 0 must be at least 1 where no model plays");
+        bail!("teacher.games = 0 must be at least 1 without --model");
     }
     let network = match &args.model {
         Some(path) => {
-            let (_, model) = network::load_model(path, device)?;
+            let (_, model) = models::load_model(path, device)?;
             if *model.network.shape() != Shape::of(&rules) {
-                bail!("{}: it is for another board than that of {}", path.display(), config.ruleset);
+                bail!("{}: the model is for another board than that of {}", path.display(), config.ruleset);
             }
             Some(model.network)
         }
         None => None,
     };
-    let precision = match &network {
-        Some(network) => InferenceNetwork::new(network, device, config.precision)?.precision(),
-        None => Precision::F32,
+    let choice = match &network {
+        Some(network) => choose_precision(network, device, config.precision, &rules)?,
+        None => PrecisionChoice { precision: Precision::F32, difference: None },
     };
+    let precision = choice.precision;
     std::fs::create_dir_all(&args.out).with_context(|| format!("{}: making the folder", args.out.display()))?;
-    let _lock = run_dir::lock(&args.out)?;
+    let _lock = files::lock(&args.out)?;
     let display = Display::new(args.quiet || args.json);
     for number in args.first..end {
         let path = args.out.join(format!("{number:06}.npz"));
-        let plan = player::plan(&config, &rules, number);
-        let players = player::players(&plan, network.as_ref(), precision)?;
+        let plan = generation::plan(&config, &rules, number);
+        let players = generation::players(&plan, network.as_ref(), precision)?;
         let info = ShardInfo::new(&rules, config.seed, number, players);
         if path.exists() {
             let (found, samples) = read_shard(&path, &rules)?;
             if found != info {
                 let differs = match (found.run_seed, found.generation) == (config.seed, number) {
-                    true => "games that another player, or the same with other settings, played".to_owned(),
+                    true => "games of another player or of other settings".to_owned(),
                     false => format!("the games of seed {}, number {}", found.run_seed, found.generation),
                 };
-                bail!("{}: it holds {differs}; choose another folder with --out", path.display());
+                bail!("{}: the shard holds {differs}; choose another folder with --out", path.display());
             }
-            tell(args, &display, &path, report::object(json!({ "samples": samples.len(), "is_new": false })));
+            report(args, &display, &path, samples.len(), None);
             continue;
         }
-        let lanes = config.games.lanes;
-        let journal = match player::may_be_split(&plan, lanes, device, precision) {
+        let actors = config.games.actors;
+        let journal = match generation::may_be_split(&plan, actors, device, precision) {
             true => Some(Journal::open(&path.with_extension("journal"), &rules, &info)?),
             false => None,
         };
         let (journal, found) = journal.unzip();
         let evaluators = match &network {
-            Some(network) => player::evaluators(network, lanes, device, precision)?,
+            Some(network) => generation::evaluators(network, actors, device, precision)?,
             None => Vec::new(),
         };
         let work = display.begin(&format!("shard {number}"), plan.games, None);
@@ -114,11 +109,11 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             work.set(games);
             !stop.load(Ordering::Relaxed)
         };
-        let turnstile = Turnstile::new(lanes);
-        let played = match player::play(plan, lanes, evaluators, journal.as_ref().zip(found), &turnstile, &watch) {
+        let gate = FairGate::new(actors);
+        let played = match generation::play(plan, actors, evaluators, journal.as_ref().zip(found), &gate, &watch) {
             Err(SelfPlayError::Stopped) => {
                 drop(work);
-                return Err(Stopped::telling("stopped; the same command goes on").into());
+                return Err(Stopped::telling("stopped; run the same command to continue").into());
             }
             played => played?,
         };
@@ -131,24 +126,22 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         if let Some(journal) = journal {
             journal.remove()?;
         }
-        let mut metrics = report::of_games(&played, rules.ruleset().first_player, lanes, config.games.in_flight);
-        metrics.insert("is_new".to_owned(), json!(true));
-        tell(args, &display, &path, metrics);
+        let metrics = GameMetrics::new(&played, rules.ruleset().first_player, actors, config.games.in_flight, choice);
+        report(args, &display, &path, samples.len(), Some(&metrics));
     }
     Ok(())
 }
 
-/// Says what a shard holds.
-fn tell(args: &SelfplayArgs, display: &Display, path: &std::path::Path, mut metrics: Map<String, Value>) {
-    metrics.insert("path".to_owned(), json!(path.display().to_string()));
+/// Reports a shard; `games` is `None` if it existed before.
+fn report(args: &SelfplayArgs, display: &Display, path: &Path, samples: usize, games: Option<&GameMetrics>) {
     if args.json {
-        println!("{}", Value::Object(metrics));
+        let mut line = games.map_or_else(|| json!({}), |games| json!(games));
+        line["samples"] = json!(samples);
+        line["is_new"] = json!(games.is_some());
+        line["path"] = json!(path.display().to_string());
+        println!("{line}");
         return;
     }
-    let samples = metrics.get("samples").and_then(Value::as_u64).unwrap_or(0);
-    let games = match metrics.get("is_new") {
-        Some(Value::Bool(true)) => report::say_games(&metrics),
-        _ => "it was there".to_owned(),
-    };
+    let games = games.map_or_else(|| "existed before".to_owned(), games_text);
     display.say(&format!("{}: {samples} samples · {games}", path.display()));
 }

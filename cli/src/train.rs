@@ -1,44 +1,40 @@
-//! `latrunculi train`: self-play, training, evaluation, generation after generation.
+//! `train`: self-play, training and evaluation, round after round.
 
-mod conclude;
-pub(crate) mod display;
-pub(crate) mod events;
-mod judge;
-pub(crate) mod learner;
-pub(crate) mod player;
-pub(crate) mod report;
-mod round;
-mod run;
-mod state;
-pub(crate) mod turnstile;
+mod text;
 
-use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use clap::Args;
+use latrunculi_train::runs::{self, RUNS};
+use latrunculi_train::{
+    ConfigSource, Event, Observer, RunEnd, StopFlag, TrainConfig, TrainingRun, WorkProgress, rulesets,
+};
 
+use crate::config_args::{SetArgs, config_help};
+use crate::display::Display;
 use crate::interrupt::{Stopped, stop_on_signals};
-use display::Display;
-use run::TrainingRun;
+use crate::origin::origin;
+
+pub(crate) use text::{games as games_text, steps as steps_text};
 
 /// Arguments of `train`
-#[derive(clap::Args)]
+#[derive(Args)]
 pub(crate) struct TrainArgs {
-    /// The configuration (see configs/train)
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
-    config: Option<PathBuf>,
-    /// Folder of the run; by default a new one under runs/
+    #[arg(help = config_help(), required_unless_present = "resume", conflicts_with = "resume")]
+    config: Option<String>,
+    /// Folder of the run [default: runs/NAME-N, NAME that of the configuration and N the first free number]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     run: Option<PathBuf>,
-    /// Sets one value of the configuration, as budget.minutes=5; may be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<String>,
+    #[command(flatten)]
+    set: SetArgs,
+    /// Continues the newest unfinished run in runs/ of the same configuration and settings; begins one if there is none
+    #[arg(long = "continue", conflicts_with_all = ["run", "resume"])]
+    continues: bool,
     /// Continues the run in this folder from its last checkpoint
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
-    /// Shows no progress, only a line per generation and the result
+    /// Shows no progress, only a line per round and the result
     #[arg(long)]
     quiet: bool,
 }
@@ -49,18 +45,53 @@ pub(crate) struct TrainArgs {
 /// Everything that keeps the run from going on, with what was being attempted; [`Stopped`] where the user ended it.
 pub(crate) fn run(args: TrainArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
-    let stopped = Arc::clone(&stop);
-    let display = Display::new(args.quiet);
+    let console = Console { display: Display::new(args.quiet) };
     let mut run = match (&args.config, &args.resume) {
-        (_, Some(folder)) => TrainingRun::resume(folder, &args.settings, display, stop)?,
-        (Some(config), None) => TrainingRun::begin(config, args.run.clone(), &args.settings, display, stop)?,
+        (_, Some(folder)) => TrainingRun::resume(folder, &origin("", &args.set.settings), stop, &console)?,
+        (Some(config), None) => begin(config, &args, stop, &console)?,
         (None, None) => bail!("a configuration or --resume DIR is needed"),
     };
-    // The end of a run writes its result, also where Ctrl-C came too late to keep it from that.
-    let result = run.folder.result_path();
-    let written = || fs::metadata(&result).and_then(|about| about.modified()).ok();
-    let before = written();
-    run.go()?;
-    // How it goes on has been said.
-    if stopped.load(Ordering::SeqCst) && written() == before { Err(Stopped::silently().into()) } else { Ok(()) }
+    match run.run()? {
+        RunEnd::Finished => Ok(()),
+        RunEnd::Stopped => {
+            let folder = run.folder().display();
+            console.display.say(&format!("stopped; continue with: latrunculi train --resume {folder}"));
+            Err(Stopped::silently().into())
+        }
+    }
+}
+
+/// Begins a run, or continues the newest one of the same configuration and settings.
+fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Console) -> anyhow::Result<TrainingRun<'o>> {
+    let source = ConfigSource::find(config)?;
+    let settings = &args.set.settings;
+    let config = TrainConfig::read(&source, settings)?;
+    if args.continues {
+        let rules = rulesets::load(&config.ruleset)?;
+        if let Some(folder) = runs::newest_unfinished(Path::new(RUNS), &source.name(), &config, &rules) {
+            return Ok(TrainingRun::resume(&folder, &origin("", &[]), stop, console)?);
+        }
+    }
+    let origin = origin(&source.to_string(), settings);
+    Ok(match &args.run {
+        Some(folder) => TrainingRun::begin(config, folder, &origin, stop, console)?,
+        None => TrainingRun::begin_next(config, Path::new(RUNS), &source.name(), &origin, stop, console)?,
+    })
+}
+
+/// Shows a run on the terminal.
+struct Console {
+    display: Display,
+}
+
+impl Observer for Console {
+    fn event(&self, event: Event<'_>) {
+        for line in text::lines(&event) {
+            self.display.say(&line);
+        }
+    }
+
+    fn begin(&self, work: &str, parts: u64, secs_left: Option<f64>) -> Box<dyn WorkProgress + '_> {
+        Box::new(self.display.begin(work, parts, secs_left))
+    }
 }

@@ -6,7 +6,6 @@
 mod action;
 mod capture;
 pub mod conformance;
-pub mod encoding;
 mod geometry;
 mod handicap;
 mod legal;

@@ -15,6 +15,26 @@ impl Rules {
         self.holds_now(position, capturing).on_lines()
     }
 
+    /// Returns `player`'s pieces that stand flanked now, bound or not: those that fall, or have walked in.
+    #[must_use]
+    pub fn flanked_now(&self, position: &Position, player: Player) -> SquareSet {
+        match self.geometry.words {
+            1 => self.held::<1>(position, player.opponent(), false).resize(),
+            2 => self.held::<2>(position, player.opponent(), false).resize(),
+            3 => self.held::<3>(position, player.opponent(), false).resize(),
+            _ => self.held::<4>(position, player.opponent(), false),
+        }
+    }
+
+    /// Returns the material margin in `[-1, 1]` for `player`: pieces on the board and in hand, his minus
+    /// the opponent's, of those that a side begins with.
+    #[must_use]
+    pub fn material_margin(&self, position: &Position, player: Player) -> f32 {
+        let pieces = |player: Player| position.stones(player).len() as f32 + f32::from(position.hand(player).stones());
+        let most = self.pieces_at_start(player).max(self.pieces_at_start(player.opponent())).max(1) as f32;
+        ((pieces(player) - pieces(player.opponent())) / most).clamp(-1.0, 1.0)
+    }
+
     /// Counts the moves that `player`'s free pieces have on this board: steps, slides and jumps, as if it were his
     /// turn. Neither removals nor what history or a continuation forbids count.
     #[must_use]

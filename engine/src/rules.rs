@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::encoding::rule_inputs;
 use crate::geometry::{Direction, Geometry, STEPS, direction_count};
 use crate::player::Player;
 use crate::position::{Hand, Holds, Phase, Piece, Position};
@@ -114,7 +113,6 @@ pub struct Rules {
     /// Positions between turns have to be remembered.
     pub(crate) remembers_positions: bool,
     initial: Position,
-    rule_inputs: Vec<f32>,
 }
 
 impl Rules {
@@ -172,7 +170,6 @@ impl Rules {
                 shuttles: [None; 2],
                 key: 0,
             },
-            rule_inputs: rule_inputs::of(ruleset),
             ruleset: ruleset.clone(),
         };
         rules.initial = rules.initial_position_from_ruleset();
@@ -283,12 +280,6 @@ impl Rules {
     #[must_use]
     pub fn pieces_at_start(&self, player: Player) -> usize {
         self.initial.stones(player).len() as usize + usize::from(self.initial.hand(player).stones())
-    }
-
-    /// Returns the ruleset as a network sees it, in the order of [`rule_inputs::names`].
-    #[must_use]
-    pub fn rule_inputs(&self) -> &[f32] {
-        &self.rule_inputs
     }
 
     /// Returns settings that are allowed but change nothing, each with the reason.

@@ -120,6 +120,20 @@ impl<const N: usize> Bits<N> {
         }
     }
 
+    /// Returns the set as words: bit `i % 64` of word `i / 64` is the square of index `i`.
+    #[inline]
+    #[must_use]
+    pub const fn to_words(self) -> [u64; N] {
+        self.0
+    }
+
+    /// Returns the set that [`Bits::to_words`] describes.
+    #[inline]
+    #[must_use]
+    pub const fn from_words(words: [u64; N]) -> Self {
+        Bits(words)
+    }
+
     /// Returns the first `M` words; squares beyond them are lost, or there are none.
     #[inline(always)]
     pub(crate) fn resize<const M: usize>(self) -> Bits<M> {

@@ -6,7 +6,7 @@ use crate::player::Player;
 use crate::position::{Continuation, Holds, Position, Shuttle};
 use crate::rules::Rules;
 use crate::ruleset::StepDirections;
-use crate::squares::{Square, SquareSet};
+use crate::squares::{Bits, Square, SquareSet};
 
 /// One of the eight symmetries of the square: first perhaps swap files and ranks, then perhaps mirror the
 /// files, then perhaps mirror the ranks.
@@ -71,6 +71,31 @@ impl Rules {
     #[must_use]
     pub fn map_squares(&self, symmetry: Symmetry, squares: SquareSet) -> SquareSet {
         squares.iter().map(|square| self.map_square(symmetry, square)).collect()
+    }
+
+    /// Returns squares as `player` sees them: for the second player the ranks are mirrored.
+    #[must_use]
+    pub fn turn_squares(&self, player: Player, squares: SquareSet) -> SquareSet {
+        if player == Player::First || squares.is_empty() {
+            return squares;
+        }
+        let (files, ranks) = (self.files(), self.ranks());
+        let mask = (1u64 << files) - 1;
+        let mut turned = [0; 4];
+        for rank in 0..ranks {
+            // A rank may begin in one word and end in the next.
+            let (from, to) = (rank * files, (ranks - 1 - rank) * files);
+            let mut row = squares.0[from / 64] >> (from % 64);
+            if from % 64 + files > 64 {
+                row |= squares.0[from / 64 + 1] << (64 - from % 64);
+            }
+            row &= mask;
+            turned[to / 64] |= row << (to % 64);
+            if to % 64 + files > 64 {
+                turned[to / 64 + 1] |= row >> (64 - to % 64);
+            }
+        }
+        Bits(turned)
     }
 
     /// Returns what an action that is legal at `position` becomes under `symmetry`.

@@ -20,13 +20,13 @@ use std::sync::Arc;
 
 use latrunculi_engine::{GameState, Player, Rules, presets};
 use latrunculi_eval::agents::mix_seeds;
-use latrunculi_eval::openings::{OpeningBook, default_length};
-use latrunculi_eval::statistics::pairs::PairTable;
-use latrunculi_eval::statistics::score::GameResult;
+use latrunculi_eval::matches::openings::{OpeningBook, default_length};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits};
 use latrunculi_search::latrunculi::{
     FEATURE_COUNT, Feature, LatrunculiHeuristic, RulesetWeights, Stage, Weights, WeightsFile,
 };
+use latrunculi_stats::pairs::PairTable;
+use latrunculi_stats::score::GameResult;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

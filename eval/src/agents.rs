@@ -1,25 +1,25 @@
-//! Agents: who plays, as a text, and as something that chooses actions.
+//! Agents: descriptions of players, and players that choose actions.
 //!
-//! An [`AgentSpec`] is what a user writes (`alphabeta:nodes=20000`), an [`Agent`] is made from it for some rules.
-//! An agent is a function of the position, its seed and what it has chosen since [`Agent::new_game`], never
-//! of the clock or of what else the machine does.
+//! An [`AgentSpec`] is parsed from a user's text (`alphabeta:nodes=20000`); an [`Agent`] is made from it for given
+//! rules. Its choices depend on the position, its seed and its choices since [`Agent::new_game`], never on the
+//! clock or the machine.
 
+mod search_agents;
+mod search_options;
 mod spec;
-mod thinkers;
-mod thinking;
 
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluator};
 
+pub(crate) use search_agents::NetworkSearch;
+pub use search_agents::{NetworkAgent, value_of_score};
+pub use search_options::{SearchLimits, SearchOptions};
 pub(crate) use spec::open_network;
 pub use spec::{AgentKind, AgentSpec, AgentTextError};
-pub(crate) use thinkers::NetworkSearch;
-pub use thinkers::{NetworkAgent, value_of_score};
-pub use thinking::{Thinking, ThinkingLimits};
 
-/// Who chooses actions.
+/// A player that chooses actions.
 pub trait Agent {
-    /// Begins a game: forgets what came before and draws everything random from `seed` from now on.
+    /// Starts a game: resets the state and draws all random numbers from `seed`.
     fn new_game(&mut self, seed: u64);
 
     /// Chooses one action of the player to act.
@@ -31,45 +31,45 @@ pub trait Agent {
     /// When the game is over.
     fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError>;
 
-    /// Chooses as [`Agent::choose`] does, but as `thinking` says: other limits, an early end, word of what is
-    /// found on the way. With nothing set there, the choice is the same.
+    /// Chooses as [`Agent::choose`] does, with other limits, cancellation and progress reports as in `options`.
+    /// With default options the choice is the same.
     ///
     /// # Errors
     /// As [`Agent::choose`].
     ///
     /// # Panics
     /// When the game is over.
-    fn think(&mut self, state: &GameState, thinking: &mut Thinking<'_>) -> Result<Choice, AgentError> {
-        _ = thinking;
+    fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
+        _ = options;
         self.choose(state)
     }
 }
 
-/// What an agent chose, and why. All values are for the player to act, in `[-1, 1]`.
+/// A choice of an agent. All values are in `[-1, 1]` from the view of the player to act.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The action.
     pub action: Action,
-    /// The result that the agent expects; `None` if it has no opinion.
+    /// The expected result; `None` if the agent gives no value.
     pub value: Option<f32>,
-    /// The same as alpha-beta has it: in hundredths of a man, or, beyond
+    /// Alpha-beta's score: in hundredths of a man, or, beyond
     /// [`latrunculi_search::alphabeta::EVALUATION_MAX`], [`latrunculi_search::alphabeta::WIN`] less the actions
     /// to the end.
     pub score: Option<i32>,
-    /// The same as a tree search has it: probabilities of win, draw and loss, which sum to 1.
+    /// A tree search's value: probabilities of win, draw and loss, which sum to 1.
     pub win_draw_loss: Option<[f32; 3]>,
     /// The depth that alpha-beta completed, in actions.
     pub depth: Option<u32>,
-    /// What was spent: nodes of alpha-beta, simulations of a tree search, else 0.
+    /// The search effort: nodes of alpha-beta, simulations of a tree search, otherwise 0.
     pub effort: u64,
-    /// What the agent expects to be played, `action` first.
+    /// The expected line of play, `action` first.
     pub principal_variation: Vec<Action>,
-    /// The actions that it weighed, best first; empty if it did not weigh them one by one.
+    /// The actions compared, best first; empty if the agent did not compare them.
     pub candidates: Vec<Candidate>,
 }
 
 impl Choice {
-    /// Returns the choice of an agent that says nothing but the action.
+    /// Returns a choice without any evaluation.
     #[must_use]
     pub fn bare(action: Action) -> Choice {
         Choice {
@@ -85,37 +85,37 @@ impl Choice {
     }
 }
 
-/// One action that an agent weighed.
+/// One action that an agent considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The action.
     pub action: Action,
-    /// The result expected after it, in `[-1, 1]` for the player who takes it; `None` without an opinion.
+    /// The result expected after it, in `[-1, 1]` for the player who takes it; `None` without a value.
     pub value: Option<f32>,
-    /// The same as alpha-beta has it, as in [`Choice::score`].
+    /// Alpha-beta's score, as in [`Choice::score`].
     pub score: Option<i32>,
-    /// How many actions alpha-beta looked ahead for it, as in [`Choice::depth`]; scores of one depth compare best.
+    /// Alpha-beta's depth in actions, as in [`Choice::depth`]; compare scores of the same depth only.
     pub depth: Option<u32>,
-    /// How often a tree search tried it; 0 by alpha-beta.
+    /// The visits of a tree search; 0 for alpha-beta.
     pub visits: u32,
-    /// The tree search's share of the policy, in `[0, 1]`; sums to 1 over all candidates, 0 by alpha-beta.
+    /// The tree search's policy, in `[0, 1]`; sums to 1 over all candidates; 0 for alpha-beta.
     pub policy: f32,
-    /// What is expected to be played if it is, the action itself first.
+    /// The expected line of play that begins with this action.
     pub variation: Vec<Action>,
 }
 
-/// Why an agent cannot be made or cannot choose.
+/// The reasons why an agent cannot be made or cannot choose.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    /// A person cannot be asked here.
+    /// The agent is a person, who can play in `play` only.
     #[error("human plays in `play` only")]
     Human,
-    /// The network is not to be had.
+    /// The network cannot be opened.
     #[error("network {model:?}: {reason}")]
     Network {
-        /// The model as the agent's text names it.
+        /// The model as named by the agent's text.
         model: String,
-        /// What is wrong, in words.
+        /// The reason.
         reason: String,
     },
     /// A network's device failed.
@@ -123,15 +123,15 @@ pub enum AgentError {
     Evaluator(#[from] EvalError),
 }
 
-/// Answers positions with a network.
+/// Evaluates positions with a network.
 pub type NetworkEvaluator<'a> = Box<dyn Evaluator<GameState> + 'a>;
 
-/// Opens the network that an agent's text names, or says in words why not.
+/// Opens the network named by an agent's text, or returns the reason why it cannot.
 ///
-/// This crate knows no networks; who calls brings this along.
+/// This crate contains no networks; the caller supplies this function.
 pub type NetworkFactory<'a, 'e> = dyn FnMut(&str) -> Result<NetworkEvaluator<'e>, String> + 'a;
 
-/// Mixes numbers into a seed so that neighbouring ones give unrelated seeds.
+/// Hashes numbers into a seed so that neighbouring numbers give unrelated seeds.
 ///
 /// Source: Steele, Lea and Flood 2014 (SplitMix64).
 #[must_use]

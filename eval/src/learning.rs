@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{Confidence, Estimate};
 use crate::study::table::{number, quoted};
+use latrunculi_stats::{Confidence, Estimate};
 
 /// What a match found about a run's network, from its view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,18 +1,14 @@
-//! Agents, matches and their statistics.
+//! Agents, matches, ratings, fairness studies and their reports.
 
 pub mod agents;
-mod game_play;
 pub mod learning;
-pub mod ledger;
-pub mod match_play;
+pub mod matches;
 pub mod metrics;
-pub mod openings;
 pub mod rating;
 pub mod report;
-pub mod statistics;
 pub mod study;
 
 pub use agents::{
-    Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, Thinking, ThinkingLimits,
+    Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, SearchLimits, SearchOptions,
 };
-pub use match_play::{MatchConfig, MatchError, MatchProgress, MatchReport, PlayedGame, play_match};
+pub use matches::{MatchConfig, MatchError, MatchGame, MatchProgress, MatchReport, play_match};

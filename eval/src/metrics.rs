@@ -1,8 +1,8 @@
-//! What the games of one ruleset are like: length, choice, use of the rules, drama, the worth of pieces.
+//! Metrics of the games of one ruleset: length, choice, use of the rules, drama, piece values.
 //!
-//! Everything is computed from game records, played over under their rules; nothing here plays. "First player"
-//! is whoever begins a game, "actions" are atomic decisions, "turns" all that one player does until the other
-//! is to act. Estimates have intervals over openings: Wilson's for rates (with the effective number of
+//! All metrics are computed by replaying game records; nothing here plays. "First player" is the player who
+//! begins a game, "actions" are atomic decisions, a "turn" is all actions of one player until the other is to
+//! act. Estimates have intervals over openings: Wilson's for rates (with the effective number of
 //! trials), Woodruff's for quantiles, the bootstrap over openings for means, curves and fits.
 //!
 //! Sources: Tomašev et al. 2020, arXiv 2009.04374; Browne 2008, "Automatic Generation and Evaluation of
@@ -44,8 +44,8 @@ use outcomes::Outcomes;
 use trace::Trace;
 use values::{PhaseSplit, ValueMetrics};
 
-use crate::statistics::bootstrap::draw_index;
-use crate::statistics::{BootstrapKey, Confidence};
+use latrunculi_stats::bootstrap::draw_index;
+use latrunculi_stats::{BootstrapKey, Confidence};
 
 /// How metrics are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub struct MetricsConfig {
     pub confidence: Confidence,
     /// Draws of each bootstrap, at least 2; 1,000 are enough for two digits of an interval's ends.
     pub replications: usize,
-    /// Everything random is derived from it.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// Over how many choices, the first after a random opening, the diversity of openings is measured.
     pub opening_actions: u32,
@@ -75,7 +75,7 @@ pub enum MetricsError {
     Game {
         /// Which game, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The error.
         fault: RecordFault,
     },
     /// No game was finished, or none goes on after its random opening.

@@ -1,8 +1,7 @@
-//! Ratings: many agents, every pairing a match of paired openings, one joint fit.
+//! Ratings: many agents, a match of paired openings for each pairing, one joint fit.
 //!
-//! All pairings play the same openings, so an opening that favours a side favours it everywhere; the errors are
-//! clustered by opening for that reason. The games do not depend on the order in which agents are named, and
-//! every game goes to one ledger: an agent that is added later plays its own games only.
+//! All pairings play the same openings, so errors are clustered by opening. The games do not depend on the order
+//! of the agents, and all games go to one ledger: after adding an agent only its own games are played.
 
 mod separation;
 mod table;
@@ -17,43 +16,43 @@ use latrunculi_engine::{GameRecord, Rules};
 use serde::Serialize;
 
 use crate::agents::{AgentSpec, NetworkFactory};
-use crate::match_play::{MatchConfig, MatchError, MatchReport, play_match};
-use crate::openings::{OpeningBook, default_length};
-use crate::statistics::{PairTable, SeriesResult, StatisticsError, Trinomial};
+use crate::matches::openings::{OpeningBook, default_length};
+use crate::matches::{MatchConfig, MatchError, MatchReport, play_match};
+use latrunculi_stats::{PairTable, SeriesResult, StatisticsError, WinDrawLoss};
 
 pub use table::{AgentRating, EqualStrength, ErrorKind, FitSettings, Rated, RatingTable, Test};
 
-/// Who plays whom.
+/// The pairings to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// Everybody plays everybody else.
+    /// Every agent plays every other agent.
     RoundRobin,
-    /// One agent, by index, plays everybody else.
+    /// One agent, by index, plays every other agent.
     Gauntlet(usize),
 }
 
-/// Everything that a rating depends on, beside the rules.
+/// The configuration of a rating.
 #[derive(Clone, Debug)]
 pub struct RatingConfig {
     /// The agents; no two the same.
     pub agents: Vec<AgentSpec>,
     /// What else each agent's games depend on, such as the checksum of a model file.
     pub identities: Vec<String>,
-    /// Who plays whom.
+    /// The pairings to play.
     pub pairing: Pairing,
     /// Pairs of games of each pairing, seats swapped within a pair.
     pub pairs: usize,
-    /// Everything random is derived from it.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// How many random actions open a game; `None` is [`default_length`].
     pub opening_length: Option<usize>,
-    /// What is asked of the fit; anchors by the index of [`RatingConfig::agents`].
+    /// The settings of the fit; anchors by the index of [`RatingConfig::agents`].
     pub fit: FitSettings,
-    /// Threads to think on; 0 for one per processor core. Does not change the result.
+    /// The number of threads; 0 for one per processor core. Does not change the result.
     pub threads: usize,
-    /// How many games share the batches of a network.
+    /// The number of games that share the batches of a network.
     pub games_at_once: usize,
-    /// Where games are written as they end, and found again by a rating that goes on.
+    /// The file where finished games are written; an interrupted rating continues from it.
     pub ledger: Option<PathBuf>,
 }
 
@@ -108,12 +107,12 @@ impl RatingConfig {
     }
 }
 
-/// Where a rating stands.
+/// The progress of a rating.
 #[derive(Debug)]
 pub struct RatingProgress<'a> {
-    /// Games that have ended, those of the ledger included.
+    /// Finished games, including those of the ledger.
     pub games: usize,
-    /// The most games that there will be.
+    /// The largest possible number of games.
     pub games_max: usize,
     /// The pairing being played, from 0.
     pub pairing: usize,
@@ -123,21 +122,21 @@ pub struct RatingProgress<'a> {
     pub agents: &'a [String; 2],
     /// The pairs of this pairing counted so far.
     pub table: &'a PairTable,
-    /// The game that has just ended; `None` for those that come from the ledger.
+    /// The game that has just ended; `None` for games from the ledger.
     pub record: Option<&'a GameRecord>,
 }
 
-/// What is told of the progress of a rating; answers whether to go on.
+/// Receives the progress of a rating and returns whether to continue.
 pub type RatingObserver<'a> = dyn FnMut(&RatingProgress<'_>) -> ControlFlow<()> + Send + 'a;
 
-/// Why a rating cannot be played.
+/// The reasons why a rating cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum RatingError {
     /// One agent alone has no rating.
     #[error("a rating needs at least two agents")]
     TooFewAgents,
     /// An agent is named twice.
-    #[error("{agent} is named twice; another seed= makes two agents that draw lots differently")]
+    #[error("{agent} is named twice; give one of them another seed= if they are random")]
     SameAgent {
         /// Its text.
         agent: String,
@@ -150,17 +149,17 @@ pub enum RatingError {
         /// Why not.
         source: Box<MatchError>,
     },
-    /// The question is none.
+    /// The fit settings are invalid.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
 }
 
-/// What a rating came to.
+/// The result of a rating.
 #[derive(Clone, Debug, Serialize)]
 pub struct RatingReport {
     /// The ruleset's id.
     pub ruleset: String,
-    /// What its parameters are, in short ([`ruleset_fingerprint`]).
+    /// The fingerprint of its parameters ([`ruleset_fingerprint`]).
     pub ruleset_fingerprint: String,
     /// The seed of all games.
     pub seed: u64,
@@ -168,11 +167,11 @@ pub struct RatingReport {
     pub opening_length: usize,
     /// Games that count.
     pub games: u64,
-    /// Games played, those taken out of the count included.
+    /// Games played, including repetitions that do not count.
     pub games_played: u64,
-    /// Openings of the counted games that differ, mirror images counting as the same.
+    /// Distinct openings of the counted games; mirror images count as the same.
     pub openings_distinct: u64,
-    /// Counted games that the program's own limit of turns ended; they count as draws.
+    /// Counted games that ended at the program's ply cap; they count as draws.
     pub truncated: u64,
     /// The ratings; `None` where the games give none.
     pub table: Option<RatingTable>,
@@ -180,7 +179,7 @@ pub struct RatingReport {
     pub refused: Option<String>,
     /// Each pairing's results.
     pub pairings: Vec<PairingResult>,
-    /// Whether it was stopped before its end.
+    /// Whether it was interrupted.
     pub is_interrupted: bool,
 }
 
@@ -190,19 +189,19 @@ pub struct PairingResult {
     /// The agents' texts.
     pub agents: [String; 2],
     /// Results of the first of them, where it began the game.
-    pub beginning: Trinomial,
+    pub beginning: WinDrawLoss,
     /// Results of the first of them, where the other one began.
-    pub replying: Trinomial,
+    pub replying: WinDrawLoss,
     /// Pairs of games taken out of the count as repetitions.
     pub pairs_repeated: u64,
 }
 
 /// Plays every pairing, or what the ledger leaves of it, and fits all agents at once.
 ///
-/// The result depends on neither the number of threads nor breaks. Networks are opened anew for each pairing.
+/// The result depends on neither the number of threads nor interruptions. Networks are opened for each pairing.
 ///
 /// # Errors
-/// [`RatingError`]. What has been played by then stands in the ledger.
+/// [`RatingError`]. The games played so far are in the ledger.
 pub fn play_rating<'e>(
     rules: &Arc<Rules>,
     config: &RatingConfig,
@@ -213,10 +212,10 @@ pub fn play_rating<'e>(
     let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
     let pairings = config.pairings();
     let book = OpeningBook::draw(rules, config.seed, config.pairs, opening_length);
-    // A repeated opening is played again only by those who draw lots.
+    // Only random agents play a repeated opening again.
     let games_of = |pairing: &[usize; 2]| {
-        let draws_lots = pairing.iter().any(|&agent| config.agents[agent].is_random());
-        2 * if draws_lots { config.pairs } else { book.distinct() }
+        let is_random = pairing.iter().any(|&agent| config.agents[agent].is_random());
+        2 * if is_random { config.pairs } else { book.distinct() }
     };
     let games_max = pairings.iter().map(games_of).sum();
     let mut games_before = 0;
@@ -261,7 +260,7 @@ pub fn play_rating<'e>(
     let (table, refused) = match RatingTable::fit(&texts, &results, &config.fit) {
         Ok(table) => (Some(table), None),
         Err(StatisticsError::Unconnected { agent }) => {
-            let reason = format!("no chain of games joins {} to an agent whose rating is given", texts[agent]);
+            let reason = format!("no chain of games connects {} to an agent with a fixed rating", texts[agent]);
             (None, Some(reason))
         }
         Err(error) => (None, Some(error.to_string())),
@@ -296,7 +295,7 @@ impl PairingResult {
 
 /// Returns a match's counted games by seats and opening.
 fn series(pairing: [usize; 2], report: &MatchReport, opening_of: impl Fn(usize) -> u64) -> Vec<SeriesResult> {
-    let mut games: BTreeMap<(u64, usize), Trinomial> = BTreeMap::new();
+    let mut games: BTreeMap<(u64, usize), WinDrawLoss> = BTreeMap::new();
     for game in &report.records {
         games.entry((opening_of(game.pair), game.beginner)).or_default().record(game.result);
     }

@@ -1,4 +1,4 @@
-//! The report of a balance study: one HTML file that needs nothing else, for people who study or design games.
+//! The report of a balance study: one self-contained HTML file.
 //!
 //! It is made from the summary alone, so it can be made again without playing; every number on it stands in
 //! `summary.json` too. No script is needed to read it, nothing is fetched, and all colours are CSS variables with
@@ -17,7 +17,7 @@ mod plot;
 mod remedies;
 mod rules;
 mod ruleset;
-mod settings;
+mod study_settings;
 mod words;
 
 use latrunculi_engine::Ruleset;
@@ -57,7 +57,7 @@ pub fn html(summary: &StudySummary, rulesets: &[Ruleset]) -> String {
             @for ruleset in &summary.rulesets { (ruleset::section(&study, ruleset)) }
         }
         (definitions::section(&study))
-        (settings::section(&study))
+        (study_settings::section(&study))
     };
     let files = "The same numbers are in summary.json and balance.csv beside this file.";
     page(&Page { title, version: &summary.program_version, files }, &head, &main)
@@ -104,11 +104,11 @@ fn contents(study: &Study<'_>) -> Markup {
     let has_sweeps = study.summary.rulesets.iter().any(|ruleset| ruleset.derived.is_some());
     let entries = [
         (true, "results", "Results"),
-        (ladders::has_ladders(study), "ladders", "More thinking"),
+        (ladders::has_ladders(study), "ladders", "Search budgets"),
         (ladders::has_agreements(study), "agreement", "Two kinds of players"),
-        (remedies::has_remedies(study), "remedies", "What would make it fair"),
+        (remedies::has_remedies(study), "remedies", "Fairness remedies"),
         (has_sweeps, "sweeps", "One changed rule"),
-        (has_metrics, "games", "What the games are like"),
+        (has_metrics, "games", "Metrics of the games"),
         (true, "rulesets", "Ruleset by ruleset"),
         (true, "reading", "How to read this"),
         (true, "settings", "Settings"),
@@ -165,5 +165,5 @@ fn link(ruleset: &RulesetSummary) -> Markup {
 
 /// The label of what was looked at without a plan to test it.
 fn exploratory() -> Markup {
-    html! { span.badge title="described, not tested: chance finds are possible" { "exploratory" } }
+    html! { span.badge title="described, not tested: may be due to chance" { "exploratory" } }
 }

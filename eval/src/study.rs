@@ -1,19 +1,17 @@
-//! Balance studies: how large is the first player's advantage under each ruleset, and how sure are we?
+//! Balance studies: the first player's advantage under each ruleset, with its uncertainty.
 //!
-//! An agent plays itself, at equal strength by construction, one game per opening that differs; every
-//! ruleset with every agent gets just the games that its interval needs. The schedule is a function of the
-//! settings, the games stand in append-only ledgers, and whether there are enough is asked at fixed places
-//! of the schedule: a study that was killed and goes on ends in the same summary, on any number of threads.
+//! An agent plays itself, so both sides are equally strong, with one game per distinct opening. Every ruleset
+//! with every agent gets as many games as its interval needs. The schedule is a function of the settings, games
+//! are kept in append-only ledgers, and the stopping rule is applied at fixed points of the schedule: an
+//! interrupted study that continues gives the same summary, on any number of threads.
 //!
 //! ```text
 //! FOLDER/
-//!   study.json                          the settings, which no later call may change
-//!   rulesets/bell.toml                  every ruleset in full, the derived ones too
-//!   games/bell/alphabeta-nodes-2000.jsonl   every game as it ended, one a line
+//!   study.json                          the settings; a later call must have the same
+//!   rulesets/bell.toml                  every ruleset in full, including derived ones
+//!   games/bell/alphabeta-nodes-2000.jsonl   finished games, one per line
 //! ```
 
-#[cfg(test)]
-mod calibration;
 mod check;
 mod findings;
 mod folder;
@@ -24,6 +22,8 @@ mod series;
 pub mod settings;
 pub mod summary;
 mod sweep;
+#[cfg(test)]
+mod synthetic;
 pub mod table;
 mod tally;
 mod turns;
@@ -35,14 +35,14 @@ use latrunculi_engine::Ruleset;
 use rayon::prelude::*;
 
 use crate::agents::AgentError;
-use crate::game_play::{play_apart, play_in_step};
-use crate::ledger::LedgerError;
+use crate::matches::game_play::{play_apart, play_in_step};
+use crate::matches::ledger::LedgerError;
 use crate::metrics::MetricsError;
 pub use folder::saved_study;
 use folder::{Folder, OpenLedgers};
 use plan::Plan;
 pub use plan::{NoNetworks, StudyNetworks};
-use play::{Games, needs_network};
+use play::{StudyGames, needs_network};
 use series::Series;
 pub use settings::{OpeningSettings, StudySettings};
 pub use summary::StudySummary;
@@ -59,9 +59,9 @@ pub struct StudyConfig {
     pub command: String,
     /// Where its games are written, and found again.
     pub folder: PathBuf,
-    /// Threads to think on; 0 for one per processor core. Does not change the result.
+    /// The number of threads; 0 for one per processor core. Does not change the result.
     pub threads: usize,
-    /// How many games share the batches of a network. Does not change the result.
+    /// The number of games that share the batches of a network. Does not change the result.
     pub games_at_once: usize,
 }
 
@@ -200,7 +200,7 @@ impl Run<'_, '_, '_> {
             told.series_before = others.filter(|&at| tallies[at].stop().is_some()).count();
             let at_once = if with_network { self.config.games_at_once } else { self.pool.current_num_threads() };
             let ledgers = (ledgers.as_mut_slice(), own_ledgers.as_slice());
-            let games = Games::new(&of_these, own, ledgers, (at_once, with_network), self.observer, told.clone());
+            let games = StudyGames::new(&of_these, own, ledgers, (at_once, with_network), self.observer, told.clone());
             if with_network {
                 play_in_step(&games, self.config.games_at_once, self.pool, self.evaluators)?;
             } else {

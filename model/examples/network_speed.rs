@@ -7,11 +7,10 @@ use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use latrunculi_engine::encoding::Shape;
+use latrunculi_data::{EncodedBatch, Shape};
 use latrunculi_model::testing::made_up_batch;
 use latrunculi_model::{
-    Answers, Device, EncodedBatch, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, Trainer,
-    TrainingConfig, TrainingPrecision,
+    Answers, Device, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, Trainer, TrainingConfig,
 };
 
 /// Returns the time that the calling thread has computed, in seconds, so that other work on the machine counts
@@ -79,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
         }
     }
-    for precision in [TrainingPrecision::F32, TrainingPrecision::Bf16] {
+    for precision in [Precision::F32, Precision::Bf16] {
         for batch_size in [256, 1024] {
             let network = Network::new(&config, &shape, 1, Device::CPU)?;
             let settings = TrainingConfig { precision, threads, ..TrainingConfig::default() };

@@ -1,32 +1,31 @@
-//! From policy vectors of the contract to the tensors of the network: which entries must be fetched.
+//! Fetches the logits of legal actions from the outputs of the network.
 //!
-//! Only the logits of legal actions leave the device. The policy vector of a position is never built:
-//! its three parts lie in three tensors, and each index is looked up in its own.
+//! Only the logits of legal actions leave the device. The policy vector of a position is never built: its three parts
+//! are three tensors, and an index of the policy vector is looked up in the part that it belongs to.
 
 use tch::{Kind, Tensor};
 
-use crate::error::{BatchError, TorchError};
-use crate::network::Outputs;
-use latrunculi_engine::encoding::Shape;
+use crate::error::TorchError;
+use latrunculi_data::{BatchError, Shape};
 
-/// Stands for "no second entry".
+/// No second entry.
 const NONE: u32 = u32::MAX;
 
 /// The entries to fetch for a batch of `B` positions with `L` legal actions in all.
 #[derive(Debug, Default)]
 pub(crate) struct ActionGather {
-    /// Places in the flattened `[B, A, A]`, `[B, 4, A]` and `[B, 2]`.
+    /// Indices into the flattened `[B, A, A]`, `[B, 4, A]` and `[B, 2]`.
     parts: [Vec<i64>; 3],
-    /// `[L]`: place of the first entry among all that are fetched, parts one after the other.
+    /// `[L]`: index of the first entry among all that are fetched, one part after the other.
     first: Vec<u32>,
-    /// `[L]`: place of the second entry, or `NONE`. Empty when no action has one.
+    /// `[L]`: index of the second entry, or `NONE`. Empty when no action has one.
     second: Vec<u32>,
 }
 
 impl ActionGather {
-    /// Sorts the entries of a batch by the tensor they lie in.
+    /// Sorts the entries of a batch by the tensor that holds them.
     ///
-    /// `offsets` is `[B + 1]`, `indices` `[L]`, as in [`latrunculi_engine::encoding::TrainingBatch`].
+    /// `offsets` is `[B + 1]`, `indices` `[L]`, as in [`latrunculi_data::TrainingBatch`].
     pub(crate) fn new(shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<ActionGather, BatchError> {
         let mut gather = ActionGather::default();
         gather.fill(shape, offsets, indices)?;
@@ -46,13 +45,13 @@ impl ActionGather {
         self.first.clear();
         self.second.clear();
         let mut any_second = false;
-        // The part of an entry in its two highest bits until the lengths of the parts are known.
+        // The two highest bits hold the part of an entry until the lengths of the parts are known.
         for position in 0..batch_size {
             let (start, end) = (offsets[position] as usize, offsets[position + 1] as usize);
             if start > end || end > indices.len() {
                 return Err(BatchError::Range { name: "action_offsets", index: position + 1 });
             }
-            for (place, pair) in indices[start..end].iter().enumerate() {
+            for (action, pair) in indices[start..end].iter().enumerate() {
                 let mut look_up = |index: u32| -> Option<u32> {
                     let index = index as usize;
                     let (part, len, within) = if index < map_len {
@@ -68,7 +67,7 @@ impl ActionGather {
                     entries.push((position * len + within) as i64);
                     Some((part as u32) << 30 | (entries.len() - 1) as u32)
                 };
-                let out_of_range = BatchError::Range { name: "action_indices", index: start + place };
+                let out_of_range = BatchError::Range { name: "action_indices", index: start + action };
                 let (Some(first), Some(second)) = (look_up(pair[0]), look_up(pair[1])) else {
                     return Err(out_of_range);
                 };
@@ -100,9 +99,8 @@ impl ActionGather {
         self.parts.iter().map(Vec::len).sum()
     }
 
-    /// Fetches the entries: `[entry_count] f32` on the device of `outputs`.
-    pub(crate) fn fetch(&self, outputs: &Outputs) -> Result<Tensor, TorchError> {
-        let sources = [&outputs.action_map, &outputs.square_logits, &outputs.stop_pass];
+    /// Fetches the entries from the logits `[B, A, A]`, `[B, 4, A]`, `[B, 2]`: `[entry_count] f32` on their device.
+    pub(crate) fn fetch(&self, sources: [&Tensor; 3]) -> Result<Tensor, TorchError> {
         let mut fetched = Vec::with_capacity(3);
         for (source, entries) in sources.into_iter().zip(&self.parts) {
             if !entries.is_empty() {
@@ -117,33 +115,33 @@ impl ActionGather {
         }
     }
 
-    /// Writes the logit of each action into `logits`, `[L]`, from the fetched entries, `[entry_count]`.
+    /// Writes the logit of each action into `logits`, `[L]`, computed from the fetched entries, `[entry_count]`.
     pub(crate) fn combine(&self, entries: &[f32], logits: &mut Vec<f32>) {
         logits.clear();
         if self.second.is_empty() {
             logits.extend(self.first.iter().map(|&first| entries[first as usize]));
         } else {
-            let second = |place: u32| if place == NONE { 0.0 } else { entries[place as usize] };
+            let second = |index: u32| if index == NONE { 0.0 } else { entries[index as usize] };
             let pairs = self.first.iter().zip(&self.second);
-            logits.extend(pairs.map(|(&first, &place)| entries[first as usize] + second(place)));
+            logits.extend(pairs.map(|(&first, &index)| entries[first as usize] + second(index)));
         }
     }
 
     /// Returns the logits as a padded table `[B, width] f32` from the fetched entries, `[entry_count]`.
     ///
-    /// Row `i` begins with the actions of position `i`; what is left of it holds -10,000, so that a
-    /// softmax gives it nothing and a target of 0 there costs nothing.
+    /// Row `i` begins with the actions of position `i`; its remaining entries are -10,000, so that their probability
+    /// is 0 and a target of 0 there adds nothing to the loss.
     pub(crate) fn table(&self, entries: &Tensor, offsets: &[u32], width: usize) -> Result<Tensor, TorchError> {
         let batch_size = offsets.len() - 1;
         let count = self.entry_count() as i64;
         let (zero, padding) = (count, count + 1);
         let constants = Tensor::f_from_slice(&[0.0_f32, -1e4])?.f_to_device(entries.device())?;
         let entries = Tensor::f_cat(&[entries, &constants], 0)?;
-        let look_up = |places: &[u32], none: i64| -> Result<Tensor, TorchError> {
+        let look_up = |entry_indices: &[u32], none: i64| -> Result<Tensor, TorchError> {
             let mut index = vec![none; batch_size * width];
             for (row, offset) in index.chunks_mut(width).zip(offsets.windows(2)) {
-                for (cell, &place) in row.iter_mut().zip(&places[offset[0] as usize..offset[1] as usize]) {
-                    *cell = if place == NONE { zero } else { i64::from(place) };
+                for (cell, &entry) in row.iter_mut().zip(&entry_indices[offset[0] as usize..offset[1] as usize]) {
+                    *cell = if entry == NONE { zero } else { i64::from(entry) };
                 }
             }
             let index = Tensor::f_from_slice(&index)?.f_to_device(entries.device())?;
@@ -171,18 +169,12 @@ mod tests {
             let count = size.iter().product::<i64>();
             (Tensor::arange(count, (Kind::Float, Device::Cpu)) + start).view(size)
         };
-        let outputs = Outputs {
-            action_map: range(0, &[batch, 4, 4]),
-            square_logits: range(1000, &[batch, 4, 4]),
-            stop_pass: range(2000, &[batch, 2]),
-            win_draw_loss: range(0, &[batch, 3]),
-            margin: range(0, &[batch]),
-        };
+        let sources = [range(0, &[batch, 4, 4]), range(1000, &[batch, 4, 4]), range(2000, &[batch, 2])];
         let none = len as u32;
         let offsets = [0, 3, 5];
         let indices = [[3, none], [16 + 5, none], [32, none], [1, 16 + 12], [33, none]];
         let gather = ActionGather::new(&shape, &offsets, &indices).unwrap();
-        let entries = gather.fetch(&outputs).unwrap();
+        let entries = gather.fetch(sources.each_ref()).unwrap();
         let values: Vec<f32> = Vec::try_from(&entries).unwrap();
         let mut logits = Vec::new();
         gather.combine(&values, &mut logits);

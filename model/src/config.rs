@@ -1,15 +1,15 @@
-//! The description of a network.
+//! The size of a network.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::NetworkError;
-use latrunculi_engine::encoding::Shape;
+use latrunculi_data::Shape;
 
-/// How a block learns about the whole board.
+/// How a block gets information about the whole board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
-    /// Not at all: each square sees two squares further with each block.
+    /// Not at all: each block adds two squares to what a square depends on.
     None,
     /// Mean and maximum of every channel over the board become a bias of every channel.
     ///
@@ -22,7 +22,7 @@ pub enum Pooling {
     SqueezeExcitation,
 }
 
-/// The size of a network, apart from what it sees ([`Shape`]).
+/// The size of a network, apart from its inputs ([`Shape`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
@@ -43,7 +43,7 @@ pub struct NetworkConfig {
 }
 
 impl Default for NetworkConfig {
-    /// The network for two processor cores.
+    /// A network for two processor cores.
     fn default() -> Self {
         NetworkConfig {
             blocks: 4,
@@ -58,7 +58,7 @@ impl Default for NetworkConfig {
 }
 
 impl NetworkConfig {
-    /// Checks this description together with `shape`.
+    /// Checks the sizes and `shape`.
     ///
     /// # Errors
     /// [`NetworkError::Config`] with every reason.
@@ -85,7 +85,7 @@ impl NetworkConfig {
         if reasons.is_empty() { Ok(()) } else { Err(NetworkError::Config(reasons)) }
     }
 
-    /// Tells whether block `index`, from 0, learns about the whole board.
+    /// Tells whether block `index`, from 0, pools over the board.
     pub(crate) fn is_pooled(&self, index: usize) -> bool {
         self.pooling != Pooling::None && (index + 1).is_multiple_of(self.pooling_every)
     }

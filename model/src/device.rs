@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::error::DeviceError;
 
-/// A wish for a device: `auto`, `cpu`, `cuda`, `cuda:N`.
+/// The device that a user asks for: `auto`, `cpu`, `cuda`, `cuda:N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The first GPU if there is one, otherwise the processor.
@@ -15,7 +15,7 @@ pub enum DeviceChoice {
     Auto,
     /// The processor.
     Cpu,
-    /// The GPU of that number, from 0.
+    /// The GPU with this number, from 0.
     Cuda(usize),
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// A device that is there.
+/// An available device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device(pub(crate) tch::Device);
 
@@ -54,11 +54,11 @@ impl Device {
     /// The processor.
     pub const CPU: Device = Device(tch::Device::Cpu);
 
-    /// Finds the device that is wished for.
+    /// Opens a device.
     ///
     /// # Errors
-    /// Only for [`DeviceChoice::Cuda`]: [`DeviceError::Library`] when libtorch's part for GPUs is not
-    /// there, [`DeviceError::NoGpu`] and [`DeviceError::NoSuchGpu`] when the GPU is not.
+    /// Only for [`DeviceChoice::Cuda`]: [`DeviceError::Library`] when libtorch's CUDA library is
+    /// missing, [`DeviceError::NoGpu`] and [`DeviceError::NoSuchGpu`] when the GPU is.
     pub fn open(choice: DeviceChoice) -> Result<Device, DeviceError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::CPU),
@@ -83,7 +83,7 @@ impl Device {
         self.0.is_cuda()
     }
 
-    /// Waits until the device has done what it was given. At once on the processor.
+    /// Waits until the device has finished its work; returns at once on the processor.
     pub fn synchronize(self) {
         if let tch::Device::Cuda(number) = self.0 {
             tch::Cuda::synchronize(number as i64);
@@ -100,7 +100,7 @@ impl fmt::Display for Device {
     }
 }
 
-/// Returns how many GPUs libtorch can use, at least 1.
+/// Returns the number of GPUs that libtorch can use, at least 1.
 ///
 /// # Errors
 /// [`DeviceError::Library`] or [`DeviceError::NoGpu`].
@@ -112,10 +112,10 @@ fn gpu_count() -> Result<usize, DeviceError> {
     }
 }
 
-/// Opens libtorch's part for GPUs, once, unless the program was linked with it.
+/// Loads libtorch's CUDA library, once.
 ///
-/// The program is linked with the part for processors alone, so that one program serves both. This must
-/// come before anything asks libtorch about CUDA, because libtorch remembers the first answer.
+/// The program is linked with the CPU libraries only, so that one program runs with and without a GPU. This must come
+/// before the first question to libtorch about CUDA, because libtorch keeps the first answer.
 fn open_gpu_library() -> Result<(), DeviceError> {
     static OPENED: OnceLock<Result<(), String>> = OnceLock::new();
     OPENED
@@ -123,11 +123,11 @@ fn open_gpu_library() -> Result<(), DeviceError> {
             #[cfg(target_os = "linux")]
             {
                 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-                // SAFETY: the library's initialisers register its kernels with the libtorch that is loaded,
-                // which is what they are made for; nothing is called through the handle.
+                // SAFETY: the library's initialisers register its kernels with the loaded libtorch, which is their
+                // purpose; nothing is called through the handle.
                 #[allow(unsafe_code)]
                 let library = unsafe { Library::open(Some("libtorch_cuda.so"), RTLD_NOW | RTLD_GLOBAL) };
-                // It stays open as long as the program runs: its kernels are registered.
+                // It stays loaded until the program ends, because its kernels are registered.
                 library.map(std::mem::forget).map_err(|error| error.to_string())
             }
             #[cfg(not(target_os = "linux"))]
@@ -139,11 +139,11 @@ fn open_gpu_library() -> Result<(), DeviceError> {
         .map_err(DeviceError::Library)
 }
 
-/// Lets libtorch use `count` threads for work that the calling thread gives it.
+/// Lets libtorch use `count` threads for the work of the calling thread.
 ///
-/// Every thread that evaluates should use one: libtorch's threads wait for one another by spinning, so
-/// that two of them on a machine with other work fall 40 to 50 times behind one. [`crate::NetEvaluator`]
-/// sees to it by itself; a thread that trains alone may use more.
+/// A thread that evaluates should use one: libtorch's threads wait for one another by spinning, so that two of them on
+/// a busy machine are 40 to 50 times slower than one. [`crate::InferenceNetwork`] sets this itself; a thread that
+/// trains alone may use more.
 pub fn use_threads(count: usize) {
     keep_memory();
     thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
@@ -154,17 +154,17 @@ pub fn use_threads(count: usize) {
     });
 }
 
-/// Asks the allocator to keep what libtorch frees, once.
+/// Configures the allocator to keep the memory that libtorch frees, once.
 ///
-/// A batch needs tensors of some megabytes for a moment. By default glibc gives such pieces back to the
-/// system and fetches them anew page by page, thousands of times a second: 7 to 10 % of a training step.
+/// A batch needs tensors of some megabytes for a short time. By default glibc returns such blocks to the system and
+/// maps them again page by page, thousands of times a second: 7 to 10 % of a training step.
 fn keep_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         static ASKED: std::sync::Once = std::sync::Once::new();
         ASKED.call_once(|| {
-            // SAFETY: sets two numbers of the allocator, which it guards itself. 32 MiB is the largest
-            // threshold that it takes. When it refuses, memory is given back as before.
+            // SAFETY: sets two numbers of the allocator, which locks them itself. 32 MiB is the largest threshold that
+            // it accepts. When it refuses, memory is returned as before.
             #[allow(unsafe_code)]
             unsafe {
                 libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
@@ -174,13 +174,13 @@ fn keep_memory() {
     }
 }
 
-/// Returns the version of the libtorch that the program was linked with, where libtorch says it.
+/// Returns the version of the libtorch that the program was linked with, where it is known.
 #[must_use]
 pub fn libtorch_version() -> Option<&'static str> {
     option_env!("LATRUNCULI_LIBTORCH_VERSION")
 }
 
-/// Tells whether this processor multiplies 16-bit floating point numbers itself.
+/// Tells whether this processor has instructions that multiply bfloat16 numbers.
 #[must_use]
 pub fn cpu_has_bf16() -> bool {
     #[cfg(target_arch = "x86_64")]

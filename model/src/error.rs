@@ -1,6 +1,8 @@
-//! What can go wrong, one type per thing that is attempted.
+//! Error types, one per operation.
 
 use std::path::PathBuf;
+
+use latrunculi_data::BatchError;
 
 /// A message of libtorch, its first line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -8,7 +10,7 @@ use std::path::PathBuf;
 pub struct TorchError(String);
 
 impl TorchError {
-    /// A fault that was found around a call of libtorch.
+    /// An error that this crate found around a call of libtorch.
     pub(crate) fn other(message: String) -> Self {
         TorchError(message)
     }
@@ -24,13 +26,13 @@ impl From<tch::TchError> for TorchError {
 /// Why a device cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// The text names no device.
+    /// The text is not a device.
     #[error("unknown device '{0}' (known: auto, cpu, cuda, cuda:N)")]
     Unknown(String),
-    /// libtorch's part for GPUs cannot be opened.
+    /// libtorch's CUDA library cannot be loaded.
     #[error(
-        "libtorch's part for GPUs cannot be opened ({0}): run scripts/setup-libtorch --cuda, or let LD_LIBRARY_PATH \
-         name the folder torch/lib of a PyTorch 2.11.0"
+        "libtorch's CUDA library for GPUs cannot be loaded ({0}): run scripts/setup-libtorch --cuda, or set LD_LIBRARY_PATH \
+         to the folder torch/lib of a PyTorch 2.11.0"
     )]
     Library(String),
     /// There is no GPU that libtorch can use.
@@ -61,37 +63,6 @@ impl From<tch::TchError> for NetworkError {
     fn from(error: tch::TchError) -> Self {
         NetworkError::Torch(error.into())
     }
-}
-
-/// Why a batch cannot be given to a network.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BatchError {
-    /// It was encoded for another board or by another encoding.
-    #[error("the batch has the shape {batch} and the network {network}")]
-    Shape {
-        /// Shape of the batch.
-        batch: String,
-        /// Shape of the network.
-        network: String,
-    },
-    /// A vector has the wrong length.
-    #[error("'{name}' of the batch has {found} entries where {expected} are needed")]
-    Length {
-        /// The vector.
-        name: &'static str,
-        /// Its length.
-        found: usize,
-        /// The length it must have.
-        expected: usize,
-    },
-    /// An index or offset lies outside.
-    #[error("'{name}' of the batch has an entry that is out of range at {index}")]
-    Range {
-        /// The vector.
-        name: &'static str,
-        /// Where in it.
-        index: usize,
-    },
 }
 
 /// Why a network gave no answer.

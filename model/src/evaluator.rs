@@ -1,17 +1,16 @@
-//! The network as search sees it.
+//! The network as an evaluator of positions for search.
 
-use latrunculi_engine::encoding::Shape;
+use latrunculi_data::Shape;
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
-use crate::encoding::EncodedPositions;
-use crate::error::BatchError;
 use crate::inference::{Answers, InferenceNetwork};
+use latrunculi_data::BatchError;
+use latrunculi_data::EncodedPositions;
 
-/// Answers for search with a network, a batch at a time.
+/// Evaluates positions for search with a network, a batch at a time.
 ///
-/// On the processor the calling thread computes alone; let every evaluating thread have an evaluator of
-/// its own.
+/// On the processor it computes in the calling thread alone; each thread should have its own evaluator.
 #[derive(Debug)]
 pub struct NetEvaluator {
     network: InferenceNetwork,
@@ -20,7 +19,7 @@ pub struct NetEvaluator {
 }
 
 impl NetEvaluator {
-    /// Puts an evaluator around a network.
+    /// Makes an evaluator of a network.
     #[must_use]
     pub fn new(network: InferenceNetwork) -> NetEvaluator {
         NetEvaluator { network, positions: EncodedPositions::default(), answers: Answers::default() }

@@ -27,10 +27,12 @@ use tch::{CModule, IValue, Kind, Tensor};
 
 use crate::error::{FileError, TorchError};
 use crate::files;
-use crate::graph::{Graph, Runner, channels_last};
+use crate::graph::GraphUse;
 use crate::model_file::Model;
+use crate::network::WeightedGraph;
+use crate::runner::{Runner, channels_last};
 use arrays::{ArrayWriter, read_array};
-use latrunculi_engine::encoding::Shape;
+use latrunculi_data::Shape;
 use latrunculi_engine::record::ruleset_fingerprint;
 
 pub(crate) use torchscript::Archive;
@@ -172,18 +174,17 @@ impl Model {
         sample: &ExportSample<'_>,
     ) -> Result<ExportReport, FileError> {
         let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
-        let graph = self.exported_graph().map_err(torch)?;
-        let [planes, scalars] = sample.tensors(&graph.shape).map_err(torch)?;
-        let bytes = self.to_bytes(format, &graph).map_err(torch)?;
+        let network = self.exported_graph().map_err(torch)?;
+        let [planes, scalars] = sample.tensors(self.network.shape()).map_err(torch)?;
+        let bytes = self.to_bytes(format, &network).map_err(torch)?;
         files::write_whole(beside, &bytes)?;
         let (expected, found) = tch::no_grad(|| -> Result<_, TorchError> {
-            let runner = Runner::new(&graph, tch::Device::Cpu, Kind::Float)?;
-            let expected = runner.run(&channels_last(&planes)?, &scalars)?;
-            Ok((expected, read_and_run(format, beside, &graph, &planes, &scalars)?))
+            let expected = run(&network, &planes, &scalars)?;
+            Ok((expected, read_and_run(format, beside, &network, &planes, &scalars)?))
         })
         .map_err(torch)?;
         let mut differences = Vec::with_capacity(expected.len());
-        for (index, (expected, (output, _))) in expected.iter().zip(&graph.outputs).enumerate() {
+        for (index, (expected, (output, _))) in expected.iter().zip(&network.graph.outputs).enumerate() {
             let found = found.get(index).filter(|found| found.size() == expected.size());
             let difference = found.map_or(Ok(f64::INFINITY), |found| largest_difference(expected, found));
             let (output, difference) = (output.name(), difference.map_err(torch)?);
@@ -217,11 +218,10 @@ impl Model {
         }
         let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
         let bytes = tch::no_grad(|| -> Result<Vec<u8>, TorchError> {
-            let graph = self.exported_graph()?;
-            let [planes, scalars] = sample.tensors(&graph.shape)?;
-            let runner = Runner::new(&graph, tch::Device::Cpu, Kind::Float)?;
-            let answers = runner.run(&channels_last(&planes)?, &scalars)?;
-            let names = graph.outputs.iter().map(|(output, _)| output.name());
+            let network = self.exported_graph()?;
+            let [planes, scalars] = sample.tensors(self.network.shape())?;
+            let answers = run(&network, &planes, &scalars)?;
+            let names = network.graph.outputs.iter().map(|(output, _)| output.name());
             let mut writer = ArrayWriter::new(true);
             for (name, tensor) in ["planes", "scalars"].into_iter().zip([&planes, &scalars]).chain(names.zip(&answers))
             {
@@ -233,15 +233,15 @@ impl Model {
         files::write_whole(path, &bytes)
     }
 
-    fn exported_graph(&self) -> Result<Graph, TorchError> {
-        Ok(Graph::of(&self.network)?.with_policy_vector())
+    fn exported_graph(&self) -> Result<WeightedGraph, TorchError> {
+        self.network.graph(GraphUse::Export)
     }
 
-    fn to_bytes(&self, format: ExportFormat, graph: &Graph) -> Result<Vec<u8>, TorchError> {
-        let description = description::describe(self, graph).to_string();
+    fn to_bytes(&self, format: ExportFormat, network: &WeightedGraph) -> Result<Vec<u8>, TorchError> {
+        let description = description::describe(self, network).to_string();
         match format {
             ExportFormat::TorchScript => {
-                let mut archive = Archive::of(graph);
+                let mut archive = Archive::of(network);
                 archive.extra("meta.json", description);
                 archive.to_bytes()
             }
@@ -254,15 +254,17 @@ impl Model {
                     ("ruleset_fingerprint", fingerprint.unwrap_or_default()),
                     ("program", format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
                 ]);
-                onnx::to_bytes(graph, &properties)
+                onnx::to_bytes(network, &properties)
             }
             ExportFormat::Safetensors => {
                 let metadata = BTreeMap::from([(DESCRIPTION.to_owned(), description)]);
-                files::to_bytes(WEIGHTS, WEIGHTS_VERSION, &metadata, &graph.weights)
+                let weights: Vec<(String, Tensor)> =
+                    network.named_weights().map(|(name, tensor)| (name.to_owned(), tensor.shallow_clone())).collect();
+                files::to_bytes(WEIGHTS, WEIGHTS_VERSION, &metadata, &weights)
             }
             ExportFormat::Npz => {
                 let mut writer = ArrayWriter::new(false);
-                for (name, tensor) in &graph.weights {
+                for (name, tensor) in network.named_weights() {
                     writer.array(name, &sizes(tensor), &files::entries(tensor)?).map_err(unwritten)?;
                 }
                 writer.array(DESCRIPTION, &[description.len()], description.as_bytes()).map_err(unwritten)?;
@@ -320,12 +322,17 @@ fn largest_difference(left: &Tensor, right: &Tensor) -> Result<f64, TorchError> 
     Ok(if largest.is_finite() { largest } else { f64::INFINITY })
 }
 
-/// Reads the file at `path` as a reader of its format would, and returns what it answers, in the order of
-/// the graph's outputs.
+/// Runs a network in `f32` on the processor; returns the outputs in the graph's order.
+fn run(network: &WeightedGraph, planes: &Tensor, scalars: &Tensor) -> Result<Vec<Tensor>, TorchError> {
+    let weights = network.weights_on(tch::Device::Cpu, Kind::Float)?;
+    Ok(Runner::new(network.graph.clone()).run(&weights, &channels_last(planes)?, scalars)?.into_tensors())
+}
+
+/// Reads the file at `path` as a reader of its format would, and returns its outputs in the graph's order.
 fn read_and_run(
     format: ExportFormat,
     path: &Path,
-    graph: &Graph,
+    network: &WeightedGraph,
     planes: &Tensor,
     scalars: &Tensor,
 ) -> Result<Vec<Tensor>, TorchError> {
@@ -339,15 +346,14 @@ fn read_and_run(
         }
         ExportFormat::Onnx => {
             let mut answers = onnx::Interpreter::read(path)?.run(&[("planes", planes), ("scalars", scalars)])?;
-            Ok(graph.outputs.iter().filter_map(|(output, _)| answers.remove(output.name())).collect())
+            Ok(network.graph.outputs.iter().filter_map(|(output, _)| answers.remove(output.name())).collect())
         }
         ExportFormat::Safetensors | ExportFormat::Npz => {
-            let mut read = graph.clone_structure();
-            read.weights = match format {
-                ExportFormat::Npz => read_npz(path, graph)?,
-                _ => read_safetensors(path, graph)?,
+            let weights = match format {
+                ExportFormat::Npz => read_npz(path, network)?,
+                _ => read_safetensors(path, network)?,
             };
-            for ((name, written), (_, read)) in graph.weights.iter().zip(&read.weights) {
+            for ((name, written), read) in network.named_weights().zip(&weights) {
                 let bits = |tensor| -> Result<Vec<u32>, TorchError> {
                     Ok(files::entries(tensor)?.into_iter().map(f32::to_bits).collect())
                 };
@@ -355,27 +361,27 @@ fn read_and_run(
                     return Err(TorchError::other(format!("weight '{name}' does not come back as it was written")));
                 }
             }
-            Runner::new(&read, tch::Device::Cpu, Kind::Float)?.run(&channels_last(planes)?, scalars)
+            run(&WeightedGraph { graph: network.graph.clone(), weights }, planes, scalars)
         }
     }
 }
 
-fn read_safetensors(path: &Path, graph: &Graph) -> Result<Vec<(String, Tensor)>, TorchError> {
+fn read_safetensors(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchError> {
     let file = files::read(path, WEIGHTS, WEIGHTS_VERSION).map_err(|error| TorchError::other(error.to_string()))?;
-    let weight = |(name, _): &(String, Tensor)| match file.tensors.get(name) {
-        Some(tensor) => Ok((name.clone(), tensor.shallow_clone())),
+    let weight = |(name, _): (&str, &Tensor)| match file.tensors.get(name) {
+        Some(tensor) => Ok(tensor.shallow_clone()),
         None => Err(TorchError::other(format!("weight '{name}' is missing"))),
     };
-    graph.weights.iter().map(weight).collect()
+    network.named_weights().map(weight).collect()
 }
 
-fn read_npz(path: &Path, graph: &Graph) -> Result<Vec<(String, Tensor)>, TorchError> {
-    let weight = |(name, tensor): &(String, Tensor)| {
+fn read_npz(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchError> {
+    let weight = |(name, tensor): (&str, &Tensor)| {
         let (shape, entries) =
             read_array::<f32>(path, name, tensor.numel()).map_err(|error| TorchError::other(error.to_string()))?;
-        Ok((name.clone(), Tensor::f_from_slice(&entries)?.f_view(shape.as_slice())?))
+        Ok(Tensor::f_from_slice(&entries)?.f_view(shape.as_slice())?)
     };
-    graph.weights.iter().map(weight).collect()
+    network.named_weights().map(weight).collect()
 }
 
 #[cfg(test)]
@@ -450,8 +456,7 @@ mod tests {
             let path = folder.path().join(format.extension());
             let bytes = other.to_bytes(format, &other.exported_graph().unwrap()).unwrap();
             std::fs::write(&path, &bytes).unwrap();
-            let expected = Runner::new(&graph, tch::Device::Cpu, Kind::Float).unwrap();
-            let expected = expected.run(&channels_last(&planes).unwrap(), &scalars).unwrap();
+            let expected = run(&graph, &planes, &scalars).unwrap();
             let is_seen = match read_and_run(format, &path, &graph, &planes, &scalars) {
                 Ok(found) => largest_difference(&expected[0], &found[0]).unwrap() > EXPORT_TOLERANCE,
                 Err(_) => true,

@@ -1,8 +1,7 @@
-//! Files of tensors: written beside and renamed, read with every doubt.
+//! Files of tensors. They are written atomically and checked when they are read.
 //!
-//! The format is safetensors: the length of the header (8 bytes, little end first), the header (JSON:
-//! name, type, shape and place of each tensor, and our description under `__metadata__`), the entries.
-//! What is written depends on the content alone, so equal content gives equal files.
+//! The format is safetensors: the length of the header (8 bytes, little end first), the header (JSON: name, type, shape
+//! and offsets of each tensor, and metadata under `__metadata__`), the entries. Equal content gives equal files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,18 +13,18 @@ use tch::{Kind, Tensor};
 
 use crate::error::{FileError, TorchError};
 
-/// Key under which a file says what it is.
+/// Metadata key of the kind of file.
 const KIND_KEY: &str = "format";
-/// Key under which a file says in which version of that.
+/// Metadata key of the version of that kind.
 const VERSION_KEY: &str = "format_version";
-/// A header longer than this is no header of ours, in bytes.
+/// Longest header that is read, in bytes.
 const HEADER_BYTES_MAX: u64 = 16 << 20;
 
-/// What a file holds: our description, by key, and tensors by name.
+/// The content of a file: metadata by key, tensors by name.
 #[derive(Debug)]
 pub(crate) struct TensorFile {
     pub(crate) metadata: BTreeMap<String, String>,
-    /// In the order of their names.
+    /// Sorted by name.
     pub(crate) tensors: BTreeMap<String, Tensor>,
 }
 
@@ -75,7 +74,7 @@ pub(crate) fn entries(tensor: &Tensor) -> Result<Vec<f32>, TorchError> {
     Ok(entries)
 }
 
-/// Returns the bytes of a file with this description and these tensors (`f32`).
+/// Returns the bytes of a file with this metadata and these tensors (`f32`).
 pub(crate) fn to_bytes(
     kind: &str,
     version: u32,
@@ -104,23 +103,23 @@ pub(crate) fn to_bytes(
     Ok(bytes)
 }
 
-/// What a safetensors file says of itself before its entries.
+/// The header of a safetensors file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorFileHeader {
-    /// What it says about itself, by key: `format` and `format_version` among them if the file is ours.
+    /// Metadata by key; files of this program have `format` and `format_version`.
     pub metadata: BTreeMap<String, String>,
-    /// Name and shape of every tensor, in the order of their names.
+    /// Name and shape of every tensor, sorted by name.
     pub tensors: Vec<(String, Vec<usize>)>,
-    /// Bytes of the whole file.
+    /// Size of the whole file, in bytes.
     pub file_bytes: u64,
 }
 
 impl TensorFileHeader {
-    /// Reads the header of any safetensors file, and nothing else of it.
+    /// Reads the header of any safetensors file.
     ///
     /// # Errors
     /// [`FileError::Io`] when the system refuses, [`FileError::NotSafetensors`] when it is no such file or is
-    /// cut off.
+    /// truncated.
     pub fn read(path: &Path) -> Result<TensorFileHeader, FileError> {
         /// One tensor of a header.
         #[derive(serde::Deserialize)]
@@ -140,7 +139,7 @@ impl TensorFileHeader {
         Ok(TensorFileHeader { metadata, tensors, file_bytes })
     }
 
-    /// Returns what the file says it is, as `latrunculi model`; `None` for files of other programs.
+    /// Returns the kind of file, as `latrunculi model`; `None` for files of other programs.
     #[must_use]
     pub fn kind(&self) -> Option<&str> {
         self.metadata.get(KIND_KEY).map(String::as_str)
@@ -156,12 +155,12 @@ impl TensorFileHeader {
     }
 }
 
-/// Opens a safetensors file and reads its header, whose length stands before it; the file has the length that
-/// the header announces, which is returned last.
+/// Opens a safetensors file and reads its header with the eight bytes before it. Checks that the file has the length
+/// that the header implies, and returns that length last.
 fn open(path: &Path) -> Result<(File, Vec<u8>, u64), FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), attempt: "reading it", source };
     let broken = |reason: String| FileError::NotSafetensors { path: path.to_owned(), reason };
-    // Looked at before it is opened: a pipe would keep us waiting.
+    // Checked before it is opened: opening a pipe would block.
     let about = fs::metadata(path).map_err(io)?;
     if !about.is_file() {
         return Err(broken("it is no file".to_owned()));
@@ -191,7 +190,7 @@ fn open(path: &Path) -> Result<(File, Vec<u8>, u64), FileError> {
     Ok((file, bytes, about.len()))
 }
 
-/// Reads a file that says it is a `kind` in `version`, all tensors `f32` and finite, onto the processor.
+/// Reads a file of a kind and version, whose tensors must be `f32` and finite, onto the processor.
 pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<TensorFile, FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), attempt: "reading it", source };
     let broken = |reason: String| FileError::NotSafetensors { path: path.to_owned(), reason };

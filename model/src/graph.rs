@@ -1,22 +1,41 @@
-//! The network for play, as a list of operations over constant weights.
+//! The network: its operations, its weights by name, its outputs.
 //!
-//! One list serves inference (run here, operation by operation) and every export format (printed by
-//! its writer), so that what is exported is what plays.
+//! A residual trunk without normalisation of activations. The weights of its convolutions are standardised
+//! (each output channel's weights are shifted to mean 0 and scaled to length 1) and have a learnt gain per
+//! channel; the second gain of each block starts at 0. No output depends on the rest of the batch or on
+//! statistics of the training, so inference computes the same function as training, with the
+//! standardisation done once.
 //!
-//! Legend as in `network.rs`.
+//! Source: Brock, De, Smith 2021, "Characterizing signal propagation to close the performance gap in
+//! unnormalized ResNets" (arXiv 2101.08692), equation 4.
+//!
+//! The scalars become a bias of every channel of the first convolution. The policy is a map from x to: each
+//! square has a query as from-square and a key as to-square, and their dot product is the logit. Placing a
+//! man, placing a dux, removing and choosing a victim have one query each, made of the pooled features, with
+//! the same keys; stop and pass come from the pooled features alone. No layer depends on the size of the board.
+//!
+//! Training has three more heads over the same features: whether the piece on a square survives the game, the
+//! opponent's next decision (a policy over all actions, because the legal ones are not known), and the turns
+//! that are left.
+//!
+//! Source: Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 3.5, for survival (ownership there)
+//! and the opponent's policy.
+//!
+//! This is the only definition of the network. [`crate::runner`] runs it in training and in play, `export` writes
+//! it in every format, [`crate::weights`] makes its weights of the parameters.
+//!
+//! Legend: `B` positions, `P` planes, `S` scalars, `H` ranks, `W` files, `A` = H·W squares, `C`
+//! channels, `D` policy channels, `V` value channels, `K` value hidden.
 
 use serde::Serialize;
-use tch::{Kind, Tensor};
 
-use crate::config::Pooling;
-use crate::error::TorchError;
-use crate::network::{Network, Weights};
-use latrunculi_engine::encoding::Shape;
+use crate::config::{NetworkConfig, Pooling};
+use latrunculi_data::Shape;
 
-/// Names a value: the place of the operation that makes it.
-pub(crate) type Value = usize;
-/// Names a weight by its place in [`Graph::weights`].
-pub(crate) type Weight = usize;
+/// Index of a value: that of the operation that makes it.
+pub(crate) type ValueIndex = usize;
+/// Index of a weight in [`Graph::weights`].
+pub(crate) type WeightIndex = usize;
 
 /// One operation. Its serialised form stands in the description of exported files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,50 +46,53 @@ pub(crate) enum Op {
     /// The input `[B, S]`.
     Scalars,
     /// Convolution of `[B, I, H, W]` by `[O, I, 3, 3]` plus `[O]`; the board keeps its size.
-    Convolution { input: Value, weight: Weight, bias: Weight },
+    Convolution { input: ValueIndex, weight: WeightIndex, bias: WeightIndex },
     /// `[…, I]` by the transpose of `[O, I]`, plus `[O]` if there is a bias.
-    Linear { input: Value, weight: Weight, bias: Option<Weight> },
+    Linear { input: ValueIndex, weight: WeightIndex, bias: Option<WeightIndex> },
     /// Sum of two values of one shape.
-    Add { left: Value, right: Value },
+    Add { left: ValueIndex, right: ValueIndex },
     /// `[B, C, H, W]` plus `[B, C]` on every square.
-    AddBias { board: Value, bias: Value },
+    AddBias { board: ValueIndex, bias: ValueIndex },
     /// `[B, C, H, W]` times `[B, C]` on every square.
-    Scale { board: Value, factor: Value },
+    Scale { board: ValueIndex, factor: ValueIndex },
     /// Maximum with 0.
-    Relu { input: Value },
+    Relu { input: ValueIndex },
     /// Logistic function.
-    Sigmoid { input: Value },
+    Sigmoid { input: ValueIndex },
     /// Hyperbolic tangent.
-    Tanh { input: Value },
+    Tanh { input: ValueIndex },
     /// Softmax over dimension 1.
-    Softmax { input: Value },
+    Softmax { input: ValueIndex },
     /// Mean over the board: `[B, C, H, W]` to `[B, C]`.
-    Mean { board: Value },
+    Mean { board: ValueIndex },
     /// Maximum over the board: `[B, C, H, W]` to `[B, C]`.
-    Max { board: Value },
+    Max { board: ValueIndex },
     /// Joins along dimension 1.
-    Concat { inputs: Vec<Value> },
+    Concat { inputs: Vec<ValueIndex> },
     /// `len` entries of dimension `dim`, from `start`.
-    Slice { input: Value, dim: i64, start: i64, len: i64 },
+    Slice { input: ValueIndex, dim: i64, start: i64, len: i64 },
     /// Mean over the squares: `[B, A, C]` to `[B, C]`.
-    MeanSquares { squares: Value },
+    MeanSquares { squares: ValueIndex },
     /// Maximum over the squares: `[B, A, C]` to `[B, C]`.
-    MaxSquares { squares: Value },
+    MaxSquares { squares: ValueIndex },
     /// `[B, C, H, W]` to `[B, A, C]`.
-    Squares { board: Value },
+    Squares { board: ValueIndex },
     /// Exchanges dimensions 1 and 2.
-    Transpose { input: Value },
+    Transpose { input: ValueIndex },
     /// Gives every dimension but the first a new size.
-    Reshape { input: Value, size: Vec<i64> },
+    Reshape { input: ValueIndex, size: Vec<i64> },
     /// Matrix products `[B, N, D]` by `[B, D, M]`.
-    Product { left: Value, right: Value },
-    /// From here on in `f32`, whatever the precision before.
-    Float { input: Value },
+    Product { left: ValueIndex, right: ValueIndex },
+    /// Divided by the square root of `len`, for dot products of `len` terms. Only in training: in play the
+    /// weights are divided.
+    DivideByRoot { input: ValueIndex, len: i64 },
+    /// `f32` from here on, whatever the precision before.
+    Float { input: ValueIndex },
 }
 
 impl Op {
     /// Returns the values that this operation reads.
-    pub(crate) fn inputs(&self) -> Vec<Value> {
+    pub(crate) fn inputs(&self) -> Vec<ValueIndex> {
         match self {
             Op::Planes | Op::Scalars => Vec::new(),
             Op::Convolution { input, .. }
@@ -82,6 +104,7 @@ impl Op {
             | Op::Slice { input, .. }
             | Op::Transpose { input }
             | Op::Reshape { input, .. }
+            | Op::DivideByRoot { input, .. }
             | Op::Float { input }
             | Op::Mean { board: input }
             | Op::Max { board: input }
@@ -95,40 +118,39 @@ impl Op {
         }
     }
 
-    /// Tells whether the value has memory of its own, that is, is no view of another.
-    fn makes_memory(&self) -> bool {
+    /// Tells whether the memory of the result may be reused by an operation that reads it last: it is no view, and
+    /// the gradient of this operation is not made of its result.
+    pub(crate) fn may_be_overwritten(&self) -> bool {
         matches!(
             self,
-            Op::Convolution { .. }
-                | Op::Linear { .. }
-                | Op::Add { .. }
-                | Op::AddBias { .. }
-                | Op::Scale { .. }
-                | Op::Relu { .. }
-                | Op::Mean { .. }
-                | Op::Max { .. }
-                | Op::MeanSquares { .. }
-                | Op::MaxSquares { .. }
-                | Op::Product { .. }
+            Op::Convolution { .. } | Op::Linear { .. } | Op::Add { .. } | Op::AddBias { .. } | Op::Scale { .. }
         )
     }
 }
 
-/// What a graph gives, by name in exported files.
+/// An output, by name in exported files. All are `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// `[B, A, A]`
+    /// `[B, A, A]`: logit of moving from the first square to the second
     ActionMap,
-    /// `[B, 4, A]`
+    /// `[B, 4, A]`: logit of placing a man, placing a dux, removing, choosing as victim, per square
     SquareLogits,
-    /// `[B, 2]`
+    /// `[B, 2]`: logit of stop and of pass
     StopPass,
-    /// `[B, 3]`, probabilities
-    WinDrawLoss,
-    /// `[B]`, in `(-1, 1)`
-    Margin,
-    /// `[B, policy_len]`: the three kinds of logits joined, as the contract of the encoding has them
+    /// `[B, policy_len]`: the three kinds of logits joined, in the order of the policy vector
     PolicyLogits,
+    /// `[B, 3]`: logits of win, draw, loss for the player to act
+    WinDrawLossLogits,
+    /// `[B, 3]`: their probabilities
+    WinDrawLoss,
+    /// `[B]`: final margin for the player to act, in `(-1, 1)`
+    Margin,
+    /// `[B, A]`: logit that the piece on the square is on the board when the game ends
+    Survival,
+    /// `[B, policy_len]`: logits of the opponent's next decision
+    OpponentPolicy,
+    /// `[B]`: `ln(1 + turns left)`
+    MovesLeft,
 }
 
 impl Output {
@@ -138,9 +160,13 @@ impl Output {
             Output::ActionMap => "action_map",
             Output::SquareLogits => "square_logits",
             Output::StopPass => "stop_pass",
+            Output::PolicyLogits => "policy_logits",
+            Output::WinDrawLossLogits => "win_draw_loss_logits",
             Output::WinDrawLoss => "win_draw_loss",
             Output::Margin => "margin",
-            Output::PolicyLogits => "policy_logits",
+            Output::Survival => "survival",
+            Output::OpponentPolicy => "opponent_policy",
+            Output::MovesLeft => "moves_left",
         }
     }
 
@@ -151,64 +177,128 @@ impl Output {
             Output::ActionMap => vec![area, area],
             Output::SquareLogits => vec![4, area],
             Output::StopPass => vec![2],
-            Output::WinDrawLoss => vec![3],
-            Output::Margin => Vec::new(),
-            Output::PolicyLogits => vec![shape.policy_len()],
+            Output::WinDrawLossLogits | Output::WinDrawLoss => vec![3],
+            Output::Margin | Output::MovesLeft => Vec::new(),
+            Output::PolicyLogits | Output::OpponentPolicy => vec![shape.policy_len()],
+            Output::Survival => vec![area],
         }
     }
 }
 
-/// Operations, each after those it reads from; the weights they use; what comes out.
-#[derive(Debug)]
+/// What a graph is made for; it decides the outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GraphUse {
+    /// Action map, square logits, stop and pass, win-draw-loss, margin.
+    Play,
+    /// Policy logits, win-draw-loss, margin.
+    Export,
+    /// As for play with logits of win, draw, loss; the heads that only training has where `extra_heads` is set.
+    Training { extra_heads: bool },
+}
+
+/// Which weights of the network a weight belongs to. Those of one part are made of the parameters together and
+/// have the same kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WeightPart {
+    /// `[C, P, 3, 3]`
+    Stem,
+    /// `[C]`
+    StemBias,
+    /// `[C, S]`
+    Scalars,
+    /// Two per block: `[C, C, 3, 3]`
+    Trunk,
+    /// Two per block: `[C]`
+    TrunkBias,
+    /// One per pooled block: `[C, 2C]` for a global bias, `[C/4, C]` for squeeze and excitation
+    PoolIn,
+    /// Squeeze and excitation, one per pooled block: `[C/4]`
+    PoolInBias,
+    /// Squeeze and excitation, one per pooled block: `[2C, C/4]`
+    PoolOut,
+    /// Squeeze and excitation, one per pooled block: `[2C]`
+    PoolOutBias,
+    /// From-squares, to-squares, value features: `[2D + V, C]`
+    Head,
+    /// `[2D + V]`
+    HeadBias,
+    /// `[K, 2V]`
+    ValueHidden,
+    /// `[K]`
+    ValueHiddenBias,
+    /// Win, draw, loss; margin; stop, pass; four queries: `[6 + 4D, K]`
+    Last,
+    /// `[6 + 4D]`
+    LastBias,
+    /// Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
+    TrainingSquares,
+    /// `[1 + 2D]`
+    TrainingSquaresBias,
+    /// Moves left; stop, pass and four queries of the opponent's policy: `[3 + 4D, K]`
+    TrainingLast,
+    /// `[3 + 4D]`
+    TrainingLastBias,
+}
+
+/// A weight of a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GraphWeight {
+    /// Its name in exported files.
+    pub(crate) name: String,
+    pub(crate) part: WeightPart,
+    /// Its index within the part.
+    pub(crate) index: usize,
+    /// Whether it is `f32` in every precision.
+    pub(crate) is_float: bool,
+}
+
+/// Operations, each after those it reads from; the weights they use; the outputs.
+#[derive(Clone, Debug)]
 pub(crate) struct Graph {
     pub(crate) shape: Shape,
     pub(crate) ops: Vec<Op>,
-    /// Name and `f32` tensor on the processor, in the order and memory layout of their shape.
-    pub(crate) weights: Vec<(String, Tensor)>,
-    pub(crate) outputs: Vec<(Output, Value)>,
+    pub(crate) weights: Vec<GraphWeight>,
+    pub(crate) outputs: Vec<(Output, ValueIndex)>,
+    /// For each value whether it is `f32` in every precision.
+    is_float: Vec<bool>,
 }
 
 impl Graph {
-    /// Makes the graph of a network, its weights standardised once and for all.
-    pub(crate) fn of(network: &Network) -> Result<Graph, TorchError> {
-        let (config, shape) = (network.config(), network.shape());
-        let parameters = network.parameters.f_to_device(tch::Device::Cpu)?;
-        let weights = tch::no_grad(|| Weights::new(config, shape, &network.layout, &parameters, Kind::Float))?;
-        let mut graph = Graph { shape: *shape, ops: Vec::new(), weights: Vec::new(), outputs: Vec::new() };
-
+    /// Builds the network for a use.
+    pub(crate) fn new(config: &NetworkConfig, shape: &Shape, graph_use: GraphUse) -> Graph {
+        let mut graph =
+            Graph { shape: *shape, ops: Vec::new(), weights: Vec::new(), outputs: Vec::new(), is_float: Vec::new() };
         let planes = graph.push(Op::Planes);
         let scalars = graph.push(Op::Scalars);
-        let mut trunk = graph.convolution("stem", planes, &weights.stem, &weights.stem_bias)?;
-        if let Some(weight) = &weights.scalars {
-            let bias = graph.linear("stem.scalars", scalars, weight, None)?;
+        let mut trunk = graph.convolution("stem", planes, WeightPart::Stem, WeightPart::StemBias, 0);
+        if shape.scalars > 0 {
+            let bias = graph.linear("stem.scalars", scalars, WeightPart::Scalars, None, 0);
             trunk = graph.push(Op::AddBias { board: trunk, bias });
         }
         trunk = graph.push(Op::Relu { input: trunk });
         let mut pooled = 0;
         for block in 0..config.blocks {
-            let (name, index) = (format!("blocks.{block}"), 2 * block);
-            let first = format!("{name}.conv1");
-            let inner = graph.convolution(&first, trunk, &weights.trunk[index], &weights.trunk_bias[index])?;
+            let name = format!("blocks.{block}");
+            let (weight, bias) = (WeightPart::Trunk, WeightPart::TrunkBias);
+            let inner = graph.convolution(&format!("{name}.conv1"), trunk, weight, bias, 2 * block);
             let inner = graph.push(Op::Relu { input: inner });
-            let second = format!("{name}.conv2");
-            let (weight, bias) = (&weights.trunk[index + 1], &weights.trunk_bias[index + 1]);
-            let mut branch = graph.convolution(&second, inner, weight, bias)?;
+            let mut branch = graph.convolution(&format!("{name}.conv2"), inner, weight, bias, 2 * block + 1);
             if config.is_pooled(block) {
                 match config.pooling {
                     Pooling::None => {}
                     Pooling::GlobalBias => {
                         let summary = graph.pool(inner);
-                        let bias = graph.linear(&format!("{name}.global"), summary, &weights.pool_in[pooled], None)?;
+                        let bias = graph.linear(&format!("{name}.global"), summary, WeightPart::PoolIn, None, pooled);
                         branch = graph.push(Op::AddBias { board: branch, bias });
                     }
                     Pooling::SqueezeExcitation => {
                         let channels = config.channels as i64;
                         let mean = graph.push(Op::Mean { board: branch });
-                        let (weight, bias) = (&weights.pool_in[pooled], &weights.pool_in_bias[pooled]);
-                        let squeezed = graph.linear(&format!("{name}.squeeze"), mean, weight, Some(bias))?;
+                        let (weight, bias) = (WeightPart::PoolIn, Some(WeightPart::PoolInBias));
+                        let squeezed = graph.linear(&format!("{name}.squeeze"), mean, weight, bias, pooled);
                         let squeezed = graph.push(Op::Relu { input: squeezed });
-                        let (weight, bias) = (&weights.pool_out[pooled], &weights.pool_out_bias[pooled]);
-                        let excited = graph.linear(&format!("{name}.excite"), squeezed, weight, Some(bias))?;
+                        let (weight, bias) = (WeightPart::PoolOut, Some(WeightPart::PoolOutBias));
+                        let excited = graph.linear(&format!("{name}.excite"), squeezed, weight, bias, pooled);
                         let factor = graph.push(Op::Slice { input: excited, dim: 1, start: 0, len: channels });
                         let factor = graph.push(Op::Sigmoid { input: factor });
                         let bias = graph.push(Op::Slice { input: excited, dim: 1, start: channels, len: channels });
@@ -224,7 +314,7 @@ impl Graph {
 
         let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
         let squares = graph.push(Op::Squares { board: trunk });
-        let head = graph.linear("head", squares, &weights.head, Some(&weights.head_bias))?;
+        let head = graph.linear("head", squares, WeightPart::Head, Some(WeightPart::HeadBias), 0);
         let head = graph.push(Op::Float { input: head });
         let from = graph.push(Op::Slice { input: head, dim: 2, start: 0, len: keys });
         let to = graph.push(Op::Slice { input: head, dim: 2, start: keys, len: keys });
@@ -234,222 +324,121 @@ impl Graph {
         let mean = graph.push(Op::MeanSquares { squares: features });
         let max = graph.push(Op::MaxSquares { squares: features });
         let summary = graph.push(Op::Concat { inputs: vec![mean, max] });
-        let hidden = graph.linear("value.hidden", summary, &weights.summary, Some(&weights.summary_bias))?;
+        let hidden =
+            graph.linear("value.hidden", summary, WeightPart::ValueHidden, Some(WeightPart::ValueHiddenBias), 0);
         let hidden = graph.push(Op::Relu { input: hidden });
-        let last = graph.linear("last", hidden, &weights.last, Some(&weights.last_bias))?;
+        let last = graph.linear("last", hidden, WeightPart::Last, Some(WeightPart::LastBias), 0);
         let queries = graph.push(Op::Slice { input: last, dim: 1, start: 6, len: 4 * keys });
         let queries = graph.push(Op::Reshape { input: queries, size: vec![4, keys] });
 
         let action_map = graph.push(Op::Product { left: from, right: to });
         let square_logits = graph.push(Op::Product { left: queries, right: to });
         let stop_pass = graph.push(Op::Slice { input: last, dim: 1, start: 4, len: 2 });
-        let win_draw_loss = graph.push(Op::Slice { input: last, dim: 1, start: 0, len: 3 });
-        let win_draw_loss = graph.push(Op::Softmax { input: win_draw_loss });
+        let mut win_draw_loss =
+            (Output::WinDrawLossLogits, graph.push(Op::Slice { input: last, dim: 1, start: 0, len: 3 }));
+        if !matches!(graph_use, GraphUse::Training { .. }) {
+            win_draw_loss = (Output::WinDrawLoss, graph.push(Op::Softmax { input: win_draw_loss.1 }));
+        }
         let margin = graph.push(Op::Slice { input: last, dim: 1, start: 3, len: 1 });
         let margin = graph.push(Op::Tanh { input: margin });
-        let margin = graph.push(Op::Reshape { input: margin, size: Vec::new() });
+        let margin = (Output::Margin, graph.push(Op::Reshape { input: margin, size: Vec::new() }));
+        if graph_use == GraphUse::Export {
+            let policy = graph.policy_vector(action_map, square_logits, stop_pass);
+            graph.outputs = vec![(Output::PolicyLogits, policy), win_draw_loss, margin];
+            return graph;
+        }
         graph.outputs = vec![
             (Output::ActionMap, action_map),
             (Output::SquareLogits, square_logits),
             (Output::StopPass, stop_pass),
-            (Output::WinDrawLoss, win_draw_loss),
-            (Output::Margin, margin),
+            win_draw_loss,
+            margin,
         ];
-        Ok(graph)
+        if graph_use == (GraphUse::Training { extra_heads: true }) {
+            graph.extra_heads(keys, squares, hidden);
+        }
+        graph
     }
 
-    /// Returns this graph without its weights.
-    pub(crate) fn clone_structure(&self) -> Graph {
-        Graph { shape: self.shape, ops: self.ops.clone(), weights: Vec::new(), outputs: self.outputs.clone() }
+    /// Adds the heads that only training has. `squares` is `[B, A, C]`, `hidden` `[B, K]`.
+    fn extra_heads(&mut self, keys: i64, squares: ValueIndex, hidden: ValueIndex) {
+        let bias = Some(WeightPart::TrainingSquaresBias);
+        let squares = self.linear("training.squares", squares, WeightPart::TrainingSquares, bias, 0);
+        let squares = self.push(Op::Float { input: squares });
+        let last =
+            self.linear("training.last", hidden, WeightPart::TrainingLast, Some(WeightPart::TrainingLastBias), 0);
+        let from = self.push(Op::Slice { input: squares, dim: 2, start: 1, len: keys });
+        let from = self.push(Op::DivideByRoot { input: from, len: keys });
+        let to = self.push(Op::Slice { input: squares, dim: 2, start: 1 + keys, len: keys });
+        let to = self.push(Op::Transpose { input: to });
+        let action_map = self.push(Op::Product { left: from, right: to });
+        let queries = self.push(Op::Slice { input: last, dim: 1, start: 3, len: 4 * keys });
+        let queries = self.push(Op::Reshape { input: queries, size: vec![4, keys] });
+        let square_logits = self.push(Op::Product { left: queries, right: to });
+        let stop_pass = self.push(Op::Slice { input: last, dim: 1, start: 1, len: 2 });
+        let opponent_policy = self.policy_vector(action_map, square_logits, stop_pass);
+        let survival = self.push(Op::Slice { input: squares, dim: 2, start: 0, len: 1 });
+        let survival = self.push(Op::Reshape { input: survival, size: vec![self.shape.area() as i64] });
+        let moves_left = self.push(Op::Slice { input: last, dim: 1, start: 0, len: 1 });
+        let moves_left = self.push(Op::Reshape { input: moves_left, size: Vec::new() });
+        self.outputs.extend([
+            (Output::Survival, survival),
+            (Output::OpponentPolicy, opponent_policy),
+            (Output::MovesLeft, moves_left),
+        ]);
     }
 
-    /// Joins the three kinds of logits into the policy vector of exported files; the other outputs stay.
-    pub(crate) fn with_policy_vector(mut self) -> Graph {
+    /// Joins the three kinds of logits into the policy vector.
+    fn policy_vector(&mut self, map: ValueIndex, squares: ValueIndex, stop_pass: ValueIndex) -> ValueIndex {
         let area = self.shape.area() as i64;
-        let find = |wanted| self.outputs.iter().find(|(output, _)| *output == wanted).map_or(0, |&(_, value)| value);
-        let (map, squares, stop_pass) = (find(Output::ActionMap), find(Output::SquareLogits), find(Output::StopPass));
         let map = self.push(Op::Reshape { input: map, size: vec![area * area] });
         let squares = self.push(Op::Reshape { input: squares, size: vec![4 * area] });
-        let policy = self.push(Op::Concat { inputs: vec![map, squares, stop_pass] });
-        self.outputs
-            .retain(|(output, _)| !matches!(output, Output::ActionMap | Output::SquareLogits | Output::StopPass));
-        self.outputs.insert(0, (Output::PolicyLogits, policy));
-        self
+        self.push(Op::Concat { inputs: vec![map, squares, stop_pass] })
     }
 
-    fn push(&mut self, op: Op) -> Value {
-        self.ops.push(op);
-        self.ops.len() - 1
+    /// Mean and maximum over the board, joined.
+    fn pool(&mut self, board: ValueIndex) -> ValueIndex {
+        let mean = self.push(Op::Mean { board });
+        let max = self.push(Op::Max { board });
+        self.push(Op::Concat { inputs: vec![mean, max] })
     }
 
-    fn weight(&mut self, name: String, tensor: &Tensor) -> Result<Weight, TorchError> {
-        let tensor = tensor.detach().f_contiguous()?.copy();
-        self.weights.push((name, tensor));
-        Ok(self.weights.len() - 1)
-    }
-
-    fn convolution(&mut self, name: &str, input: Value, weight: &Tensor, bias: &Tensor) -> Result<Value, TorchError> {
-        let weight = self.weight(format!("{name}.weight"), weight)?;
-        let bias = self.weight(format!("{name}.bias"), bias)?;
-        Ok(self.push(Op::Convolution { input, weight, bias }))
+    fn convolution(
+        &mut self,
+        name: &str,
+        input: ValueIndex,
+        weight: WeightPart,
+        bias: WeightPart,
+        index: usize,
+    ) -> ValueIndex {
+        let weight = self.weight(format!("{name}.weight"), input, weight, index);
+        let bias = self.weight(format!("{name}.bias"), input, bias, index);
+        self.push(Op::Convolution { input, weight, bias })
     }
 
     fn linear(
         &mut self,
         name: &str,
-        input: Value,
-        weight: &Tensor,
-        bias: Option<&Tensor>,
-    ) -> Result<Value, TorchError> {
-        let weight = self.weight(format!("{name}.weight"), weight)?;
-        let bias = match bias {
-            Some(bias) => Some(self.weight(format!("{name}.bias"), bias)?),
-            None => None,
-        };
-        Ok(self.push(Op::Linear { input, weight, bias }))
+        input: ValueIndex,
+        weight: WeightPart,
+        bias: Option<WeightPart>,
+        index: usize,
+    ) -> ValueIndex {
+        let weight = self.weight(format!("{name}.weight"), input, weight, index);
+        let bias = bias.map(|bias| self.weight(format!("{name}.bias"), input, bias, index));
+        self.push(Op::Linear { input, weight, bias })
     }
 
-    fn pool(&mut self, board: Value) -> Value {
-        let mean = self.push(Op::Mean { board });
-        let max = self.push(Op::Max { board });
-        self.push(Op::Concat { inputs: vec![mean, max] })
-    }
-}
-
-/// A graph made ready to run: weights on a device in a kind, and when each value is read last.
-#[derive(Debug)]
-pub(crate) struct Runner {
-    ops: Vec<Op>,
-    weights: Vec<Tensor>,
-    outputs: Vec<Value>,
-    /// For each value the operation that reads it last; outputs are read after the last operation.
-    last_reads: Vec<usize>,
-}
-
-impl Runner {
-    /// Makes `graph` ready: what comes before [`Op::Float`] in `kind`, the rest in `f32`.
-    pub(crate) fn new(graph: &Graph, device: tch::Device, kind: Kind) -> Result<Runner, TorchError> {
-        let mut last_reads: Vec<usize> = (0..graph.ops.len()).collect();
-        let mut kinds = vec![Kind::Float; graph.weights.len()];
-        let mut in_float = vec![false; graph.ops.len()];
-        for (place, op) in graph.ops.iter().enumerate() {
-            for input in op.inputs() {
-                last_reads[input] = place;
-                in_float[place] |= in_float[input];
-            }
-            in_float[place] |= matches!(op, Op::Float { .. });
-            if let (Op::Convolution { weight, bias, .. }, false) = (op, in_float[place]) {
-                kinds[*weight] = kind;
-                kinds[*bias] = kind;
-            }
-            if let (Op::Linear { weight, bias, .. }, false) = (op, in_float[place]) {
-                kinds[*weight] = kind;
-                if let Some(bias) = bias {
-                    kinds[*bias] = kind;
-                }
-            }
-        }
-        let outputs: Vec<Value> = graph.outputs.iter().map(|&(_, value)| value).collect();
-        for &output in &outputs {
-            last_reads[output] = graph.ops.len();
-        }
-        let prepare = |(index, (_, tensor)): (usize, &(String, Tensor))| -> Result<Tensor, TorchError> {
-            let tensor = tensor.f_to_device(device)?.f_to_kind(kinds[index])?;
-            if tensor.dim() == 4 { channels_last(&tensor) } else { Ok(tensor.f_contiguous()?) }
-        };
-        let weights = graph.weights.iter().enumerate().map(prepare).collect::<Result<_, _>>()?;
-        Ok(Runner { ops: graph.ops.clone(), weights, outputs, last_reads })
+    /// Adds a weight that is applied to `input`.
+    fn weight(&mut self, name: String, input: ValueIndex, part: WeightPart, index: usize) -> WeightIndex {
+        self.weights.push(GraphWeight { name, part, index, is_float: self.is_float[input] });
+        self.weights.len() - 1
     }
 
-    /// Runs the operations.
-    ///
-    /// `planes` is `[B, P, H, W]` channels last in memory and `scalars` `[B, S]`, both in the runner's kind
-    /// and on its device. Returns the outputs in the graph's order, in `f32`.
-    pub(crate) fn run(&self, planes: &Tensor, scalars: &Tensor) -> Result<Vec<Tensor>, TorchError> {
-        const BOARD: &[i64] = &[2, 3];
-        let mut values: Vec<Option<Tensor>> = Vec::with_capacity(self.ops.len());
-        for (place, op) in self.ops.iter().enumerate() {
-            // A value that is not read again and owns its memory may be overwritten.
-            let spare = |value: Value| self.last_reads[value] == place && self.ops[value].makes_memory();
-            let read = |value: Value| values[value].as_ref().expect("a value lives until its last reader");
-            let made = match op {
-                Op::Planes => planes.shallow_clone(),
-                Op::Scalars => scalars.shallow_clone(),
-                Op::Convolution { input, weight, bias } => read(*input).f_conv2d(
-                    &self.weights[*weight],
-                    Some(&self.weights[*bias]),
-                    [1, 1],
-                    [1, 1],
-                    [1, 1],
-                    1,
-                )?,
-                Op::Linear { input, weight, bias } => {
-                    read(*input).f_linear(&self.weights[*weight], bias.map(|bias| &self.weights[bias]))?
-                }
-                Op::Add { left, right } if spare(*left) => read(*left).shallow_clone().f_add_(read(*right))?,
-                Op::Add { left, right } => read(*left).f_add(read(*right))?,
-                Op::AddBias { board, bias } => {
-                    let bias = read(*bias).f_unsqueeze(-1)?.f_unsqueeze(-1)?;
-                    if spare(*board) {
-                        read(*board).shallow_clone().f_add_(&bias)?
-                    } else {
-                        read(*board).f_add(&bias)?
-                    }
-                }
-                Op::Scale { board, factor } => {
-                    let factor = read(*factor).f_unsqueeze(-1)?.f_unsqueeze(-1)?;
-                    if spare(*board) {
-                        read(*board).shallow_clone().f_mul_(&factor)?
-                    } else {
-                        read(*board).f_mul(&factor)?
-                    }
-                }
-                Op::Relu { input } if spare(*input) => read(*input).shallow_clone().f_relu_()?,
-                Op::Relu { input } => read(*input).f_relu()?,
-                Op::Sigmoid { input } => read(*input).f_sigmoid()?,
-                Op::Tanh { input } => read(*input).f_tanh()?,
-                Op::Softmax { input } => read(*input).f_softmax(1, None)?,
-                Op::Mean { board } => read(*board).f_mean_dim(BOARD, false, None)?,
-                Op::Max { board } => maximum(read(*board))?,
-                Op::Concat { inputs } => {
-                    let inputs: Vec<&Tensor> = inputs.iter().map(|&input| read(input)).collect();
-                    Tensor::f_cat(&inputs, 1)?
-                }
-                Op::Slice { input, dim, start, len } => read(*input).f_narrow(*dim, *start, *len)?,
-                Op::MeanSquares { squares } => read(*squares).f_mean_dim(&[1_i64][..], false, None)?,
-                Op::MaxSquares { squares } => read(*squares).f_amax(&[1_i64][..], false)?,
-                Op::Squares { board } => read(*board).f_flatten(2, 3)?.f_transpose(1, 2)?,
-                Op::Transpose { input } => read(*input).f_transpose(1, 2)?,
-                Op::Reshape { input, size } => {
-                    let size: Vec<i64> = std::iter::once(-1).chain(size.iter().copied()).collect();
-                    read(*input).f_reshape(size.as_slice())?
-                }
-                Op::Product { left, right } => read(*left).f_bmm(read(*right))?,
-                Op::Float { input } => read(*input).f_to_kind(Kind::Float)?,
-            };
-            values.push(Some(made));
-            for input in op.inputs() {
-                if self.last_reads[input] == place {
-                    values[input] = None;
-                }
-            }
-        }
-        Ok(self.outputs.iter().map(|&output| values[output].as_ref().expect("outputs live").shallow_clone()).collect())
+    fn push(&mut self, op: Op) -> ValueIndex {
+        let is_float = matches!(op, Op::Float { .. }) || op.inputs().into_iter().any(|input| self.is_float[input]);
+        self.ops.push(op);
+        self.is_float.push(is_float);
+        self.ops.len() - 1
     }
-}
-
-/// Returns the maximum over the board: `[B, C, H, W]` to `[B, C]`.
-///
-/// In 16 bits libtorch's `amax` is ten times slower than its pooling, in 32 bits three times faster.
-pub(crate) fn maximum(board: &Tensor) -> Result<Tensor, TorchError> {
-    if board.f_kind()? == Kind::Float {
-        return Ok(board.f_amax(&[2_i64, 3][..], false)?);
-    }
-    let (_, _, ranks, files) = board.size4()?;
-    Ok(board.f_max_pool2d([ranks, files], [1, 1], [0, 0], [1, 1], false)?.f_flatten(1, 3)?)
-}
-
-/// Returns `[B, C, H, W]` with the same entries, channels last in memory.
-pub(crate) fn channels_last(tensor: &Tensor) -> Result<Tensor, TorchError> {
-    Ok(tensor.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])?)
 }

@@ -1,10 +1,10 @@
-//! Where each parameter lies in the one flat vector that holds them all.
+//! The positions of the parameters in the one flat vector that holds them all.
 //!
-//! One vector makes the optimiser, the average, clipping and the guard one operation each, and keeps
-//! their states in step by construction. Parameters that are computed on together lie together: all
-//! convolutions of the trunk are standardised at once.
+//! With one vector the optimiser, the average, clipping and the check for numbers that are not finite are one
+//! operation each. Parameters that are computed on together are next to each other: all convolutions of the trunk are
+//! standardised at once.
 //!
-//! Legend: `C` channels, `N` blocks, `M` blocks that learn about the whole board, `P` planes, `S`
+//! Legend: `C` channels, `N` blocks, `M` pooled blocks, `P` planes, `S`
 //! scalars, `D` policy channels, `V` value channels, `K` value hidden.
 
 use rand::SeedableRng;
@@ -12,9 +12,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::config::{NetworkConfig, Pooling};
-use latrunculi_engine::encoding::Shape;
+use latrunculi_data::Shape;
 
-/// How a parameter begins.
+/// The initial values of a parameter.
 #[derive(Clone, Copy, Debug)]
 enum Start {
     Zero,
@@ -29,11 +29,11 @@ enum Start {
 pub(crate) struct Parameter {
     /// Its name in files.
     pub(crate) name: String,
-    /// Its shape; convolutions are `[out, rank, file, in]`, which is how they lie in memory.
+    /// Its shape; convolutions are `[out, rank, file, in]`, their order in memory.
     pub(crate) shape: Vec<i64>,
-    /// Where it begins in the vector.
+    /// Index of its first entry in the vector.
     pub(crate) offset: i64,
-    /// Whether weight decay pulls it towards zero.
+    /// Whether weight decay applies.
     pub(crate) decays: bool,
     start: Start,
 }
@@ -45,15 +45,15 @@ impl Parameter {
     }
 }
 
-/// The parameters in order, and the groups in which the forward pass takes them.
+/// The parameters in order, and the groups in which the weights are made of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct ParameterLayout {
     pub(crate) parameters: Vec<Parameter>,
     /// Number of entries of each group, in the order of the groups.
     pub(crate) group_lens: Vec<i64>,
 }
 
-/// The groups into which the vector is cut, by place in [`Layout::group_lens`].
+/// The groups into which the vector is split, by index into [`ParameterLayout::group_lens`].
 pub(crate) mod group {
     /// `[C, 3, 3, P]`
     pub(crate) const STEM_WEIGHT: usize = 0;
@@ -84,63 +84,62 @@ pub(crate) mod group {
     /// `[D + V]`
     pub(crate) const TO_VALUE_BIAS: usize = 13;
     /// `[K, 2V]`
-    pub(crate) const SUMMARY_WEIGHT: usize = 14;
+    pub(crate) const VALUE_HIDDEN_WEIGHT: usize = 14;
     /// `[K]`
-    pub(crate) const SUMMARY_BIAS: usize = 15;
+    pub(crate) const VALUE_HIDDEN_BIAS: usize = 15;
     /// Win, draw, loss; margin; stop, pass; four queries: `[3 + 1 + 2 + 4D, K]`
     pub(crate) const LAST_WEIGHT: usize = 16;
     /// `[3 + 1 + 2 + 4D]`
     pub(crate) const LAST_BIAS: usize = 17;
-    /// Groups of a network that plays; those that follow are of training alone.
-    pub(crate) const COUNT_IN_PLAY: usize = 18;
-    /// Survival; from-squares and to-squares of the reply: `[1 + 2D, C]`
+    /// The first that only training has. Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
     pub(crate) const TRAINING_SQUARES_WEIGHT: usize = 18;
     /// `[1 + 2D]`
     pub(crate) const TRAINING_SQUARES_BIAS: usize = 19;
-    /// Turns left; stop, pass and four queries of the reply: `[1 + 2 + 4D, K]`
+    /// Moves left; stop, pass and four queries of the opponent's policy: `[1 + 2 + 4D, K]`
     pub(crate) const TRAINING_LAST_WEIGHT: usize = 20;
     /// `[1 + 2 + 4D]`
     pub(crate) const TRAINING_LAST_BIAS: usize = 21;
 }
 
-/// What a channel of squeeze and excitation is divided by.
+/// Squeeze and excitation has `C / SQUEEZE` squeezed channels.
 pub(crate) const SQUEEZE: usize = 4;
 
-impl Layout {
-    /// Lays out the parameters of a network that plays.
-    pub(crate) fn new(config: &NetworkConfig, shape: &Shape) -> Layout {
-        Layout::of_play(config, shape).layout
+impl ParameterLayout {
+    /// Returns the layout of a network for play.
+    pub(crate) fn new(config: &NetworkConfig, shape: &Shape) -> ParameterLayout {
+        ParameterLayout::of_play(config, shape).layout
     }
 
-    /// Lays out the parameters of a network in training: those of play, then those of the heads that only training
-    /// has, so that what plays is the beginning of the vector.
-    pub(crate) fn for_training(config: &NetworkConfig, shape: &Shape) -> Layout {
-        let mut builder = Layout::of_play(config, shape);
+    /// Returns the layout of a network in training: the parameters for play, then those of the heads that only training
+    /// has.
+    pub(crate) fn for_training(config: &NetworkConfig, shape: &Shape) -> ParameterLayout {
+        let mut builder = ParameterLayout::of_play(config, shape);
         let (keys, hidden) = (config.policy_channels, config.value_hidden);
         let head = (1.0 / config.channels as f64).sqrt();
         builder.add("training.survival.weight", &[1, config.channels], true, Start::Normal(0.3 * head));
-        builder.add("training.reply.from.weight", &[keys, config.channels], true, Start::Normal(0.3 * head));
-        builder.add("training.reply.to.weight", &[keys, config.channels], true, Start::Normal(head));
+        builder.add("training.opponent_policy.from.weight", &[keys, config.channels], true, Start::Normal(0.3 * head));
+        builder.add("training.opponent_policy.to.weight", &[keys, config.channels], true, Start::Normal(head));
         builder.end_group();
         builder.add("training.survival.bias", &[1], false, Start::Zero);
-        builder.add("training.reply.from.bias", &[keys], false, Start::Zero);
-        builder.add("training.reply.to.bias", &[keys], false, Start::Zero);
+        builder.add("training.opponent_policy.from.bias", &[keys], false, Start::Zero);
+        builder.add("training.opponent_policy.to.bias", &[keys], false, Start::Zero);
         builder.end_group();
         let last = Start::Normal(0.3 * (1.0 / hidden as f64).sqrt());
-        builder.add("training.turns_left.weight", &[1, hidden], true, last);
-        builder.add("training.reply.stop_pass.weight", &[2, hidden], true, last);
-        builder.add("training.reply.queries.weight", &[4 * keys, hidden], true, last);
+        builder.add("training.moves_left.weight", &[1, hidden], true, last);
+        builder.add("training.opponent_policy.stop_pass.weight", &[2, hidden], true, last);
+        builder.add("training.opponent_policy.queries.weight", &[4 * keys, hidden], true, last);
         builder.end_group();
-        // A game has some fifty turns more.
-        builder.add("training.turns_left.bias", &[1], false, Start::Constant(4.0));
-        builder.add("training.reply.stop_pass.bias", &[2], false, Start::Zero);
-        builder.add("training.reply.queries.bias", &[4 * keys], false, Start::Zero);
+        // A game has about fifty more turns.
+        builder.add("training.moves_left.bias", &[1], false, Start::Constant(4.0));
+        builder.add("training.opponent_policy.stop_pass.bias", &[2], false, Start::Zero);
+        builder.add("training.opponent_policy.queries.bias", &[4 * keys], false, Start::Zero);
         builder.end_group();
         builder.layout
     }
 
     fn of_play(config: &NetworkConfig, shape: &Shape) -> Builder {
-        let mut builder = Builder { layout: Layout { parameters: Vec::new(), group_lens: Vec::new() }, offset: 0 };
+        let mut builder =
+            Builder { layout: ParameterLayout { parameters: Vec::new(), group_lens: Vec::new() }, offset: 0 };
         let channels = config.channels;
         let convolutions = || (0..config.blocks).flat_map(|block| (1..=2).map(move |half| (block, half)));
         let pooled = || (0..config.blocks).filter(|&block| config.is_pooled(block));
@@ -164,8 +163,8 @@ impl Layout {
         }
         builder.end_group();
         for (block, half) in convolutions() {
-            // The factor keeps the variance through a ReLU (Brock et al. 2021, section 3); a second gain of
-            // zero lets every block begin as the identity.
+            // The factor keeps the variance through a ReLU (Brock et al. 2021, section 3); with a second gain of zero
+            // every block starts as the identity.
             let start = if half == 1 { Start::Constant(1.7128585) } else { Start::Zero };
             builder.add(&format!("blocks.{block}.conv{half}.gain"), &[channels], false, start);
         }
@@ -245,7 +244,7 @@ impl Layout {
         self.group_lens.iter().sum()
     }
 
-    /// Returns a fresh vector `[len]`; the same for the same seed on every machine.
+    /// Returns the initial vector `[len]`; the same for the same seed on every machine.
     pub(crate) fn start_values(&self, seed: u64) -> Vec<f32> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut values = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
@@ -264,7 +263,7 @@ impl Layout {
         values
     }
 
-    /// Returns a vector `[len]` of 1 where weight decay acts and 0 elsewhere.
+    /// Returns a vector `[len]`: 1 where weight decay applies, else 0.
     pub(crate) fn decay_mask(&self) -> Vec<f32> {
         let mut mask = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
         for parameter in &self.parameters {
@@ -276,7 +275,7 @@ impl Layout {
 }
 
 struct Builder {
-    layout: Layout,
+    layout: ParameterLayout,
     offset: i64,
 }
 

@@ -1,11 +1,10 @@
 //! The policy/value network on libtorch: inference, training step, checkpoint, export.
 //!
-//! This is the only crate that names libtorch (`tch`); what it takes and gives are plain vectors.
+//! This is the only crate that uses libtorch (`tch`); its interface is plain vectors.
 
 mod actions;
 pub mod config;
 pub mod device;
-pub mod encoding;
 pub mod error;
 pub mod evaluator;
 pub mod export;
@@ -15,21 +14,24 @@ pub mod inference;
 mod layout;
 pub mod model_file;
 pub mod network;
+pub mod precision;
+mod runner;
 #[doc(hidden)]
 pub mod testing;
 pub mod training;
+mod weights;
 
 #[cfg(test)]
 mod tests;
 
 pub use config::{NetworkConfig, Pooling};
 pub use device::{Device, DeviceChoice};
-pub use encoding::{EncodedBatch, EncodedPositions, EncodingNames};
-pub use error::{BatchError, DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
+pub use error::{DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
 pub use evaluator::NetEvaluator;
 pub use export::{ExportFormat, ExportReport, ExportSample, read_exported, verify_check_data};
 pub use files::TensorFileHeader;
-pub use inference::{Answers, InferenceNetwork, Precision, PrecisionMeasurement};
+pub use inference::{Answers, InferenceNetwork};
 pub use model_file::{MeasuredMargin, Measurement, Model, ModelHistory, ModelInfo};
 pub use network::Network;
-pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters, TrainingPrecision};
+pub use precision::{Precision, PrecisionChoice, PrecisionDifference, choose_precision};
+pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters};

@@ -1,5 +1,4 @@
-//! The model file: weights and everything that a player needs to use them; and the checkpoint of a
-//! training.
+//! The model file, which holds the weights and everything else that play needs, and the checkpoint of a training.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,45 +8,49 @@ use tch::Tensor;
 
 use crate::config::NetworkConfig;
 use crate::device::Device;
-use crate::encoding::EncodingNames;
 use crate::error::FileError;
 use crate::files::{self, TensorFile};
-use crate::layout::Layout;
+use crate::layout::ParameterLayout;
 use crate::network::Network;
 use crate::training::{Trainer, TrainingConfig, TrainingCounters};
-use latrunculi_engine::encoding::{ENCODING_VERSION, Shape};
+use latrunculi_data::EncodingNames;
+use latrunculi_data::{ENCODING_VERSION, Shape};
 use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
 
 const MODEL: &str = "latrunculi model";
 const MODEL_VERSION: u32 = 1;
 const CHECKPOINT: &str = "latrunculi checkpoint";
 const CHECKPOINT_VERSION: u32 = 2;
-/// Under which a file says for which [`ENCODING_VERSION`] its weights are.
+/// Metadata key of the [`ENCODING_VERSION`] of the weights.
 const ENCODING: &str = "encoding";
-/// That of files of before they said it.
-const ENCODING_UNSAID: u32 = 2;
+/// The version of files without that key.
+const ENCODING_DEFAULT: u32 = 2;
 
-/// What a model file says about its network besides the weights and their shape.
+/// What a model file says about its network apart from weights and sizes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelInfo {
     /// Name of the ruleset it was trained on.
     pub ruleset: String,
-    /// That ruleset in full, as TOML, so that the file is enough to play.
+    /// That ruleset in full, as TOML, so that play needs no other file.
     pub ruleset_text: String,
-    /// What its planes and scalars mean.
+    /// Names of its planes and scalars.
     pub encoding: EncodingNames,
-    /// How far it was trained.
+    /// Progress of the training.
     pub training: TrainingCounters,
-    /// How it was made and what was measured of it; empty in files of before there was one.
+    /// How it was made and its measured strength; empty in older files.
     #[serde(default)]
     pub history: ModelHistory,
-    /// Whatever else is known, by name.
+    /// The search settings of the run that trained it, as in `[selfplay.search]` of its configuration; absent where they
+    /// are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<serde_json::Value>,
+    /// Other information, by name.
     #[serde(default)]
     pub notes: BTreeMap<String, serde_json::Value>,
 }
 
-/// How a model was made and what was measured of it. What is not known is absent.
+/// How a model was made and its measured strength. What is not known is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelHistory {
@@ -57,23 +60,23 @@ pub struct ModelHistory {
     pub commit: Option<String>,
     /// Seed of the run.
     pub seed: Option<u64>,
-    /// Generations of games that it learnt from, those of the teacher included.
+    /// Generations of games that it was trained on, those of the teacher included.
     pub generations: Option<u64>,
-    /// Games of them.
+    /// Games of these generations.
     pub games: Option<u64>,
     /// Samples of these games.
     pub samples: Option<u64>,
-    /// Its scores against fixed opponents.
+    /// Scores against fixed opponents.
     pub strength: Vec<Measurement>,
-    /// The score of whoever begins where it plays itself.
+    /// Score of the first player in self-play.
     pub first_player: Option<Measurement>,
 }
 
-/// A score in games that were played, a draw counting one half.
+/// A score over games, a draw counting one half.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measurement {
-    /// What was played: the opponent and the simulations of the network.
+    /// Opponent and simulations of the network.
     pub what: String,
     /// Games won.
     pub wins: u64,
@@ -85,7 +88,7 @@ pub struct Measurement {
     pub score: f64,
     /// Lower end of the 95 % interval.
     pub lower: f64,
-    /// Its upper end.
+    /// Upper end.
     pub upper: f64,
     /// The material margin at the end of the games, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,8 +97,8 @@ pub struct Measurement {
     pub command: String,
 }
 
-/// How many men the network had more than its opponent at the end of games, as a share in `[-1, 1]` of those that a side
-/// begins with.
+/// Men of the network minus men of its opponent at the end of games, as a fraction in `[-1, 1]` of those that a side
+/// starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredMargin {
@@ -103,15 +106,15 @@ pub struct MeasuredMargin {
     pub mean: f64,
     /// Lower end of its 95 % interval.
     pub lower: f64,
-    /// Its upper end.
+    /// Upper end.
     pub upper: f64,
 }
 
 impl Measurement {
-    /// Returns it with six decimals, which say all there is to say and come back from JSON as they were.
+    /// Rounds every number to six decimals, so that JSON preserves it exactly.
     #[must_use]
     pub fn rounded(self) -> Measurement {
-        let round = |share: f64| (share * 1e6).round() / 1e6;
+        let round = |number: f64| (number * 1e6).round() / 1e6;
         let margin = self.margin.map(|MeasuredMargin { mean, lower, upper }| MeasuredMargin {
             mean: round(mean),
             lower: round(lower),
@@ -123,27 +126,27 @@ impl Measurement {
 }
 
 impl ModelInfo {
-    /// Returns the rules that the file carries.
+    /// Returns the rules in the file.
     ///
     /// # Errors
-    /// [`RulesetFileError`] with every fault of the ruleset's text.
+    /// [`RulesetFileError`] with every error in the ruleset's text.
     pub fn rules(&self) -> Result<Rules, RulesetFileError> {
         let file = RulesetFile::parse(&self.ruleset_text, &presets::file, presets::NAMES)?;
-        Ok(Rules::new(&file.ruleset).expect("what was read from a file can be played"))
+        Ok(Rules::new(&file.ruleset).expect("a parsed ruleset is valid"))
     }
 }
 
-/// A network and what is known about it.
+/// A network with information about it.
 #[derive(Debug)]
 pub struct Model {
     /// The network, with the weights that play.
     pub network: Network,
-    /// What is known about it.
+    /// Information about it.
     pub info: ModelInfo,
 }
 
 impl Model {
-    /// Writes this model to `path`, beside and renamed; a file that is there is replaced.
+    /// Writes this model to `path`, atomically; an existing file is replaced.
     ///
     /// # Errors
     /// [`FileError::Io`] when the system refuses, [`FileError::Torch`] when the device fails.
@@ -176,12 +179,15 @@ impl Model {
     }
 }
 
-/// The four vectors of a checkpoint, by the beginning of their tensors' names.
+/// The four vectors of a checkpoint, by the prefix of their tensors' names.
 const PARTS: [&str; 4] = ["parameters/", "average/", "first_moment/", "second_moment/"];
+/// Old and new parts of tensors' names; checkpoints with the old ones are read.
+const RENAMED_TENSORS: [(&str, &str); 2] =
+    [("/training.reply.", "/training.opponent_policy."), ("/training.turns_left.", "/training.moves_left.")];
 
 impl Trainer {
-    /// Writes everything that the next step depends on to `path`, beside and renamed. `extra` is the
-    /// caller's own state, given back by [`Trainer::load`].
+    /// Writes everything that the next step depends on to `path`, atomically. `extra` is the caller's own state, which
+    /// [`Trainer::load`] returns.
     ///
     /// # Errors
     /// [`FileError::Io`] when the system refuses, [`FileError::Torch`] when the device fails.
@@ -206,15 +212,20 @@ impl Trainer {
         files::write_whole(path, &bytes)
     }
 
-    /// Reads a checkpoint from `path` onto `device`, with the caller's own state. The next step is the one
-    /// that would have followed.
+    /// Reads a checkpoint from `path` onto `device`, with the caller's own state. The training continues as if it had
+    /// not been interrupted.
     ///
     /// # Errors
     /// [`FileError`]: what is wrong with the file, with its name.
     pub fn load(path: &Path, device: Device) -> Result<(Trainer, String), FileError> {
-        let file = files::read(path, CHECKPOINT, CHECKPOINT_VERSION)?;
+        let mut file = files::read(path, CHECKPOINT, CHECKPOINT_VERSION)?;
+        let renamed = |(name, tensor): (String, Tensor)| {
+            let renames = RENAMED_TENSORS.iter();
+            (renames.fold(name, |name, (old, new)| name.replacen(old, new, 1)), tensor)
+        };
+        file.tensors = file.tensors.into_iter().map(renamed).collect();
         let (network_config, shape, _) = described(&file, path)?;
-        let layout = Layout::for_training(&network_config, &shape);
+        let layout = ParameterLayout::for_training(&network_config, &shape);
         let config: TrainingConfig = file.described(path, "training")?;
         let counters: TrainingCounters = file.described(path, "counters")?;
         check_names(&file, path, &layout, &PARTS)?;
@@ -236,7 +247,7 @@ impl Trainer {
     }
 }
 
-/// A [`Shape`] as files have it.
+/// A [`Shape`] in a file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoredShape {
@@ -270,20 +281,21 @@ fn describe(config: &NetworkConfig, shape: &Shape) -> BTreeMap<String, String> {
     ])
 }
 
-fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, Shape, Layout), FileError> {
-    let encoding = if file.metadata.contains_key(ENCODING) { file.described(path, ENCODING)? } else { ENCODING_UNSAID };
+fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, Shape, ParameterLayout), FileError> {
+    let encoding =
+        if file.metadata.contains_key(ENCODING) { file.described(path, ENCODING)? } else { ENCODING_DEFAULT };
     if encoding != ENCODING_VERSION {
         return Err(FileError::Encoding { path: path.to_owned() });
     }
     let config: NetworkConfig = file.described(path, "network")?;
     let shape = file.described::<StoredShape>(path, "shape")?.shape();
     config.validate(&shape).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
-    let layout = Layout::new(&config, &shape);
+    let layout = ParameterLayout::new(&config, &shape);
     Ok((config, shape, layout))
 }
 
-/// Refuses tensors that the network does not have.
-fn check_names(file: &TensorFile, path: &Path, layout: &Layout, parts: &[&str]) -> Result<(), FileError> {
+/// Returns an error when the file has a tensor that the network does not have.
+fn check_names(file: &TensorFile, path: &Path, layout: &ParameterLayout, parts: &[&str]) -> Result<(), FileError> {
     let known = |name: &str| {
         parts.iter().any(|part| {
             name.strip_prefix(part).is_some_and(|name| layout.parameters.iter().any(|known| known.name == name))
@@ -294,13 +306,13 @@ fn check_names(file: &TensorFile, path: &Path, layout: &Layout, parts: &[&str]) 
         Some(name) => Err(FileError::Tensor {
             path: path.to_owned(),
             name: name.clone(),
-            reason: "the network that is described has no such tensor".to_owned(),
+            reason: "the network of this size has no such tensor".to_owned(),
         }),
     }
 }
 
 /// Joins the tensors whose names begin with `part` into the one vector, `[len] f32`.
-fn gather(file: &TensorFile, path: &Path, layout: &Layout, part: &str) -> Result<Tensor, FileError> {
+fn gather(file: &TensorFile, path: &Path, layout: &ParameterLayout, part: &str) -> Result<Tensor, FileError> {
     let mut pieces = Vec::with_capacity(layout.parameters.len());
     for parameter in &layout.parameters {
         let name = format!("{part}{}", parameter.name);
@@ -326,7 +338,8 @@ mod tests {
     }
 
     fn model() -> Model {
-        let info = ModelInfo { ruleset: "bell".to_owned(), ..ModelInfo::default() };
+        let search = Some(serde_json::json!({ "draw_value": 0.0 }));
+        let info = ModelInfo { ruleset: "bell".to_owned(), search, ..ModelInfo::default() };
         Model { network: trained(Pooling::GlobalBias).averaged_network().unwrap(), info }
     }
 

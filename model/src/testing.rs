@@ -1,10 +1,10 @@
 //! Made-up batches for tests and measurements.
 
 use crate::inference::sample_inputs;
-use latrunculi_engine::encoding::{Shape, TrainingBatch};
+use latrunculi_data::{Shape, TrainingBatch};
 
-/// Returns `count` made-up positions with about `actions` actions each and targets that follow from what
-/// is on the board, so that they can be learnt. The same each time.
+/// Returns `count` made-up positions with about `actions` actions each and targets that depend on the planes, so that
+/// they can be learnt. The same each time.
 #[must_use]
 pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBatch {
     let (planes, scalars) = sample_inputs(shape, count);
@@ -16,7 +16,7 @@ pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBat
         let count_in = |plane: usize| board[(plane % shape.planes) * area..][..area].iter().sum::<f32>();
         let margin = ((count_in(0) - count_in(1)) / 4.0).clamp(-1.0, 1.0);
         let legal = 1 + (actions + position) % (actions + 3);
-        let mut wishes = Vec::with_capacity(legal);
+        let mut preferences = Vec::with_capacity(legal);
         for index in 0..legal {
             let mixed = (position * 31 + index * 97) % (area * area);
             let pair = match index % 7 {
@@ -24,8 +24,8 @@ pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBat
                 6 => [mixed as u32, (area * area + 3 * area + mixed % area) as u32],
                 _ => [mixed as u32, none],
             };
-            // Moves that leave a stone of plane 0 are wished for.
-            wishes.push(0.05 + board[mixed / area]);
+            // Moves from a stone of plane 0 are preferred.
+            preferences.push(0.05 + board[mixed / area]);
             batch.action_indices.push(pair);
         }
         let last = *batch.action_indices.last().unwrap_or(&[0, none]);
@@ -33,8 +33,8 @@ pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBat
             batch.action_indices.pop();
             batch.action_indices.push([none - 1 - (position % 2) as u32, none]);
         }
-        let total: f32 = wishes.iter().sum();
-        batch.policy.extend(wishes.iter().map(|wish| wish / total));
+        let total: f32 = preferences.iter().sum();
+        batch.policy.extend(preferences.iter().map(|preference| preference / total));
         batch.action_offsets.push(batch.action_indices.len() as u32);
         let (win, loss) = if margin > 0.0 { (0.8, 0.1) } else { (0.1, 0.8) };
         batch.win_draw_loss.push([win, 0.1, loss]);
@@ -46,10 +46,8 @@ pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBat
             (false, false) => -1.0,
         }));
         let answered = (0..area).find(|&square| at(2, square));
-        batch.reply_indices.extend(answered.map(|square| (square * area + (square + 1) % area) as u32));
-        batch.reply_policy.extend(answered.map(|_| 1.0));
-        batch.reply_offsets.push(batch.reply_indices.len() as u32);
-        batch.turns_left.push(3.0 + margin);
+        batch.opponent_policy.push(answered.map(|square| ((square * area + (square + 1) % area) as u32, 1.0)));
+        batch.moves_left.push(3.0 + margin);
     }
     batch
 }

@@ -1,14 +1,14 @@
-//! Laws of the network, on made-up positions.
+//! Tests of the network on made-up positions.
 
-use latrunculi_engine::encoding::{Shape, TrainingBatch};
+use latrunculi_data::{EncodedBatch, Shape, TrainingBatch};
 use tch::{Kind, Tensor};
 
-use crate::graph::channels_last;
-use crate::network::{Outputs, Weights, forward};
+use crate::graph::{Graph, GraphUse, Output};
+use crate::runner::{Outputs, Runner, channels_last};
 use crate::testing::made_up_batch;
+use crate::weights::make_weights;
 use crate::{
-    Answers, Device, EncodedBatch, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, TrainError, Trainer,
-    TrainingConfig, TrainingPrecision,
+    Answers, Device, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, TrainError, Trainer, TrainingConfig,
 };
 
 pub(crate) const SHAPE: Shape = Shape { files: 6, ranks: 5, planes: 7, scalars: 3 };
@@ -26,12 +26,7 @@ pub(crate) fn config(pooling: Pooling) -> NetworkConfig {
 }
 
 pub(crate) fn settings() -> TrainingConfig {
-    TrainingConfig {
-        precision: TrainingPrecision::F32,
-        warmup_steps: 10,
-        learning_rate: 5e-3,
-        ..TrainingConfig::default()
-    }
+    TrainingConfig { precision: Precision::F32, warmup_steps: 10, learning_rate: 5e-3, ..TrainingConfig::default() }
 }
 
 /// A network whose every part does something: a few steps away from its start.
@@ -63,8 +58,9 @@ fn unfolded(network: &Network, batch: &TrainingBatch) -> Outputs {
     let planes =
         Tensor::from_slice(&batch.planes).view([size, shape.planes as i64, shape.ranks as i64, shape.files as i64]);
     let scalars = Tensor::from_slice(&batch.scalars).view([size, shape.scalars as i64]);
-    let weights = Weights::new(network.config(), shape, &network.layout, &network.parameters, Kind::Float).unwrap();
-    forward(network.config(), &weights, &channels_last(&planes).unwrap(), &scalars).unwrap().0
+    let graph = Graph::new(network.config(), shape, GraphUse::Training { extra_heads: false });
+    let weights = make_weights(&graph, network.config(), &network.layout, &network.parameters, Kind::Float).unwrap();
+    Runner::new(graph).run(&weights, &channels_last(&planes).unwrap(), &scalars).unwrap()
 }
 
 #[test]
@@ -75,12 +71,13 @@ fn what_plays_is_what_is_trained() {
         let trained = unfolded(&network, &batch);
         let copy = InferenceNetwork::new(&network, Device::CPU, Precision::F32).unwrap();
         let played = tch::no_grad(|| copy.forward(&batch.planes, &batch.scalars, 9)).unwrap();
-        assert!(trained.action_map.abs().max().double_value(&[]) > 0.1, "the test sees something");
-        assert!(largest_difference(&trained.action_map, &played.action_map) < 1e-4);
-        assert!(largest_difference(&trained.square_logits, &played.square_logits) < 1e-4);
-        assert!(largest_difference(&trained.stop_pass, &played.stop_pass) < 1e-4);
-        assert!(largest_difference(&trained.win_draw_loss.softmax(1, None), &played.win_draw_loss) < 1e-5);
-        assert!(largest_difference(&trained.margin, &played.margin) < 1e-5);
+        assert!(trained.get(Output::ActionMap).abs().max().double_value(&[]) > 0.1, "the test sees something");
+        assert!(largest_difference(trained.get(Output::ActionMap), played.get(Output::ActionMap)) < 1e-4);
+        assert!(largest_difference(trained.get(Output::SquareLogits), played.get(Output::SquareLogits)) < 1e-4);
+        assert!(largest_difference(trained.get(Output::StopPass), played.get(Output::StopPass)) < 1e-4);
+        let probabilities = trained.get(Output::WinDrawLossLogits).softmax(1, None);
+        assert!(largest_difference(&probabilities, played.get(Output::WinDrawLoss)) < 1e-5);
+        assert!(largest_difference(trained.get(Output::Margin), played.get(Output::Margin)) < 1e-5);
     }
 }
 
@@ -130,7 +127,7 @@ fn sixteen_bits_answer_nearly_the_same() {
 
 #[test]
 fn one_batch_can_be_learnt_by_heart() {
-    for precision in [TrainingPrecision::F32, TrainingPrecision::Bf16] {
+    for precision in [Precision::F32, Precision::Bf16] {
         let network = Network::new(&config(Pooling::GlobalBias), &SHAPE, 1, Device::CPU).unwrap();
         let mut trainer = Trainer::new(&network, &TrainingConfig { precision, ..settings() }).unwrap();
         let batch = made_up_batch(&SHAPE, 24, 10);
@@ -144,8 +141,8 @@ fn one_batch_can_be_learnt_by_heart() {
         assert!(last.value < 0.7 && first.value > 0.8, "{precision:?} value {first:?} {last:?}");
         assert!(last.margin < 0.2 * first.margin, "{precision:?} margin {first:?} {last:?}");
         assert!(last.survival < 0.5 * first.survival, "{precision:?} survival {first:?} {last:?}");
-        assert!(last.reply < 0.5 * first.reply, "{precision:?} reply {first:?} {last:?}");
-        assert!(last.turns_left < 0.2 * first.turns_left, "{precision:?} turns left {first:?} {last:?}");
+        assert!(last.opponent_policy < 0.5 * first.opponent_policy, "{precision:?} reply {first:?} {last:?}");
+        assert!(last.moves_left < 0.2 * first.moves_left, "{precision:?} turns left {first:?} {last:?}");
         let averaged = trainer.evaluate(&batch).unwrap();
         assert!(averaged.loss < first.loss, "the average learns too");
     }
@@ -160,11 +157,12 @@ fn the_same_seed_gives_the_same_weights() {
 #[test]
 fn heads_of_training_can_be_switched_off_and_never_play() {
     let network = Network::new(&config(Pooling::GlobalBias), &SHAPE, 3, Device::CPU).unwrap();
-    let off = TrainingConfig { survival_weight: 0.0, reply_weight: 0.0, turns_left_weight: 0.0, ..settings() };
+    let off =
+        TrainingConfig { survival_weight: 0.0, opponent_policy_weight: 0.0, moves_left_weight: 0.0, ..settings() };
     let mut trainer = Trainer::new(&network, &off).unwrap();
     let batch = made_up_batch(&SHAPE, 32, 10);
     let report = trainer.step(&batch, 0.0).unwrap();
-    assert_eq!((report.survival, report.reply, report.turns_left), (0.0, 0.0, 0.0));
+    assert_eq!((report.survival, report.opponent_policy, report.moves_left), (0.0, 0.0, 0.0));
     let expected = report.policy + 1.5 * report.value + 0.25 * report.margin;
     assert!((report.loss - expected).abs() < 1e-5);
     assert_eq!(trainer.network().unwrap().parameter_count(), network.parameter_count());
@@ -174,16 +172,14 @@ fn heads_of_training_can_be_switched_off_and_never_play() {
 }
 
 #[test]
-fn replies_and_survivors_that_are_not_known_cost_nothing() {
+fn unknown_survival_and_opponent_policy_add_no_loss() {
     let network = Network::new(&config(Pooling::None), &SHAPE, 3, Device::CPU).unwrap();
     let mut trainer = Trainer::new(&network, &settings()).unwrap();
     let mut batch = made_up_batch(&SHAPE, 8, 10);
     batch.survival.fill(-1.0);
-    batch.reply_offsets.fill(0);
-    batch.reply_indices.clear();
-    batch.reply_policy.clear();
+    batch.opponent_policy.forget();
     let report = trainer.step(&batch, 0.0).unwrap();
-    assert_eq!((report.survival, report.reply), (0.0, 0.0));
+    assert_eq!((report.survival, report.opponent_policy), (0.0, 0.0));
 }
 
 #[test]
@@ -198,13 +194,26 @@ fn a_step_that_finds_nan_changes_nothing() {
 }
 
 #[test]
+fn a_step_reports_whether_its_gradient_was_clipped() {
+    let batch = made_up_batch(&SHAPE, 16, 10);
+    let clipped = |gradient_norm_max| {
+        let mut trainer = trained(Pooling::None);
+        trainer.set_config(&TrainingConfig { gradient_norm_max, ..settings() }).unwrap();
+        let report = trainer.step(&batch, 0.0).unwrap();
+        assert!(report.gradient_norm > 1e-3);
+        report.clipped
+    };
+    assert_eq!((clipped(1e-3), clipped(1e6)), (1.0, 0.0));
+}
+
+#[test]
 fn batches_that_do_not_fit_are_refused() {
     let mut trainer = trained(Pooling::None);
     let good = made_up_batch(&SHAPE, 8, 10);
     let broken: [fn(&mut TrainingBatch); 10] = [
         |batch| _ = batch.survival.pop(),
-        |batch| batch.reply_indices[0] = u32::MAX,
-        |batch| batch.reply_offsets[1] = 10_000,
+        |batch| batch.opponent_policy.indices[0] = u32::MAX,
+        |batch| batch.opponent_policy.offsets[1] = 10_000,
         |batch| batch.shape.files += 1,
         |batch| _ = batch.planes.pop(),
         |batch| _ = batch.scalars.pop(),

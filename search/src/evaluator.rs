@@ -1,8 +1,8 @@
-//! What search asks of a network, or of whatever stands in for one.
+//! The interface between search and a network or another evaluator.
 
 use crate::game::Game;
 
-/// An opinion on one position.
+/// The evaluation of one position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
     /// One logit per legal action, in the order of [`Game::legal_actions`]; any common offset.
@@ -12,7 +12,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Returns the expected result in `[-1, 1]` for the player to act, a draw being worth `draw_value`.
+    /// Returns the expected result in `[-1, 1]` for the player to act, with a draw counted as `draw_value`.
     #[must_use]
     pub fn value(&self, draw_value: f32) -> f32 {
         let [win, draw, loss] = self.win_draw_loss;
@@ -20,7 +20,7 @@ impl Evaluation {
     }
 }
 
-/// Why an evaluation could not be given.
+/// Why an evaluation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
     /// The device that computes failed; no partial answer was returned.
@@ -30,7 +30,7 @@ pub enum EvalError {
 
 /// Answers a batch of positions.
 pub trait Evaluator<G: Game> {
-    /// Writes an opinion on each of `games` into the entry of `evaluations` at the same place.
+    /// Writes the evaluation of `games[i]` to `evaluations[i]`.
     ///
     /// `games` holds `B >= 1` unfinished games of one ruleset; `legal_actions[i]` are the legal actions of
     /// `games[i]`. `evaluations` has `B` entries, whose vectors are cleared and refilled so that their

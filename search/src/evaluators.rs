@@ -1,6 +1,4 @@
-//! Evaluators that need no network, and a cache for any.
-
-use std::num::NonZeroUsize;
+//! Evaluators that need no network.
 
 use latrunculi_engine::Player;
 use rand::RngExt;
@@ -9,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::evaluator::{EvalError, Evaluation, Evaluator};
 use crate::game::Game;
 
-/// Knows nothing: every action is as likely, win and loss balance.
+/// Uniform policy; win and loss have equal probability.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uniform;
 
@@ -33,7 +31,7 @@ fn write_uniform(action_count: usize, evaluation: &mut Evaluation) {
     evaluation.policy_logits.resize(action_count, 0.0);
 }
 
-/// Judges a position by playing it out at random; its policy is uniform.
+/// Evaluates a position by random playouts; the policy is uniform.
 ///
 /// Source: Coulom 2006, "Efficient selectivity and backup operators in Monte-Carlo tree search".
 #[derive(Clone, Debug)]
@@ -57,7 +55,7 @@ impl<G: Game> Rollouts<G> {
         Rollouts { rng, rollouts, plies_max, scratch: None, actions: Vec::new() }
     }
 
-    /// Plays `game` out; returns the winner, if anybody won in time.
+    /// Plays `game` to its end at random; returns the winner, `None` for a draw or a game that is too long.
     fn play_out(&mut self, game: &G) -> Option<Player> {
         let scratch = self.scratch.get_or_insert_with(|| game.clone());
         scratch.clone_from(game);
@@ -94,107 +92,6 @@ impl<G: Game> Evaluator<G> for Rollouts<G> {
         }
         Ok(())
     }
-}
-
-/// Remembers the answers of another evaluator.
-///
-/// Keyed by [`Game::full_key`], so by everything that an evaluator can see. A table of fixed size in which a
-/// newer answer takes the place of an older one with the same slot; to be cleared when the evaluator
-/// behind it changes.
-#[derive(Clone, Debug)]
-pub struct Cache<E> {
-    inner: E,
-    slots: Vec<Slot>,
-    hits: u64,
-    misses: u64,
-    missing: Vec<usize>,
-    answers: Vec<Evaluation>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Slot {
-    key: u64,
-    /// An empty policy marks an empty slot.
-    evaluation: Evaluation,
-}
-
-impl<E> Cache<E> {
-    /// Wraps `inner` by a cache of `slots` answers, rounded up to a power of two.
-    #[must_use]
-    pub fn new(inner: E, slots: NonZeroUsize) -> Cache<E> {
-        let slots = vec![Slot::default(); slots.get().next_power_of_two()];
-        Cache { inner, slots, hits: 0, misses: 0, missing: Vec::new(), answers: Vec::new() }
-    }
-
-    /// Forgets all answers.
-    pub fn clear(&mut self) {
-        for slot in &mut self.slots {
-            slot.evaluation.policy_logits.clear();
-        }
-    }
-
-    /// Returns how many positions were answered from memory, and how many were not.
-    #[must_use]
-    pub fn hits_and_misses(&self) -> (u64, u64) {
-        (self.hits, self.misses)
-    }
-
-    /// Returns the evaluator behind the cache. Clear the cache after changing it.
-    pub fn inner_mut(&mut self) -> &mut E {
-        &mut self.inner
-    }
-
-    fn slot_index(&self, key: u64) -> usize {
-        key as usize & (self.slots.len() - 1)
-    }
-}
-
-impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<E> {
-    fn evaluate(
-        &mut self,
-        games: &[&G],
-        legal_actions: &[&[G::Action]],
-        evaluations: &mut [Evaluation],
-    ) -> Result<(), EvalError> {
-        self.missing.clear();
-        for (index, (game, actions)) in games.iter().zip(legal_actions).enumerate() {
-            let key = game.full_key();
-            let slot = &self.slots[self.slot_index(key)];
-            if slot.key == key && slot.evaluation.policy_logits.len() == actions.len() {
-                copy(&slot.evaluation, &mut evaluations[index]);
-            } else {
-                self.missing.push(index);
-            }
-        }
-        self.hits += (games.len() - self.missing.len()) as u64;
-        self.misses += self.missing.len() as u64;
-        if self.missing.is_empty() {
-            return Ok(());
-        }
-        if self.answers.len() < self.missing.len() {
-            self.answers.resize_with(self.missing.len(), Evaluation::default);
-        }
-        let missing_games: Vec<&G> = self.missing.iter().map(|&index| games[index]).collect();
-        let missing_actions: Vec<&[G::Action]> = self.missing.iter().map(|&index| legal_actions[index]).collect();
-        let answers = &mut self.answers[..self.missing.len()];
-        self.inner.evaluate(&missing_games, &missing_actions, answers)?;
-        for position in 0..self.missing.len() {
-            let index = self.missing[position];
-            let key = games[index].full_key();
-            let slot_index = self.slot_index(key);
-            let slot = &mut self.slots[slot_index];
-            slot.key = key;
-            copy(&self.answers[position], &mut slot.evaluation);
-            copy(&self.answers[position], &mut evaluations[index]);
-        }
-        Ok(())
-    }
-}
-
-fn copy(from: &Evaluation, to: &mut Evaluation) {
-    to.policy_logits.clear();
-    to.policy_logits.extend_from_slice(&from.policy_logits);
-    to.win_draw_loss = from.win_draw_loss;
 }
 
 impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {

@@ -1,4 +1,4 @@
-//! The exact value of small games, by looking at every position that can arise.
+//! The exact value of small games by exhaustive search.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,23 @@ use latrunculi_engine::Player;
 
 use crate::game::Game;
 
-/// The values of all positions that have been looked at, kept for the next question.
+/// An exhaustive search that keeps the values of all positions searched so far.
 ///
-/// Positions are told apart by [`Game::full_key`], so the game must end by what that key holds: turns
-/// without a capture, repetition, passes. A cap on the number of turns is not in it and must never be reached
-/// within the search.
+/// Positions are identified by [`Game::full_key`], so the game must end by what that key covers: turns without a
+/// capture, repetition, passes. A cap on the number of turns is not in the key and must not be reached in the search.
 #[derive(Clone, Debug, Default)]
 pub struct Exhaustive {
     values: HashMap<u64, i8>,
 }
 
 impl Exhaustive {
-    /// Begins without knowing anything.
+    /// Creates a search without any known position.
     #[must_use]
     pub fn new() -> Exhaustive {
         Exhaustive::default()
     }
 
-    /// Returns the number of positions known.
+    /// Returns the number of positions with a known value.
     #[must_use]
     pub fn positions(&self) -> usize {
         self.values.len()
@@ -45,8 +44,8 @@ impl Exhaustive {
             return None;
         }
         let is_first = game.player_to_act() == Player::First;
-        let wish = if is_first { 1 } else { -1 };
-        let mut best = -wish;
+        let target = if is_first { 1 } else { -1 };
+        let mut best = -target;
         let mut actions = Vec::new();
         game.legal_actions(&mut actions);
         let mut after = game.clone();
@@ -55,7 +54,7 @@ impl Exhaustive {
             after.play(action);
             let value = self.value(&after, positions_max)?;
             best = if is_first { best.max(value) } else { best.min(value) };
-            if best == wish {
+            if best == target {
                 break;
             }
         }

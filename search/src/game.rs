@@ -45,10 +45,10 @@ pub trait Game: Clone {
     /// such an end must not be proven under [`Game::position_key`].
     fn outcome_is_positional(&self) -> bool;
 
-    /// Returns for how many actions from here the history surely does not matter.
+    /// Returns a number of actions from here within which the history does not matter.
     ///
-    /// A lower bound: nothing that [`Game::position_key`] leaves out (repetition, turns without a capture,
-    /// shuttle record, ply cap) can end the game or change the legal actions within the next so many
-    /// actions. 0 when nothing is known; `u32::MAX` when the game has no such rule.
+    /// A lower bound: within so many actions nothing that [`Game::position_key`] leaves out (repetition, turns without a
+    /// capture, shuttle record, ply cap) can end the game or change the legal actions. 0 when unknown; `u32::MAX` when
+    /// the game has no such rule.
     fn history_free_plies(&self) -> u32;
 }

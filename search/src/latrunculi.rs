@@ -1,4 +1,4 @@
-//! Latrunculi as the searches see it: the [`Game`] trait for [`GameState`], and alpha-beta's judgement.
+//! Latrunculi for the searches: the [`Game`] trait for [`GameState`], and alpha-beta's static evaluation.
 
 mod board;
 mod features;
@@ -51,8 +51,8 @@ impl Game for GameState {
         GameState::outcome_is_positional(self)
     }
 
-    /// Bounds from the counters and from how often any position has stood: a position comes back after four
-    /// turns at the earliest, and any capture clears the record.
+    /// Bounds from the counters and the number of repetitions: a position comes back after four turns at the earliest,
+    /// and any capture clears the history.
     fn history_free_plies(&self) -> u32 {
         let position = self.position();
         let end = &self.rules().ruleset().end;

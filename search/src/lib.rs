@@ -14,12 +14,11 @@ pub use evaluator::{EvalError, Evaluation, Evaluator};
 pub use game::Game;
 pub use stop::StopSignal;
 
-/// Stands for how the searches of this crate choose, so that nobody mixes their games with those of another version:
-/// ledgers of games and the folders of studies hold it.
+/// Version of the searches' behaviour. Ledgers of games and study folders store it, so that games of different versions
+/// do not mix.
 ///
-/// To be raised with every change of the code after which a search may, in some position and within the same limits,
-/// choose another action, spend another effort or tell another value: of alpha-beta and its features, of the tree
-/// searches, of the playouts, of what agents ask of them. The weights of alpha-beta's features are told apart by
-/// themselves ([`latrunculi::Weights::numbers`]). A test holds what version 1 of alpha-beta finds, and fails where that
-/// changes.
+/// Raise it with every change after which a search may, in some position and within the same limits, choose another
+/// action, spend other nodes or simulations, or return another value: alpha-beta and its features, the tree searches,
+/// the playouts, the agents' settings for them. Changed weights of the features need no new version: ledgers store
+/// [`latrunculi::Weights::numbers`] themselves. A golden test fails when alpha-beta's results change.
 pub const SEARCH_VERSION: u32 = 1;

@@ -1,10 +1,11 @@
-//! A wish, from outside, that a search ends early.
+//! A cancellation flag for searches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A wish that a search ends early with the best that it has found, shared between threads: a clone is the
-/// same signal.
+/// A cancellation flag shared between threads; a clone is the same flag.
+///
+/// A search that sees it raised ends early with the best action found so far.
 ///
 /// # Examples
 /// ```
@@ -20,17 +21,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct StopSignal(Arc<AtomicBool>);
 
 impl StopSignal {
-    /// Wishes that the search ends.
+    /// Raises the flag: searches end.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the wish back.
+    /// Lowers the flag again.
     pub fn lower(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Tells whether the search is to end.
+    /// Tells whether the flag is raised.
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)

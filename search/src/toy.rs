@@ -190,7 +190,7 @@ impl Heuristic<TreeGame> for TreeHeuristic {
         game.node().evaluation
     }
 
-    fn gain(&self, _game: &TreeGame, _action: usize) -> i32 {
+    fn capture_gain(&self, _game: &TreeGame, _action: usize) -> i32 {
         0
     }
 
@@ -284,7 +284,7 @@ impl Heuristic<TicTacToe> for OpenLines {
         10 * (open(Player::First) - open(Player::Second))
     }
 
-    fn gain(&self, _game: &TicTacToe, action: u8) -> i32 {
+    fn capture_gain(&self, _game: &TicTacToe, action: u8) -> i32 {
         // The centre first, then the corners: an ordering to try, not a truth.
         if action == 4 { 20 } else { 0 }
     }
@@ -419,7 +419,7 @@ impl Heuristic<NimTurns> for StoneParity {
         if game.player == Player::First { for_mover } else { -for_mover }
     }
 
-    fn gain(&self, game: &NimTurns, action: NimAction) -> i32 {
+    fn capture_gain(&self, game: &NimTurns, action: NimAction) -> i32 {
         match action {
             NimAction::Take(heap) if game.heaps[usize::from(heap)] == 1 => 10,
             _ => 0,

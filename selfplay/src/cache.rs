@@ -1,15 +1,14 @@
-//! Evaluations that have been made already, so that no position is evaluated twice in a lane.
+//! A cache of evaluations, so that an actor does not evaluate a position twice.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use latrunculi_engine::{Action, GameState, Player};
 use latrunculi_search::Evaluation;
 
-/// What the evaluator said of positions, each in the one place that its key has. A later position with the same
-/// place takes it.
+/// Evaluations by position. Each key has one entry; a later position with the same entry replaces it.
 #[derive(Debug, Default)]
 pub(crate) struct EvaluationCache {
-    places: Vec<Option<Box<Remembered>>>,
+    entries: Vec<Option<Box<Remembered>>>,
 }
 
 #[derive(Debug)]
@@ -19,25 +18,25 @@ struct Remembered {
 }
 
 impl EvaluationCache {
-    /// Makes room for `entries` evaluations; 0 remembers none.
+    /// Creates a cache of `entries` evaluations; 0 is no cache.
     pub(crate) fn new(entries: usize) -> EvaluationCache {
-        EvaluationCache { places: (0..entries).map(|_| None).collect() }
+        EvaluationCache { entries: (0..entries).map(|_| None).collect() }
     }
 
     pub(crate) fn is_off(&self) -> bool {
-        self.places.is_empty()
+        self.entries.is_empty()
     }
 
-    /// Returns what the evaluator said of a position with this [`key_of_question`] and so many legal actions.
+    /// Returns the evaluation of the position with this [`key_of_question`] and so many legal actions.
     pub(crate) fn get(&self, key: u64, legal_actions: usize) -> Option<&Evaluation> {
-        let remembered = self.places.get(self.place_of(key)?)?.as_ref()?;
+        let remembered = self.entries.get(self.index_of(key)?)?.as_ref()?;
         let is_same = remembered.key == key && remembered.evaluation.policy_logits.len() == legal_actions;
         is_same.then_some(&remembered.evaluation)
     }
 
     pub(crate) fn insert(&mut self, key: u64, evaluation: &Evaluation) {
-        let Some(place) = self.place_of(key) else { return };
-        match &mut self.places[place] {
+        let Some(index) = self.index_of(key) else { return };
+        match &mut self.entries[index] {
             Some(remembered) => {
                 remembered.key = key;
                 remembered.evaluation.clone_from(evaluation);
@@ -46,15 +45,15 @@ impl EvaluationCache {
         }
     }
 
-    fn place_of(&self, key: u64) -> Option<usize> {
+    fn index_of(&self, key: u64) -> Option<usize> {
         // The high bits of the product spread the keys over any number of places.
-        if self.is_off() { None } else { Some(((u128::from(key) * self.places.len() as u128) >> 64) as usize) }
+        if self.is_off() { None } else { Some(((u128::from(key) * self.entries.len() as u128) >> 64) as usize) }
     }
 }
 
-/// Returns a hash of everything that an evaluator is asked: what a network sees of a position (what is on the board and in
-/// hand, what is bound by what, the turn under way, and every counter, that of all turns included), and the legal actions,
-/// which where repetition is forbidden depend on the positions before.
+/// Returns a hash of everything that an evaluator is given: what a network sees of a position (the pieces on the board and
+/// in hand, what is bound by what, the turn under way, and every counter, that of all turns included), and the legal
+/// actions, which depend on earlier positions where repetition is forbidden.
 pub(crate) fn key_of_question(game: &GameState, legal_actions: &[Action]) -> u64 {
     let position = game.position();
     let mut hasher = DefaultHasher::new();
@@ -74,7 +73,7 @@ mod tests {
     use std::collections::HashMap;
     use std::sync::Arc;
 
-    use latrunculi_engine::encoding::EncodedPosition;
+    use latrunculi_data::EncodedPosition;
     use latrunculi_engine::{Rules, presets};
 
     use super::*;
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_gives_back_what_it_was_told_and_nothing_else() {
+    fn a_cache_returns_what_was_inserted_and_nothing_else() {
         let evaluation = |value: f32| Evaluation { policy_logits: vec![value; 3], win_draw_loss: [value, 0.0, 0.0] };
         let mut cache = EvaluationCache::new(4);
         let (one, other) = (u64::MAX / 2 + 5, u64::MAX / 2 + 6);
@@ -121,7 +120,7 @@ mod tests {
         assert_eq!(cache.get(one, 3).unwrap().win_draw_loss[0], 1.0);
         assert!(cache.get(one, 4).is_none() && cache.get(other, 3).is_none());
         cache.insert(other, &evaluation(2.0));
-        assert!(cache.get(one, 3).is_none(), "the later one has taken the place");
+        assert!(cache.get(one, 3).is_none(), "the later one replaced it");
         assert_eq!(cache.get(other, 3).unwrap().win_draw_loss[0], 2.0);
         let mut off = EvaluationCache::new(0);
         off.insert(one, &evaluation(1.0));

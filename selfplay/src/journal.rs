@@ -1,29 +1,27 @@
-//! The journal of a generation: every game is written down as it ends, so that a kill loses the games in
-//! flight and no other.
+//! The journal of a generation: every game is written as it ends, so that a kill loses only the games in flight.
 //!
-//! The file grows by one entry a game: the length of what follows and its checksum (CRC-32), four bytes each,
-//! little end first, then the game. An entry that is cut off or damaged ends the journal: it and what follows
-//! is forgotten when the journal is opened again. It is a file for its own program alone, and gone when the
-//! shard of the generation is there.
+//! The file grows by one entry per game: the length of the game in bytes and its checksum (CRC-32), both u32 in
+//! little-endian order, then the game (postcard). An incomplete or damaged entry ends the journal: it and what follows
+//! are dropped when the journal is opened again. Only the program that wrote a journal reads it; it is removed when the
+//! shard of the generation has been written.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use latrunculi_data::{Shape, ShardInfo};
 use latrunculi_engine::Rules;
-use latrunculi_engine::encoding::Shape;
 
 use crate::error::JournalError;
 use crate::games::PlayedGame;
-use crate::shard::ShardInfo;
 
-/// The first bytes of a journal. What follows them names its generation.
-const MAGIC: &[u8; 8] = b"latrjrn2";
-/// No game is longer than this in bytes; what announces more is damaged.
+/// The first bytes of a journal, before the description of its generation. The digit is the version of the format.
+const MAGIC: &[u8; 8] = b"latrjrn3";
+/// An entry that announces more bytes than this is damaged.
 const ENTRY_BYTES_MAX: u32 = 1 << 30;
 
-/// A journal that is open for writing. Lanes may write at once.
+/// A journal that is open for writing. Actors may write at once.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -31,11 +29,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a generation at `path`, a new one if there is none, and returns the games that it
-    /// holds. A journal of another generation, seed, ruleset or player is begun anew.
+    /// Opens the journal of a generation at `path`, or creates it, and returns its games. The content of a journal of
+    /// another generation, seed, ruleset or player is dropped.
     ///
     /// # Errors
-    /// [`JournalError`] when the system refuses.
+    /// [`JournalError`] when reading or writing fails.
     pub fn open(path: &Path, rules: &Rules, info: &ShardInfo) -> Result<(Journal, Vec<PlayedGame>), JournalError> {
         let refused = |attempt| move |source| JournalError { path: path.to_owned(), attempt, source };
         let mut file = File::options()
@@ -69,10 +67,10 @@ impl Journal {
         Ok((Journal { path: path.to_owned(), file: Mutex::new(file) }, games))
     }
 
-    /// Writes a game down. It is then safe from a kill, though not from a loss of power.
+    /// Adds a game. It survives a kill of the program, but not a loss of power.
     ///
     /// # Errors
-    /// [`JournalError`] when the system refuses.
+    /// [`JournalError`] when writing fails.
     pub fn add(&self, game: &PlayedGame) -> Result<(), JournalError> {
         let entry = postcard::to_stdvec(game).map_err(io::Error::other);
         let written = entry.and_then(|entry| {
@@ -80,13 +78,13 @@ impl Journal {
             bytes.extend_from_slice(&(entry.len() as u32).to_le_bytes());
             bytes.extend_from_slice(&crc32fast::hash(&entry).to_le_bytes());
             bytes.extend_from_slice(&entry);
-            // A lane that panicked has written its entry or not; the next one begins where it ended.
+            // A actor that panicked has written its entry or not; the next one begins where it ended.
             self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&bytes)
         });
         written.map_err(|source| JournalError { path: self.path.clone(), attempt: "writing a game", source })
     }
 
-    /// Forgets the journal: its games are safe elsewhere.
+    /// Deletes the journal, once its games are in a shard.
     ///
     /// # Errors
     /// [`JournalError`] when the system refuses.
@@ -100,7 +98,7 @@ impl Journal {
     }
 }
 
-/// Returns what a journal begins with: which games it holds.
+/// Returns the first bytes of a journal, which name its games.
 fn title(info: &ShardInfo) -> Vec<u8> {
     let mut title = MAGIC.to_vec();
     title.extend_from_slice(&info.run_seed.to_le_bytes());
@@ -110,7 +108,7 @@ fn title(info: &ShardInfo) -> Vec<u8> {
     title
 }
 
-/// Reads `len` bytes, or nothing where there are fewer.
+/// Reads `len` bytes, or returns nothing where there are fewer.
 fn read_exactly(source: &mut impl Read, len: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = vec![0; len];
     match source.read_exact(&mut bytes) {
@@ -120,7 +118,7 @@ fn read_exactly(source: &mut impl Read, len: usize) -> io::Result<Option<Vec<u8>
     }
 }
 
-/// Reads an entry, or nothing where there is no whole one.
+/// Reads an entry, or returns nothing where there is no whole one.
 fn read_entry(source: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let Some(head) = read_exactly(source, 8)? else { return Ok(None) };
     let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -128,7 +126,7 @@ fn read_entry(source: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     if len > ENTRY_BYTES_MAX {
         return Ok(None);
     }
-    // Not taken at its word: a damaged length must not ask for memory that there is not.
+    // A damaged length must not make the program ask for that much memory.
     let mut entry = Vec::new();
     source.take(u64::from(len)).read_to_end(&mut entry)?;
     Ok((entry.len() == len as usize && crc32fast::hash(&entry) == checksum).then_some(entry))

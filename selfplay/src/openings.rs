@@ -1,4 +1,4 @@
-//! How games begin, so that no two are alike.
+//! How games begin, so that they differ.
 
 use std::sync::Arc;
 
@@ -8,47 +8,47 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::settings::{SelfPlaySettings, StartSettings};
 
-/// What is done at the start of one game.
+/// The start of one game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Start {
     /// Uniformly random actions before anything else.
     pub(crate) random_actions: u32,
-    /// Actions drawn from the bare policy after them.
+    /// Actions drawn from the network's policy after them.
     pub(crate) policy_actions: u32,
-    /// The searched action, counted from 0, that is replaced.
+    /// Index of the searched action that is replaced, from 0.
     pub(crate) fork_at: Option<u32>,
 }
 
 impl Start {
-    /// Draws the start of a game. What is off draws nothing.
+    /// Draws the start of a game; draws nothing for what is off.
     pub(crate) fn draw(settings: &SelfPlaySettings, stream: &mut ChaCha8Rng) -> Start {
-        let is_random = settings.opening_actions_max > 0 && stream.random_bool(settings.opening_share);
+        let is_random = settings.opening_actions_max > 0 && stream.random_bool(settings.opening_probability);
         let random_actions = if is_random { stream.random_range(1..=settings.opening_actions_max) } else { 0 };
-        let StartSettings { policy_actions_mean, fork_share, fork_actions } = settings.starts;
+        let StartSettings { policy_actions_mean, fork_probability, fork_actions } = settings.starts;
         let policy_actions = if policy_actions_mean > 0.0 {
             // Inverse of the distribution function of the exponential distribution.
             (-f64::from(policy_actions_mean) * (1.0 - stream.random::<f64>()).ln()) as u32
         } else {
             0
         };
-        let is_fork = fork_share > 0.0 && stream.random_bool(fork_share);
+        let is_fork = fork_probability > 0.0 && stream.random_bool(fork_probability);
         let fork_at = is_fork.then(|| stream.random_range(0..fork_actions.max(1)));
         Start { random_actions, policy_actions, fork_at }
     }
 }
 
-/// Returns the likeliest of 3 to 12 actions drawn evenly; `prior` has one share per legal action.
+/// Returns the index of the most probable of 3 to 12 actions drawn evenly; `prior` has one probability per legal action.
 pub(crate) fn fork_choice(prior: &[f32], stream: &mut ChaCha8Rng) -> usize {
     let drawn: Vec<usize> = (0..stream.random_range(3..=12)).map(|_| stream.random_range(0..prior.len())).collect();
     drawn.into_iter().max_by(|one, other| prior[*one].total_cmp(&prior[*other])).unwrap_or(0)
 }
 
-/// Plays `count` random actions from the start; begins again where the game ends on the way. Where it always does, nothing is
-/// played. Returns the game and how many actions were played.
+/// Plays `count` random actions from the start, and begins again when the game ends before. Where it ends every time, no
+/// action is played. Returns the game and the number of actions played.
 pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> (GameState, u32) {
     let mut legal = Vec::new();
     let mut game = GameState::new(Arc::clone(rules));
-    // Rulesets in which a hundred random openings in a row end the game are no longer games.
+    // A ruleset in which a hundred random openings in a row end the game is no playable game.
     for _ in 0..100 {
         for _ in 0..count {
             if game.outcome().is_some() {
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn starts_are_drawn_as_set() {
-        let starts = StartSettings { policy_actions_mean: 3.0, fork_share: 0.25, fork_actions: 40 };
-        let settings = SelfPlaySettings { opening_share: 0.0, starts, ..SelfPlaySettings::default() };
+        let starts = StartSettings { policy_actions_mean: 3.0, fork_probability: 0.25, fork_actions: 40 };
+        let settings = SelfPlaySettings { opening_probability: 0.0, starts, ..SelfPlaySettings::default() };
         let mut stream = ChaCha8Rng::seed_from_u64(1);
         let drawn: Vec<Start> = (0..4000).map(|_| Start::draw(&settings, &mut stream)).collect();
         let mean = |part: fn(&Start) -> f64| drawn.iter().map(part).sum::<f64>() / drawn.len() as f64;

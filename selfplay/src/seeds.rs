@@ -1,4 +1,4 @@
-//! Where chance comes from: one stream of its own per game and purpose.
+//! Random numbers: one stream per game and purpose.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -14,7 +14,7 @@ pub enum Purpose {
     Choice,
     /// The draw of training samples.
     Training,
-    /// What a search may spend, and how much its position counts.
+    /// The budget of a search, and the weight of its position.
     Effort,
 }
 

@@ -1,27 +1,27 @@
-//! How much each position of a game counts: what surprised the network counts more, what is decided less.
+//! The weight of each position of a game: more where the search surprised the network, less where the game is decided.
 
 use latrunculi_engine::Player;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// Policy- and value-surprise weighting: a share of a game's weight goes to where the search taught most.
+/// Policy- and value-surprise weighting: part of a game's weight goes to the positions with the largest surprise.
 ///
 /// Source: Wu, KataGo, "Other Methods Implemented in KataGo", policy surprise weighting; its `play.cpp`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SurpriseSettings {
-    /// Share of the weight that follows the divergence of the improved policy from the network's, in `[0, 1]`; 0.5 in
+    /// Part of the weight that follows the divergence of the improved policy from the network's, in `[0, 1]`; 0.5 in
     /// KataGo, 0 is off.
-    pub policy_share: f32,
-    /// Share that follows the divergence of the search's value from the network's, in `[0, 1]`; 0.1 in KataGo.
-    pub value_share: f32,
+    pub policy_weight: f32,
+    /// Part that follows the divergence of the search's value from the network's, in `[0, 1]`; 0.1 in KataGo.
+    pub value_weight: f32,
 }
 
 impl Default for SurpriseSettings {
     /// Off.
     fn default() -> Self {
-        SurpriseSettings { policy_share: 0.0, value_share: 0.0 }
+        SurpriseSettings { policy_weight: 0.0, value_weight: 0.0 }
     }
 }
 
@@ -29,11 +29,11 @@ impl SurpriseSettings {
     /// Tells whether nothing is weighted.
     #[must_use]
     pub fn is_off(&self) -> bool {
-        self.policy_share == 0.0 && self.value_share == 0.0
+        self.policy_weight == 0.0 && self.value_weight == 0.0
     }
 }
 
-/// What is known of one searched position when its weight is set.
+/// What the weight of a searched position depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surprise {
     /// `w`: 1 after a full search, 0 after a fast one, less where the game is decided.
@@ -44,20 +44,20 @@ pub struct Surprise {
     pub value: f32,
 }
 
-/// A fast search counts by what its surprise exceeds so many times the mean.
+/// A fast search counts by the excess of its surprise over this many times the mean.
 const FAST_THRESHOLD: f32 = 1.5;
-/// Mean value surprise from which the whole share of value is given.
+/// Mean value surprise from which the whole `value_weight` is used.
 const VALUE_SURPRISE_FULL: f32 = 0.01;
 
 /// Returns the weights `w'` of the positions of a game:
 ///
 /// ```text
-/// S = sum w;  s̄ = sum w s / S;  v̄ = sum w v / S;  b = value_share min(1, v̄ / 0.01)
+/// S = sum w;  s̄ = sum w s / S;  v̄ = sum w v / S;  b = value_weight min(1, v̄ / 0.01)
 /// sp = w s + (1 - w) max(0, s - 1.5 s̄);  vp = w v
-/// w' = (1 - policy_share - b) w + policy_share S sp / sum sp + b S vp / sum vp
+/// w' = (1 - policy_weight - b) w + policy_weight S sp / sum sp + b S vp / sum vp
 /// ```
 ///
-/// As they are where `S` is below 1; a share that nothing surprising claims stays with `w`.
+/// The weights stay as they are where `S` is below 1; where nothing surprises, `policy_weight` has no effect.
 #[must_use]
 pub fn surprise_weights(settings: &SurpriseSettings, positions: &[Surprise]) -> Vec<f32> {
     let sum = |part: &dyn Fn(&Surprise) -> f32| positions.iter().map(part).sum::<f32>();
@@ -73,18 +73,18 @@ pub fn surprise_weights(settings: &SurpriseSettings, positions: &[Surprise]) -> 
     };
     let by_value = |position: &Surprise| position.weight * position.value;
     let (policy_sum, value_sum) = (sum(&by_policy), sum(&by_value));
-    let policy_share = if policy_sum > 0.0 { settings.policy_share } else { 0.0 };
-    let value_share = settings.value_share * (mean_value / VALUE_SURPRISE_FULL).min(1.0);
+    let policy_weight = if policy_sum > 0.0 { settings.policy_weight } else { 0.0 };
+    let value_weight = settings.value_weight * (mean_value / VALUE_SURPRISE_FULL).min(1.0);
     let part = |amount: f32, of: f32| if of > 0.0 { total * amount / of } else { 0.0 };
     let weight = |position: &Surprise| {
-        (1.0 - policy_share - value_share) * position.weight
-            + policy_share * part(by_policy(position), policy_sum)
-            + value_share * part(by_value(position), value_sum)
+        (1.0 - policy_weight - value_weight) * position.weight
+            + policy_weight * part(by_policy(position), policy_sum)
+            + value_weight * part(by_value(position), value_sum)
     };
     positions.iter().map(weight).collect()
 }
 
-/// Returns a weight as a whole number, one more by the chance of its fraction.
+/// Rounds a weight down, or up with the probability of its fraction.
 pub(crate) fn rounded_by_chance(weight: f32, stream: &mut ChaCha8Rng) -> f32 {
     let fraction = f64::from(weight.fract()).clamp(0.0, 1.0);
     weight.floor() + f32::from(u8::from(stream.random_bool(fraction)))
@@ -104,20 +104,20 @@ pub(crate) fn value_divergence(search: f32, network: f32) -> f32 {
     divergence(&[search, 1.0 - search], &[network, 1.0 - network]).min(1.0)
 }
 
-/// Soft resignation: where a game is decided it is searched less and counts less, and is played to its end, so that
-/// resigning wrongly falsifies no result and can be counted.
+/// Soft resignation: a decided game is searched with fewer simulations, its samples weigh less, and it is played to its
+/// end, so that wrong resignations change no result and can be counted.
 ///
 /// Source: Wu, KataGo, `play.cpp`, reduced visits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResignationSettings {
-    /// `T`: value of the search beyond which a game may be decided, in `(0, 1]`; 0.9 in KataGo, 1 is off.
+    /// `T`: absolute value of the search beyond which a game may be decided, in `(0, 1]`; 0.9 in KataGo, 1 is off.
     pub threshold: f32,
-    /// `k`: searches in a row that must be beyond it for the same side; 3 in KataGo.
+    /// `k`: successive searches that must exceed it for the same side; 3 in KataGo.
     pub searches: usize,
-    /// Simulations of a search where all is decided; at least 1.
+    /// Simulations of a search in a fully decided game; at least 1.
     pub simulations: u32,
-    /// Weight in the loss of a position where all is decided, in `[0, 1]`; 0.1 in KataGo.
+    /// Weight of a position in a fully decided game, in `[0, 1]`; 0.1 in KataGo.
     pub weight: f32,
 }
 
@@ -135,8 +135,8 @@ impl ResignationSettings {
         self.threshold >= 1.0
     }
 
-    /// Returns how decided a game is, `q` in `[0, 1]`, and who would resign; `values` are those of the last searches
-    /// for the first player, newest last.
+    /// Returns the degree to which a game is decided, `q` in `[0, 1]`, and the player who would resign; `values` are those
+    /// of the searches for the first player, newest last.
     ///
     /// `x = (least extreme - T) / (1 - T)`, `q = x²`.
     #[must_use]
@@ -154,7 +154,7 @@ impl ResignationSettings {
         Some((((least - self.threshold) / (1.0 - self.threshold)).min(1.0).powi(2), loser))
     }
 
-    /// Returns what is left of `from` where a game is decided to the degree `q`: `from + q (least - from)`.
+    /// Returns a number between `from` and `least` where a game is decided to the degree `q`: `from + q (least - from)`.
     #[must_use]
     pub fn reduced(q: f32, from: f32, least: f32) -> f32 {
         from + q * (least - from)
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn weights_follow_the_published_formula() {
-        let settings = SurpriseSettings { policy_share: 0.5, value_share: 0.1 };
+        let settings = SurpriseSettings { policy_weight: 0.5, value_weight: 0.1 };
         let positions = [
             Surprise { weight: 1.0, policy: 0.2, value: 0.0 },
             Surprise { weight: 1.0, policy: 0.6, value: 0.04 },
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(surprise_weights(&none, &positions), [1.0, 1.0, 0.0, 0.0]);
         let calm = [Surprise { weight: 1.0, policy: 0.0, value: 0.0 }; 3];
         assert_eq!(surprise_weights(&settings, &calm), [1.0; 3], "nothing surprising: nothing changes");
-        assert_eq!(surprise_weights(&settings, &positions[2..]), [0.0, 0.0], "nothing counts: nothing to share out");
+        assert_eq!(surprise_weights(&settings, &positions[2..]), [0.0, 0.0], "no weight to distribute");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::{GameState, Rules, presets};
 use latrunculi_eval::agents::NetworkEvaluator;
-use latrunculi_eval::{AgentError, AgentSpec, Choice, Thinking};
+use latrunculi_eval::{AgentError, AgentSpec, Choice, SearchOptions};
 use latrunculi_search::evaluators::Uniform;
 
 pub(crate) fn rules(name: &str) -> Arc<Rules> {
@@ -97,20 +97,20 @@ fn agents_that_cannot_play_here_say_so() {
 }
 
 /// Lets a fresh agent think about the beginning of a game; returns its choice and what it told before.
-fn thought(text: &str, change: impl FnOnce(&mut Thinking<'_>)) -> (Choice, Vec<Choice>) {
+fn thought(text: &str, change: impl FnOnce(&mut SearchOptions<'_>)) -> (Choice, Vec<Choice>) {
     let rules = rules("bell-8x8");
     let mut agent = spec(text).make(&rules, &mut uniform).expect("an agent");
     agent.new_game(3);
     let mut told = Vec::new();
     let mut report = |choice: &Choice| told.push(choice.clone());
-    let mut thinking = Thinking::telling(&mut report);
-    change(&mut thinking);
-    let choice = agent.think(&GameState::new(rules), &mut thinking).expect("a choice");
+    let mut options = SearchOptions::reporting(&mut report);
+    change(&mut options);
+    let choice = agent.choose_with(&GameState::new(rules), &mut options).expect("a choice");
     (choice, told)
 }
 
 #[test]
-fn thinking_aloud_changes_no_choice() {
+fn progress_reports_change_no_choice() {
     let rules = rules("bell-8x8");
     for text in ["random", "greedy", "alphabeta:nodes=3000", "mcts:sims=200", "net:any,sims=200", "net:any,sims=0"] {
         let mut agent = spec(text).make(&rules, &mut uniform).unwrap();
@@ -132,12 +132,12 @@ fn thinking_aloud_changes_no_choice() {
 
 #[test]
 fn limits_given_with_the_question_replace_those_of_the_agent() {
-    let (choice, _) = thought("alphabeta:nodes=3000", |thinking| thinking.limits.depth = Some(2));
+    let (choice, _) = thought("alphabeta:nodes=3000", |options| options.limits.depth = Some(2));
     assert_eq!(choice.depth, Some(2));
-    let (choice, _) = thought("alphabeta:depth=9", |thinking| thinking.limits.nodes = Some(500));
+    let (choice, _) = thought("alphabeta:depth=9", |options| options.limits.nodes = Some(500));
     assert!(choice.effort <= 500);
     for text in ["mcts:sims=9", "net:any,sims=9"] {
-        let (choice, _) = thought(text, |thinking| thinking.limits.simulations = Some(31));
+        let (choice, _) = thought(text, |options| options.limits.simulations = Some(31));
         assert_eq!(choice.effort, 31, "{text}");
     }
 }
@@ -145,19 +145,19 @@ fn limits_given_with_the_question_replace_those_of_the_agent() {
 #[test]
 fn a_stopped_agent_answers_with_what_it_has() {
     for text in ["alphabeta:depth=96", "mcts:sims=1000000", "net:any,sims=1000000"] {
-        let (choice, told) = thought(text, |thinking| thinking.stop.raise());
+        let (choice, told) = thought(text, |options| options.stop.raise());
         assert!(choice.effort <= 1 && told.is_empty(), "{text}: {choice:?}");
     }
 }
 
 #[test]
 fn alpha_beta_weighs_as_many_actions_as_it_is_asked_for() {
-    let (choice, _) = thought("alphabeta:depth=3", |thinking| thinking.lines = 4);
+    let (choice, _) = thought("alphabeta:depth=3", |options| options.lines = 4);
     assert_eq!(choice.candidates.len(), 4);
     assert_eq!(choice.candidates[0].action, choice.action);
     assert_eq!(choice.candidates[0].variation, choice.principal_variation);
     assert!(choice.candidates.is_sorted_by(|a, b| a.score >= b.score));
-    let (tree, _) = thought("mcts:sims=300", |thinking| thinking.lines = 4);
+    let (tree, _) = thought("mcts:sims=300", |options| options.lines = 4);
     assert_eq!(tree.candidates.iter().map(|candidate| candidate.visits).sum::<u32>(), 300);
     assert!(tree.candidates.iter().all(|candidate| candidate.variation[0] == candidate.action));
 }
@@ -168,8 +168,8 @@ fn a_changed_ruleset_is_judged_as_the_one_that_it_was_made_from() {
     let mut changed = base.ruleset().clone();
     changed.end.quiet_limit += 1;
     let changed = Arc::new(Rules::new(&changed).expect("valid"));
-    let value = |rules: &Arc<Rules>, judged_as: &Rules| {
-        let mut agent = spec("alphabeta:depth=2").make_judging_as(rules, judged_as.ruleset()).expect("an agent");
+    let value = |rules: &Arc<Rules>, evaluated_as: &Rules| {
+        let mut agent = spec("alphabeta:depth=2").make_evaluated_as(rules, evaluated_as.ruleset()).expect("an agent");
         let mut state = GameState::new(Arc::clone(rules));
         let mut actions = Vec::new();
         for _ in 0..20 {

@@ -2,7 +2,7 @@
 
 use latrunculi_eval::learning::{COLUMNS, LearningRun, Round, RoundLosses, Verdict, by_opponent, to_csv};
 use latrunculi_eval::report::learning_html;
-use latrunculi_eval::statistics::{Confidence, Estimate};
+use latrunculi_stats::{Confidence, Estimate};
 
 fn verdict(wins: u64, losses: u64) -> Verdict {
     let (games, score) = ((wins + losses) as f64, wins as f64 / (wins + losses) as f64);

@@ -3,11 +3,10 @@
 use std::fs;
 use std::ops::ControlFlow;
 
-use latrunculi_eval::match_play::{MatchConfig, MatchProgress, MatchReport, play_match};
-use latrunculi_eval::openings::{OpeningBook, default_length};
-use latrunculi_eval::statistics::sprt::SprtVerdict;
-use latrunculi_eval::statistics::{Hypotheses, Sprt, SprtBounds};
+use latrunculi_eval::matches::openings::{OpeningBook, default_length};
+use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, play_match};
 use latrunculi_search::SEARCH_VERSION;
+use latrunculi_stats::{Sprt, SprtBounds, SprtVerdict};
 
 use crate::agents::{rules, spec, uniform};
 
@@ -256,10 +255,7 @@ fn a_forged_game_in_a_ledger_is_found() {
 
 #[test]
 fn a_sequential_test_ends_a_match_early_and_alike_on_any_number_of_threads() {
-    let sprt = Sprt {
-        hypotheses: Hypotheses::LogisticElo { elo0: 0.0, elo1: 200.0 },
-        bounds: SprtBounds::new(0.05, 0.05).unwrap(),
-    };
+    let sprt = Sprt { elo0: 0.0, elo1: 200.0, bounds: SprtBounds::new(0.05, 0.05).unwrap() };
     let of_threads = |threads| {
         let config = MatchConfig { sprt: Some(sprt), threads, ..config("greedy", "random", 1000) };
         play("bell-8x8", &config)

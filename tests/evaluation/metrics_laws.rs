@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use latrunculi_engine::record::RecordedResult;
 use latrunculi_engine::{Action, GameRecord, GameState, Player, Rules};
-use latrunculi_eval::match_play::{MatchConfig, play_match};
-use latrunculi_eval::metrics::estimates::{Measured, Rate};
-use latrunculi_eval::metrics::material::Feature;
+use latrunculi_eval::matches::{MatchConfig, play_match};
+use latrunculi_eval::metrics::estimates::{MetricEstimate, Rate};
+use latrunculi_eval::metrics::material::PieceFeature;
 use latrunculi_eval::metrics::{Metrics, MetricsConfig, MetricsError, measure};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -33,7 +33,7 @@ fn games_of(ruleset: &str, pairs: usize) -> (Arc<Rules>, Vec<GameRecord>) {
     (rules, games)
 }
 
-fn assert_inside(what: &str, measured: &Measured) {
+fn assert_inside(what: &str, measured: &MetricEstimate) {
     if let Some(interval) = measured.interval {
         assert!(interval.lower <= measured.value && measured.value <= interval.upper, "{what}: {measured:?}");
     }
@@ -217,15 +217,15 @@ fn planted_piece_values_are_found_again() {
     let values = measured(&rules, &games).piece_values.expect("piece values");
     // Where something can be taken the position is not quiet.
     assert!(values.positions > 500 && values.positions < 2_500, "{}", values.positions);
-    let weight = |feature: Feature| values.weights.iter().find(|weight| weight.feature == feature);
-    let men = weight(Feature::Men).expect("men differ");
+    let weight = |feature: PieceFeature| values.weights.iter().find(|weight| weight.feature == feature);
+    let men = weight(PieceFeature::Men).expect("men differ");
     assert!(men.weight.interval.unwrap().contains(man), "{men:?}");
     assert_near("a man in men", men.in_men.unwrap().value, 1.0, 1e-12);
-    let first = weight(Feature::Tempo).expect("there is always a tempo");
+    let first = weight(PieceFeature::Tempo).expect("there is always a tempo");
     assert!(first.weight.interval.unwrap().contains(tempo), "{first:?}");
     assert_near("tempo in men", first.in_men.unwrap().value, tempo / man, 0.35);
-    assert!(weight(Feature::Mobility).unwrap().weight.interval.unwrap().contains(0.0));
-    assert!(weight(Feature::Dux).is_none() && weight(Feature::BoundMen).is_none());
+    assert!(weight(PieceFeature::Mobility).unwrap().weight.interval.unwrap().contains(0.0));
+    assert!(weight(PieceFeature::Dux).is_none() && weight(PieceFeature::BoundMen).is_none());
 }
 
 #[test]

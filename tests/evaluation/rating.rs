@@ -8,7 +8,7 @@ use latrunculi_eval::rating::{
     ErrorKind, FitSettings, Pairing, RatingConfig, RatingError, RatingProgress, RatingReport, RatingTable, Test,
     play_rating,
 };
-use latrunculi_eval::statistics::{Confidence, DrawModel, ELO_PER_NAT, GameResult, SeriesResult, Trinomial};
+use latrunculi_stats::{Confidence, DrawModel, ELO_PER_NAT, GameResult, SeriesResult, WinDrawLoss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -34,7 +34,7 @@ fn simulated(model: DrawModel, openings: u64, seed: u64) -> Vec<SeriesResult> {
                 let delta = (one - other + ADVANTAGE) / ELO_PER_NAT;
                 let chances = model.probabilities(delta, DRAW_PARAMETER).expect("a finite difference");
                 let drawn: f64 = rng.random();
-                let mut games = Trinomial::default();
+                let mut games = WinDrawLoss::default();
                 games.record(if drawn < chances.win {
                     GameResult::Win
                 } else if drawn < chances.win + chances.draw {
@@ -143,7 +143,7 @@ fn who_took_every_point_is_said() {
     let game = |first, second, [wins, draws, losses]: [u64; 3], opening| SeriesResult {
         first,
         second,
-        games: Trinomial::new(wins, draws, losses),
+        games: WinDrawLoss::new(wins, draws, losses),
         opening,
     };
     let results = [

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use latrunculi_engine::{Ruleset, RulesetFile, presets};
 use latrunculi_eval::report;
-use latrunculi_eval::statistics::BalanceVerdict;
-use latrunculi_eval::statistics::compensation::FiellerSet;
 use latrunculi_eval::study::StudySummary;
+use latrunculi_stats::BalanceVerdict;
+use latrunculi_stats::compensation::FiellerSet;
 
 use crate::report_fixture::{derive_last, shipped, study};
 
@@ -118,8 +118,8 @@ fn balance_by_draws_is_told_from_balance_by_equal_chances() {
         assert_eq!(entries.len(), 1, "{words}: {list}");
         between(entries[0], "href=\"#", "\"")
     };
-    assert_eq!(entry("most games are won by somebody, in 1 of 3"), ["r-bell-8x8"]);
-    assert_eq!(entry("because most games are drawn, in 1 of 3"), ["r-dutch-8x8"]);
+    assert_eq!(entry("with most games decisive, in 1 of 3"), ["r-bell-8x8"]);
+    assert_eq!(entry("with most games drawn, in 1 of 3"), ["r-dutch-8x8"]);
     let table = between(&page, "<table class=\"cards sortable\"", "</table>")[0];
     let row = |id: &str| table.split("<tr").find(|row| row.contains(&format!("#r-{id}\""))).unwrap();
     assert!(row("dutch-8x8").contains("mostly drawn") && !row("bell-8x8").contains("mostly drawn"));
@@ -227,7 +227,7 @@ fn the_page_needs_nothing_else() {
     }
     // Links stay on the page, and lead somewhere.
     let ids: BTreeSet<&str> = between(page, " id=\"", "\"").into_iter().collect();
-    assert_eq!(ids.len(), between(page, " id=\"", "\"").len(), "an id is there twice");
+    assert_eq!(ids.len(), between(page, " id=\"", "\"").len(), "an id is listed twice");
     for target in between(page, "href=\"", "\"") {
         let id = target.strip_prefix('#').unwrap_or_else(|| panic!("{target} leads away"));
         assert!(ids.contains(id), "#{id} leads nowhere");

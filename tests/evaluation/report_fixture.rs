@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameRecord, Player, Rules, Ruleset, presets};
-use latrunculi_eval::match_play::{MatchConfig, play_match};
+use latrunculi_eval::matches::{MatchConfig, play_match};
 use latrunculi_eval::metrics::{self, Metrics, MetricsConfig};
-use latrunculi_eval::statistics::compensation::{FiellerSet, WholeHandicaps};
-use latrunculi_eval::statistics::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
-use latrunculi_eval::statistics::{BalanceVerdict, Confidence, Equivalence, Estimate, Interval, proportion};
 use latrunculi_eval::study::StudySummary;
 use latrunculi_eval::study::settings::StudySettings;
 use latrunculi_eval::study::summary::{
@@ -16,6 +13,9 @@ use latrunculi_eval::study::summary::{
     OpeningSummary, OutcomeCounts, PhaseSummary, PieSummary, PieTurn, RankAgreement, RateSummary, RulesetSummary,
     SUMMARY_VERSION, ScoreSummary, SecondOpening, StopReason, TrendDirection, TrendSummary, VerdictSummary,
 };
+use latrunculi_stats::compensation::{FiellerSet, WholeHandicaps};
+use latrunculi_stats::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
+use latrunculi_stats::{BalanceVerdict, Confidence, Equivalence, Estimate, Interval, proportion};
 
 use crate::agents::{spec, uniform};
 
@@ -161,7 +161,7 @@ fn outcomes(score: f64, games: u64, truncated: u64) -> OutcomeCounts {
 
 fn score(outcomes: &OutcomeCounts) -> ScoreSummary {
     let games = outcomes.games() as f64;
-    let mean = outcomes.trinomial().mean().expect("games");
+    let mean = outcomes.win_draw_loss().mean().expect("games");
     let standard_error = 0.45 / games.sqrt();
     let at = |z: f64| Interval { lower: mean - z * standard_error, upper: mean + z * standard_error };
     let elo = |score: f64| elo_from_score(score.clamp(ELO_SCORE_MARGIN, 1.0 - ELO_SCORE_MARGIN));

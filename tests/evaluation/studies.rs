@@ -8,11 +8,9 @@ use std::sync::Arc;
 use latrunculi_engine::record::read_records;
 use latrunculi_engine::{GameRecord, GameState, Player, Rules, Ruleset, RulesetFile, presets};
 use latrunculi_eval::agents::NetworkEvaluator;
-use latrunculi_eval::match_play::{MatchConfig, play_match};
+use latrunculi_eval::matches::openings::PolicyOpenings;
+use latrunculi_eval::matches::{MatchConfig, play_match};
 use latrunculi_eval::metrics::diversity::DiversitySource;
-use latrunculi_eval::openings::PolicyOpenings;
-use latrunculi_eval::statistics::BalanceVerdict;
-use latrunculi_eval::statistics::multiplicity::holm;
 use latrunculi_eval::study::summary::{StopReason, TrendDirection};
 use latrunculi_eval::study::table::COLUMNS;
 use latrunculi_eval::study::{
@@ -21,6 +19,8 @@ use latrunculi_eval::study::{
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::exhaustive::Exhaustive;
+use latrunculi_stats::BalanceVerdict;
+use latrunculi_stats::multiplicity::holm;
 
 use crate::agents::{spec, uniform};
 
@@ -257,7 +257,7 @@ fn nonsense_is_refused_with_every_reason() {
     let fault = fails(&config(&folder.path().join("none"), nonsense, &["bell"]));
     for part in [
         "did you mean alphabeta?",
-        "greedy is there twice",
+        "greedy is listed twice",
         "human plays in `play` only",
         "half_width must be above 0",
         "margin must be above 0",
@@ -266,14 +266,14 @@ fn nonsense_is_refused_with_every_reason() {
         "did you mean bell?",
         "did you mean capture.per_move?",
         "did you mean \"loss\"?",
-        "end.quiet_limit = 08 is there twice",
-        "compensation: 1 is there twice",
+        "end.quiet_limit = 08 is listed twice",
+        "compensation: 1 is listed twice",
     ] {
         assert!(fault.contains(part), "{fault} lacks {part}");
     }
     let mut by_alphabeta = settings(&["greedy"]);
     by_alphabeta.opening.policy = Some("alphabeta:nodes=5".to_owned());
-    assert!(fails(&config(folder.path(), by_alphabeta, &["bell"])).contains("does not weigh its actions"));
+    assert!(fails(&config(folder.path(), by_alphabeta, &["bell"])).contains("has no policy to draw from"));
     let twice = config(folder.path(), settings(&["greedy"]), &["bell", "bell"]);
     assert!(fails(&twice).contains("two rulesets are called \"bell\""));
     assert!(!folder.path().join("none").exists());

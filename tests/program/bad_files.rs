@@ -21,7 +21,9 @@ fn run() -> &'static Path {
         let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
         let mut arguments =
             vec!["train", config.to_str().unwrap(), "--quiet", "--run", folder.path().to_str().unwrap()];
-        for setting in ["budget.generations=1", "teacher.games=2", "evaluation.every=0", "evaluation.final_pairs=1"] {
+        for setting in
+            ["budget.generations=1", "teacher.games=2", "evaluation.every=0", "evaluation.final_opening_pairs=1"]
+        {
             arguments.extend(["--set", setting]);
         }
         let output = latrunculi(&arguments);

@@ -129,8 +129,8 @@ fn nonsense_is_refused_before_anything_is_played() {
     for (arguments, parts) in [
         (&["--rulesets", "bel", "--agents", "greedy"][..], &["no ruleset", "did you mean bell?"][..]),
         (&["--rulesets", "bell", "--agents", "alfabeta:nodes=5"], &["did you mean alphabeta?"]),
-        (&["--rulesets", "bell"], &["agents: there is none"]),
-        (&["--agents", "greedy"], &["rulesets: there is none"]),
+        (&["--rulesets", "bell"], &["agents: the list is empty"]),
+        (&["--agents", "greedy"], &["rulesets: the list is empty"]),
         (&["--rulesets", "bell", "--agents", "greedy", "--half-width", "70"], &["--half-width", "below 50 points"]),
         (&["--rulesets", "bell", "--agents", "greedy", "--margin", "nan"], &["--margin", "below 50 points"]),
         (

@@ -144,7 +144,7 @@ fn bench_refuses_nonsense_and_takes_the_form_of_its_help() {
         &["inference", "--batches", "0"][..],
         &["inference", "--batches", "8 32"],
         &["inference", "--threads", "0"],
-        &["selfplay", "--lanes", "0"],
+        &["selfplay", "--actors", "0"],
         &["selfplay", "--rounds", "0"],
         &["selfplay", "--in-flight", "0"],
         &["selfplay", "--simulations", "0"],

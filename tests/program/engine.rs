@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::Arc;
 
-use latrunculi_engine::encoding::{EncodedPosition, Shape};
+use latrunculi_data::policy_index::action_indices;
+use latrunculi_data::{EncodedPosition, Encoder};
 use latrunculi_engine::{GameState, Rules, presets};
 use serde_json::Value;
 
@@ -143,10 +144,11 @@ fn a_position_is_encoded_as_networks_see_it() {
         let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).expect("shipped")).expect("valid"));
         let position = rules.parse_position(line).expect("a position");
         let state = GameState::from_position(Arc::clone(&rules), position);
-        let shape = Shape::of(&rules);
+        let encoder = Encoder::new(Arc::clone(&rules));
+        let shape = encoder.shape();
         let expected = EncodedPosition::new(&rules, &position, state.repetitions());
-        let mut planes = vec![0.0; shape.planes * shape.area()];
-        expected.write_planes(&shape, &mut planes);
+        let mut planes = Vec::new();
+        encoder.extend_planes(&expected, &mut planes);
         let rows =
             encoded["planes"].as_array().expect("planes").iter().flat_map(|plane| plane.as_array().expect("rows"));
         let said: Vec<f32> = rows
@@ -161,7 +163,7 @@ fn a_position_is_encoded_as_networks_see_it() {
             .map(|value| value.as_f64().expect("a number") as f32)
             .collect();
         let mut expected_scalars = Vec::new();
-        expected.extend_scalars(&rules, &mut expected_scalars);
+        encoder.extend_scalars(&expected, &mut expected_scalars);
         assert_eq!(scalars, expected_scalars);
         assert_eq!(encoded["scalar_names"].as_array().map(Vec::len), Some(shape.scalars));
         let mut legal = Vec::new();
@@ -170,7 +172,7 @@ fn a_position_is_encoded_as_networks_see_it() {
         assert_eq!(actions.len(), legal.len());
         for (said, &action) in actions.iter().zip(&legal) {
             assert_eq!(said["action"], state.action_text(action));
-            assert_eq!(said["indices"], serde_json::json!(rules.action_indices(&position, action)));
+            assert_eq!(said["indices"], serde_json::json!(action_indices(&rules, &position, action)));
         }
         assert_eq!(encoded["shape"]["policy"], shape.policy_len());
     }

@@ -25,11 +25,10 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     let settings = [
         ["--set", "budget.generations=1"],
         ["--set", "evaluation.every=0"],
-        ["--set", "evaluation.final_pairs=1"],
+        ["--set", "evaluation.final_opening_pairs=1"],
         ["--set", "games.per_generation=8"],
     ];
-    let trained =
-        latrunculi(&[&["train", "configs/train/smoke.toml", "--run", shown], settings.as_flattened()].concat());
+    let trained = latrunculi(&[&["train", "smoke", "--run", shown], settings.as_flattened()].concat());
     assert!(trained.status.success(), "{}", complaint(&trained));
     let told = inspected(&run, &[]);
     let ruleset = told["ruleset"].clone();

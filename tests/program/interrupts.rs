@@ -47,12 +47,12 @@ fn a_match_that_is_stopped_says_how_the_rest_is_played() {
     let agents = ["match", "alphabeta:nodes=2000", "greedy", "--quiet", "--ledger", ledger.to_str().unwrap()];
     let kept = stopped_by("-INT", &[&agents[..], &MANY].concat(), &|| holds_a_line(&ledger));
     assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
-    assert!(printed(&kept).contains("stopped early  the same command plays the rest"), "{}", printed(&kept));
+    assert!(printed(&kept).contains("stopped early  run the same command to play the rest"), "{}", printed(&kept));
     assert!(printed(&kept).contains("A alphabeta:nodes=2000") && complaint(&kept).is_empty(), "{}", complaint(&kept));
     // Without a ledger there is no rest to be played.
     let lost = stopped_by("-INT", &[&agents[..4], &MANY].concat(), &after(Duration::from_secs(3)));
     assert_eq!(lost.status.code(), Some(130), "{}", complaint(&lost));
-    assert!(printed(&lost).contains("games are kept with --ledger FILE alone"), "{}", printed(&lost));
+    assert!(printed(&lost).contains("without --ledger FILE the games are lost"), "{}", printed(&lost));
 }
 
 #[test]
@@ -62,11 +62,11 @@ fn ratings_studies_and_analyses_that_are_stopped_end_with_130() {
     let agents = ["rate", "alphabeta:nodes=2000", "greedy", "--quiet", "--out", rating.to_str().unwrap()];
     let kept = stopped_by("-INT", &[&agents[..], &MANY].concat(), &|| holds_a_line(&rating.join("games.jsonl")));
     assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
-    assert!(printed(&kept).contains("stopped early; the same command plays the rest"), "{}", printed(&kept));
+    assert!(printed(&kept).contains("stopped early; run the same command to play the rest"), "{}", printed(&kept));
     assert!(rating.join("rating.json").is_file());
     let lost = stopped_by("-INT", &[&agents[..4], &MANY].concat(), &after(Duration::from_secs(3)));
     assert_eq!(lost.status.code(), Some(130), "{}", complaint(&lost));
-    assert!(printed(&lost).contains("games are kept with --out DIR alone"), "{}", printed(&lost));
+    assert!(printed(&lost).contains("without --out DIR the games are lost"), "{}", printed(&lost));
 
     let balance = ["balance", "--rulesets", "bell-8x8", "--agents", "alphabeta:nodes=2000", "--half-width", "0.1"];
     let out = ["--out", study.to_str().unwrap(), "--quiet"];
@@ -87,7 +87,7 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
     let [shards, fitted, few] = ["shards", "fitted", "few"].map(|name| folder.path().join(name));
     let shown = |path: &Path| path.to_str().unwrap().to_owned();
     let smoke = "configs/train/smoke.toml";
-    let many = ["--quiet", "--set", "teacher.games=100000", "--set", "games.lanes=2"];
+    let many = ["--quiet", "--set", "teacher.games=100000", "--set", "games.actors=2"];
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let run = folder.path().join(signal);
         let journal = run.join("shards/000000.journal");
@@ -95,7 +95,7 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
         let train = [&["train", smoke, "--run", &path], &many[..]].concat();
         let output = stopped_by(signal, &train, &|| holds_a_line(&journal));
         assert_eq!(output.status.code(), Some(status), "{}", complaint(&output));
-        assert!(printed(&output).contains("stopped; go on with: latrunculi train --resume"), "{}", printed(&output));
+        assert!(printed(&output).contains("stopped; continue with: latrunculi train --resume"), "{}", printed(&output));
     }
     let path = shown(&shards);
     let play = [&["selfplay", smoke, "--out", &path], &many[..]].concat();

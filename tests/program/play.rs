@@ -29,7 +29,7 @@ fn a_person_plays_with_words_however_short_and_is_told_what_was_wrong() {
     for part in [
         "savard - ",
         "player 1 (upper case) human, player 2 (lower case) random",
-        "Less will do while it is clear",
+        "Shorter forms work if they are clear",
         "c2-c3",
         "b1-b2 is not legal here: there is no piece on b1",
         "\"c9\" is not a square of this board",

@@ -80,7 +80,7 @@ fn another_rating_is_not_replaced_and_one_with_more_agents_goes_on() {
     let gauntlet = rate(&three, "bell-8x8", &["--gauntlet", "random"]);
     assert!(complaint(&gauntlet).contains("greedy against greedy:seed=1 was played there"), "{}", complaint(&gauntlet));
     fs::write(out.join("rating.json"), "my notes").unwrap();
-    assert!(complaint(&rate(&three, "bell-8x8", &[])).contains("it is no rating"));
+    assert!(complaint(&rate(&three, "bell-8x8", &[])).contains("not a rating"));
     assert_eq!(read("rating.json"), b"my notes");
 }
 

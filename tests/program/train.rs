@@ -84,15 +84,15 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
     assert_eq!(lines.len(), 4, "a round for each generation, and one that trains on the last");
     for (round, line) in lines.iter().enumerate() {
         assert_eq!(line["generation"], round);
-        let (plays, is_taught) = (round < 3, round < 1);
+        let (plays, is_bootstrap) = (round < 3, round < 1);
         for key in ["games_per_sec", "draw_rate", "first_player_score"] {
             assert_eq!(line.get(key).is_some(), plays, "{key} in round {round}");
         }
         assert_eq!(line["steps"].as_u64().unwrap() > 0, round > 0, "round {round} trains on what was played before it");
-        assert_eq!(line.get("verdict").is_some(), plays && !is_taught, "the network that plays is measured");
+        assert_eq!(line.get("verdict").is_some(), plays && !is_bootstrap, "the network that plays is measured");
     }
     assert!(fs::metadata(run.join("tensorboard/events.out.tfevents.0.latrunculi")).unwrap().len() > 1000);
-    curves_are_told(&run, lines.iter().filter(|line| line.get("verdict").is_some()).count() + 1);
+    curves_are_shown(&run, lines.iter().filter(|line| line.get("verdict").is_some()).count() + 1);
     // The folder is not begun twice, and a finished run that is resumed only measures again.
     let again = train(&run, &[]);
     assert!(!again.status.success());
@@ -104,7 +104,7 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
 }
 
 /// Learning curves are read from a run that is finished, one whose last line is being written, and no other thing.
-fn curves_are_told(run: &Path, matches: usize) {
+fn curves_are_shown(run: &Path, matches: usize) {
     let curves = |arguments: &[&str]| program().arg("curves").arg(run).args(arguments).output().unwrap();
     let told = curves(&[]);
     assert!(told.status.success(), "{}", text(&told.stderr));
@@ -204,7 +204,7 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     for (settings, expected) in [
-        (&["games.lanes=0", "selfplay.simulations=0"][..], &["games.lanes", "selfplay.simulations"][..]),
+        (&["games.actors=0", "selfplay.simulations=0"][..], &["games.actors", "selfplay.simulations"][..]),
         (&["network.chanels=8"], &["chanels"]),
         (&["ruleset=bel"], &["bell"]),
         (&["evaluation.baseline=strong"], &["alphabeta:nodes="]),
@@ -234,6 +234,66 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
 }
 
 #[test]
+fn a_run_is_continued_by_the_command_that_began_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let train = |arguments: &[&str]| {
+        let settings = ["--set", "budget.generations=1", "--set", "evaluation.final_opening_pairs=1"];
+        let mut command = program();
+        command.current_dir(folder.path()).args(["train", "smoke"]).args(arguments).args(settings);
+        command
+    };
+    // 100000 games take hours: the run is killed in its first generation.
+    let many = ["--continue", "--set", "teacher.games=100000", "--quiet"];
+    let run = folder.path().join("runs/smoke-1");
+    for _ in 0..2 {
+        let mut child = train(&many).stdout(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while !run.join("shards/000000.journal").is_file() {
+            assert!(begun.elapsed() < Duration::from_secs(120), "the run does not begin");
+            sleep(Duration::from_millis(10));
+        }
+        fs::remove_file(run.join("shards/000000.journal")).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let runs = || fs::read_dir(folder.path().join("runs")).unwrap().count();
+    assert_eq!(runs(), 1, "the second command continued the first run");
+    let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();
+    let provenance: serde_json::Value = serde_json::from_str(&provenance).unwrap();
+    assert_eq!((&provenance["config"], provenance["resumed"].as_array().unwrap().len()), (&"smoke".into(), 1));
+
+    let other = train(&["--continue"]).output().unwrap();
+    assert!(other.status.success(), "{}", text(&other.stderr));
+    assert!(folder.path().join("runs/smoke-2/result.json").is_file(), "other settings make another run");
+    let plain = train(&["--set", "seed=2"]).output().unwrap();
+    assert!(plain.status.success() && folder.path().join("runs/smoke-3/result.json").is_file());
+    let wrong = program().args(["train", "smok"]).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(text(&wrong.stderr).contains("did you mean smoke?"), "{}", text(&wrong.stderr));
+}
+
+#[test]
+fn a_run_of_an_older_version_is_resumed_and_its_keys_are_answered_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    assert!(train(&run, &["budget.generations=1", "evaluation.final_opening_pairs=1"]).status.success());
+    let path = run.join("config.toml");
+    let config = fs::read_to_string(&path).unwrap();
+    let older = config.replace("actors", "lanes").replace("opening_pairs", "pairs");
+    assert_ne!(older, config);
+    fs::write(&path, &older).unwrap();
+    let resumed = resume(&run);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    let begun = program().arg("train").arg(&path).arg("--run").arg(folder.path().join("other")).output().unwrap();
+    assert_eq!(begun.status.code(), Some(1));
+    let complaint = text(&begun.stderr);
+    for answer in ["games.lanes is now called games.actors", "evaluation.pairs is now called evaluation.opening_pairs"]
+    {
+        assert!(complaint.contains(answer), "{complaint}");
+    }
+}
+
+#[test]
 fn a_checkpoint_that_is_cut_off_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
@@ -251,7 +311,7 @@ fn a_checkpoint_that_is_cut_off_is_named() {
 fn games_that_had_ended_before_a_kill_are_not_played_again() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
-    let settings = ["budget.generations=1", "teacher.games=60", "evaluation.final_pairs=1", "games.lanes=2"];
+    let settings = ["budget.generations=1", "teacher.games=60", "evaluation.final_opening_pairs=1", "games.actors=2"];
     assert!(train(&whole, &settings).status.success());
 
     let mut command = program();
@@ -285,12 +345,12 @@ fn games_that_had_ended_before_a_kill_are_not_played_again() {
 fn a_folder_has_one_run_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    assert!(train(&run, &["budget.generations=1", "evaluation.final_pairs=1"]).status.success());
+    assert!(train(&run, &["budget.generations=1", "evaluation.final_opening_pairs=1"]).status.success());
     let lock = fs::File::options().write(true).open(run.join("lock")).unwrap();
     lock.lock().unwrap();
     for refused in [resume(&run), train(&run, &[])] {
         assert_eq!(refused.status.code(), Some(1));
-        assert!(text(&refused.stderr).contains("at work in this folder"), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains("works in this folder"), "{}", text(&refused.stderr));
     }
     drop(lock);
     assert!(resume(&run).status.success());
@@ -300,7 +360,7 @@ fn a_folder_has_one_run_at_a_time() {
 fn a_configuration_changes_only_when_it_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    assert!(train(&run, &["budget.generations=1", "evaluation.final_pairs=1"]).status.success());
+    assert!(train(&run, &["budget.generations=1", "evaluation.final_opening_pairs=1"]).status.success());
     let resume_with = |settings: &[&str]| {
         let mut command = program();
         command.args(["train", "--resume"]).arg(&run);
@@ -337,7 +397,7 @@ fn a_configuration_changes_only_when_it_is_said() {
 fn training_that_runs_out_of_bounds_stops_at_the_last_good_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let settings = ["budget.generations=2", "evaluation.every=0", "evaluation.final_pairs=1"];
+    let settings = ["budget.generations=2", "evaluation.every=0", "evaluation.final_opening_pairs=1"];
     let wild = [&settings[..], &["training.learning_rate=1e30", "training.warmup_steps=0"]].concat();
     let output = train(&run, &wild);
     assert_eq!(output.status.code(), Some(1));
@@ -360,7 +420,7 @@ fn a_full_disk_ends_the_run_and_it_goes_on_when_there_is_room() {
     fs::create_dir(&run).unwrap();
     // Whatever is written there finds the disk full.
     std::os::unix::fs::symlink("/dev/full", run.join("metrics.jsonl")).unwrap();
-    let output = train(&run, &["budget.generations=1", "evaluation.final_pairs=1"]);
+    let output = train(&run, &["budget.generations=1", "evaluation.final_opening_pairs=1"]);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
     assert!(said.contains("metrics.jsonl") && said.contains("No space left"), "{said}");

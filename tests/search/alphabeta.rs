@@ -9,7 +9,7 @@ use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
 use crate::graph::{Forgetful, ForgetfulHeuristic, GraphGame, GraphHeuristic};
 
-/// Every way of searching that must give the exact value.
+/// All settings that must give the exact value.
 fn exact_settings() -> Vec<(&'static str, AlphaBetaSettings)> {
     let plain = AlphaBetaSettings::plain();
     let table_bytes = 1 << 16;
@@ -27,7 +27,7 @@ fn exact_settings() -> Vec<(&'static str, AlphaBetaSettings)> {
     ]
 }
 
-/// Returns the minimax value of one action for whoever takes it, searched `depth` actions deep.
+/// Returns the minimax value of one action for the player who takes it, searched `depth` actions deep.
 fn value_of<G: Game, H: Heuristic<G>>(game: &G, heuristic: &H, action: G::Action, depth: u32, quiescence: u32) -> i32 {
     let mut child = game.clone();
     child.play(action);
@@ -50,7 +50,7 @@ fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: 
             // A search that has seen a certain end stops, and deeper minimax finds the same.
             assert_eq!(found.score, expected, "{name}, {settings_name}, depth {depth}: {found:?}");
             assert_eq!(found.principal_variation.first(), Some(&found.action));
-            // The chosen action alone is worth the score.
+            // The chosen action has the score.
             let value = value_of(game, heuristic, found.action, depth, settings.quiescence_plies_max);
             assert_eq!(value, expected, "{name}, {settings_name}, depth {depth}: {found:?}");
         }
@@ -67,7 +67,7 @@ fn random_layered_games_have_their_minimax_value() {
 }
 
 #[test]
-fn an_iteration_cut_short_tells_the_score_of_the_action_that_it_prefers() {
+fn an_iteration_cut_short_has_the_score_of_the_action_that_it_prefers() {
     let settings = AlphaBetaSettings { ordering: true, ..AlphaBetaSettings::plain() };
     let quiescence = settings.quiescence_plies_max;
     let mut changed = 0;
@@ -231,7 +231,7 @@ fn a_raised_stop_ends_the_search_with_some_action_and_a_lowered_one_does_not() {
     let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(5), &mut |result| depths.push(result.depth));
     assert_eq!(depths, [1, 2, 3, 4, 5]);
     assert_eq!(found.depth, 5);
-    // A stop that comes while the search is under way ends it there.
+    // A signal raised during the search ends it.
     let mut reports = 0;
     let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(9), &mut |_| {
         reports += 1;

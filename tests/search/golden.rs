@@ -1,10 +1,10 @@
-//! The Gumbel mode answers what mctx answers (scripts/golden-mctx.py wrote the golden data).
+//! The Gumbel mode gives the results of mctx (scripts/golden-mctx.py wrote the golden data).
 
 use std::sync::Arc;
 
 use latrunculi_engine::{EndReason, Outcome, Player};
 use latrunculi_search::mcts::{
-    Considered, GumbelSettings, Mode, Proofs, QScale, Search, Settings, Step, considered_visits,
+    GumbelSettings, MaxConsideredActions, Mode, Proofs, QScale, Search, Settings, Step, considered_visits,
 };
 use latrunculi_search::toy::mix;
 use latrunculi_search::{Evaluation, Game};
@@ -37,7 +37,7 @@ struct Case {
     logits: Vec<Vec<f32>>,
     /// Value of each state for its player.
     values: Vec<f32>,
-    /// The result for who acts where a transition ends the game, 2 where it does not.
+    /// The result for the acting player where a transition ends the game, 2 where it does not.
     ends: Vec<Vec<i8>>,
     /// 1 for each action that is illegal at the root.
     invalid: Vec<u8>,
@@ -132,7 +132,7 @@ fn whole_searches_equal_those_of_mctx() {
         let game = AutomatonGame { case: Arc::new(case), state: 0, path: Vec::new(), outcome: None };
         let case = &*game.case;
         let gumbel = GumbelSettings {
-            considered: Considered::Fixed(case.considered),
+            max_considered_actions: MaxConsideredActions::Fixed(case.considered),
             q_scale: match case.scale.as_str() {
                 "min_max" => QScale::MCTX,
                 _ => QScale::Absolute { c_scale: 1.0 },

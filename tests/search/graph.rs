@@ -1,4 +1,4 @@
-//! Random games for the tests: small graphs with cycles, captures of nothing, ends by position and by history.
+//! Random games for the tests: small graphs with cycles, and ends by position or by history.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct Graph {
     pub(crate) ends: Vec<Option<i32>>,
     pub(crate) evaluations: Vec<i32>,
     pub(crate) edges: Vec<Vec<usize>>,
-    /// Actions that may be played into each position in quiescence.
+    /// Positions whose incoming actions count as captures.
     pub(crate) tactical: Vec<bool>,
     pub(crate) plies_max: usize,
     pub(crate) repetition_draws: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Graph {
 
 impl GraphGame {
     /// Returns a graph in `layers` layers of `width` positions; edges lead a layer or two down, so that
-    /// the same position is reached on many ways and at different depths.
+    /// the same position is reached by many paths and at different depths.
     pub(crate) fn layered(rng: &mut ChaCha8Rng, layers: usize, width: usize) -> GraphGame {
         let count = layers * width;
         let mut graph = Graph::random(rng, count);
@@ -159,7 +159,7 @@ impl Heuristic<GraphGame> for GraphHeuristic {
         game.graph.evaluations[game.position]
     }
 
-    fn gain(&self, game: &GraphGame, action: usize) -> i32 {
+    fn capture_gain(&self, game: &GraphGame, action: usize) -> i32 {
         let target = game.graph.edges[game.position][action];
         if game.graph.tactical[target] { 10 + target as i32 % 7 } else { 0 }
     }
@@ -173,7 +173,7 @@ impl Heuristic<GraphGame> for GraphHeuristic {
     }
 }
 
-/// The same game to a search that believes the history never to matter: what its table remembers is unsound.
+/// The same game, which denies that the history matters: the entries of the search's table are then unsound.
 #[derive(Clone, Debug)]
 pub(crate) struct Forgetful<G>(pub(crate) G);
 
@@ -213,7 +213,7 @@ impl<G: Game> Game for Forgetful<G> {
     }
 }
 
-/// The heuristic of the game behind [`Forgetful`].
+/// The heuristic of the game inside [`Forgetful`].
 #[derive(Clone, Debug)]
 pub(crate) struct ForgetfulHeuristic<H>(pub(crate) H);
 
@@ -222,8 +222,8 @@ impl<G: Game, H: Heuristic<G>> Heuristic<Forgetful<G>> for ForgetfulHeuristic<H>
         self.0.evaluate(&game.0)
     }
 
-    fn gain(&self, game: &Forgetful<G>, action: G::Action) -> i32 {
-        self.0.gain(&game.0, action)
+    fn capture_gain(&self, game: &Forgetful<G>, action: G::Action) -> i32 {
+        self.0.capture_gain(&game.0, action)
     }
 
     fn is_tactical(&self, game: &Forgetful<G>, action: G::Action) -> bool {

@@ -7,7 +7,7 @@ use latrunculi_engine::{Action, GameState, Rules, presets, ruleset::Ruleset};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, minimax};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::latrunculi::{Feature, LatrunculiHeuristic, Weights, WeightsFile};
-use latrunculi_search::mcts::{Effort, Search, Settings};
+use latrunculi_search::mcts::{Search, SearchBudget, Settings};
 use latrunculi_search::toy::mix;
 use latrunculi_search::{Game, SEARCH_VERSION};
 use rand::RngExt;
@@ -130,7 +130,7 @@ fn quiescence_looks_at_captures_and_at_every_capture() {
 }
 
 #[test]
-fn the_evaluation_depends_on_the_position_alone_and_favours_nobody() {
+fn the_evaluation_depends_on_the_position_alone_and_is_even_at_the_start() {
     for name in presets::NAMES {
         let rules = preset(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
@@ -169,7 +169,7 @@ fn the_file_of_weights_is_for_shipped_rulesets_as_they_are() {
 
 #[test]
 fn the_evaluation_of_mirrored_sides_is_turned_round() {
-    // The rules favour nobody, so a position seen from the other side is worth as much to the other player.
+    // The rules treat the players alike: a position seen from the other side has the same value for the other player.
     for name in presets::NAMES {
         let rules = preset(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
@@ -195,8 +195,8 @@ fn the_evaluation_of_mirrored_sides_is_turned_round() {
 }
 
 #[test]
-fn the_history_does_not_matter_for_as_long_as_is_said() {
-    // Two games at one position, one with its history and one without, have the same future for so long.
+fn the_history_does_not_matter_within_history_free_plies() {
+    // Two games at one position, one with its history and one without, have the same future for that many actions.
     fn same_future(one: &GameState, other: &GameState, plies: u32) -> bool {
         if one.outcome() != other.outcome() {
             return false;
@@ -235,11 +235,11 @@ fn mcts_plays_every_ruleset_to_the_end() {
             let mut search = Search::new(settings, &GameState::new(Arc::clone(&rules)));
             let mut actions = 0;
             while search.game().outcome().is_none() && actions < 400 {
-                search.start(Effort { simulations: 8, explores: true }, &mut rng);
+                search.start(SearchBudget { simulations: 8, add_noise: true }, &mut rng);
                 search.run(&mut Uniform).unwrap();
                 let result = search.result();
                 assert!((result.policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{name}");
-                let action = result.actions[result.sample_by_visits(1.0, &mut rng)];
+                let action = result.actions[result.sample_by_policy(1.0, &mut rng)];
                 search.advance(action);
                 actions += 1;
             }
@@ -257,7 +257,7 @@ fn tiny(base: &str) -> Arc<Rules> {
     rules(&ruleset)
 }
 
-/// Judges nothing: only ends count.
+/// Evaluates every position as 0: only ends count.
 #[derive(Clone)]
 struct Blind;
 
@@ -266,7 +266,7 @@ impl Heuristic<GameState> for Blind {
         0
     }
 
-    fn gain(&self, _game: &GameState, _action: Action) -> i32 {
+    fn capture_gain(&self, _game: &GameState, _action: Action) -> i32 {
         0
     }
 
@@ -290,10 +290,10 @@ fn what_is_proven_on_a_small_board_is_what_exhaustive_search_finds() {
         let mut alpha_beta = AlphaBeta::new(settings, LatrunculiHeuristic::new(&rules));
         let played = rng.random_range(0..24);
         let mut game = random_game(&rules, played, &mut rng);
-        // Along the line that is proven, wins and losses take turns.
+        // Along the proven line, wins and losses alternate.
         while game.outcome().is_none() {
             let mut search = Search::new(Settings::puct(), &game);
-            search.start(Effort { simulations: 1500, explores: false }, &mut rng);
+            search.start(SearchBudget { simulations: 1500, add_noise: false }, &mut rng);
             search.run(&mut Uniform).unwrap();
             let Some(proven) = search.result().proven else { break };
             let plies = u32::from(proven.plies);
@@ -307,7 +307,7 @@ fn what_is_proven_on_a_small_board_is_what_exhaustive_search_finds() {
             counts[usize::from(proven.result > 0)] += 1;
             let player = game.player_to_act();
             game.play(search.result().best_action());
-            // The action that was chosen keeps what is proven.
+            // The chosen action keeps the proven result.
             let value = match game.outcome() {
                 Some(outcome) => outcome.value_for(player) as i32,
                 None => {
@@ -322,14 +322,14 @@ fn what_is_proven_on_a_small_board_is_what_exhaustive_search_finds() {
 }
 
 #[test]
-fn the_version_of_the_search_stands_for_what_it_finds() {
-    // Ledgers and studies go on with games of the same version only. If this fails because the search was changed on
-    // purpose: raise SEARCH_VERSION and write down what it finds now.
+fn the_search_version_is_raised_with_every_change_of_results() {
+    // Ledgers and studies continue with games of the same version only. If this fails after an intended change of the
+    // search, raise SEARCH_VERSION and update the hash.
     const FOUND: (u32, u64) = (1, 6_100_776_616_836_952_275);
     let mut found = 0;
     for name in ["bell", "dutch", "falkener", "savard", "dux-hunt-16"] {
         let rules = preset(name);
-        // Weights count by themselves.
+        // Changed weights need no new version.
         let heuristic = LatrunculiHeuristic::with_weights(&rules, Weights::by_hand(rules.ruleset()));
         let mut search = AlphaBeta::new(AlphaBetaSettings::default(), heuristic);
         let mut rng = ChaCha8Rng::seed_from_u64(11);

@@ -3,8 +3,8 @@
 use latrunculi_engine::Player;
 use latrunculi_search::evaluators::{Rollouts, Uniform};
 use latrunculi_search::mcts::{
-    Considered, Effort, GumbelSettings, Interior, Mode, Proofs, PuctSettings, QScale, Search, SearchResult, Settings,
-    Step, considered_visits, run_all,
+    GumbelSettings, Interior, LeafBatch, MaxConsideredActions, Mode, Proofs, PuctSettings, QScale, Search,
+    SearchBudget, SearchResult, Settings, Step, considered_visits,
 };
 use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
 use latrunculi_search::{Evaluation, Evaluator, Game};
@@ -24,11 +24,11 @@ fn search<G: Game>(
     settings: Settings,
     game: &G,
     simulations: u32,
-    explores: bool,
+    add_noise: bool,
     seed: u64,
 ) -> SearchResult<G::Action> {
     let mut search = Search::new(settings, game);
-    search.start(Effort { simulations, explores }, &mut rng(seed));
+    search.start(SearchBudget { simulations, add_noise }, &mut rng(seed));
     search.run(&mut Uniform).expect("it never fails");
     search.result()
 }
@@ -53,7 +53,7 @@ fn exhaustive<G: Game>(game: &G) -> i8 {
 
 #[test]
 fn the_published_phase_table_is_reproduced() {
-    // search-and-training.md, section 18: survivors x visits.
+    // Actions left x visits per phase.
     type Phases = &'static [(usize, u32)];
     let table: [(u32, usize, Phases); 15] = [
         (8, 8, &[(8, 1)]),
@@ -90,10 +90,10 @@ fn the_published_phase_table_is_reproduced() {
 
 #[test]
 fn eight_actions_are_considered_below_sixty_four_simulations() {
-    assert_eq!(Considered::Auto.count(32, 50), 8);
-    assert_eq!(Considered::Auto.count(64, 50), 16);
-    assert_eq!(Considered::Auto.count(64, 3), 3);
-    assert_eq!(Considered::Fixed(4).count(64, 50), 4);
+    assert_eq!(MaxConsideredActions::Auto.count(32, 50), 8);
+    assert_eq!(MaxConsideredActions::Auto.count(64, 50), 16);
+    assert_eq!(MaxConsideredActions::Auto.count(64, 3), 3);
+    assert_eq!(MaxConsideredActions::Fixed(4).count(64, 50), 4);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_win_in_one_is_found_and_proven() {
 #[test]
 fn several_actions_of_one_player_keep_their_sign() {
     for settings in both_modes() {
-        // Only by acting twice does the first player win; the second player would lose him either.
+        // Only by acting twice does the first player win; after either action of the second player it is lost.
         let game = TreeGame::parse("1(2(- +) 1(2(- -) 1(+ -)) 2(= -))").unwrap();
         let result = search(settings, &game, 64, true, 3);
         assert_eq!(result.best_action(), 1, "{result:?}");
@@ -139,7 +139,7 @@ fn the_solver_agrees_with_exhaustive_search() {
             solved[number] += 1;
         }
     }
-    // Few simulations prove most; PUCT, which explores for ever, all of them.
+    // Few simulations prove most; PUCT, which never stops exploring, all of them.
     assert!(solved[0] > 250 && solved[1] == 300, "{solved:?}");
 }
 
@@ -222,7 +222,7 @@ fn what_is_expected_of_the_policy_is_its_mean_over_visited_actions() {
         let mut gained = 0.0;
         for seed in 0..20 {
             let mut search = Search::new(settings.clone(), &TicTacToe::new());
-            search.start(Effort { simulations: 24, explores: true }, &mut rng(seed));
+            search.start(SearchBudget { simulations: 24, add_noise: true }, &mut rng(seed));
             search.run(&mut Rollouts::new(1, 20, rng(seed))).expect("it never fails");
             let result = search.result();
             assert!(result.proven.is_none(), "nothing is exact yet");
@@ -233,18 +233,18 @@ fn what_is_expected_of_the_policy_is_its_mean_over_visited_actions() {
             assert!((win + draw + loss - 1.0).abs() < 1e-5 && (win - loss - mean).abs() < 1e-4, "{result:?}");
             gained += win - loss - result.value;
         }
-        // The visits had to look elsewhere too.
+        // The mean over all visits includes the rejected actions.
         assert!(gained > 0.0, "{gained}");
     }
 }
 
 #[test]
-fn equal_values_teach_nothing_where_their_range_has_a_floor() {
+fn equal_values_leave_the_policy_unchanged_where_their_range_has_a_floor() {
     let with = |range_min| {
         let q_scale = QScale::MinMax { value_scale: 0.1, range_min };
         let mode = Mode::Gumbel(GumbelSettings { q_scale, ..GumbelSettings::default() });
         let mut search = Search::new(Settings { mode, ..Settings::default() }, &TicTacToe::new());
-        search.start(Effort { simulations: 16, explores: false }, &mut rng(1));
+        search.start(SearchBudget { simulations: 16, add_noise: false }, &mut rng(1));
         search.run(&mut Rollouts::new(4, 20, rng(1))).expect("it never fails");
         let result = search.result();
         let terms = result.policy.iter().zip(&result.prior).filter(|(share, _)| **share > 0.0);
@@ -259,12 +259,12 @@ fn equal_values_teach_nothing_where_their_range_has_a_floor() {
 fn a_kept_subtree_goes_on_where_it_was() {
     for settings in both_modes() {
         let mut own = Search::new(settings.clone(), &TicTacToe::new());
-        own.start(Effort { simulations: 200, explores: false }, &mut rng(1));
+        own.start(SearchBudget { simulations: 200, add_noise: false }, &mut rng(1));
         own.run(&mut Uniform).unwrap();
         let result = own.result();
         let visits = result.visits[result.best];
         own.advance(result.best_action());
-        own.start(Effort { simulations: 50, explores: true }, &mut rng(2));
+        own.start(SearchBudget { simulations: 50, add_noise: true }, &mut rng(2));
         own.run(&mut Uniform).unwrap();
         let next = own.result();
         assert_eq!(next.simulations, 50);
@@ -273,7 +273,7 @@ fn a_kept_subtree_goes_on_where_it_was() {
         assert!(next.value.abs() <= 1.0);
 
         let mut fresh = Search::new(Settings { reuse_tree: false, ..settings }, &TicTacToe::new());
-        fresh.start(Effort { simulations: 200, explores: false }, &mut rng(1));
+        fresh.start(SearchBudget { simulations: 200, add_noise: false }, &mut rng(1));
         fresh.run(&mut Uniform).unwrap();
         fresh.advance(4);
         assert_eq!(fresh.tree_size(), (0, 0));
@@ -285,7 +285,7 @@ fn memory_is_bounded() {
     for settings in both_modes() {
         let settings = Settings { edges_max: 60, proofs: Proofs::Off, ..settings };
         let mut own = Search::new(settings, &TicTacToe::new());
-        own.start(Effort { simulations: 500, explores: true }, &mut rng(1));
+        own.start(SearchBudget { simulations: 500, add_noise: true }, &mut rng(1));
         own.run(&mut Uniform).unwrap();
         assert!(own.tree_size().1 <= 60);
         assert_eq!(own.result().visits.iter().sum::<u32>(), 500);
@@ -301,10 +301,10 @@ fn a_batch_of_searches_finds_what_each_finds_alone() {
             let game = GraphGame::layered(&mut rng(seed), 12, 8);
             alone.push(search(settings.clone(), &game, 40 + seed as u32, true, seed));
             let mut own = Search::new(settings.clone(), &game);
-            own.start(Effort { simulations: 40 + seed as u32, explores: true }, &mut rng(seed));
+            own.start(SearchBudget { simulations: 40 + seed as u32, add_noise: true }, &mut rng(seed));
             searches.push(own);
         }
-        run_all(&mut searches, &mut Uniform).unwrap();
+        LeafBatch::default().run(&mut searches, &mut Uniform).unwrap();
         let together: Vec<_> = searches.iter().map(Search::result).collect();
         assert_eq!(together, alone);
     }
@@ -313,7 +313,7 @@ fn a_batch_of_searches_finds_what_each_finds_alone() {
 #[test]
 fn asking_twice_gives_the_same_leaf() {
     let mut own = Search::new(Settings::default(), &TicTacToe::new());
-    own.start(Effort { simulations: 3, explores: false }, &mut rng(1));
+    own.start(SearchBudget { simulations: 3, add_noise: false }, &mut rng(1));
     let mut evaluations = [Evaluation::default()];
     let mut asked = 0;
     while own.select() == Step::Evaluate {
@@ -338,7 +338,7 @@ fn rollouts_play_tic_tac_toe_without_losing_to_a_fork() {
     for mode in [Mode::Gumbel(gumbel), Mode::Puct(PuctSettings::default())] {
         let settings = Settings { mode, proofs: Proofs::Off, ..Settings::default() };
         let mut own = Search::new(settings, &game);
-        own.start(Effort { simulations: 2000, explores: false }, &mut rng(1));
+        own.start(SearchBudget { simulations: 2000, add_noise: false }, &mut rng(1));
         own.run(&mut Rollouts::new(1, 20, rng(4))).unwrap();
         assert!(matches!(own.result().best_action(), 1 | 3 | 5 | 7), "{:?}", own.result());
     }
@@ -348,7 +348,7 @@ fn rollouts_play_tic_tac_toe_without_losing_to_a_fork() {
 fn the_actions_considered_are_fewer_than_the_legal_ones() {
     let mut settings = Settings { proofs: Proofs::Off, ..Settings::default() };
     if let Mode::Gumbel(gumbel) = &mut settings.mode {
-        gumbel.considered = Considered::Fixed(4);
+        gumbel.max_considered_actions = MaxConsideredActions::Fixed(4);
     }
     let result = search(settings, &TicTacToe::new(), 16, true, 1);
     let mut visits = result.visits.clone();

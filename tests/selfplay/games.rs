@@ -1,21 +1,24 @@
-//! Games: the same key gives the same game, and what it teaches is right.
+//! Games: the same key gives the same game, and its targets are right.
 
-use latrunculi_engine::encoding::{Shape, TrainingBatch};
+use std::sync::Arc;
+
+use latrunculi_data::{Encoder, ReplaySettings, TrainingBatch};
 use latrunculi_engine::{Player, Square, SquareSet, Symmetry, presets};
 use latrunculi_selfplay::{
-    AlphaBetaTeaching, PlayoutCapSettings, Progress, ReplaySettings, ResignationSettings, SelfPlayError, SelfPlayPlan,
-    SelfPlaySettings, StartSettings, SurpriseSettings, Teacher, TeacherSettings, play_games,
+    PlayoutCapSettings, Progress, ResignationSettings, SelfPlayError, SelfPlayPlan, SelfPlaySettings, StartSettings,
+    SurpriseSettings, TeacherSettings, play_games,
 };
 
+use crate::static_evaluator::StaticEvaluator;
 use crate::{plan, play, rules};
 
 #[test]
-fn neither_lanes_nor_batches_nor_threads_change_a_game() {
+fn neither_actors_nor_batches_nor_threads_change_a_game() {
     let rules = rules("bell");
     let alone = play(&plan(&rules, 1, false), 1);
     assert_eq!(alone.len(), 6);
-    for (in_flight, parallel_trees, lanes) in [(6, false, 1), (4, true, 1), (2, false, 2), (8, true, 3)] {
-        let together = play(&plan(&rules, in_flight, parallel_trees), lanes);
+    for (in_flight, parallel_trees, actors) in [(6, false, 1), (4, true, 1), (2, false, 2), (8, true, 3)] {
+        let together = play(&plan(&rules, in_flight, parallel_trees), actors);
         for (one, other) in alone.iter().zip(&together) {
             assert_eq!((one.index, one.outcome, one.action_count), (other.index, other.outcome, other.action_count));
             assert_eq!(one.samples, other.samples);
@@ -30,9 +33,9 @@ fn techniques() -> SelfPlaySettings {
         temperature_end: 0.2,
         temperature_half_life: 20.0,
         cache_entries: 1 << 10,
-        starts: StartSettings { policy_actions_mean: 2.0, fork_share: 0.5, fork_actions: 10 },
-        playout_cap: PlayoutCapSettings { full_share: 0.5, fast_simulations: 2 },
-        surprise: SurpriseSettings { policy_share: 0.5, value_share: 0.1 },
+        starts: StartSettings { policy_actions_mean: 2.0, fork_probability: 0.5, fork_actions: 10 },
+        playout_cap: PlayoutCapSettings { full_probability: 0.5, fast_simulations: 2 },
+        surprise: SurpriseSettings { policy_weight: 0.5, value_weight: 0.1 },
         resignation: ResignationSettings { threshold: 0.5, simulations: 1, ..ResignationSettings::default() },
         ..SelfPlaySettings::default()
     }
@@ -47,10 +50,10 @@ fn with_every_technique_on_a_game_depends_on_its_key_alone() {
     };
     let alone = play(&with(1, false, techniques()), 1);
     let no_cache = SelfPlaySettings { cache_entries: 0, ..techniques() };
-    for (plan, lanes) in
+    for (plan, actors) in
         [(with(6, false, techniques()), 1), (with(3, true, techniques()), 2), (with(2, false, no_cache), 3)]
     {
-        for (one, other) in alone.iter().zip(&play(&plan, lanes)) {
+        for (one, other) in alone.iter().zip(&play(&plan, actors)) {
             assert_eq!(
                 (one.outcome, one.action_count, one.resigned),
                 (other.outcome, other.action_count, other.resigned)
@@ -66,14 +69,14 @@ fn with_every_technique_on_a_game_depends_on_its_key_alone() {
 }
 
 #[test]
-fn what_is_remembered_is_not_evaluated_again() {
+fn cached_positions_are_not_evaluated_again() {
     let rules = rules("bell");
     let count = |cache_entries: usize| {
         let settings = SelfPlaySettings { simulations: 16, cache_entries, ..SelfPlaySettings::default() };
         let plan = SelfPlayPlan { settings, ..plan(&rules, 6, false) };
         let progress = Progress::default();
-        let mut teacher = Teacher::new(&rules, TeacherSettings::default());
-        play_games(&plan, &mut [&mut teacher], &progress, &|_: &Progress| true).unwrap();
+        let mut evaluator = StaticEvaluator::new(&rules);
+        play_games(&plan, &mut [&mut evaluator], &progress, &|_: &Progress| true).unwrap();
         let load = |number: &std::sync::atomic::AtomicU64| number.load(std::sync::atomic::Ordering::Relaxed);
         (load(&progress.evaluations), load(&progress.cache_hits))
     };
@@ -99,12 +102,10 @@ fn targets_are_distributions_and_results_belong_to_the_player_to_act() {
     for name in ["bell", "dutch-8x8", "savard"] {
         let rules = rules(name);
         let base = plan(&rules, 6, false);
-        let taught = SelfPlayPlan {
-            teaching: Some(AlphaBetaTeaching { nodes: 20, ..AlphaBetaTeaching::default() }),
-            ..base.clone()
-        };
+        let bootstrap =
+            SelfPlayPlan { teacher: Some(TeacherSettings { nodes: 20, ..TeacherSettings::default() }), ..base.clone() };
         for game in
-            play(&SelfPlayPlan { games: 2, ..base }, 1).iter().chain(&play(&SelfPlayPlan { games: 2, ..taught }, 1))
+            play(&SelfPlayPlan { games: 2, ..base }, 1).iter().chain(&play(&SelfPlayPlan { games: 2, ..bootstrap }, 1))
         {
             let samples = &game.samples;
             for index in 0..samples.len() {
@@ -129,35 +130,37 @@ fn targets_are_distributions_and_results_belong_to_the_player_to_act() {
 }
 
 #[test]
-fn survivors_are_who_is_left_and_replies_are_the_opponents() {
+fn survivors_are_left_at_the_end_and_the_opponents_policy_is_his() {
     for name in ["bell", "dutch-8x8", "savard", "beads", "savard-displacement"] {
         let rules = rules(name);
-        let teaching = Some(AlphaBetaTeaching { nodes: 20, ..AlphaBetaTeaching::default() });
-        let plan = SelfPlayPlan { games: 3, teaching, ..plan(&rules, 1, false) };
+        let teacher = Some(TeacherSettings { nodes: 20, ..TeacherSettings::default() });
+        let plan = SelfPlayPlan { games: 3, teacher, ..plan(&rules, 1, false) };
         for game in play(&plan, 1) {
             let samples = &game.samples;
             let side = Player::BOTH.map(|player| rules.pieces_at_start(player)).into_iter().max().unwrap() as f32;
-            let mut batch = TrainingBatch::new(Shape::of(&rules));
+            let encoder = Encoder::new(Arc::clone(&rules));
+            let mut batch = TrainingBatch::new(encoder.shape());
             for index in 0..samples.len() {
-                samples.write_into(index, &rules, Symmetry::IDENTITY, &ReplaySettings::default(), &mut batch);
+                samples.write_into(index, &encoder, Symmetry::IDENTITY, &ReplaySettings::default(), &mut batch);
                 let survival = &batch.survival[index * rules.square_count()..];
                 let survive =
                     |stones: SquareSet| stones.iter().filter(|square| survival[square.index()] == 1.0).count();
                 let [own_men, own_dux, enemy_men, enemy_dux, ..] = samples.position(index).planes;
                 let (own, enemy) = (survive(own_men | own_dux), survive(enemy_men | enemy_dux));
-                let in_hand = samples.position(index).scalars[1..5].iter().any(|&share| share > 0.0);
+                let in_hand = samples.position(index).scalars[1..5].iter().any(|&part| part > 0.0);
                 if !in_hand && !game.outcome.reason.is_dux_lost() {
                     assert_eq!(own as f32 - enemy as f32, (samples.margin[index] * side).round(), "{name}");
                 }
-                assert_eq!(samples.turns[index] + samples.turns_left[index], game.turn_count, "{name}");
-                let Ok(reply) = usize::try_from(samples.replies[index]) else { continue };
-                assert!(reply > index && samples.turns[reply] > samples.turns[index], "{name}");
-                let range = batch.reply_offsets[index] as usize..batch.reply_offsets[index + 1] as usize;
-                assert!((batch.reply_policy[range.clone()].iter().sum::<f32>() - 1.0).abs() < 1e-4);
-                // Who replies with a move moves an enemy piece, or one that is placed by then.
+                assert_eq!(samples.turns[index] + samples.moves_left[index], game.turn_count, "{name}");
+                let Ok(next) = usize::try_from(samples.opponent_policy[index]) else { continue };
+                assert!(next > index && samples.turns[next] > samples.turns[index], "{name}");
+                let policy = &batch.opponent_policy;
+                let range = policy.offsets[index] as usize..policy.offsets[index + 1] as usize;
+                assert!((policy.probabilities[range.clone()].iter().sum::<f32>() - 1.0).abs() < 1e-4);
+                // The opponent moves an enemy piece, or one that is placed by then.
                 let area = rules.square_count();
-                for &place in batch.reply_indices[range].iter().filter(|place| (**place as usize) < area * area) {
-                    let from = Square::from_index(place as usize / area);
+                for &entry in policy.indices[range].iter().filter(|entry| (**entry as usize) < area * area) {
+                    let from = Square::from_index(entry as usize / area);
                     assert!(in_hand || (enemy_men | enemy_dux).contains(from), "{name}");
                 }
             }
@@ -166,12 +169,16 @@ fn survivors_are_who_is_left_and_replies_are_the_opponents() {
 }
 
 #[test]
-fn a_weak_side_makes_taught_games_decisive() {
+fn a_noisy_player_makes_bootstrap_games_decisive() {
     // Among equals hardly anything is ever captured here.
     let rules = rules("dutch-8x8");
-    let uneven =
-        AlphaBetaTeaching { nodes: 60, weak_share: 1.0, weak_random_share: 0.9, ..AlphaBetaTeaching::default() };
-    let games = play(&SelfPlayPlan { games: 8, teaching: Some(uneven), ..plan(&rules, 1, false) }, 1);
+    let uneven = TeacherSettings {
+        nodes: 60,
+        noisy_player_probability: 1.0,
+        noisy_player_random_probability: 0.9,
+        ..TeacherSettings::default()
+    };
+    let games = play(&SelfPlayPlan { games: 8, teacher: Some(uneven), ..plan(&rules, 1, false) }, 1);
     let decisive = games.iter().filter(|game| game.outcome.winner.is_some());
     let winners: Vec<_> = decisive.map(|game| game.outcome.winner).collect();
     assert!(winners.len() >= 6, "{winners:?}");
@@ -179,7 +186,7 @@ fn a_weak_side_makes_taught_games_decisive() {
 }
 
 #[test]
-fn every_shipped_ruleset_can_be_played_and_taught() {
+fn every_shipped_ruleset_can_be_played_by_search_and_teacher() {
     for name in presets::NAMES {
         let rules = rules(name);
         let base = SelfPlayPlan {
@@ -187,23 +194,23 @@ fn every_shipped_ruleset_can_be_played_and_taught() {
             settings: SelfPlaySettings { simulations: 1, ..SelfPlaySettings::default() },
             ..plan(&rules, 1, false)
         };
-        let teaching = Some(AlphaBetaTeaching { nodes: 4, ..AlphaBetaTeaching::default() });
+        let teacher = Some(TeacherSettings { nodes: 4, ..TeacherSettings::default() });
         assert_eq!(play(&base, 1).len(), 1, "{name}");
-        assert_eq!(play(&SelfPlayPlan { teaching, ..base }, 1).len(), 1, "{name}");
+        assert_eq!(play(&SelfPlayPlan { teacher, ..base }, 1).len(), 1, "{name}");
     }
 }
 
 #[test]
 fn a_watcher_can_stop_the_games_and_bad_settings_are_refused() {
     let rules = rules("bell");
-    let mut teacher = Teacher::new(&rules, TeacherSettings::default());
+    let mut evaluator = StaticEvaluator::new(&rules);
     let base = plan(&rules, 6, false);
-    let stopped = play_games(&base, &mut [&mut teacher], &Progress::default(), &|_: &Progress| false);
+    let stopped = play_games(&base, &mut [&mut evaluator], &Progress::default(), &|_: &Progress| false);
     assert!(matches!(stopped, Err(SelfPlayError::Stopped)));
-    let settings = SelfPlaySettings { simulations: 0, opening_share: 2.0, ..SelfPlaySettings::default() };
+    let settings = SelfPlaySettings { simulations: 0, opening_probability: 2.0, ..SelfPlaySettings::default() };
     let bad = SelfPlayPlan { settings, in_flight: 0, ..base };
-    match play_games(&bad, &mut [&mut teacher], &Progress::default(), &|_: &Progress| true) {
-        Err(SelfPlayError::Settings(faults)) => assert_eq!(faults.len(), 3, "{faults:?}"),
+    match play_games(&bad, &mut [&mut evaluator], &Progress::default(), &|_: &Progress| true) {
+        Err(SelfPlayError::Settings(reasons)) => assert_eq!(reasons.len(), 3, "{reasons:?}"),
         other => panic!("{other:?}"),
     }
 }

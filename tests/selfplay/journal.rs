@@ -1,14 +1,15 @@
-//! The journal: what was written down comes back, whatever became of the end of the file.
+//! The journal: games that were written are read back, whatever happened to the end of the file.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use latrunculi_selfplay::{Journal, PlayedGame, SelfPlayPlan, ShardInfo};
+use latrunculi_data::ShardInfo;
+use latrunculi_selfplay::{Journal, PlayedGame, SelfPlayPlan};
 
 use crate::{plan, play, rules};
 
 #[test]
-fn games_written_down_come_back_and_a_torn_end_is_forgotten() {
+fn games_are_read_back_and_a_damaged_end_is_dropped() {
     let rules = rules("bell");
     let games = play(&plan(&rules, 6, false), 1);
     let folder = tempfile::tempdir().unwrap();

@@ -5,14 +5,13 @@ use std::thread;
 
 use anyhow::Context;
 use clap::Args;
+use latrunculi_data::Shape;
 use latrunculi_engine::Rules;
-use latrunculi_engine::encoding::Shape;
 use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, NetworkConfig, Precision};
+use latrunculi_train::{models, rulesets};
 use serde_json::json;
 
 use super::{processor_secs, seconds, whole};
-use crate::network;
-use crate::rulesets_source;
 
 /// The most positions of a batch, and threads: beyond these a machine has no memory, or no use for them.
 pub(super) const BATCH_MAX: u64 = 1 << 16;
@@ -43,7 +42,7 @@ impl NetworkChoice {
     pub(super) fn open(&self, rules: &Rules) -> anyhow::Result<(Network, Device)> {
         let (shape, device) = (Shape::of(rules), Device::open(self.device)?);
         let network = match &self.model {
-            Some(path) => network::load_model(path, device)?.1.network,
+            Some(path) => models::load_model(path, device)?.1.network,
             None => {
                 let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
                 Network::new(&config, &shape, 1, device)?
@@ -137,7 +136,7 @@ pub(super) fn bare(
 }
 
 pub(super) fn run(args: &InferenceArgs) -> anyhow::Result<()> {
-    let rules = rulesets_source::load(&args.network.ruleset)?;
+    let rules = rulesets::load(&args.network.ruleset)?;
     let (network, device) = args.network.open(&rules)?;
     let threads = args.threads.unwrap_or_else(all_threads);
     let mut rows = Vec::new();

@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use latrunculi_model::{InferenceNetwork, Precision};
-use latrunculi_selfplay::games::{LaneEvaluator, Watch};
+use latrunculi_model::Precision;
+use latrunculi_selfplay::games::{ActorEvaluator, Watch};
 use latrunculi_selfplay::{Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, play_games};
+use latrunculi_train::generation;
+use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::inference::{BATCH_MAX, NetworkChoice, THREADS_MAX, all_threads, bare, describe};
 use super::{processor_secs, seconds, whole};
-use crate::rulesets_source;
-use crate::train::player;
 
 #[derive(Args)]
 pub(crate) struct SelfplayArgs {
@@ -25,16 +25,16 @@ pub(crate) struct SelfplayArgs {
     /// Simulations of a search
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     simulations: u32,
-    /// Lanes: threads that play and evaluate [default: all]
+    /// Actors: threads that play and evaluate [default: all]
     #[arg(long, value_parser = whole(1..=THREADS_MAX))]
-    lanes: Option<usize>,
-    /// Games in flight in each lane, the size of its batches
+    actors: Option<usize>,
+    /// Games in flight in each actor, the size of its batches
     #[arg(long, default_value_t = 128, value_parser = whole(1..=BATCH_MAX))]
     in_flight: usize,
-    /// Moves the trees of a lane by several threads
+    /// Moves the trees of a actor by several threads
     #[arg(long)]
     parallel_trees: bool,
-    /// Evaluations that each lane remembers; those found again are counted apart
+    /// Evaluations that each actor remembers; those found again are counted apart
     #[arg(long, default_value_t = 0)]
     cache: usize,
     /// auto, f32 or bf16
@@ -57,17 +57,17 @@ struct Rates {
     per_sec: f64,
     per_processor_sec: f64,
     cached_per_sec: f64,
-    /// Share of the lanes' time in which the network worked.
+    /// Share of the actors' time in which the network worked.
     evaluator_share: f64,
     batch_fill: f64,
 }
 
-/// Stops the games after some time and adds up what the processor gave to the lanes.
+/// Stops the games after some time and adds up what the processor gave to the actors.
 struct Clock {
     since: Instant,
     length: Duration,
     processor_nanos: AtomicU64,
-    lane_begins: Mutex<Vec<(std::thread::ThreadId, f64)>>,
+    actor_begins: Mutex<Vec<(std::thread::ThreadId, f64)>>,
 }
 
 impl Watch for Clock {
@@ -77,17 +77,17 @@ impl Watch for Clock {
 
     fn begin_round(&self) {
         let Some(secs) = processor_secs() else { return };
-        let mut begins = self.lane_begins.lock().unwrap_or_else(PoisonError::into_inner);
-        let lane = std::thread::current().id();
-        begins.retain(|(other, _)| *other != lane);
-        begins.push((lane, secs));
+        let mut begins = self.actor_begins.lock().unwrap_or_else(PoisonError::into_inner);
+        let actor = std::thread::current().id();
+        begins.retain(|(other, _)| *other != actor);
+        begins.push((actor, secs));
     }
 
     fn end_round(&self) {
         let Some(secs) = processor_secs() else { return };
-        let begins = self.lane_begins.lock().unwrap_or_else(PoisonError::into_inner);
-        let lane = std::thread::current().id();
-        if let Some((_, begin)) = begins.iter().find(|(other, _)| *other == lane) {
+        let begins = self.actor_begins.lock().unwrap_or_else(PoisonError::into_inner);
+        let actor = std::thread::current().id();
+        if let Some((_, begin)) = begins.iter().find(|(other, _)| *other == actor) {
             self.processor_nanos.fetch_add(((secs - begin) * 1e9) as u64, Ordering::Relaxed);
         }
     }
@@ -100,16 +100,16 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
-    let rules = rulesets_source::load(&args.network.ruleset)?;
+    let rules = rulesets::load(&args.network.ruleset)?;
     let (network, device) = args.network.open(&rules)?;
-    let lanes = args.lanes.unwrap_or_else(all_threads);
-    let precision = InferenceNetwork::new(&network, device, args.precision)?.precision();
+    let actors = args.actors.unwrap_or_else(all_threads);
+    let precision = args.precision.on(device);
     let (mut bares, mut plays) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
-        bares.push(bare(&network, device, precision, args.in_flight, lanes, args.seconds)?);
-        let mut evaluators = player::evaluators(&network, lanes, device, precision)?;
-        let mut each: Vec<LaneEvaluator<'_>> =
-            evaluators.iter_mut().map(|evaluator| -> LaneEvaluator<'_> { evaluator }).collect();
+        bares.push(bare(&network, device, precision, args.in_flight, actors, args.seconds)?);
+        let mut evaluators = generation::evaluators(&network, actors, device, precision)?;
+        let mut each: Vec<ActorEvaluator<'_>> =
+            evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { evaluator }).collect();
         let plan = SelfPlayPlan {
             rules: Arc::clone(&rules),
             settings: SelfPlaySettings {
@@ -123,7 +123,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             games: 1 << 40,
             played: BTreeSet::new(),
             in_flight: args.in_flight,
-            teaching: None,
+            teacher: None,
             parallel_trees: args.parallel_trees,
         };
         let progress = Progress::default();
@@ -131,7 +131,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             since: Instant::now(),
             length: Duration::from_secs_f64(args.seconds),
             processor_nanos: AtomicU64::new(0),
-            lane_begins: Mutex::new(Vec::new()),
+            actor_begins: Mutex::new(Vec::new()),
         };
         match play_games(&plan, &mut each, &progress, &clock) {
             Err(SelfPlayError::Stopped) => {}
@@ -140,13 +140,13 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         let secs = clock.since.elapsed().as_secs_f64();
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
         let evaluations = load(&progress.evaluations);
-        let lane_secs = load(&clock.processor_nanos) * 1e-9;
+        let actor_secs = load(&clock.processor_nanos) * 1e-9;
         plays.push(Rates {
             per_sec: evaluations / secs,
-            // The lanes' seconds are summed, so that a lane's rate is taken as often as there are lanes.
-            per_processor_sec: if lane_secs > 0.0 { evaluations / lane_secs * lanes as f64 } else { 0.0 },
+            // The actors' seconds are summed, so that an actor's rate is taken as often as there are actors.
+            per_processor_sec: if actor_secs > 0.0 { evaluations / actor_secs * actors as f64 } else { 0.0 },
             cached_per_sec: load(&progress.cache_hits) / secs,
-            evaluator_share: load(&progress.evaluator_nanos) / load(&progress.lane_nanos),
+            evaluator_share: load(&progress.evaluator_nanos) / load(&progress.actor_nanos),
             batch_fill: evaluations / load(&progress.batches) / args.in_flight as f64,
         });
     }
@@ -161,7 +161,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     if args.json {
         let report = json!({
             "network": describe(&network, device), "ruleset": args.network.ruleset, "precision": precision,
-            "lanes": lanes, "in_flight": args.in_flight, "simulations": args.simulations,
+            "actors": actors, "in_flight": args.in_flight, "simulations": args.simulations,
             "evaluations_per_sec": of(|play| play.per_sec),
             "cache_hits_per_sec": of(|play| play.cached_per_sec),
             "bare_per_sec": ceiling,
@@ -176,7 +176,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     println!(
-        "{}, {precision}, {lanes} lanes of {} games, {} simulations, {}",
+        "{}, {precision}, {actors} actors of {} games, {} simulations, {}",
         describe(&network, device),
         args.in_flight,
         args.simulations,
@@ -193,7 +193,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     println!("{:<34} {ratio:>12.3} {processor:>16}", "share of the bare network");
     println!("{:<34} {:>12.0}", "positions remembered, not counted", of(|play| play.cached_per_sec));
     println!(
-        "network at work {:.1} % of the lanes' time, trees {:.1} %; batches {:.1} % full",
+        "network at work {:.1} % of the actors' time, trees {:.1} %; batches {:.1} % full",
         of(|play| play.evaluator_share) * 100.0,
         (1.0 - of(|play| play.evaluator_share)) * 100.0,
         of(|play| play.batch_fill) * 100.0

@@ -5,18 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use latrunculi_engine::encoding::Shape;
-use latrunculi_model::{Trainer, TrainingConfig, TrainingPrecision};
-use latrunculi_selfplay::{
-    AlphaBetaTeaching, GameKey, Purpose, ReplaySettings, ReplayWindow, SelfPlayPlan, SelfPlaySettings,
-};
+use latrunculi_data::{ReplaySettings, ReplayWindow, Shape};
+use latrunculi_model::{Precision, Trainer, TrainingConfig};
+use latrunculi_selfplay::{GameKey, Purpose, SelfPlayPlan, SelfPlaySettings, TeacherSettings};
+use latrunculi_train::fair_gate::FairGate;
+use latrunculi_train::generation;
+use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::inference::{BATCH_MAX, NetworkChoice, THREADS_MAX, describe};
 use super::{processor_secs, seconds, whole};
-use crate::rulesets_source;
-use crate::train::player;
-use crate::train::turnstile::Turnstile;
 
 #[derive(Args)]
 pub(crate) struct TrainingArgs {
@@ -43,15 +41,15 @@ pub(crate) struct TrainingArgs {
 }
 
 pub(super) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
-    let rules = rulesets_source::load(&args.network.ruleset)?;
+    let rules = rulesets::load(&args.network.ruleset)?;
     let (network, device) = args.network.open(&rules)?;
     let mut config = TrainingConfig {
         threads: args.threads,
-        precision: if args.f32 { TrainingPrecision::F32 } else { TrainingPrecision::Auto },
+        precision: if args.f32 { Precision::F32 } else { Precision::Auto },
         ..TrainingConfig::default()
     };
     if args.plain {
-        (config.survival_weight, config.reply_weight, config.turns_left_weight) = (0.0, 0.0, 0.0);
+        (config.survival_weight, config.opponent_policy_weight, config.moves_left_weight) = (0.0, 0.0, 0.0);
     }
     let mut trainer = Trainer::new(&network, &config)?;
     // Real positions, from games that alpha-beta plays in no time.
@@ -63,10 +61,10 @@ pub(super) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         games: 16,
         played: BTreeSet::new(),
         in_flight: 1,
-        teaching: Some(AlphaBetaTeaching { nodes: 10, ..AlphaBetaTeaching::default() }),
+        teacher: Some(TeacherSettings { nodes: 10, ..TeacherSettings::default() }),
         parallel_trees: false,
     };
-    let played = player::play(plan, 1, Vec::new(), None, &Turnstile::new(1), &|_| true)?;
+    let played = generation::play(plan, 1, Vec::new(), None, &FairGate::new(1), &|_| true)?;
     let mut window = ReplayWindow::new(Arc::clone(&rules), ReplaySettings::default(), 0);
     for (generation, game) in (0..).zip(played.games) {
         window.add(generation, game.samples);

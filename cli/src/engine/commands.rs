@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Context, bail, ensure};
+use latrunculi_data::policy_index::action_indices;
 use latrunculi_engine::parameters::nearest;
 use latrunculi_engine::presets;
 use latrunculi_search::StopSignal;
@@ -67,7 +68,7 @@ pub(super) fn execute(
     output: &mut dyn Write,
 ) -> std::io::Result<anyhow::Result<String>> {
     if matches!(command, "go" | "genmove") {
-        let choice = session.think(rest, stop, output)?;
+        let choice = session.choose_with(rest, stop, output)?;
         return Ok(choice.map(|choice| {
             let text = session.state().action_text(choice.action);
             if command == "genmove" {
@@ -138,7 +139,7 @@ fn answer(session: &mut Session, command: &str, rest: &str) -> anyhow::Result<St
         "legal" => {
             let (state, rules) = (session.state(), session.state().rules());
             let line = |action| {
-                let [first, second] = rules.action_indices(state.position(), action);
+                let [first, second] = action_indices(rules, state.position(), action);
                 format!("{} {first} {second}", state.action_text(action))
             };
             Ok(session.legal_actions().into_iter().map(line).collect::<Vec<_>>().join("\n"))

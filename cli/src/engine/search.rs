@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_engine::parameters::nearest;
-use latrunculi_eval::{AgentKind, AgentSpec, Choice, Thinking, ThinkingLimits};
+use latrunculi_eval::{AgentKind, AgentSpec, Choice, SearchLimits, SearchOptions};
 use latrunculi_search::StopSignal;
 use latrunculi_search::alphabeta::{DEPTH_MAX, actions_to_end};
 
@@ -22,7 +22,7 @@ const SECONDS_MAX: f64 = 1e6;
 /// What one search may spend.
 #[derive(Debug, Default)]
 struct Limits {
-    search: ThinkingLimits,
+    search: SearchLimits,
     seconds: Option<f64>,
 }
 
@@ -61,9 +61,9 @@ impl Limits {
             }
         }
         // Time is a limit in place of the agent's own, as every other is.
-        if limits.seconds.is_some() && limits.search == ThinkingLimits::default() {
+        if limits.seconds.is_some() && limits.search == SearchLimits::default() {
             limits.search =
-                ThinkingLimits { nodes: Some(u64::MAX), depth: Some(DEPTH_MAX), simulations: Some(SIMULATIONS_MAX) };
+                SearchLimits { nodes: Some(u64::MAX), depth: Some(DEPTH_MAX), simulations: Some(SIMULATIONS_MAX) };
         }
         Ok(limits)
     }
@@ -81,7 +81,7 @@ impl Session {
     /// Lets the agent think about the present position; writes a line whenever it has found more.
     ///
     /// The inner error is the answer; the outer one ends the conversation.
-    pub(super) fn think(
+    pub(super) fn choose_with(
         &mut self,
         limits: &str,
         stop: StopSignal,
@@ -109,13 +109,13 @@ impl Session {
             }
         };
         let choice = {
-            let thinking = &mut Thinking {
+            let thinking = &mut SearchOptions {
                 limits: limits.search,
                 lines: 1,
                 stop: stop.clone(),
                 report: &mut |choice| tell(choice),
             };
-            watched(limits.seconds, &stop, || agent.think(&state, thinking))
+            watched(limits.seconds, &stop, || agent.choose_with(&state, thinking))
         };
         if let Ok(choice) = &choice
             && choice.effort > 0

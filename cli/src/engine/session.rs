@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use latrunculi_engine::encoding::{EncodedPosition, Shape};
+use latrunculi_data::policy_index::action_indices;
+use latrunculi_data::{EncodedPosition, Encoder, EncodingNames};
 use latrunculi_engine::{Action, GameState, Phase, Player, Rules};
 use latrunculi_eval::{Agent, AgentKind, AgentSpec};
-use latrunculi_model::EncodingNames;
+use latrunculi_train::rulesets;
 use serde_json::{Value, json};
 
 use crate::explain::why_not;
 use crate::game::Game;
 use crate::network::NetworkArgs;
-use crate::rulesets_source;
 
 /// Rules, a game under them, and who thinks.
 pub(super) struct Session {
@@ -26,7 +26,7 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(ruleset: &str, spec: AgentSpec, seed: u64, network: NetworkArgs) -> anyhow::Result<Session> {
-        let rules = rulesets_source::load(ruleset)?;
+        let rules = rulesets::load(ruleset)?;
         let game = begun(GameState::new(rules), &spec, seed);
         let mut session = Session { game, spec, seed, network, agent: None };
         session.agent()?;
@@ -89,7 +89,7 @@ impl Session {
 
     /// Takes other rules, and begins a game under them.
     pub(super) fn set_ruleset(&mut self, ruleset: &str) -> anyhow::Result<()> {
-        let rules = rulesets_source::load(ruleset)?;
+        let rules = rulesets::load(ruleset)?;
         self.agent = None;
         self.begin(GameState::new(rules));
         Ok(())
@@ -180,12 +180,12 @@ impl Session {
     /// Returns the present position as a network sees it.
     pub(super) fn encoding_json(&self) -> Value {
         let (state, rules) = (self.state(), self.rules());
-        let shape = Shape::of(rules);
+        let encoder = Encoder::new(Arc::clone(rules));
+        let shape = encoder.shape();
         let encoded = EncodedPosition::new(rules, state.position(), state.repetitions());
-        let mut values = vec![0.0_f32; shape.planes * shape.area()];
-        encoded.write_planes(&shape, &mut values);
-        let mut scalars = Vec::with_capacity(shape.scalars);
-        encoded.extend_scalars(rules, &mut scalars);
+        let (mut values, mut scalars) = (Vec::new(), Vec::new());
+        encoder.extend_planes(&encoded, &mut values);
+        encoder.extend_scalars(&encoded, &mut scalars);
         let names = EncodingNames::default();
         let planes: Vec<Vec<Vec<u8>>> = values
             .chunks_exact(shape.area())
@@ -198,7 +198,7 @@ impl Session {
             .legal_actions()
             .into_iter()
             .map(|action| {
-                let indices = rules.action_indices(state.position(), action);
+                let indices = action_indices(rules, state.position(), action);
                 json!({ "action": state.action_text(action), "indices": indices })
             })
             .collect();

@@ -4,17 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use latrunculi_data::ShardSummary;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_eval::study::saved_study;
-use latrunculi_selfplay::ShardSummary;
+use latrunculi_train::files::read_text;
+use latrunculi_train::rulesets;
+use latrunculi_train::{curves, run_dir};
 use serde_json::{Value, json};
 
 use super::report::Report;
 use super::tensors::{self, CHECKPOINT, SHARD};
 use super::texts::{TEXT_BYTES_MAX, read_json, study};
-use crate::curves;
-use crate::rulesets_source::{self, read_text};
-use crate::run_dir;
 
 /// Inspects a folder by what lies in it.
 pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
@@ -114,7 +114,7 @@ fn files(folder: &Path, extensions: &[&str]) -> anyhow::Result<serde_json::Map<S
 }
 
 fn run(root: &Path) -> anyhow::Result<Report> {
-    let rules = rulesets_source::load(&root.join(run_dir::RULESET).to_string_lossy())?;
+    let rules = rulesets::load(&root.join(run_dir::RULESET).to_string_lossy())?;
     let mut report = Report::new("run", root);
     report.add("ruleset", rules.ruleset().id.clone());
     report.add("ruleset_fingerprint", ruleset_fingerprint(rules.ruleset()));

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use latrunculi_engine::record::{read_line, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, RecordedResult, Rules, presets};
+use latrunculi_eval::matches::openings::play_key;
 use latrunculi_eval::metrics::{MetricsConfig, measure};
-use latrunculi_eval::openings::play_key;
+use latrunculi_train::rulesets;
 use serde_json::{Value, json};
 
 use super::report::Report;
-use crate::rulesets_source;
 
 /// Files of games up to this size are played over unasked, in bytes.
 const PLAYED_OVER_BYTES_MAX: u64 = 1 << 26;
@@ -40,7 +40,7 @@ pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyho
         false if bytes <= PLAYED_OVER_BYTES_MAX => Check::WherePossible,
         false => Check::Form,
     };
-    let ruleset = ruleset.map(rulesets_source::load).transpose()?;
+    let ruleset = ruleset.map(rulesets::load).transpose()?;
     let mut games = Games { check, ruleset, ..Games::default() };
     let mut line = Some(first);
     while let Some(text) = line {
@@ -191,7 +191,7 @@ impl Games {
         if !presets::NAMES.contains(&record.ruleset.as_str()) {
             bail!("{:?} is no shipped ruleset; name its file with --ruleset", record.ruleset);
         }
-        let rules = rulesets_source::load(&record.ruleset)?;
+        let rules = rulesets::load(&record.ruleset)?;
         self.shipped.insert(record.ruleset.clone(), Arc::clone(&rules));
         Ok(Some(rules))
     }

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use latrunculi_data::{ShardSummary, read_shard};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, presets};
 use latrunculi_model::{
     Device, ExportFormat, Model, ModelInfo, TensorFileHeader, Trainer, read_exported, verify_check_data,
 };
-use latrunculi_selfplay::{ShardSummary, read_shard};
+use latrunculi_train::model_card::measurement;
+use latrunculi_train::rulesets;
 use serde_json::{Value, json};
 
 use super::report::Report;
 use super::texts::describe;
-use crate::model_card::measurement;
-use crate::rulesets_source;
 
 /// Kinds that others ask for.
 pub(super) const SHARD: &str = "shard";
@@ -177,14 +177,14 @@ fn rounded(value: f64, parts: f64) -> f64 {
 /// Returns the rules that a shard was played under: those named, those of its run, or the shipped ones.
 fn rules_of(path: &Path, summary: &ShardSummary, ruleset: Option<&str>) -> anyhow::Result<Arc<Rules>> {
     if let Some(name) = ruleset {
-        return rulesets_source::load(name);
+        return Ok(rulesets::load(name)?);
     }
     let beside = path.parent().and_then(Path::parent).map(|root| root.join("ruleset.toml"));
     if let Some(file) = beside.filter(|file| file.is_file()) {
-        return rulesets_source::load(&file.to_string_lossy());
+        return Ok(rulesets::load(&file.to_string_lossy())?);
     }
     if presets::NAMES.contains(&summary.ruleset.as_str()) {
-        return rulesets_source::load(&summary.ruleset);
+        return Ok(rulesets::load(&summary.ruleset)?);
     }
     bail!("{}: {:?} is no shipped ruleset; name its file with --ruleset", path.display(), summary.ruleset)
 }

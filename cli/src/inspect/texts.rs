@@ -5,12 +5,13 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_eval::study::{StudySettings, StudySummary};
+use latrunculi_train::TrainConfig;
+use latrunculi_train::events;
+use latrunculi_train::files::read_text;
+use latrunculi_train::{rulesets, run_dir};
 use serde_json::{Value, json};
 
 use super::report::Report;
-use crate::rulesets_source::{self, read_text};
-use crate::train::events;
-use crate::train_config::TrainConfig;
 
 /// Texts of ours are smaller.
 pub(super) const TEXT_BYTES_MAX: u64 = 1 << 28;
@@ -21,7 +22,11 @@ pub(super) fn toml(path: &Path) -> anyhow::Result<Report> {
     let table: toml::Table =
         text.parse().map_err(|error: toml::de::Error| anyhow::anyhow!("{}: {error}", path.display()))?;
     if TrainConfig::is_meant(&table) {
-        let config = TrainConfig::read(path, &[])?;
+        // The file of a run may be older than this program.
+        let config = match path.file_name() {
+            Some(name) if name == run_dir::CONFIG => TrainConfig::read_of_run(path, &[])?,
+            _ => TrainConfig::read(&path.into(), &[])?,
+        };
         let mut report = Report::new("training configuration", path);
         report.add("ruleset", config.ruleset);
         report.add("seed", config.seed);
@@ -39,7 +44,7 @@ pub(super) fn toml(path: &Path) -> anyhow::Result<Report> {
         report.add("settings", json!(settings));
         return Ok(report);
     }
-    let rules = rulesets_source::load(&path.to_string_lossy())?;
+    let rules = rulesets::load(&path.to_string_lossy())?;
     let ruleset = rules.ruleset();
     let mut report = Report::new("ruleset", path);
     report.add("id", ruleset.id.clone());

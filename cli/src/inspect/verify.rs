@@ -10,12 +10,13 @@ use anyhow::{Context, bail, ensure};
 use latrunculi_engine::record::read_line;
 use latrunculi_engine::{GameRecord, Rules, presets};
 use latrunculi_eval::study::saved_study;
+use latrunculi_train::files::read_text;
+use latrunculi_train::{curves, rulesets, run_dir};
 use serde_json::{Value, json};
 
 use super::folders::newest_checkpoint;
 use super::report::Report;
 use super::{is_tensorboard, tensors, texts};
-use crate::{curves, rulesets_source, run_dir};
 
 /// No folder of ours has so many folders inside each other.
 const DEPTH_MAX: usize = 8;
@@ -26,7 +27,7 @@ const DEPTH_MAX: usize = 8;
 /// # Errors
 /// The first file that is damaged or missing.
 pub(super) fn add(report: &mut Report, root: &Path, ruleset: Option<&str>) -> anyhow::Result<()> {
-    let named = ruleset.map(rulesets_source::load).transpose()?;
+    let named = ruleset.map(rulesets::load).transpose()?;
     let mut walk = Walk {
         root,
         ruleset,
@@ -114,7 +115,7 @@ impl Walk<'_> {
             Some("toml") => texts::toml(path)?,
             Some("json") => texts::json(path)?,
             Some("csv") if path.file_name().is_some_and(|name| name == curves::TABLE) => {
-                let text = rulesets_source::read_text(path, texts::TEXT_BYTES_MAX)?;
+                let text = read_text(path, texts::TEXT_BYTES_MAX)?;
                 ensure!(text.ends_with('\n'), "{} is cut off: its last line has no end", path.display());
                 return Ok(Some("learning curves".to_owned()));
             }
@@ -186,9 +187,9 @@ impl KnownRules<'_> {
         }
         let beside = self.root.join("rulesets").join(format!("{id}.toml"));
         let rules = if beside.is_file() {
-            rulesets_source::load(&beside.to_string_lossy())?
+            rulesets::load(&beside.to_string_lossy())?
         } else if presets::NAMES.contains(&id) {
-            rulesets_source::load(id)?
+            rulesets::load(id)?
         } else {
             bail!("{id:?} is no shipped ruleset; name its file with --ruleset");
         };

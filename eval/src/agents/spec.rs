@@ -9,7 +9,7 @@ use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::{DEPTH_MAX, Limits};
 use latrunculi_search::latrunculi::Weights;
 
-use super::thinkers::{AlphaBetaAgent, GreedyAgent, NetworkAgent, RandomAgent, RolloutAgent};
+use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkAgent, RandomAgent, RolloutAgent};
 use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
@@ -268,13 +268,13 @@ impl fmt::Display for AgentSpec {
 }
 
 impl AgentSpec {
-    /// Tells whether the agent draws lots: if not, it plays the same action in the same position always.
+    /// Returns whether the agent draws lots: if not, it plays the same action in the same position always.
     #[must_use]
     pub fn is_random(&self) -> bool {
         matches!(self.kind, AgentKind::Random | AgentKind::Greedy | AgentKind::Mcts { .. })
     }
 
-    /// Tells whether the agent searches, so that its games depend on [`latrunculi_search::SEARCH_VERSION`].
+    /// Returns whether the agent searches, so that its games depend on [`latrunculi_search::SEARCH_VERSION`].
     #[must_use]
     pub fn searches(&self) -> bool {
         match self.kind {
@@ -286,9 +286,9 @@ impl AgentSpec {
     /// Returns what alpha-beta's judgement of positions is under these rules, in short: sixteen hexadecimal digits
     /// that differ when any weight does. `None` for other agents.
     #[must_use]
-    pub fn evaluation(&self, judged_as: &Ruleset) -> Option<String> {
+    pub fn evaluation(&self, evaluated_as: &Ruleset) -> Option<String> {
         let AgentKind::AlphaBeta { .. } = self.kind else { return None };
-        let numbers: Vec<u64> = Weights::for_ruleset(judged_as).numbers().collect();
+        let numbers: Vec<u64> = Weights::for_ruleset(evaluated_as).numbers().collect();
         Some(format!("{:016x}", mix_seeds(&numbers)))
     }
 
@@ -324,25 +324,25 @@ impl AgentSpec {
     /// # Errors
     /// [`AgentError::Human`] for a person, [`AgentError::Network`] for an agent with a network.
     pub fn make_alone(&self, rules: &Arc<Rules>) -> Result<Box<dyn Agent + Send>, AgentError> {
-        self.make_judging_as(rules, rules.ruleset())
+        self.make_evaluated_as(rules, rules.ruleset())
     }
 
     /// Makes an agent as [`AgentSpec::make_alone`] does, which judges positions as it would under other rules:
-    /// alpha-beta takes the weights made for `judged_as`, so that two rulesets are compared by one player.
+    /// alpha-beta takes the weights made for `evaluated_as`, so that two rulesets are compared by one player.
     ///
     /// # Errors
     /// As [`AgentSpec::make_alone`].
-    pub fn make_judging_as(
+    pub fn make_evaluated_as(
         &self,
         rules: &Arc<Rules>,
-        judged_as: &Ruleset,
+        evaluated_as: &Ruleset,
     ) -> Result<Box<dyn Agent + Send>, AgentError> {
         Ok(match &self.kind {
             AgentKind::Random => Box::new(RandomAgent::default()),
             AgentKind::Greedy => Box::new(GreedyAgent::default()),
             AgentKind::AlphaBeta { depth, nodes } => {
                 let limits = Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) };
-                Box::new(AlphaBetaAgent::new(rules, Weights::for_ruleset(judged_as), limits))
+                Box::new(AlphaBetaAgent::new(rules, Weights::for_ruleset(evaluated_as), limits))
             }
             AgentKind::Mcts { simulations } => {
                 Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), *simulations))

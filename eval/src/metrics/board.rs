@@ -1,12 +1,12 @@
-//! What of the board is used, and how the pieces become fewer.
+//! Use of the squares, and the number of pieces by turn.
 
 use serde::{Deserialize, Serialize};
 
 use super::curves::{self, Timeline};
 use super::estimates::Sampling;
-use super::estimates::{Curve, Measured, Rate};
+use super::estimates::{Curve, MetricEstimate, Rate};
 use super::trace::{FIRST, SECOND, Trace};
-use crate::statistics::Estimate;
+use latrunculi_stats::Estimate;
 
 /// What of the board is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct BoardUse {
     pub ranks: u32,
     /// The share of squares on which a piece ends a move, per game; neither placements nor random openings
     /// count, and the observations are games.
-    pub coverage: Measured,
+    pub coverage: MetricEstimate,
     /// The share of squares on which a piece ends a move in any of the games.
     pub coverage_of_all_games: f64,
     /// What happens on each square, player 1 (South) first.

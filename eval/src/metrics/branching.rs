@@ -1,9 +1,9 @@
-//! How much there is to choose from.
+//! The number of legal actions and their effective number.
 
 use serde::{Deserialize, Serialize};
 
 use super::GamePhase;
-use super::estimates::{Measured, Rate, Sampling};
+use super::estimates::{MetricEstimate, Rate, Sampling};
 use super::trace::{ChoiceTrace, Trace};
 
 /// How much there is to choose from, where an agent chose: random openings do not count.
@@ -42,21 +42,21 @@ pub struct DecileBranching {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LegalActions {
     /// The mean.
-    pub mean: Measured,
+    pub mean: MetricEstimate,
     /// The median.
-    pub median: Measured,
+    pub median: MetricEstimate,
     /// The number that 95 % of the choices do not exceed.
-    pub p95: Measured,
+    pub p95: MetricEstimate,
     /// The smallest number met.
     pub min: u32,
     /// The largest number met.
     pub max: u32,
     /// `exp(E[ln n])` of the number `n` of legal actions: effective branching if all were equally good.
-    pub geometric_mean: Measured,
+    pub geometric_mean: MetricEstimate,
     /// `exp(E[H])` with the entropy `H` of the visits, in nats: the options that matter. The observations are the
     /// choices whose visits are recorded, in a study the first 20 after the opening: where those are fewer than all, it
     /// does not compare with the other numbers. `None` where no visits are recorded.
-    pub effective: Option<Measured>,
+    pub effective: Option<MetricEstimate>,
 }
 
 /// A choice with the index of its game.
@@ -133,7 +133,11 @@ impl PhaseBranching {
 }
 
 impl LegalActions {
-    fn measure(choices: &[Choice<'_>], means: &[Option<Measured>], sampling: &Sampling<'_>) -> Option<LegalActions> {
+    fn measure(
+        choices: &[Choice<'_>],
+        means: &[Option<MetricEstimate>],
+        sampling: &Sampling<'_>,
+    ) -> Option<LegalActions> {
         let counts: Vec<(usize, u32)> = choices.iter().map(|&(game, choice)| (game, choice.legal)).collect();
         Some(LegalActions {
             mean: means[0]?,

@@ -1,20 +1,20 @@
-//! How the values that agents record become the first player's expected score, and how far that holds.
+//! Conversion of recorded values to the first player's expected score, and its calibration.
 //!
 //! A recorded value `v` is in `[-1, 1]` for the player to act. Its latent strength is `x = atanh v`; the expected
 //! score is `p = 1/(1 + e^(−2kx))`, with one scale `k` for each agent under each ruleset. With `k = 1` that is
-//! `(1 + v)/2`, what a tree search means by its value. Alpha-beta records `tanh(score/400)`, its score being in
-//! hundredths of a man, so that there `2k/400` is the logistic slope per hundredth of a man. A value of ±1 is
-//! a result seen to its end and stays 1 or 0. The scale is fitted to the games themselves: it maximises the
-//! likelihood of the results (a draw counts half a win and half a loss), every game having the same weight,
-//! however many values it holds. There is no constant: a value of 0 is ½, so that the gap between the values
-//! at the start and the results remains to be seen.
+//! `(1 + v)/2`, as for tree searches. Alpha-beta records `tanh(score/400)` with its score in
+//! hundredths of a man, so `2k/400` is the logistic slope per hundredth of a man. A value of ±1 is a proved
+//! result and stays 1 or 0. The scale is fitted to the games themselves: it maximises the
+//! likelihood of the results (a draw counts half a win and half a loss); every game has the same weight,
+//! whatever its number of values. There is no constant term: a value of 0 is ½, so the gap between the values
+//! at the start and the results stays visible.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::estimates::{Measured, Sampling};
-use crate::statistics::Estimate;
+use super::estimates::{MetricEstimate, Sampling};
+use latrunculi_stats::Estimate;
 
 /// The scale of one agent's values under one ruleset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,14 +22,14 @@ pub struct AgentScale {
     /// The agent's text.
     pub agent: String,
     /// The scale `k`, at least 0; the observations are games with values of this agent.
-    pub scale: Measured,
+    pub scale: MetricEstimate,
 }
 
 /// How well expected scores agree with results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Mean squared difference between expected score and result (1, ½, 0); the observations are games.
-    pub brier: Measured,
+    pub brier: MetricEstimate,
     /// The same if every game were expected to end with the mean score: what knowing nothing costs.
     pub brier_of_mean: f64,
     /// The mean over bins, by their weight, of the difference between mean expected and mean real score.
@@ -46,7 +46,7 @@ pub struct CalibrationBin {
     /// The first player's mean expected score.
     pub expected: f64,
     /// His mean score; the observations are games.
-    pub score: Measured,
+    pub score: MetricEstimate,
 }
 
 /// The largest scale: beyond it every value but 0 is as good as a result.
@@ -126,7 +126,7 @@ impl AgentScale {
         });
         // Who plays himself is there once for each seat.
         let distinct: BTreeSet<usize> = latent.iter().map(|(game, ..)| *game).collect();
-        let scale = Measured { value: scale, interval, observations: distinct.len() as u64 };
+        let scale = MetricEstimate { value: scale, interval, observations: distinct.len() as u64 };
         Some(AgentScale { agent: agent.to_owned(), scale })
     }
 }

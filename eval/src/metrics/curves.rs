@@ -1,4 +1,4 @@
-//! Means that run with the turns, with bands.
+//! Means by turn, with bands.
 
 use super::estimates::{Curve, CurvePoint, Sampling};
 use super::trace::Trace;

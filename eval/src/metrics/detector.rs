@@ -1,4 +1,4 @@
-//! Which mechanisms an action used, from the positions before and after it.
+//! Detects the mechanisms an action used from the positions before and after it.
 
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ impl Detector {
             && self.rules.flanked(after, player.opponent()).contains(to)
     }
 
-    /// Tells whether one of `men`, which were taken, was held by no two flankers.
+    /// Returns whether one of `men`, which were taken, was held by no two flankers.
     ///
     /// Where binding takes a move, the position before says what held them. Where a move takes at once, it must
     /// be one of the flankers (`to`), unless being flanked counts however it came about.
@@ -168,7 +168,7 @@ impl Detector {
         men.iter().any(|square| !self.is_on_held_line(flankers, taking_part, row, square))
     }
 
-    /// Tells whether flankers stand on both sides of `square` on one line, next to it or at the ends of a row,
+    /// Returns whether flankers stand on both sides of `square` on one line, next to it or at the ends of a row,
     /// the one on `taking_part` among them if it is given.
     fn is_on_held_line(
         &self,
@@ -253,7 +253,7 @@ impl Detector {
     }
 }
 
-/// Tells whether a ruleset has a mechanism.
+/// Returns whether a ruleset has a mechanism.
 fn ruleset_has(rules: &Rules, mechanic: Mechanic) -> bool {
     let ruleset = rules.ruleset();
     let Ruleset { capture, extra, .. } = ruleset;

@@ -1,4 +1,4 @@
-//! How much openings differ.
+//! The diversity of openings.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,9 +8,9 @@ use latrunculi_engine::record::RecordFault;
 use latrunculi_engine::{Action, GameRecord, Position, Rules, Symmetry};
 use serde::{Deserialize, Serialize};
 
-use super::estimates::{Measured, Sampling};
+use super::estimates::{MetricEstimate, Sampling};
 use super::trace::Trace;
-use crate::statistics::Estimate;
+use latrunculi_stats::Estimate;
 
 /// What the diversity of openings was computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,13 +33,13 @@ pub struct OpeningDiversity {
     /// The number of actions `T`: as many as were asked for, or for which half of the games hold visits.
     pub actions: u32,
     /// `H_T` in nats; the observations are games.
-    pub entropy: Measured,
+    pub entropy: MetricEstimate,
     /// `H_T` where actions count as one that a symmetry of the position exchanges.
-    pub entropy_reduced: Measured,
+    pub entropy_reduced: MetricEstimate,
     /// The effective number of actions `M(t)` at each action `t = 0..T`; the observations are games.
-    pub effective_actions: Vec<Measured>,
+    pub effective_actions: Vec<MetricEstimate>,
     /// The same where actions count as one that a symmetry of the position exchanges.
-    pub effective_actions_reduced: Vec<Measured>,
+    pub effective_actions_reduced: Vec<MetricEstimate>,
 }
 
 /// What the visits of one choice say; entropies and surprisals in nats.
@@ -204,7 +204,7 @@ impl OpeningDiversity {
             interval.lower = transform(interval.lower.max(0.0));
             interval.upper = transform(interval.upper);
             let interval = (entropy.standard_error > 0.0).then_some(interval);
-            Measured { value: transform(entropy.value), interval, observations: plain.len() as u64 }
+            MetricEstimate { value: transform(entropy.value), interval, observations: plain.len() as u64 }
         };
         let effective = |prefixes: &[&[u64]]| {
             (1..=actions)

@@ -1,9 +1,9 @@
-//! Numbers with their intervals: rates, means, quantiles and curves over games of many openings.
+//! Estimates with intervals: rates, means, quantiles and curves over games of many openings.
 
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::proportion::wilson_effective;
-use crate::statistics::{Bootstrap, BootstrapKey, Confidence, Estimate, Interval};
+use latrunculi_stats::proportion::wilson_effective;
+use latrunculi_stats::{Bootstrap, BootstrapKey, Confidence, Estimate, Interval};
 
 /// How often something happens: so many of so many, with Wilson's interval.
 ///
@@ -25,7 +25,7 @@ pub struct Rate {
 
 /// A mean, quantile or fitted number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MetricEstimate {
     /// The point estimate.
     pub value: f64,
     /// Its interval at the confidence of the sample; `None` where too few openings speak of it.
@@ -131,7 +131,7 @@ impl Sampling<'_> {
     /// interval of the share that lies at or below the quantile.
     ///
     /// Source: Woodruff 1952, JASA 47, 635-646.
-    pub(super) fn quantile(&self, observations: &[(usize, u32)], probability: f64) -> Option<Measured> {
+    pub(super) fn quantile(&self, observations: &[(usize, u32)], probability: f64) -> Option<MetricEstimate> {
         let largest = observations.iter().map(|&(_, value)| value).max()?;
         let mut counts = vec![0u64; largest as usize + 1];
         observations.iter().for_each(|&(_, value)| counts[value as usize] += 1);
@@ -155,13 +155,13 @@ impl Sampling<'_> {
             let share = wilson_effective(probability, share.effective_trials, self.confidence);
             Interval { lower: at(share.lower).min(value), upper: at(share.upper).max(value) }
         });
-        Some(Measured { value, interval, observations: observations.len() as u64 })
+        Some(MetricEstimate { value, interval, observations: observations.len() as u64 })
     }
 
     /// Returns each ratio of sums with its interval from one bootstrap over openings.
     ///
     /// The name and the seed of the sample decide the draws. A ratio without observations is `None`.
-    pub(super) fn ratios(&self, name: &str, sums: &Ratios) -> Vec<Option<Measured>> {
+    pub(super) fn ratios(&self, name: &str, sums: &Ratios) -> Vec<Option<MetricEstimate>> {
         self.functions_of_ratios(name, sums, |ratios| ratios.to_vec())
     }
 
@@ -172,20 +172,24 @@ impl Sampling<'_> {
         name: &str,
         sums: &Ratios,
         derive: impl Fn(&[f64]) -> Vec<f64> + Sync,
-    ) -> Vec<Option<Measured>> {
+    ) -> Vec<Option<MetricEstimate>> {
         let defined = sums.always_defined();
         let estimates = derive(&sums.ratios(0..sums.openings()));
-        let mut measured: Vec<Option<Measured>> = (0..sums.columns)
+        let mut measured: Vec<Option<MetricEstimate>> = (0..sums.columns)
             .map(|column| {
                 let (value, observations) = (estimates[column], sums.observations[column]);
-                (observations > 0 && value.is_finite()).then_some(Measured { value, interval: None, observations })
+                (observations > 0 && value.is_finite()).then_some(MetricEstimate {
+                    value,
+                    interval: None,
+                    observations,
+                })
             })
             .collect();
         let statistic = |openings: &[usize]| {
             let values = derive(&sums.ratios(openings.iter().copied()));
             Some(defined.iter().map(|&column| values[column]).collect())
         };
-        let Some(band) = self.bootstrap(name, sums.openings()).run_band(statistic).ok() else { return measured };
+        let Some(band) = self.bootstrap(name, sums.openings()).run(statistic).ok() else { return measured };
         for (&column, interval) in defined.iter().zip(band.percentiles(self.confidence)) {
             if let Some(measured) = &mut measured[column] {
                 // Openings that all say the same tell nothing of the error.
@@ -202,7 +206,7 @@ impl Sampling<'_> {
             let ratios = sums.ratios(openings.iter().copied());
             Some(defined.iter().map(|&column| ratios[column]).collect())
         };
-        let band = self.bootstrap(name, sums.openings()).run_band(statistic).ok()?;
+        let band = self.bootstrap(name, sums.openings()).run(statistic).ok()?;
         let spread = |intervals: Vec<Interval>| {
             let mut by_column = vec![None; sums.columns];
             for (&column, interval) in defined.iter().zip(intervals) {
@@ -311,8 +315,8 @@ impl Ratios {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::bootstrap::draw_index;
-    use crate::statistics::proportion::wilson;
+    use latrunculi_stats::bootstrap::draw_index;
+    use latrunculi_stats::proportion::wilson;
 
     fn sampling(opening_of: Vec<usize>) -> Sampling<'static> {
         let openings = opening_of.iter().max().map_or(0, |last| last + 1);
@@ -398,7 +402,7 @@ mod tests {
         let measured = sampling.ratios("ratios", &sums);
         let mean = measured[0].unwrap();
         assert!(mean.interval.unwrap().contains(mean.value) && mean.observations == 50);
-        assert_eq!(measured[1], Some(Measured { value: 2.0, interval: None, observations: 1 }));
+        assert_eq!(measured[1], Some(MetricEstimate { value: 2.0, interval: None, observations: 1 }));
         assert_eq!(measured[2], None);
         let linearised = sampling.linearised(&sums)[0];
         let half_width = linearised.interval(Confidence::NINETY_FIVE).half_width();

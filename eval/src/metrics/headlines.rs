@@ -1,7 +1,7 @@
-//! The most telling of the metrics, in words.
+//! The main metrics as text.
 
-use super::estimates::{Measured, Rate};
-use super::material::{Feature, FeatureWeight};
+use super::estimates::{MetricEstimate, Rate};
+use super::material::{PieceFeature, PieceWeight};
 use super::mechanics::{Mechanic, MechanicRole};
 use super::outcomes::{OutcomeClass, OutcomeShare};
 use super::{GamePhase, Metrics};
@@ -35,16 +35,16 @@ impl Mechanic {
     }
 }
 
-impl Feature {
+impl PieceFeature {
     /// Returns the feature's name in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Feature::Tempo => "being to act",
-            Feature::Men => "man",
-            Feature::Dux => "dux",
-            Feature::BoundMen => "bound man",
-            Feature::Mobility => "move more",
+            PieceFeature::Tempo => "being to act",
+            PieceFeature::Men => "man",
+            PieceFeature::Dux => "dux",
+            PieceFeature::BoundMen => "bound man",
+            PieceFeature::Mobility => "move more",
         }
     }
 }
@@ -89,8 +89,8 @@ impl Metrics {
             }
         }
         if let Some(values) = &self.piece_values {
-            let in_men = |feature: &FeatureWeight| {
-                let is_unit = feature.feature == Feature::Men;
+            let in_men = |feature: &PieceWeight| {
+                let is_unit = feature.feature == PieceFeature::Men;
                 let worth = feature.in_men.as_ref().filter(|_| !is_unit)?;
                 Some(format!("{} {}", feature.feature.words(), number(worth, 2)))
             };
@@ -133,7 +133,7 @@ fn list(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-fn number(measured: &Measured, digits: usize) -> String {
+fn number(measured: &MetricEstimate, digits: usize) -> String {
     let interval = measured
         .interval
         .map(|interval| format!(" [{:.digits$}, {:.digits$}]", interval.lower, interval.upper))
@@ -153,7 +153,7 @@ fn share_in_words(part: &OutcomeShare) -> String {
         OutcomeClass::SecondWin => "second wins by ",
         OutcomeClass::RuleDraw => "draw by ",
         OutcomeClass::Truncated => "",
-        OutcomeClass::Adjudicated => "given up",
+        OutcomeClass::Adjudicated => "resigned",
     };
     format!("{who}{} {}", part.reason, percent(&part.share))
 }

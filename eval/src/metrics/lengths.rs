@@ -1,8 +1,8 @@
-//! How long games are.
+//! The lengths of games.
 
 use serde::{Deserialize, Serialize};
 
-use super::estimates::{Measured, Rate, Sampling};
+use super::estimates::{MetricEstimate, Rate, Sampling};
 use super::outcomes::reason_text;
 use super::trace::Trace;
 
@@ -24,7 +24,7 @@ pub struct Lengths {
     /// Turns of the movement phase; `None` where nothing is placed, since they are all turns then.
     pub movement_turns: Option<LengthSummary>,
     /// Actions per turn.
-    pub actions_per_turn: Measured,
+    pub actions_per_turn: MetricEstimate,
     /// The same by the reason for which games ended.
     pub by_reason: Vec<ReasonLengths>,
     /// How likely a game is to end within a range of turns if it has come so far.
@@ -46,13 +46,13 @@ pub struct ReasonLengths {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LengthSummary {
     /// The mean.
-    pub mean: Measured,
+    pub mean: MetricEstimate,
     /// The median.
-    pub median: Measured,
+    pub median: MetricEstimate,
     /// The length that 5 % of the games do not exceed.
-    pub p5: Measured,
+    pub p5: MetricEstimate,
     /// The length that 95 % of the games do not exceed.
-    pub p95: Measured,
+    pub p95: MetricEstimate,
     /// The shortest game.
     pub shortest: u32,
     /// The longest game.

@@ -1,11 +1,11 @@
-//! Which mechanisms of the rules are used, how often and by whom.
+//! The use of the rules' mechanisms: frequency and player.
 
 use serde::{Deserialize, Serialize};
 
 use super::detector::Detector;
-use super::estimates::{Measured, Rate, Sampling};
+use super::estimates::{MetricEstimate, Rate, Sampling};
 use super::trace::{FIRST, SECOND, Trace};
-use crate::statistics::proportion::clopper_pearson;
+use latrunculi_stats::proportion::clopper_pearson;
 
 /// A mechanism used in fewer games than this share is decorative.
 pub const DECORATIVE_BELOW: f64 = 0.01;
@@ -104,7 +104,7 @@ pub struct MechanicUse {
     /// By anybody: the games in which it occurs, and its share of all actions.
     pub overall: Usage,
     /// Uses per game; the observations are games.
-    pub per_game: Measured,
+    pub per_game: MetricEstimate,
     /// By the first player.
     pub first: Usage,
     /// By the second player.
@@ -150,7 +150,7 @@ pub(super) fn measure(detector: &Detector, traces: &[Trace], sampling: &Sampling
 impl MechanicUse {
     fn measure(
         mechanic: Mechanic,
-        per_game: Measured,
+        per_game: MetricEstimate,
         traces: &[Trace],
         sampling: &Sampling<'_>,
     ) -> Option<MechanicUse> {

@@ -1,16 +1,16 @@
-//! How games end, and for whom.
+//! The results of games and the reasons for their ends.
 
 use latrunculi_engine::EndReason;
 use serde::{Deserialize, Serialize};
 
-use super::estimates::{Measured, Rate, Sampling};
+use super::estimates::{MetricEstimate, Rate, Sampling};
 use super::trace::Trace;
-use crate::statistics::{GameResult, Interval, Trinomial};
+use latrunculi_stats::{GameResult, Interval, WinDrawLoss};
 
-/// More truncated games than this share make the score a matter of the limit.
+/// With more than this fraction of truncated games the score depends on the ply cap.
 pub const TRUNCATED_MAX: f64 = 0.01;
 
-/// For whom a game ended, and how: the classes are disjoint, and every finished game is in one.
+/// The class of a game's end. The classes are disjoint, and every finished game is in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeClass {
@@ -18,11 +18,11 @@ pub enum OutcomeClass {
     FirstWin,
     /// The second player won by the rules.
     SecondWin,
-    /// The rules called it a draw.
+    /// Drawn by the rules.
     RuleDraw,
-    /// The program's own limit of turns ended it: counted as a draw, and bracketed.
+    /// The program's ply cap ended it: counted as a draw, and bracketed.
     Truncated,
-    /// It was given up before the rules ended it.
+    /// A player resigned.
     Adjudicated,
 }
 
@@ -37,7 +37,7 @@ pub struct OutcomeShare {
     pub share: Rate,
 }
 
-/// How games ended.
+/// The results of games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcomes {
     /// Every class and reason that occurred; the shares sum to 1.
@@ -46,18 +46,18 @@ pub struct Outcomes {
     pub first_wins: Rate,
     /// Games that the second player won, given-up ones included.
     pub second_wins: Rate,
-    /// Games that the rules called a draw.
+    /// Games drawn by the rules.
     pub rule_draws: Rate,
-    /// Games that the program's own limit of turns ended.
+    /// Games ended by the program's ply cap.
     pub truncated: Rate,
-    /// Games that somebody won.
+    /// Decisive games.
     pub decisive: Rate,
-    /// Of those, the games that the first player won.
+    /// The fraction of decisive games that the first player won.
     pub first_among_decisive: Option<Rate>,
     /// The first player's mean score; a draw and a truncated game count one half. Where all games ended alike the
     /// interval is the credible one.
-    pub score: Measured,
-    /// The same with every truncated game lost, and with every one won: what the limit can hide.
+    pub score: MetricEstimate,
+    /// The score if every truncated game were lost, and if every one were won.
     pub score_bracket: Interval,
     /// Whether at most 1 % of the games were truncated.
     pub is_truncation_small: bool,
@@ -96,7 +96,7 @@ impl Outcomes {
         let is_decisive = |game: usize| traces[game].result != GameResult::Draw;
         let truncated = of_class(OutcomeClass::Truncated)?;
         let mut scores = sampling.sums(1);
-        let mut counts = Trinomial::default();
+        let mut counts = WinDrawLoss::default();
         for (game, trace) in traces.iter().enumerate() {
             sampling.add(&mut scores, game, 0, trace.score());
             counts.record(trace.result);

@@ -1,4 +1,4 @@
-//! One game played over, and what the metrics need of it.
+//! The data that the metrics need of one replayed game.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::GamePhase;
 use super::detector::{Detector, MechanicSet};
 use super::diversity::VisitTrace;
 use super::material::{QUIET_DRAWS, QuietPosition};
-use crate::openings::canonical_key;
-use crate::statistics::GameResult;
+use crate::matches::openings::canonical_key;
+use latrunculi_stats::GameResult;
 
 /// The first player and the second, to index arrays by seat.
 pub(super) const FIRST: usize = 0;
@@ -66,7 +66,7 @@ pub(super) struct ChoiceTrace {
 /// The beginning of a turn.
 pub(super) struct TurnTrace {
     pub(super) phase: GamePhase,
-    /// Who is to act.
+    /// The player to act.
     pub(super) seat: usize,
     /// By seat, the pieces on the board.
     pub(super) pieces: [u32; 2],

@@ -1,4 +1,4 @@
-//! What the agents' own values say of the course of games.
+//! Metrics of the course of games, from the agents' recorded values.
 
 use latrunculi_engine::GameRecord;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::GamePhase;
 use super::calibration::{AgentGame, AgentScale, Calibration, expected_score};
 use super::curves::{self, Timeline};
-use super::estimates::{Curve, Measured, Rate, Sampling};
+use super::estimates::{Curve, MetricEstimate, Rate, Sampling};
 use super::trace::{FIRST, Trace};
 
 /// The lead changes when the expected score leaves ½ by more than this on the other side.
@@ -33,28 +33,28 @@ pub struct ValueMetrics {
     /// Calibration of the value in the middle of each game, by turns; `None` if no game has one there.
     pub calibration_at_middle: Option<Calibration>,
     /// Mean first value less mean score: what the agents do not see at the start.
-    pub start_gap: Measured,
+    pub start_gap: MetricEstimate,
     /// Times per game that the lead passes from one player to the other: `v` leaves `[0.45, 0.55]` on the other side
     /// than it last did.
-    pub lead_changes: Measured,
+    pub lead_changes: MetricEstimate,
     /// Games in which the lead changes at all.
     pub games_with_lead_change: Rate,
     /// In those, the turn of the last change as a share of the game's turns.
-    pub last_lead_change: Option<Measured>,
+    pub last_lead_change: Option<MetricEstimate>,
     /// Mean of `√(½ − v_w)` over the turns with `v_w < ½`, 0 if there are none, over decisive games.
-    pub drama: Option<Measured>,
+    pub drama: Option<MetricEstimate>,
     /// Decisive games in which `v_w < ¼` at some turn.
     pub comebacks: Option<Rate>,
     /// Mean binary entropy of `v`, in bits, by tenth of the game's turns.
-    pub uncertainty: Vec<Option<Measured>>,
+    pub uncertainty: Vec<Option<MetricEstimate>>,
     /// The same over the last quarter of the game's turns.
-    pub late_uncertainty: Option<Measured>,
+    pub late_uncertainty: Option<MetricEstimate>,
     /// Mean of the largest 1 % (at least one) of the changes `|Δv|` from turn to turn in a game.
-    pub largest_swing: Option<Measured>,
+    pub largest_swing: Option<MetricEstimate>,
     /// Decisive games in which `v` changes by at least ½ in the winner's favour from one turn to the next.
     pub killer_moves: Option<Rate>,
     /// The first turn from which on `v_w ≥ 0.9`, as a share of the game's turns; 1 where there is none.
-    pub decisiveness_point: Option<Measured>,
+    pub decisiveness_point: Option<MetricEstimate>,
     /// The mean of `v` by turn; after a game's end its result.
     pub curve: Curve,
 }
@@ -63,11 +63,11 @@ pub struct ValueMetrics {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseSplit {
     /// `E[v] − ½` at the beginning of the first turn of the movement phase.
-    pub placement: Measured,
+    pub placement: MetricEstimate,
     /// The rest, `s − E[v]` with the first player's score `s` of the same games.
-    pub movement: Measured,
+    pub movement: MetricEstimate,
     /// Their sum, `s − ½`.
-    pub total: Measured,
+    pub total: MetricEstimate,
 }
 
 /// The first player's expected scores in one game.
@@ -280,7 +280,7 @@ fn mean_over_games(
     games: &[(usize, &Series)],
     sampling: &Sampling<'_>,
     numbers: &dyn Fn(&Series) -> Vec<Option<f64>>,
-) -> Vec<Option<Measured>> {
+) -> Vec<Option<MetricEstimate>> {
     let of_games: Vec<(usize, Vec<Option<f64>>)> =
         games.iter().map(|&(game, series)| (game, numbers(series))).collect();
     let mut sums = sampling.sums(of_games.first().map_or(0, |(_, numbers)| numbers.len()));

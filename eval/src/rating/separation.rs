@@ -1,4 +1,4 @@
-//! Who lost every point to whom: where the games alone give no finite strengths.
+//! Finds groups of agents that lost every point to the others, which leaves no finite strengths.
 
 /// Agents in groups such that each agent of a group took every point against each agent of a later group
 /// that it met; best first.

@@ -1,15 +1,15 @@
-//! One joint fit of all agents, as a table.
+//! The table of a joint fit of all agents.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::separation;
-use crate::statistics::bradley_terry::{AdvantageByStrength, GoodnessOfFit, LikelihoodRatio};
-use crate::statistics::score::EloEstimate;
-use crate::statistics::{
+use latrunculi_stats::bradley_terry::{AdvantageByStrength, GoodnessOfFit, LikelihoodRatio};
+use latrunculi_stats::score::EloEstimate;
+use latrunculi_stats::{
     BradleyTerry, Confidence, Covariance, DrawModel, ELO_PER_NAT, Estimate, Fit, Interval, SeriesResult,
-    StatisticsError, Trinomial,
+    StatisticsError, WinDrawLoss,
 };
 
 /// What is asked of a fit.
@@ -74,7 +74,7 @@ pub struct AgentRating {
     /// Whether the rating was given, so that it has no interval.
     pub is_anchor: bool,
     /// Its results against all others.
-    pub games: Trinomial,
+    pub games: WinDrawLoss,
     /// Its mean score against all others.
     pub score: Option<f64>,
 }
@@ -244,7 +244,7 @@ impl FittedAgents<'_> {
 
     fn equal_strength(&self) -> Result<EqualStrength, StatisticsError> {
         let share = |estimate| Rated::share(estimate, self.confidence);
-        let [win, draw, loss] = self.fit.equal_strength_shares(self.covariance)?.map(share);
+        let [win, draw, loss] = self.fit.equal_strength_probabilities(self.covariance)?.map(share);
         let found = self.fit.equal_strength_score(self.covariance)?;
         let score = share(Estimate { value: found.mean(), standard_error: found.standard_error() });
         let elo = EloEstimate::of_score(score.value, Some(score.interval));
@@ -253,8 +253,8 @@ impl FittedAgents<'_> {
 }
 
 /// Returns an agent's results against all others.
-fn games_of(agent: usize, results: &[SeriesResult]) -> Trinomial {
-    let mut games = Trinomial::default();
+fn games_of(agent: usize, results: &[SeriesResult]) -> WinDrawLoss {
+    let mut games = WinDrawLoss::default();
     for result in results.iter().filter(|result| result.first != result.second) {
         if result.first == agent {
             games += result.games;

@@ -1,4 +1,4 @@
-//! Boards: the opening position, and what happens on each square.
+//! Drawings of boards: the opening position and heat maps.
 
 use latrunculi_engine::{Piece, Player, Rules, Square};
 use maud::{Markup, html};
@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::numbers;
 use super::plot::{fixed, place};
 use crate::metrics::board::{BoardUse, HeatMap};
-use crate::statistics::Estimate;
+use latrunculi_stats::Estimate;
 
 /// The side of a square in the units of the view box.
 const SIDE: f64 = 20.0;
@@ -108,7 +108,7 @@ pub(super) fn heat(board: &BoardUse) -> Markup {
             }
         }
         p.note {
-            "The darker a square, the more; the two maps of a pair share one scale. Player 1 (South) plays from the bottom. Pointing at a square shows its number with its standard error; bare squares were never used."
+            "Darker squares have larger values; the two maps of a pair share one scale. Player 1 (South) plays from the bottom. Point at a square to see its value and standard error; empty squares were never used."
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the games are like, all rulesets beside one another.
+//! The comparison of the rulesets' games.
 
 use maud::{Markup, html};
 
@@ -21,15 +21,15 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
     html! {
         @if !rows.is_empty() {
             section #games aria-labelledby="games-title" {
-                h2 #games-title { "What the games are like " (exploratory()) }
-                p { "Described with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", brackets holding " (study.confidence()) " intervals. Nothing here was tested, and with so many numbers some differences are chance." }
+                h2 #games-title { "Metrics of the games " (exploratory()) }
+                p { "Described with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", brackets holding " (study.confidence()) " intervals. Nothing here was tested; with so many numbers some differences are due to chance." }
                 div.wide tabindex="0" role="region" aria-label="Character of the games by ruleset" {
                     table.sortable {
                         caption { "The character of the games" }
                         thead {
                             tr {
                                 @for name in [
-                                    "Ruleset", "Turns a game (median)", "Turns of 90 % of games", "Choices a move (mean)", "Won by anybody", "Changes of lead a game",
+                                    "Ruleset", "Turns per game (median)", "Turns of 90 % of games", "Legal actions (mean)", "Decisive", "Changes of lead per game",
                                     "Won after being far behind", "Positions repeated",
                                 ] { th scope="col" { (name) } }
                             }
@@ -39,7 +39,7 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
                 }
                 div.wide tabindex="0" role="region" aria-label="Use of mechanisms by ruleset" {
                     table.matrix {
-                        caption { "In what share of games a mechanism is used, in percent; empty where the ruleset does not have it. The intervals are in each ruleset’s section." }
+                        caption { "Percentage of games in which a mechanism is used; empty if the ruleset does not have it. The intervals are in each ruleset’s section." }
                         thead { tr { th scope="col" { "Ruleset" } @for mechanic in &mechanics { th scope="col" { (words::mechanic(*mechanic)) } } } }
                         tbody {
                             @for (ruleset, metrics) in &rows {

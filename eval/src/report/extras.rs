@@ -1,14 +1,14 @@
-//! What would make a game fair, where the advantage arises, and what one changed rule does.
+//! Compensation, pie rule, phases and changed rules of one ruleset.
 
 use maud::{Markup, html};
 
 use super::plot::{Forest, ForestRow, domain};
 use super::{Study, link, numbers};
-use crate::statistics::Interval;
-use crate::statistics::compensation::FiellerSet;
 use crate::study::summary::{
     CompensationSummary, DifferenceSummary, OutcomeCounts, PhaseSummary, PieSummary, RulesetSummary, ScoreSummary,
 };
+use latrunculi_stats::Interval;
+use latrunculi_stats::compensation::FiellerSet;
 
 /// Compensation, pie rule and phases of one ruleset, as far as they were measured.
 pub(super) fn of_ruleset(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
@@ -64,7 +64,7 @@ fn fieller(study: &Study<'_>, set: &FiellerSet) -> Markup {
 
 fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
     html! {
-        h4 { "Men given to make up for it" }
+        h4 { "Compensation in men" }
         div.wide tabindex="0" role="region" aria-label="Scores by handicap" {
             table {
                 caption { "The first player’s score when one side begins with fewer men; " code { (compensation.agent) } " against itself." }
@@ -85,7 +85,7 @@ fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
             p {
                 @match compensation.fair_handicap_set {
                     Some(FiellerSet::Within(_)) => "The game is fair when the first player has ",
-                    _ => "These games cannot tell what would make the game fair, for they do not show that a man makes a difference. The best guess is that the first player has ",
+                    _ => "These games do not determine a fair handicap, because they do not show an effect of a man. The best estimate is that the first player has ",
                 }
                 (numbers::plain(fair, 2)) " men fewer"
                 @if fair < 0.0 { " (less than none: the second player has fewer)" }
@@ -121,17 +121,17 @@ fn pie_rule(study: &Study<'_>, pie: &PieSummary) -> Markup {
             (pie.tried.len()) " were tried, of which " (numbers::count(pie.within_margin as u64)) " scored within "
             (numbers::points_width(study.summary.settings.margin)) " points of a fair game. "
             @if let Some(turn) = chosen {
-                "The fairest, " code { (turn.actions.join(" ")) } ", was then played anew, in games that had no part in the choice: "
+                "The fairest, " code { (turn.actions.join(" ")) } ", was then tested in new games: "
                 (score_cell(pie.held_out.as_ref())) ", " (outcome_cell(&pie.held_out_outcomes)) "."
             }
-            @if let Some(residual) = pie.residual { " What is left to gain by choosing sides: " (numbers::points_width_exact(residual)) " points." }
+            @if let Some(residual) = pie.residual { " The chooser’s remaining advantage: " (numbers::points_width_exact(residual)) " points." }
         }
         @if !tried.is_empty() {
             details {
                 summary { "The fairest first turns" }
                 div.wide tabindex="0" role="region" aria-label="First turns" {
                     table {
-                        caption { "By the games that chose; since the best of many was picked, only the games afterwards say how fair it is." }
+                        caption { "Scores of the selection games. The best of many looks better than it is; only the later games measure how fair it is." }
                         thead { tr { th scope="col" { "First turn" } th scope="col" { "First player’s score" } th scope="col" { "Won / drawn / lost" } } }
                         tbody {
                             @for (turn, score) in tried.iter().take(shown) {
@@ -154,9 +154,9 @@ fn placement_and_movement(phases: &PhaseSummary) -> Markup {
         p {
             "If all stones are placed at random and " code { (phases.agent) } " plays on from there, the first player scores "
             (score_cell(phases.random_placement.as_ref())) " (" (outcome_cell(&phases.outcomes)) ")."
-            @if let Some(difference) = &phases.by_movement { " So moving is worth " (part(difference)) " to him." }
-            @if let Some(difference) = &phases.by_placement { " Placing well himself changes that by " (part(difference)) "." }
-            @if let Some(value) = &phases.value_after_placement { " When the last stone lay, the player himself expected " (numbers::estimate_percent(value)) " for the first player." }
+            @if let Some(difference) = &phases.by_movement { " The advantage of moving is " (part(difference)) "." }
+            @if let Some(difference) = &phases.by_placement { " The player’s own placement changes this by " (part(difference)) "." }
+            @if let Some(value) = &phases.value_after_placement { " When the last stone was placed, the player expected " (numbers::estimate_percent(value)) " for the first player." }
         }
     }
 }
@@ -175,7 +175,7 @@ pub(super) fn sweeps(study: &Study<'_>) -> Markup {
     let (low, high) = domain(ends.chain([-0.05, 0.05]), 0.05);
     let forest = Forest {
         caption: html! {
-            strong { "What one changed rule does." } " The first player’s score under the changed rule less that under the ruleset itself, in points, with its " (study.confidence()) " interval."
+            strong { "Effect of one changed rule." } " The first player’s score under the changed rule minus the score under the original ruleset, in points, with its " (study.confidence()) " interval."
         },
         domain: (low, high),
         reference: Some(0.0),
@@ -213,7 +213,7 @@ pub(super) fn sweeps(study: &Study<'_>) -> Markup {
                 p { "Each ruleset was played again with one setting changed. p-values are corrected for the number of changes tried (Holm)." }
                 (forest.draw(&rows))
                 @for ruleset in derived.iter().filter(|ruleset| difference(ruleset).is_none()) {
-                    p.soft { (link(ruleset)) ": no difference can be told." }
+                    p.soft { (link(ruleset)) ": no difference can be computed." }
                 }
             }
         }

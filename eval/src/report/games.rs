@@ -1,4 +1,4 @@
-//! What the games of a ruleset are like.
+//! The metrics of one ruleset's games.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::{Study, board, ladders, numbers, words};
 use crate::metrics::Metrics;
 use crate::metrics::branching::LegalActions;
 use crate::metrics::diversity::{DiversitySource, OpeningDiversity};
-use crate::metrics::estimates::{Curve, CurvePoint, Measured, Rate};
+use crate::metrics::estimates::{Curve, CurvePoint, MetricEstimate, Rate};
 use crate::metrics::lengths::{LengthSummary, Lengths};
 use crate::metrics::material::PieceValues;
 use crate::metrics::mechanics::MechanicUse;
@@ -27,17 +27,17 @@ pub(super) fn of_ruleset(study: &Study<'_>, metrics: &Metrics) -> Markup {
         }
         h5 { "Length" }
         (lengths(&metrics.lengths))
-        h5 { "Choice" }
+        h5 { "Choices" }
         (branching(metrics))
         h5 { "Use of the rules" }
         (mechanics(&metrics.mechanics))
         @if let Some(values) = &metrics.values {
-            h5 { "The course of the game, as the players saw it" }
+            h5 { "Course of the game by the players’ own values" }
             (course(study, values))
         }
         @if let Some(split) = &metrics.phase_split {
             p {
-                "By its own expectation: of the first player’s " (numbers::measured_points(&split.total)) " above or below a fair game, the player saw " (numbers::measured_points(&split.placement))
+                "By the player’s values: of the first player’s " (numbers::measured_points(&split.total)) " above or below a fair game, the player saw " (numbers::measured_points(&split.placement))
                 " when the last stone was placed; the other " (numbers::measured_points(&split.movement)) " came after it, or are an error of that expectation."
             }
         }
@@ -114,12 +114,13 @@ fn hazard(lengths: &Lengths) -> Markup {
             }
         }
     };
-    html! { figure { figcaption { "When games end: the taller a bar, the more games end in a turn there" } (plot.draw(&frame, number_tick, |_| String::new(), &marks)) } }
+    html! { figure { figcaption { "When games end: the height of a bar is the rate of games that end per turn" } (plot.draw(&frame, number_tick, |_| String::new(), &marks)) } }
 }
 
 fn branching(metrics: &Metrics) -> Markup {
     // Visits may be recorded of the first choices alone, where there is more or less to choose from than later.
-    let is_partial = |legal: &LegalActions, effective: &Measured| effective.observations < legal.mean.observations;
+    let is_partial =
+        |legal: &LegalActions, effective: &MetricEstimate| effective.observations < legal.mean.observations;
     let are_partial = metrics.branching.phases.iter().any(|phase| {
         let legal = &phase.overall;
         legal.effective.as_ref().is_some_and(|effective| is_partial(legal, effective))
@@ -151,7 +152,7 @@ fn branching(metrics: &Metrics) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Number of choices" {
             table {
-                caption { "How many legal actions a player has, where he chose himself. “Options that matter” weighs them by how seriously the program considered them" @if are_partial { ", which is known of the first choices of each game after its opening only; the other columns hold all choices" } "." }
+                caption { "The number of legal actions at the players’ own choices. “Options that matter” is their effective number by the search’s visits" @if are_partial { ", recorded for the first choices of each game only; the other columns hold all choices" } "." }
                 thead {
                     tr {
                         @for name in ["Phase", "Mean", "Median", "95 % at most", "Fewest and most", options_that_matter, "Real decisions"] { th scope="col" { (name) } }
@@ -167,7 +168,7 @@ fn mechanics(mechanics: &[MechanicUse]) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Use of mechanisms" {
             table.dense {
-                caption { "How often each mechanism of the rules is used, by anybody and by either player, over games. A mechanism used in fewer than 1 % of the games is decorative." }
+                caption { "How often each mechanism of the rules is used, by any player and by either player. A mechanism used in fewer than 1 % of the games is decorative." }
                 thead { tr { @for name in ["Mechanism", "Games", "Uses a game", "Actions", "First player’s games", "Second player’s games", "Winners’ games", "Losers’ games"] { th scope="col" { (name) } } th.text scope="col" { "Role" } } }
                 tbody {
                     @for found in mechanics {
@@ -211,7 +212,7 @@ fn drawn(curve: &Curve) -> Vec<&CurvePoint> {
 
 fn ends(
     points: &[&CurvePoint],
-    of: impl Fn(&CurvePoint) -> Option<crate::statistics::Interval>,
+    of: impl Fn(&CurvePoint) -> Option<latrunculi_stats::Interval>,
 ) -> Vec<(f64, f64, f64)> {
     points.iter().filter_map(|point| of(point).map(|found| (f64::from(point.turn), found.lower, found.upper))).collect()
 }
@@ -294,7 +295,7 @@ fn course(study: &Study<'_>, values: &ValueMetrics) -> Markup {
     html! {
         div.beside {
             figure {
-                figcaption { "The first player’s expected score by turn; results are carried on after a game’s end. Inner band: each turn alone; outer band: all turns together." }
+                figcaption { "The first player’s expected score by turn; finished games count with their results. Inner band: pointwise; outer band: simultaneous." }
                 (plot.draw(&frame, number_tick, percent_tick, &marks))
             }
             dl.facts { @for (name, value) in facts { dt { (name) } dd { (value) } } }
@@ -328,10 +329,10 @@ fn pieces(metrics: &Metrics) -> Markup {
 
 fn piece_values(values: &PieceValues) -> Markup {
     html! {
-        div.wide tabindex="0" role="region" aria-label="What things are worth" {
+        div.wide tabindex="0" role="region" aria-label="Piece values" {
             table {
                 caption {
-                    "What things are worth, by how " (numbers::count(values.positions)) " games ended, one position a game. The fit explains "
+                    "Piece values, fitted to the results of " (numbers::count(values.positions)) " games, one position per game. The fit explains "
                     (numbers::percent(values.explained)) " of the variance of the results."
                 }
                 thead { tr { th scope="col" { "Thing" } th scope="col" { "In men" } th scope="col" { "Weight" } } }
@@ -351,14 +352,14 @@ fn piece_values(values: &PieceValues) -> Markup {
 
 fn openings(diversity: &OpeningDiversity) -> Markup {
     let source = match diversity.source {
-        DiversitySource::Visits => "the shares of the search’s visits",
-        DiversitySource::Counts => "counting how the games went, so that it is bounded by their number",
+        DiversitySource::Visits => "the fractions of the search’s visits",
+        DiversitySource::Counts => "the frequencies of the actions played, so it is limited by the number of games",
     };
-    let first: Vec<&Measured> = diversity.effective_actions.iter().take(6).collect();
+    let first: Vec<&MetricEstimate> = diversity.effective_actions.iter().take(6).collect();
     html! {
         p {
-            "How much the first " (numbers::count(diversity.actions.into())) " chosen actions differ: " (numbers::measured(&diversity.entropy, 2))
-            " nats; counting mirror images as one: " (numbers::measured(&diversity.entropy_reduced, 2)) " nats. Found by " (source) "."
+            "Entropy of the first " (numbers::count(diversity.actions.into())) " chosen actions: " (numbers::measured(&diversity.entropy, 2))
+            " nats; counting mirror images as one: " (numbers::measured(&diversity.entropy_reduced, 2)) " nats. Estimated from " (source) "."
         }
         @if !first.is_empty() {
             p { "Effective number of actions, one after the other: " @for (index, found) in first.iter().enumerate() { @if index > 0 { ", " } (numbers::plain(found.value, 1)) } "." }

@@ -1,4 +1,4 @@
-//! What more thinking does to the advantage, and whether two kinds of players agree about it.
+//! The advantage by search budget, and the agreement of two kinds of players.
 
 use maud::{Markup, html};
 
@@ -11,12 +11,12 @@ const TICK_ROOM: f64 = 26.0;
 /// Below this p-value, scores do not lie on a straight line.
 const NO_LINE_BELOW: f64 = 0.05;
 
-/// Says whether any kind of player has several budgets.
+/// Returns whether any kind of player has several budgets.
 pub(super) fn has_ladders(study: &Study<'_>) -> bool {
     study.summary.rulesets.iter().any(|ruleset| !ruleset.trends.is_empty())
 }
 
-/// Says whether there are several kinds of players.
+/// Returns whether there are several kinds of players.
 pub(super) fn has_agreements(study: &Study<'_>) -> bool {
     study.summary.rulesets.iter().any(|ruleset| !ruleset.agreements.is_empty())
 }
@@ -26,10 +26,10 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
     html! {
         @if has_ladders(study) {
             section #ladders aria-labelledby="ladders-title" {
-                h2 #ladders-title { "What more thinking does" }
+                h2 #ladders-title { "Larger search budgets" }
                 p {
-                    "An advantage that shrinks when the players think longer owes something to their mistakes; one that stays or grows speaks for the rules, as far as these budgets reach. Each plot shows one ruleset: the first player’s score with its "
-                    (study.confidence()) " interval, by how much the program may think. All plots have the same scale; the broken line is a fair game, the strip around it what would count as balanced."
+                    "An advantage that shrinks with the search budget is partly due to mistakes; one that stays or grows is due to the rules, as far as these budgets reach. Each plot shows one ruleset: the first player’s score with its "
+                    (study.confidence()) " interval, by search budget. All plots have the same scale; the broken line is a fair game, the strip around it the margin of balance."
                 }
                 (plot::legend(&ladder_names(study)))
                 div.plots {
@@ -49,9 +49,9 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
             section #agreement aria-labelledby="agreement-title" {
                 h2 #agreement-title { "Two kinds of players" }
                 p {
-                    "A verdict about rules should not rest on one way of playing. Where the interval of the difference lies within "
+                    "A verdict about rules should not depend on one kind of player. If the interval of the difference lies within "
                     (numbers::points_width(study.summary.settings.margin))
-                    " points of none, the two agree. The balance depends on who plays where the difference is more than chance would give, after correcting for the number of rulesets and pairs of players compared (Holm); an interval of one difference alone may leave out zero by chance."
+                    " points of zero, the two agree. The balance depends on the player if the difference is significant after correction for the number of rulesets and pairs of players (Holm); a single interval may exclude zero by chance."
                 }
                 @for pair in agreement_pairs(study) { (agreement(study, &pair)) }
             }
@@ -205,7 +205,7 @@ fn rank_agreements(study: &Study<'_>) -> Markup {
         @if !study.summary.rank_agreements.is_empty() {
             div.wide tabindex="0" role="region" aria-label="Agreement of the order of rulesets" {
                 table {
-                    caption { "Do two players put the rulesets in the same order? Kendall’s τ is 1 for the same order, 0 for none, −1 for the opposite one." }
+                    caption { "Rank correlation of the rulesets’ scores with two players. Kendall’s τ is 1 for the same order, −1 for the opposite one." }
                     thead { tr { th scope="col" { "Player" } th.text scope="col" { "Other player" } th scope="col" { "τ" } th scope="col" { "Rulesets" } } }
                     tbody {
                         @for pair in &study.summary.rank_agreements {
@@ -257,7 +257,7 @@ fn agreement(study: &Study<'_>, pair: &[String; 2]) -> Markup {
     html! {
         div.beside {
             figure {
-                figcaption { "Each mark is a ruleset, its number that of the table. On the diagonal both players see the same." }
+                figcaption { "Each mark is a ruleset, numbered as in the table. On the diagonal both players have the same score." }
                 (scatter(study, pair, &seen))
             }
             div.wide tabindex="0" role="region" aria-label="Agreement of two players by ruleset" {
@@ -273,7 +273,7 @@ fn agreement(study: &Study<'_>, pair: &[String; 2]) -> Markup {
                                 td.nowrap { (numbers::points(difference.difference)) " " span.i { "(" (numbers::points_interval(difference.interval)) ")" } }
                                 td.text.nowrap {
                                     @if one.agreement.is_within_margin { "agree" }
-                                    @else if one.agreement.depends_on_agent { strong { "depends on who plays" } }
+                                    @else if one.agreement.depends_on_agent { strong { "depends on the player" } }
                                     @else { "unresolved" }
                                 }
                             }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
 use super::{Page, ladders, numbers, page};
 use crate::learning::{LearningRun, Measured, Round, by_opponent, percent_of_men};
-use crate::statistics::{Confidence, Estimate, Interval};
+use latrunculi_stats::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
 #[must_use]

@@ -1,12 +1,12 @@
-//! Numbers as people read them, each with its exact value beside it: `<data value="0.5423">54.2</data>`.
+//! Formatted numbers, each with its exact value: `<data value="0.5423">54.2</data>`.
 //!
 //! The class `p` marks what is shown in hundredths (percent, points): the text is a hundred times the value.
 
 use maud::{Markup, html};
 
-use crate::metrics::estimates::{Measured, Rate};
-use crate::statistics::score::EloEstimate;
-use crate::statistics::{Estimate, Interval};
+use crate::metrics::estimates::{MetricEstimate, Rate};
+use latrunculi_stats::score::EloEstimate;
+use latrunculi_stats::{Estimate, Interval};
 
 /// Returns `value` with so many digits after the point and a true minus sign.
 pub(super) fn text(value: f64, decimals: usize) -> String {
@@ -110,7 +110,7 @@ pub(super) fn rate(rate: &Rate) -> Markup {
 }
 
 /// A measured number with its interval.
-pub(super) fn measured(measured: &Measured, decimals: usize) -> Markup {
+pub(super) fn measured(measured: &MetricEstimate, decimals: usize) -> Markup {
     html! {
         (plain(measured.value, decimals))
         @if let Some(found) = measured.interval { " " span.i { "(" (interval(found, decimals)) ")" } }
@@ -118,7 +118,7 @@ pub(super) fn measured(measured: &Measured, decimals: usize) -> Markup {
 }
 
 /// A measured share with its interval, as percent.
-pub(super) fn measured_percent(measured: &Measured) -> Markup {
+pub(super) fn measured_percent(measured: &MetricEstimate) -> Markup {
     html! {
         (percent(measured.value))
         @if let Some(found) = measured.interval { " " span.i { "(" (percent_interval(found)) ")" } }
@@ -126,7 +126,7 @@ pub(super) fn measured_percent(measured: &Measured) -> Markup {
 }
 
 /// A measured difference of scores with its interval, in points.
-pub(super) fn measured_points(measured: &Measured) -> Markup {
+pub(super) fn measured_points(measured: &MetricEstimate) -> Markup {
     html! {
         (points(measured.value)) " points"
         @if let Some(found) = measured.interval { " " span.i { "(" (points_interval(found)) ")" } }

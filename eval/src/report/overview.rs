@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::plot::{Forest, ForestRow, domain, percent_tick};
 use super::{Study, link, numbers, words};
 use crate::metrics::outcomes::TRUNCATED_MAX;
-use crate::statistics::BalanceVerdict;
 use crate::study::summary::{CellSummary, OutcomeCounts, RateSummary, RulesetSummary, ScoreSummary};
+use latrunculi_stats::BalanceVerdict;
 
 /// What was asked and how, in a few sentences.
 pub(super) fn lead(study: &Study<'_>) -> Markup {
@@ -69,9 +69,9 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
     let groups = [
         (BalanceVerdict::First, None, "The first player is ahead in"),
         (BalanceVerdict::Second, None, "The second player is ahead in"),
-        (BalanceVerdict::Balanced, Some(false), "Balanced, and most games are won by somebody, in"),
-        (BalanceVerdict::Balanced, Some(true), "Balanced, but because most games are drawn, in"),
-        (BalanceVerdict::Unresolved, None, "Unresolved by the games played are"),
+        (BalanceVerdict::Balanced, Some(false), "Balanced, with most games decisive, in"),
+        (BalanceVerdict::Balanced, Some(true), "Balanced, with most games drawn, in"),
+        (BalanceVerdict::Unresolved, None, "Unresolved are"),
     ];
     html! {
         ul.verdicts {
@@ -94,8 +94,8 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         }
         p {
             "A score of 50 % is a fair game. A ruleset counts as balanced only if its games show that the true score is less than "
-            (numbers::points_width(margin)) " points away from 50 %; that a difference was not found proves nothing. "
-            "Verdicts of each kind, ahead or balanced, hold for all rulesets together with " (study.confidence()) " confidence (Holm). "
+            (numbers::points_width(margin)) " points away from 50 %; the absence of a significant difference proves nothing. "
+            "The verdicts of each kind, ahead or balanced, hold simultaneously for all rulesets with " (study.confidence()) " confidence (Holm). "
             a href="#reading" { "How to read this" } " explains every term."
         }
     }
@@ -111,7 +111,7 @@ fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup
         caption: html! {
             strong { "The first player’s score, by ruleset." }
             " The dot is the score, the thick line its " (study.confidence())
-            " interval; the thin line is wider so that all of them together hold. The shaded strip is what would count as balanced."
+            " interval; the thin line is the wider simultaneous interval. The shaded strip is the margin of balance."
         },
         domain: (domain.0.max(0.0), domain.1.min(1.0)),
         reference: Some(0.5),
@@ -139,7 +139,7 @@ const COLUMNS: [&str; 9] = [
     "Verdict",
     "Won / drawn / lost",
     "Drawn",
-    "First player’s share of won games",
+    "First player’s wins of decisive games",
     "If cut-off games were lost or won",
     "Games",
     "Elo",
@@ -154,7 +154,7 @@ fn table(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup 
         div.wide tabindex="0" role="region" aria-label="Table of results" {
             // On a phone the rows become cards; the roles keep it a table for readers who listen.
             table.cards.sortable role="table" {
-                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals." @if !has_cut_off { " No game was cut off by the program’s own limit of turns." } }
+                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals." @if !has_cut_off { " No game was cut off by the program’s turn limit." } }
                 thead role="rowgroup" { tr role="row" { @for (_, column) in columns { th scope="col" role="columnheader" { (column) } } } }
                 tbody role="rowgroup" { @for (ruleset, cell) in rows { (row(ruleset, cell, has_cut_off)) } }
             }
@@ -216,7 +216,7 @@ fn share_of_won_games(first: Option<&RateSummary>) -> Markup {
     html! {
         @match first {
             Some(rate) => { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } }
-            None => span.soft { "none won" },
+            None => span.soft { "none decisive" },
         }
     }
 }
@@ -267,14 +267,14 @@ fn warnings(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         .collect();
     html! {
         @if !truncated.is_empty() {
-            p.warning { strong { "Many games cut off." } " In " (words::list(&truncated)) " more than 1 % of the games reached the program’s own limit of turns; they count as draws, and the table shows what the score would be if all of them had been lost or won." }
+            p.warning { strong { "Many games cut off." } " In " (words::list(&truncated)) " more than 1 % of the games reached the program’s turn limit. They count as draws; the table shows the score if all of them had been lost or won." }
         }
         @if !dependent.is_empty() {
-            p.warning { strong { "It depends on who plays." } " In " (words::list(&dependent)) " two kinds of programs give different scores; the verdict is then about the program as much as about the rules." }
+            p.warning { strong { "The result depends on the player." } " In " (words::list(&dependent)) " two kinds of programs give different scores, so the verdict depends on the program as well as on the rules." }
         }
         @for note in &study.summary.notes { p.warning { (note) } }
         p.note {
-            "These are results of programs of limited strength, from openings that are partly drawn by lot. They say how the rules treat the one who begins when such players meet, and not how masters of antiquity fared."
+            "These are results of programs of limited strength with partly random openings. They describe the first player’s advantage between such programs, not between ancient experts."
         }
     }
 }

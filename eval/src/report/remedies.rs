@@ -1,12 +1,12 @@
-//! What would make each ruleset fair, and where its advantage arises, all rulesets beside one another.
+//! The table of remedies: what would make each ruleset fair, and where its advantage arises.
 
 use maud::{Markup, html};
 
 use super::{Study, extras, link, numbers};
-use crate::statistics::compensation::FiellerSet;
 use crate::study::summary::{CompensationSummary, DifferenceSummary, PhaseSummary, PieSummary, RulesetSummary};
+use latrunculi_stats::compensation::FiellerSet;
 
-/// Says whether any remedy or phase was measured.
+/// Returns whether any remedy or phase was measured.
 pub(super) fn has_remedies(study: &Study<'_>) -> bool {
     study.asked().any(is_measured)
 }
@@ -48,7 +48,7 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
     html! {
         @if !rows.is_empty() {
             section #remedies aria-labelledby="remedies-title" {
-                h2 #remedies-title { "What would make it fair" }
+                h2 #remedies-title { "Fairness remedies" }
                 div.wide tabindex="0" role="region" aria-label="Remedies by ruleset" {
                     table {
                         caption { "How many men would make up for the advantage, and where it comes from; below 0, the second player has fewer men. Brackets hold " (study.confidence()) " intervals of each number alone; the sections of the rulesets say how each was found." }

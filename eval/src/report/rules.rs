@@ -182,8 +182,8 @@ fn capturing(ruleset: &Ruleset) -> Vec<String> {
 fn dux(ruleset: &Ruleset) -> Vec<String> {
     let dux = ruleset.dux;
     let mut said = vec![match dux.capture {
-        DuxCapture::AsMan => "It is taken like a man.".to_owned(),
-        DuxCapture::Never => "It cannot be taken.".to_owned(),
+        DuxCapture::AsMan => "It is captured like a man.".to_owned(),
+        DuxCapture::Never => "It cannot be captured.".to_owned(),
         DuxCapture::Enclosure => {
             let sides = match dux.enclosure_sides {
                 EnclosureSides::Available => "all sides that it has, the edge of the board being a wall",
@@ -198,7 +198,7 @@ fn dux(ruleset: &Ruleset) -> Vec<String> {
         }
     }];
     if !dux.armed {
-        said.push("It does not help to capture.".to_owned());
+        said.push("It takes no part in captures.".to_owned());
     }
     said
 }
@@ -208,8 +208,8 @@ fn ending(ruleset: &Ruleset, has_duces: bool) -> Vec<String> {
     let mut said = Vec::new();
     if has_duces && ruleset.dux.capture != DuxCapture::Never {
         said.push(match end.win_dux {
-            true => "Who takes the enemy dux wins.".to_owned(),
-            false => "Taking the dux does not win the game.".to_owned(),
+            true => "A player who captures the enemy dux wins.".to_owned(),
+            false => "Capturing the dux does not win the game.".to_owned(),
         });
     }
     let whom = match end.eliminate {
@@ -218,12 +218,12 @@ fn ending(ruleset: &Ruleset, has_duces: bool) -> Vec<String> {
         Eliminate::Off => None,
     };
     said.extend(whom.map(|whom| match end.eliminate_at {
-        0 => format!("Who takes all enemy {whom} wins."),
+        0 => format!("A player who captures all enemy {whom} wins."),
         left => format!("A player with {left} {whom} or fewer has lost."),
     }));
     said.push(match end.no_move {
-        NoMove::Pass => "Who cannot move passes.".to_owned(),
-        NoMove::Loss => "Who cannot move loses.".to_owned(),
+        NoMove::Pass => "A player who cannot move passes.".to_owned(),
+        NoMove::Loss => "A player who cannot move loses.".to_owned(),
         NoMove::Draw => "If a player cannot move the game is drawn.".to_owned(),
     });
     if end.quiet_limit > 0 {
@@ -236,10 +236,10 @@ fn ending(ruleset: &Ruleset, has_duces: bool) -> Vec<String> {
     }
     match end.repetition {
         Repetition::None => {}
-        Repetition::ThreefoldDraw => said.push("A position that stands for the third time is a draw.".to_owned()),
-        Repetition::ThreefoldForbidden => said.push("A position may not be brought about a third time.".to_owned()),
-        Repetition::Superko => said.push("No position may be brought about twice.".to_owned()),
-        Repetition::Shuttle3 => said.push("A piece may not go to and fro more than three times.".to_owned()),
+        Repetition::ThreefoldDraw => said.push("The third occurrence of a position is a draw.".to_owned()),
+        Repetition::ThreefoldForbidden => said.push("No move may create a position for the third time.".to_owned()),
+        Repetition::Superko => said.push("No move may repeat a position.".to_owned()),
+        Repetition::Shuttle3 => said.push("A piece may not move back and forth more than three times.".to_owned()),
     }
     said
 }
@@ -257,7 +257,7 @@ pub(super) fn parameters(ruleset: &Ruleset) -> Markup {
         div.wide tabindex="0" role="region" aria-label=(format!("Parameters of {}", ruleset.id)) {
             table {
                 caption {
-                    "Every setting that this ruleset makes. [seed] quotes the source, [reading] is our reading of an unclear sentence, [engine] is needed so that a program can finish a game."
+                    "Every setting of this ruleset. [source] quotes the source, [reading] is our interpretation of an unclear sentence, [engine] is an addition so that a program can finish every game."
                 }
                 thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th.text scope="col" { "Where it comes from" } } }
                 tbody {
@@ -265,7 +265,7 @@ pub(super) fn parameters(ruleset: &Ruleset) -> Markup {
                         tr {
                             th scope="row" { code { (parameter.name) } br; span.soft { (parameter.meaning) } }
                             td { code { (parameter.value_in(ruleset)) } }
-                            td.text { (evidence(parameter.name).unwrap_or("")) }
+                            td.text { (evidence(parameter.name).unwrap_or("").replace("[seed]", "[source]")) }
                         }
                     }
                 }

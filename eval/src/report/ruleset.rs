@@ -1,4 +1,4 @@
-//! One ruleset: what it is, what came out, what its games are like.
+//! The section of one ruleset: rules, results, games.
 
 use latrunculi_engine::Rules;
 use maud::{Markup, html};
@@ -39,7 +39,7 @@ pub(super) fn section(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
                 }
                 (extras::of_ruleset(study, ruleset))
                 @if let Some(metrics) = headline.and_then(|cell| cell.metrics.as_ref()) {
-                    h4 { "What the games are like " (exploratory()) }
+                    h4 { "Metrics of the games " (exploratory()) }
                     (games::of_ruleset(study, metrics))
                 }
             }
@@ -68,7 +68,7 @@ fn about(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
                 }
             }
             details.parameters {
-                summary { "Every setting, with the words that it comes from" }
+                summary { "Every setting with its source" }
                 (rules::parameters(rules.ruleset()))
             }
         } @else {
@@ -87,8 +87,8 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
                 thead {
                     tr {
                         @for name in [
-                            "Player", "First player’s score", "Verdict", "p, unbalanced", "p, balanced", "Won / drawn / cut off / lost", "Won by anybody",
-                            "First player’s share of those", "Games (worth)", "Elo", "Actions a game",
+                            "Player", "First player’s score", "Verdict", "p, unbalanced", "p, balanced", "Won / drawn / cut off / lost", "Decisive",
+                            "First player’s wins of those", "Games (effective)", "Elo", "Actions a game",
                         ] { th scope="col" { (name) } }
                     }
                 }
@@ -96,7 +96,7 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
             }
         }
         details.remarks {
-            summary { "How the games were opened, how they ended, and why no more were played" }
+            summary { "Openings, ends of games, and why the measurement stopped" }
             @for (agent, cell) in rows() { (remarks(agent, cell)) }
         }
     }
@@ -139,7 +139,7 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
     html! {
         p {
             strong { (words::short_agent(agent)) ". " }
-            "Games opened with " (words::opening(&cell.opening)) "; " (numbers::count(cell.openings_distinct)) " openings differ. "
+            "Openings: " (words::opening(&cell.opening)) "; " (numbers::count(cell.openings_distinct)) " distinct. "
             @if cell.games_repeated > 0 { (numbers::count(cell.games_repeated)) " repeated games do not count. " }
             "Ends: "
             @for (index, (reason, count)) in ends.iter().enumerate() {
@@ -147,7 +147,7 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
                 (words::end_reason(reason)) " (" (numbers::count(**count)) ")"
             }
             ". "
-            @if let Some(effort) = cell.effort_mean { "Spent on a choice: " (numbers::plain(effort, 0)) " " (agent.budget_unit.as_deref().unwrap_or("nodes")) " on average. " }
+            @if let Some(effort) = cell.effort_mean { "Search effort per choice: " (numbers::plain(effort, 0)) " " (agent.budget_unit.as_deref().unwrap_or("nodes")) " on average. " }
             "Ended because " (words::stop(cell.stop)) "."
             @if let Some(second) = &cell.second_opening {
                 " With " (words::opening(&second.opening)) " instead"

@@ -1,10 +1,10 @@
-//! What the program's terms are called on the page.
+//! The names of the program's terms in the report.
 
 use crate::metrics::GamePhase;
-use crate::metrics::material::Feature;
+use crate::metrics::material::PieceFeature;
 use crate::metrics::mechanics::{Mechanic, MechanicRole};
-use crate::statistics::BalanceVerdict;
 use crate::study::summary::{AgentSummary, CellSummary, OpeningSummary, StopReason, TrendDirection};
+use latrunculi_stats::BalanceVerdict;
 
 /// Below this share of games won by anybody, a ruleset is called mostly drawn.
 const MOSTLY_DRAWN_BELOW: f64 = 0.5;
@@ -37,7 +37,7 @@ pub(super) fn family(family: &str) -> String {
         "alphabeta" => "alpha-beta search".to_owned(),
         "alphabeta by depth" => "alpha-beta search to a fixed depth".to_owned(),
         "mcts" => "tree search with random playouts".to_owned(),
-        "greedy" => "greedy player, who takes the most he can now".to_owned(),
+        "greedy" => "greedy player, which maximises its immediate gain".to_owned(),
         "random" => "random player".to_owned(),
         _ => match family.strip_prefix("net ") {
             Some(model) => format!("neural network {}", model.rsplit('/').next().unwrap_or(model)),
@@ -56,7 +56,7 @@ pub(super) fn verdict(verdict: BalanceVerdict) -> &'static str {
     }
 }
 
-/// Says whether most games of a cell are drawn: what balances it is then the draws, not equal chances to win.
+/// Returns whether most games of a cell are drawn: what balances it is then the draws, not equal chances to win.
 pub(super) fn is_mostly_drawn(cell: &CellSummary) -> bool {
     cell.decisive.is_some_and(|decisive| decisive.rate < MOSTLY_DRAWN_BELOW)
 }
@@ -84,10 +84,10 @@ pub(super) fn trend(direction: TrendDirection) -> &'static str {
 /// Returns why a measurement ended.
 pub(super) fn stop(reason: StopReason) -> &'static str {
     match reason {
-        StopReason::Width => "the interval is as narrow as was asked for",
-        StopReason::MaxGames => "the most games allowed have been played",
-        StopReason::NoMoreOpenings => "there is no further opening that differs",
-        StopReason::Interrupted => "the study was stopped",
+        StopReason::Width => "the interval has the requested width",
+        StopReason::MaxGames => "the maximum number of games was played",
+        StopReason::NoMoreOpenings => "there is no other distinct opening",
+        StopReason::Interrupted => "the study was interrupted",
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn stop(reason: StopReason) -> &'static str {
 pub(super) fn opening(opening: &OpeningSummary) -> String {
     match &opening.policy {
         None => format!("{} actions drawn at random", opening.actions),
-        Some(agent) => format!("{} actions drawn from the choices of {agent}", opening.actions),
+        Some(agent) => format!("{} actions drawn from the policy of {agent}", opening.actions),
     }
 }
 
@@ -105,11 +105,11 @@ pub(super) fn end_reason(reason: &str) -> &str {
         "dux enclosed" => "dux enclosed",
         "dux captured" => "dux captured",
         "eliminated" => "men captured down to the limit",
-        "blockade" => "no capture for long, or both sides blocked",
+        "blockade" => "too many turns without a capture, or both sides blocked",
         "repetition" => "position repeated",
         "no legal move" => "a player could not move",
-        "ply cap" => "cut off by the program's own limit",
-        "" => "given up",
+        "ply cap" => "cut off by the program's turn limit",
+        "" => "resigned",
         other => other,
     }
 }
@@ -123,10 +123,10 @@ pub(super) fn mechanic(mechanic: Mechanic) -> &'static str {
         Mechanic::Capture => "capture",
         Mechanic::MultipleCapture => "several captured at once",
         Mechanic::CornerCapture => "capture in a corner",
-        Mechanic::EnclosureCapture => "man taken by enclosing him",
-        Mechanic::Continuation => "captor goes on",
-        Mechanic::ContinuationCapture => "captor goes on and captures again",
-        Mechanic::ContinuationDeclined => "captor stops though he may go on",
+        Mechanic::EnclosureCapture => "man captured by enclosure",
+        Mechanic::Continuation => "captor moves again",
+        Mechanic::ContinuationCapture => "captor moves again and captures",
+        Mechanic::ContinuationDeclined => "captor may move again but stops",
         Mechanic::Bound => "enemy bound (alligatus)",
         Mechanic::SelfBound => "own piece bound by own move",
         Mechanic::Released => "bound piece freed",
@@ -150,13 +150,13 @@ pub(super) fn role(role: MechanicRole) -> &'static str {
 }
 
 /// Returns what a feature of a position is called.
-pub(super) fn feature(feature: Feature) -> &'static str {
+pub(super) fn feature(feature: PieceFeature) -> &'static str {
     match feature {
-        Feature::Tempo => "being the one to act",
-        Feature::Men => "one man more",
-        Feature::Dux => "having the dux",
-        Feature::BoundMen => "one bound man fewer",
-        Feature::Mobility => "one possible move more",
+        PieceFeature::Tempo => "being the player to act",
+        PieceFeature::Men => "one man more",
+        PieceFeature::Dux => "having the dux",
+        PieceFeature::BoundMen => "one bound man fewer",
+        PieceFeature::Mobility => "one possible move more",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether a study can be made as it is asked for: every reason at once.
+//! Validation of a study's settings, with all errors at once.
 
 use latrunculi_engine::Ruleset;
 use latrunculi_engine::parameters::nearest;
@@ -16,8 +16,8 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
             faults.push(fault.to_owned());
         }
     };
-    demand(!rulesets.is_empty(), "rulesets: there is none; name some, or all");
-    demand(!settings.agents.is_empty(), "agents: there is none; alphabeta:nodes=2000 is a beginning");
+    demand(!rulesets.is_empty(), "rulesets: the list is empty; name rulesets, or \"all\"");
+    demand(!settings.agents.is_empty(), "agents: the list is empty; try alphabeta:nodes=2000");
     demand(
         settings.half_width > 0.0 && settings.half_width < 0.5,
         "half_width must be above 0 and below 0.5 (0.03 is 3 points of 100)",
@@ -41,7 +41,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     demand(settings.compensation.iter().all(|&men| (1..=100).contains(&men)), "compensation is in men, from 1 to 100");
     for (index, men) in settings.compensation.iter().enumerate() {
         if settings.compensation[..index].contains(men) {
-            faults.push(format!("compensation: {men} is there twice"));
+            faults.push(format!("compensation: {men} is listed twice"));
         }
     }
     for name in settings.opening.by_ruleset.keys() {
@@ -60,7 +60,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
                     match sweep::value(parameter, text) {
                         Err(fault) => faults.push(format!("sweep: {name} = {text}: {fault}")),
                         Ok(value) if values.contains(&value) => {
-                            faults.push(format!("sweep: {name} = {text} is there twice"));
+                            faults.push(format!("sweep: {name} = {text} is listed twice"));
                         }
                         Ok(value) => values.push(value),
                     }
@@ -73,7 +73,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
         match text.parse::<AgentSpec>() {
             Err(error) => faults.push(format!("agents: {error}")),
             Ok(spec) if spec.kind == AgentKind::Human => faults.push("agents: human plays in `play` only".to_owned()),
-            Ok(spec) if specs.contains(&spec) => faults.push(format!("agents: {text} is there twice")),
+            Ok(spec) if specs.contains(&spec) => faults.push(format!("agents: {text} is listed twice")),
             Ok(spec) => specs.push(spec),
         }
     }

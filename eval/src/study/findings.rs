@@ -1,4 +1,4 @@
-//! From counted games to what a study says.
+//! Computes the results of a study from the counted games.
 
 mod estimates;
 mod extras;
@@ -17,13 +17,13 @@ use super::summary::{
     StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
+use crate::matches::openings::PolicyOpenings;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
-use crate::openings::PolicyOpenings;
-use crate::statistics::multiplicity::{BalanceEvidence, BalanceFinding, judge_balance};
 pub(super) use estimates::score_summary;
 use estimates::{balance_evidence, difference, rate};
-use extras::{add_differences, judge_differences};
+use extras::{add_differences, test_differences};
+use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_balance};
 
 type Played = [(Series, SeriesTally)];
 
@@ -39,7 +39,7 @@ pub(super) fn summary(
     let mut rulesets: Vec<RulesetSummary> = (0..plan.entries.len()).map(|entry| findings.ruleset(entry)).collect();
     findings.add_verdicts(&mut rulesets);
     add_differences(plan, &mut rulesets);
-    judge_differences(&mut rulesets, plan.confidence.alpha());
+    test_differences(&mut rulesets, plan.confidence.alpha());
     if plan.settings.metrics {
         findings.add_metrics(&mut rulesets, folder)?;
     }
@@ -164,14 +164,14 @@ impl Findings<'_> {
             let evidence: Vec<(usize, BalanceEvidence)> = (0..rulesets.len())
                 .filter_map(|at| {
                     let cell = &rulesets[at].cells[agent];
-                    let games = cell.outcomes.trinomial();
+                    let games = cell.outcomes.win_draw_loss();
                     let found =
                         balance_evidence(cell.score.as_ref()?, games, settings.margin, self.plan.confidence).ok()?;
                     Some((at, found))
                 })
                 .collect();
             let (scored, evidence): (Vec<usize>, Vec<BalanceEvidence>) = evidence.into_iter().unzip();
-            let Ok(findings) = judge_balance(&evidence, self.plan.confidence.alpha()) else {
+            let Ok(findings) = decide_balance(&evidence, self.plan.confidence.alpha()) else {
                 continue;
             };
             for ((at, found), finding) in scored.into_iter().zip(evidence).zip(findings) {
@@ -238,8 +238,10 @@ impl Findings<'_> {
 }
 
 fn opening_summary(series: &Series) -> OpeningSummary {
-    let policy = |opener: &PolicyOpenings| format!("{} temperature={}", opener.agent, opener.temperature);
-    OpeningSummary { actions: series.opening_length, policy: series.opener.as_ref().map(policy) }
+    let policy = |opening_policy: &PolicyOpenings| {
+        format!("{} temperature={}", opening_policy.agent, opening_policy.temperature)
+    };
+    OpeningSummary { actions: series.opening_length, policy: series.opening_policy.as_ref().map(policy) }
 }
 
 fn verdict(found: BalanceEvidence, finding: BalanceFinding) -> VerdictSummary {

@@ -1,4 +1,4 @@
-//! The folder of a study: its settings, which stay as they are, and its games.
+//! The folder of a study: its fixed settings and its games.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use super::settings::StudySettings;
 use super::tally::SeriesTally;
 use super::{StudyError, on_threads};
 use crate::agents::AgentSpec;
-use crate::ledger::{Ledger, LedgerGame};
+use crate::matches::ledger::{Ledger, LedgerGame};
 
 /// What no later call may change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,13 +114,13 @@ impl Folder {
         let by_key: HashMap<&str, usize> = series.iter().enumerate().map(|(at, one)| (one.key.as_str(), at)).collect();
         let opened = on_threads(pool, &paths, |path| -> Result<_, StudyError> {
             let (ledger, games) = Ledger::open(path, |key| by_key.contains_key(key))?;
-            let mut judged = Vec::with_capacity(games.len());
+            let mut counted = Vec::with_capacity(games.len());
             for LedgerGame { line, place, record } in games {
                 let at = by_key[place.series.as_str()];
-                let game = judge(&series[at], &record, place.pair).map_err(|fault| ledger.fault(line, fault))?;
-                judged.push((at, place.pair, game));
+                let game = evaluate(&series[at], &record, place.pair).map_err(|fault| ledger.fault(line, fault))?;
+                counted.push((at, place.pair, game));
             }
-            Ok((ledger, judged))
+            Ok((ledger, counted))
         });
         let mut tallies: Vec<SeriesTally> = series.iter().map(|one| SeriesTally::new(one.stop)).collect();
         let mut ledgers = Vec::new();
@@ -144,13 +144,13 @@ impl Folder {
 }
 
 /// Replays a game of a ledger; it must be the one that the series has in this place.
-fn judge(series: &Series, record: &GameRecord, index: usize) -> Result<super::series::Judged, RecordFault> {
+fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super::series::CountedGame, RecordFault> {
     let expected = series.game_seed(index);
     if record.seed != expected {
         let (found, expected) = (record.seed.to_string(), expected.to_string());
         return Err(RecordFault::Contradiction { field: "seed", found, expected });
     }
-    series.judge(record)
+    series.evaluate(record)
 }
 
 /// Reads the settings and the rulesets of the study in a folder.

@@ -1,4 +1,4 @@
-//! The summary of a study as JSON, short enough to be kept beside it.
+//! The summary of a study as JSON.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
-//! Which series of games a study consists of.
+//! The series of games that a study consists of.
 //!
-//! The plan is a function of the settings and the rulesets alone. Only what builds on results (handicaps, the
-//! chosen first turn) waits for the first part, and is then a function of its counted games.
+//! The plan is a function of the settings and the rulesets alone. Only what depends on results (handicaps, the
+//! chosen first turn) is planned after the first part, as a function of its counted games.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use super::sweep::{self, NotDerived};
 use super::tally::{SeriesTally, StopRule};
 use super::turns::{FirstTurns, first_turns};
 use crate::agents::{AgentKind, AgentSpec, NetworkEvaluator, mix_seeds};
+use crate::matches::openings::{PolicyOpenings, default_length};
 use crate::metrics::MetricsConfig;
-use crate::openings::{PolicyOpenings, default_length};
-use crate::statistics::Confidence;
+use latrunculi_stats::Confidence;
 
 /// Stands for the ruleset's id in the path of a model.
 const RULESET_IN_PATH: &str = "{ruleset}";
 /// How long openings are that are drawn from a policy, unless all stones are placed later.
 const POLICY_OPENING: usize = 20;
 
-/// Where a study's networks come from; this crate knows none.
+/// The source of a study's networks; this crate contains none.
 pub trait StudyNetworks<'e> {
     /// Returns what a network's games depend on beside its name, such as the checksum of its file.
     ///
@@ -73,7 +73,7 @@ pub(super) struct Plan {
     pub(super) specs: Vec<AgentSpec>,
     pub(super) agents: Vec<AgentSummary>,
     pub(super) headline: usize,
-    opener: Option<PolicyOpenings>,
+    opening_policy: Option<PolicyOpenings>,
     /// The ruleset, the model and the checksum of each network that was opened.
     opened: Vec<(usize, String, String)>,
     pub(super) notes: Vec<String>,
@@ -87,7 +87,7 @@ impl Plan {
         networks: &mut dyn StudyNetworks<'e>,
     ) -> Result<(Plan, Vec<NetworkEvaluator<'e>>), StudyError> {
         let specs = check(settings, rulesets)?;
-        let opener = match &settings.opening.policy {
+        let opening_policy = match &settings.opening.policy {
             None => None,
             Some(text) => {
                 let agent =
@@ -95,10 +95,10 @@ impl Plan {
                 Some(PolicyOpenings { agent, temperature: settings.opening.temperature, identity: String::new() })
             }
         };
-        if let Some(PolicyOpenings { agent, .. }) = &opener
+        if let Some(PolicyOpenings { agent, .. }) = &opening_policy
             && !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. })
         {
-            let fault = format!("opening.policy: {agent} does not weigh its actions; mcts and net do");
+            let fault = format!("opening.policy: {agent} has no policy to draw from; use mcts or net");
             return Err(StudyError::Settings(vec![fault]));
         }
         let mut notes = Vec::new();
@@ -118,7 +118,7 @@ impl Plan {
             specs,
             agents,
             headline,
-            opener,
+            opening_policy,
             opened: Vec::new(),
             notes,
         };
@@ -131,7 +131,7 @@ impl Plan {
         networks: &mut dyn StudyNetworks<'e>,
     ) -> Result<Vec<NetworkEvaluator<'e>>, StudyError> {
         let mut evaluators = Vec::new();
-        let openers = self.opener.iter().map(|opener| opener.agent.clone());
+        let openers = self.opening_policy.iter().map(|policy| policy.agent.clone());
         let specs: Vec<AgentSpec> = self.specs.iter().cloned().chain(openers).collect();
         for spec in specs {
             let Some(model) = spec.model() else { continue };
@@ -210,7 +210,9 @@ impl Plan {
                 let length = self.stones_to_place(entry);
                 let by_placement =
                     self.series(entry, self.headline, SeriesKind::RandomPlacement, length, self.width_rule());
-                series.extend(by_placement.map(|series| Series { opener: None, ..series }).map(|s| self.keyed(s)));
+                series.extend(
+                    by_placement.map(|series| Series { opening_policy: None, ..series }).map(|s| self.keyed(s)),
+                );
             }
             if self.settings.pie && self.entries[entry].derived.is_none() {
                 for (index, turn) in self.first_turns(entry).turns.into_iter().enumerate() {
@@ -268,13 +270,14 @@ impl Plan {
             spec
         };
         let spec = on_path(&self.specs[agent]);
-        let mut opener = self.opener.clone();
+        let mut opening_policy = self.opening_policy.clone();
         let network = |spec: &AgentSpec| spec.model().map(|model| self.network(entry, model));
         let mut networks = [network(&spec), None];
-        if let Some(opener) = &mut opener {
-            opener.agent = on_path(&opener.agent);
-            networks[1] = network(&opener.agent);
-            opener.identity = networks[1].flatten().map(|network| self.opened[network].2.clone()).unwrap_or_default();
+        if let Some(opening_policy) = &mut opening_policy {
+            opening_policy.agent = on_path(&opening_policy.agent);
+            networks[1] = network(&opening_policy.agent);
+            opening_policy.identity =
+                networks[1].flatten().map(|network| self.opened[network].2.clone()).unwrap_or_default();
         }
         if networks.contains(&Some(None)) {
             return None;
@@ -287,11 +290,11 @@ impl Plan {
             ruleset: entry,
             agent,
             rules,
-            judged_as: self.base_of(entry).rules.ruleset().clone(),
+            evaluated_as: self.base_of(entry).rules.ruleset().clone(),
             spec,
             networks,
             opening_length: length,
-            opener,
+            opening_policy,
             visits_within,
             stop,
             key: String::new(),
@@ -339,7 +342,7 @@ impl Plan {
         })
     }
 
-    /// Tells whether a side can lack so many men and still have a game.
+    /// Returns whether a side can lack so many men and still have a game.
     fn can_lose(&self, entry: usize, handicap: i32) -> bool {
         let rules = &self.entries[entry].rules;
         let first = first_player(rules);
@@ -368,7 +371,7 @@ pub(super) fn fairest_turn<'a>(series: impl Iterator<Item = &'a (Series, SeriesT
     series
         .filter_map(|(series, tally)| match &series.kind {
             SeriesKind::PieTurn(_, turn) => {
-                tally.counts.outcomes.trinomial().mean().map(|mean| ((mean - 0.5).abs(), turn))
+                tally.counts.outcomes.win_draw_loss().mean().map(|mean| ((mean - 0.5).abs(), turn))
             }
             _ => None,
         })

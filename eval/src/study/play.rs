@@ -1,7 +1,7 @@
-//! The games of many series, given out so that all threads have work to the end.
+//! Gives out the games of many series so that all threads are busy to the end.
 //!
-//! The series with the most work left comes first. Which game is given out when depends on the clock; which
-//! games are played, and how, does not.
+//! The series with the most remaining work comes first. The order of the games depends on the clock; the set of
+//! games and their play do not.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,19 @@ use super::series::Series;
 use super::tally::SeriesTally;
 use super::{StudyError, StudyObserver, StudyProgress};
 use crate::agents::{AgentKind, mix_seeds};
-use crate::game_play::{Beginning, Cast, GameSource, OpeningPlan, PolicyDraw};
-use crate::ledger::{Ledger, Place};
-use crate::openings::{Opening, RandomOpenings};
+use crate::matches::game_play::{Beginning, GameSource, Matchup, OpeningPlan, OpeningPolicy};
+use crate::matches::ledger::{Ledger, Place};
+use crate::matches::openings::{Opening, RandomOpenings};
 
 /// A game of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Job {
+pub(super) struct StudyJob {
     series: usize,
     index: usize,
 }
 
 /// The games of some series that are still to be played.
-pub(super) struct Games<'a, 'o> {
+pub(super) struct StudyGames<'a, 'o> {
     series: &'a [Series],
     /// How many games are under way at once.
     at_once: usize,
@@ -42,7 +42,7 @@ struct State<'a, 'o> {
     ledgers: &'a mut [Ledger],
     /// The ledger of each series.
     ledger_of: &'a [usize],
-    begun: HashMap<Job, (Option<Opening>, Instant)>,
+    begun: HashMap<StudyJob, (Option<Opening>, Instant)>,
     observer: &'a mut StudyObserver<'o>,
     told: StudyProgress,
     is_interrupted: bool,
@@ -53,7 +53,7 @@ struct SeriesProgress {
     tally: SeriesTally,
     /// Games of the schedule before this one have been given out.
     next: usize,
-    /// The random openings drawn so far; `None` where the opener draws them in the game.
+    /// The random openings drawn so far; `None` where the opening policy draws them in the game.
     openings: Option<RandomOpenings>,
     /// Seconds that games took, and how many did.
     secs: (f64, u64),
@@ -61,7 +61,7 @@ struct SeriesProgress {
     weight: f64,
 }
 
-impl<'a, 'o> Games<'a, 'o> {
+impl<'a, 'o> StudyGames<'a, 'o> {
     /// Makes the games of `series` beyond those in `tallies`; `told` is where the study as a whole stands.
     pub(super) fn new(
         series: &'a [Series],
@@ -70,11 +70,11 @@ impl<'a, 'o> Games<'a, 'o> {
         (at_once, in_order): (usize, bool),
         observer: &'a mut StudyObserver<'o>,
         told: StudyProgress,
-    ) -> Games<'a, 'o> {
+    ) -> StudyGames<'a, 'o> {
         let progress = series.iter().zip(tallies).map(|(series, tally)| SeriesProgress::new(series, tally)).collect();
         let begun = HashMap::new();
         let state = State { progress, ledgers, ledger_of, begun, observer, told, is_interrupted: false };
-        let games = Games {
+        let games = StudyGames {
             series,
             at_once: at_once.max(1),
             in_order,
@@ -103,7 +103,8 @@ impl<'a, 'o> Games<'a, 'o> {
 
 impl SeriesProgress {
     fn new(series: &Series, tally: SeriesTally) -> SeriesProgress {
-        let openings = series.opener.is_none().then(|| RandomOpenings::new(series.seed(), series.opening_length));
+        let openings =
+            series.opening_policy.is_none().then(|| RandomOpenings::new(series.seed(), series.opening_length));
         let effort = match series.spec.kind {
             AgentKind::AlphaBeta { nodes: Some(nodes), .. } => nodes as f64,
             AgentKind::AlphaBeta { depth, nodes: None } => 8f64.powi(depth.unwrap_or(1).min(20) as i32),
@@ -130,7 +131,7 @@ impl SeriesProgress {
                 continue;
             }
             let repeats = opening.as_ref().is_some_and(|opening| opening.repeats.is_some());
-            if repeats && !series.draws_lots() {
+            if repeats && !series.is_random() {
                 self.tally.add(index, None);
                 continue;
             }
@@ -179,11 +180,11 @@ impl State<'_, '_> {
     }
 }
 
-impl GameSource for Games<'_, '_> {
-    type Job = Job;
+impl GameSource for StudyGames<'_, '_> {
+    type Job = StudyJob;
     type Error = StudyError;
 
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<StudyJob> {
         let mut state = self.lock();
         let rate = state.secs_per_weight().unwrap_or(1.0);
         let mut order: Vec<(usize, f64)> = state
@@ -198,7 +199,7 @@ impl GameSource for Games<'_, '_> {
         }
         for (series, _) in order {
             if let Some((index, opening)) = state.progress[series].next_game(&self.series[series]) {
-                let job = Job { series, index };
+                let job = StudyJob { series, index };
                 state.begun.insert(job, (opening, Instant::now()));
                 return Some(job);
             }
@@ -224,33 +225,32 @@ impl GameSource for Games<'_, '_> {
         }
     }
 
-    fn cast(&self, job: Job) -> Cast<'_> {
+    fn matchup(&self, job: StudyJob) -> Matchup<'_> {
         let series = &self.series[job.series];
-        Cast {
+        Matchup {
             id: job.series,
             rules: &series.rules,
-            judged_as: &series.judged_as,
+            evaluated_as: &series.evaluated_as,
             agents: [&series.spec; 2],
-            opener: series.opener.as_ref().map(|opener| &opener.agent),
+            opening_agent: series.opening_policy.as_ref().map(|policy| &policy.agent),
             networks: [series.networks[0], series.networks[0], series.networks[1]],
         }
     }
 
-    fn beginning(&self, job: Job) -> Beginning {
+    fn beginning(&self, job: StudyJob) -> Beginning {
         let series = &self.series[job.series];
         let opening = self.lock().begun.get_mut(&job).and_then(|(opening, _)| opening.take());
         let seed = series.game_seed(job.index);
         let mut actions = series.first_turn().to_vec();
         actions.extend(opening.into_iter().flat_map(|opening| opening.actions));
-        let drawn = series.opener.as_ref().map(|opener| PolicyDraw {
-            length: series.first_turn().len() + series.opening_length,
-            temperature: opener.temperature,
-            seed: mix_seeds(&[seed, 2]),
+        let policy = series.opening_policy.as_ref().map(|policy| {
+            let length = series.first_turn().len() + series.opening_length;
+            OpeningPolicy::new(length, policy.temperature, mix_seeds(&[seed, 2]))
         });
         let own = series.spec.seed.unwrap_or(0);
         Beginning {
             state: series.beginning(job.index),
-            opening: OpeningPlan { actions, drawn },
+            opening: OpeningPlan { actions, policy },
             seats: [0, 1],
             seed,
             agent_seeds: [3, 4].map(|stream| mix_seeds(&[seed, stream, own])),
@@ -258,9 +258,9 @@ impl GameSource for Games<'_, '_> {
         }
     }
 
-    fn end(&self, job: Job, record: GameRecord) -> Result<(), StudyError> {
+    fn end(&self, job: StudyJob, record: GameRecord) -> Result<(), StudyError> {
         let series = &self.series[job.series];
-        let judged = series.judge(&record).expect("a game just played replays");
+        let counted = series.evaluate(&record).expect("a game just played replays");
         let mut state = self.lock();
         let ledger = state.ledger_of[job.series];
         let place = Place { series: series.key.clone(), pair: job.index, game: 1 };
@@ -271,7 +271,7 @@ impl GameSource for Games<'_, '_> {
             progress.secs.0 += begun.elapsed().as_secs_f64();
             progress.secs.1 += 1;
         }
-        progress.tally.add(job.index, Some(judged));
+        progress.tally.add(job.index, Some(counted));
         if state.tell(self.at_once, Some(series)) {
             self.is_over.store(true, Ordering::Relaxed);
         }
@@ -292,7 +292,7 @@ impl GameSource for Games<'_, '_> {
     }
 }
 
-/// Tells whether a series is played around a network.
+/// Returns whether a series is played around a network.
 pub(super) fn needs_network(series: &Series) -> bool {
     series.networks.iter().any(Option::is_some)
 }

@@ -1,4 +1,4 @@
-//! One series of games: an agent against itself under one ruleset, every game beginning in the same way.
+//! One series of games: an agent against itself under one ruleset, with one kind of start.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::tally::StopRule;
 use crate::agents::{AgentSpec, mix_seeds};
-use crate::openings::{GameKeys, PolicyOpenings};
-use crate::statistics::GameResult;
+use crate::matches::openings::{GameKeys, PolicyOpenings};
+use latrunculi_stats::GameResult;
 
 /// What a series measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,14 +39,14 @@ pub(super) struct Series {
     pub(super) agent: usize,
     pub(super) rules: Arc<Rules>,
     /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
-    pub(super) judged_as: Ruleset,
+    pub(super) evaluated_as: Ruleset,
     pub(super) spec: AgentSpec,
-    /// The networks of agent and opener among the opened ones.
+    /// The networks of the agent and of the opening policy among the opened ones.
     pub(super) networks: [Option<usize>; 2],
     /// Actions that are drawn.
     pub(super) opening_length: usize,
     /// From whose policy; `None` for any legal action.
-    pub(super) opener: Option<PolicyOpenings>,
+    pub(super) opening_policy: Option<PolicyOpenings>,
     /// In so many choices, the first after the opening, the visits of tree searches are noted.
     pub(super) visits_within: usize,
     pub(super) stop: StopRule,
@@ -54,9 +54,9 @@ pub(super) struct Series {
     pub(super) key: String,
 }
 
-/// What counts of one game.
+/// The data that a study counts of one game.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Judged {
+pub(crate) struct CountedGame {
     /// The same for mirror images of the position after the opening.
     pub(crate) opening_key: u64,
     /// The same for mirror images of opening position and play.
@@ -66,9 +66,9 @@ pub(crate) struct Judged {
     /// Why.
     pub(crate) reason: Option<EndReason>,
     pub(crate) actions: usize,
-    /// Nodes or simulations in all, and choices that spent some.
+    /// Nodes or simulations in all, and the number of choices with effort.
     pub(crate) effort: (u64, u64),
-    /// What the agent expected for the first player when the last stone lay, as a score in `[0, 1]`.
+    /// What the agent expected for the first player when the last stone was placed, as a score in `[0, 1]`.
     pub(crate) value_after_placement: Option<f64>,
 }
 
@@ -79,8 +79,8 @@ impl Series {
         let at = if identity.is_empty() { "" } else { "@" };
         let mut key = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
         key.push_str(&format!(" {}{at}{identity} seed={seed} opening={}", self.spec, self.opening_length));
-        if let Some(opener) = &self.opener {
-            key.push_str(&format!(" from {opener}"));
+        if let Some(opening_policy) = &self.opening_policy {
+            key.push_str(&format!(" from {opening_policy}"));
         }
         match &self.kind {
             // Their openings differ in length.
@@ -128,13 +128,13 @@ impl Series {
         GameState::from_position(Arc::clone(&self.rules), position)
     }
 
-    /// Tells whether a game that begins like an earlier one may go another way.
-    pub(super) fn draws_lots(&self) -> bool {
+    /// Returns whether a game that begins like an earlier one may go another way.
+    pub(super) fn is_random(&self) -> bool {
         self.spec.is_random()
     }
 
     /// Replays a finished game and returns what counts of it.
-    pub(super) fn judge(&self, record: &GameRecord) -> Result<Judged, RecordFault> {
+    pub(super) fn evaluate(&self, record: &GameRecord) -> Result<CountedGame, RecordFault> {
         let first = first_player(&self.rules);
         let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
         let mut value_after_placement = None;
@@ -157,7 +157,7 @@ impl Series {
         };
         let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
         let efforts = record.efforts.iter().flatten();
-        Ok(Judged {
+        Ok(CountedGame {
             opening_key: keys.opening,
             key: keys.play,
             result: GameResult::for_player(outcome.winner, first),

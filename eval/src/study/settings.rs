@@ -1,48 +1,48 @@
-//! What a balance study is asked.
+//! The settings of a balance study.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Everything that the result of a study depends on, beside the rules and the networks themselves.
+/// The settings of a study. Together with the rules and the networks they determine its result.
 ///
 /// Rates and widths are in score, `[0, 1]`: 0.03 is three hundredths of a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StudySettings {
-    /// What the report is called.
+    /// The title of the report.
     pub title: String,
     /// Shipped names or paths of files; `all` is every shipped reconstruction.
     pub rulesets: Vec<String>,
     /// The agents' texts; those of one kind form a ladder of budgets.
     pub agents: Vec<String>,
-    /// Games are played until the interval of the score is at most this wide to either side.
+    /// The largest half-width of the score's interval; games are played until it is reached.
     pub half_width: f64,
-    /// A ruleset is balanced if its score is shown to be nearer to ½ than this.
+    /// A ruleset is balanced if its score is shown to differ from ½ by less than this margin.
     pub margin: f64,
-    /// The confidence level of the intervals; the tests err with the chance that it leaves.
+    /// The confidence level of the intervals; tests have the significance level `1 − confidence`.
     pub confidence: f64,
     /// The fewest games of each ruleset with each agent.
     pub min_games: u64,
     /// The most games of each ruleset with each agent.
     pub max_games: u64,
-    /// After how many games it is asked again whether there are enough.
+    /// The number of games between two applications of the stopping rule.
     pub batch: u64,
-    /// Everything random follows from it.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// How games are opened.
+    /// The openings of games.
     pub opening: OpeningSettings,
     /// Whether the games themselves are described: lengths, branching, use of the rules, heat maps.
     pub metrics: bool,
-    /// Men given to the side that is behind, to find a fair compensation; empty for none.
+    /// The handicaps in men to try, to find a fair compensation; empty for none.
     pub compensation: Vec<u32>,
-    /// Whether to measure what the pie rule leaves.
+    /// Whether to measure the advantage that remains under the pie rule.
     pub pie: bool,
     /// The most first turns that are tried for the pie rule.
     pub pie_turns: usize,
     /// Games per first turn that choose among them.
     pub pie_games: u64,
-    /// Whether to measure placement and movement apart where stones are placed.
+    /// Whether to measure placement and movement separately where stones are placed.
     pub phases: bool,
     /// Parameters with the values to try in every ruleset: `capture.per_move = ["one", "all"]`.
     pub sweep: BTreeMap<String, Vec<String>>,
@@ -51,7 +51,7 @@ pub struct StudySettings {
     pub other_ruleset: bool,
 }
 
-/// How games are opened.
+/// The openings of games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpeningSettings {
@@ -59,11 +59,11 @@ pub struct OpeningSettings {
     pub array: Option<usize>,
     /// Actions that open a game with placement; `None` for eight.
     pub placement: Option<usize>,
-    /// Actions by ruleset, where it shall be another number.
+    /// Other numbers of actions, by ruleset.
     pub by_ruleset: BTreeMap<String, usize>,
-    /// A second number of actions, to see what the opening itself does to the score; `None` for no such games.
+    /// A second number of actions, to measure the effect of the opening on the score; `None` for no such games.
     pub second: Option<usize>,
-    /// The agent from whose policy openings are drawn; `None` draws every legal action alike.
+    /// The agent from whose policy openings are drawn; `None` draws legal actions uniformly.
     pub policy: Option<String>,
     /// The temperature τ: that policy to the power `1/τ` is drawn from. 1 leaves it as it is, less prefers the best.
     pub temperature: f64,

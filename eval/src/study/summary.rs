@@ -1,7 +1,7 @@
-//! What a balance study found, as data: the report, `summary.json` and the tables are made from this alone.
+//! The results of a balance study: the source of the report, `summary.json` and the tables.
 //!
-//! Nothing here depends on the clock, the machine or the number of threads: a study that was killed and
-//! went on has the same summary as one that ran through. All scores are the **first player's**, in
+//! Nothing here depends on the clock, the machine or the number of threads; an interrupted study that was
+//! continued has the same summary as an uninterrupted one. All scores are the **first player's**, in
 //! `[0, 1]`: of the player who makes the first placement or move; a win counts 1, a draw ½. Intervals have the level
 //! [`StudySettings::confidence`] unless said otherwise. What could not be estimated is `null` in JSON.
 
@@ -11,23 +11,23 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::StudySettings;
 use crate::metrics::Metrics;
-use crate::statistics::compensation::{FiellerSet, WholeHandicaps};
-use crate::statistics::score::EloEstimate;
-use crate::statistics::{BalanceVerdict, Equivalence, Estimate, Interval, Trinomial};
+use latrunculi_stats::compensation::{FiellerSet, WholeHandicaps};
+use latrunculi_stats::score::EloEstimate;
+use latrunculi_stats::{BalanceVerdict, Equivalence, Estimate, Interval, WinDrawLoss};
 
 /// The version of the format of [`StudySummary`].
 pub const SUMMARY_VERSION: u32 = 1;
 
-/// Everything that a study found.
+/// The results of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudySummary {
     /// The version of this format, [`SUMMARY_VERSION`].
     pub format: u32,
-    /// The version of the program that counted.
+    /// The version of the program that made the summary.
     pub program_version: String,
-    /// The command that makes this study again.
+    /// The command that reproduces this study.
     pub command: String,
-    /// What was asked.
+    /// The settings.
     pub settings: StudySettings,
     /// Whether every game that the settings ask for has been played.
     pub is_complete: bool,
@@ -37,9 +37,9 @@ pub struct StudySummary {
     pub headline_agent: usize,
     /// The rulesets: those asked for in the order given, each followed by those derived from it.
     pub rulesets: Vec<RulesetSummary>,
-    /// How alike the order of the rulesets is between neighbouring budgets, and between families.
+    /// The rank correlations of the rulesets' scores between neighbouring budgets, and between families.
     pub rank_agreements: Vec<RankAgreement>,
-    /// What was asked for but could not be done, with the reason, in whole sentences.
+    /// What was requested but not possible, with the reason, in whole sentences.
     pub notes: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct StudySummary {
 pub struct AgentSummary {
     /// Its text.
     pub agent: String,
-    /// What kind of agent it is: agents of one family form a ladder of budgets.
+    /// The kind of agent; agents of one family form a ladder of budgets.
     pub family: String,
     /// Nodes, simulations or plies per choice, by which the ladder is ordered; `None` without a budget.
     pub budget: Option<u64>,
@@ -56,14 +56,14 @@ pub struct AgentSummary {
     pub budget_unit: Option<String>,
 }
 
-/// What was found about one ruleset.
+/// The results of one ruleset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RulesetSummary {
     /// The ruleset's id.
     pub name: String,
     /// Its title for people.
     pub title: String,
-    /// Eight hexadecimal digits that differ when any parameter does.
+    /// The fingerprint of the parameters: eight hexadecimal digits.
     pub fingerprint: String,
     /// Files of the board.
     pub files: usize,
@@ -75,7 +75,7 @@ pub struct RulesetSummary {
     pub has_duces: bool,
     /// Whether the stones are placed in turn.
     pub is_placement: bool,
-    /// What it was derived from by a sweep; `None` for a ruleset that was asked for itself.
+    /// The derivation, for rulesets of a sweep; `None` for requested rulesets.
     pub derived: Option<Derivation>,
     /// One entry per agent, in the order of [`StudySummary::agents`].
     pub cells: Vec<CellSummary>,
@@ -85,14 +85,14 @@ pub struct RulesetSummary {
     pub agreements: Vec<FamilyAgreement>,
     /// Compensation in men that makes the game fair; by the headline agent.
     pub compensation: Option<CompensationSummary>,
-    /// What the pie rule would leave of the advantage; by the headline agent.
+    /// The advantage that remains under the pie rule; by the headline agent.
     pub pie: Option<PieSummary>,
     /// How much of the advantage arises while stones are placed; by the headline agent.
     pub phases: Option<PhaseSummary>,
 }
 
-/// How a ruleset was derived from another. Alpha-beta judges positions as under the other, so that the rules
-/// differ and the player does not.
+/// How a ruleset was derived from another. Alpha-beta evaluates positions as under the base, so that only
+/// the rules differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Derivation {
     /// The id of the ruleset it comes from.
@@ -123,24 +123,24 @@ pub struct DifferenceSummary {
     pub p_holm: Option<f64>,
 }
 
-/// What one agent's games against itself say about one ruleset.
+/// The results of one agent's games against itself under one ruleset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellSummary {
     /// The agent's text.
     pub agent: String,
-    /// How the games were opened.
+    /// The openings of the games.
     pub opening: OpeningSummary,
-    /// Games played, those taken out of the count included.
+    /// Games played, including repetitions that do not count.
     pub games_played: u64,
     /// Games that count: `n` of everything below.
     pub games: u64,
     /// Games taken out of the count because they repeat an earlier one, mirrored or not.
     pub games_repeated: u64,
-    /// Openings of the counted games that differ, mirror images counting as the same.
+    /// Distinct openings of the counted games; mirror images count as the same.
     pub openings_distinct: u64,
-    /// The number of independent games that the counted ones are worth; `None` where all ended alike.
+    /// The effective number of independent games; `None` if all games had the same result.
     pub effective_games: Option<f64>,
-    /// Why no more games were played.
+    /// The reason why no more games were played.
     pub stop: StopReason,
     /// How the counted games ended; the parts add up to `games`.
     pub outcomes: OutcomeCounts,
@@ -152,19 +152,19 @@ pub struct CellSummary {
     pub decisive: Option<RateSummary>,
     /// The first player's share of the games that somebody won, with Wilson's interval.
     pub first_of_decisive: Option<RateSummary>,
-    /// What may be said of the balance; `None` without a score.
+    /// The conclusion about the balance; `None` without a score.
     pub verdict: Option<VerdictSummary>,
     /// Actions per counted game, those of the opening included.
     pub actions_mean: f64,
     /// Nodes or simulations per choice; `None` for agents that spend nothing.
     pub effort_mean: Option<f64>,
-    /// The same agent after openings of another length: what the random beginning itself changes.
+    /// The same agent after openings of another length: the effect of the random opening.
     pub second_opening: Option<SecondOpening>,
-    /// What the games were like; only if it was asked for.
+    /// The metrics of the games, if requested.
     pub metrics: Option<Metrics>,
 }
 
-/// How games were opened.
+/// The openings of games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpeningSummary {
     /// The number of actions that were drawn instead of chosen; one more where a turn would be cut in two.
@@ -173,17 +173,17 @@ pub struct OpeningSummary {
     pub policy: Option<String>,
 }
 
-/// Why a measurement ended.
+/// The reason why a measurement ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The interval is as narrow as was asked for.
+    /// The interval has the requested width.
     Width,
-    /// The most games that were allowed have been played.
+    /// The maximum number of games was played.
     MaxGames,
-    /// There is no further opening that differs.
+    /// There is no other distinct opening.
     NoMoreOpenings,
-    /// The study was stopped before.
+    /// The study was interrupted.
     Interrupted,
 }
 
@@ -196,25 +196,25 @@ pub struct OutcomeCounts {
     pub second_wins: u64,
     /// Drawn by a rule of the game.
     pub rule_draws: u64,
-    /// Ended by the program's own limit of turns; they count as draws.
+    /// Ended by the program's ply cap; they count as draws.
     pub truncated: u64,
 }
 
 impl OutcomeCounts {
     /// Returns the counts from the first player's view, truncated games as draws.
     #[must_use]
-    pub fn trinomial(&self) -> Trinomial {
-        Trinomial::new(self.first_wins, self.rule_draws + self.truncated, self.second_wins)
+    pub fn win_draw_loss(&self) -> WinDrawLoss {
+        WinDrawLoss::new(self.first_wins, self.rule_draws + self.truncated, self.second_wins)
     }
 
     /// Returns the number of games.
     #[must_use]
     pub fn games(&self) -> u64 {
-        self.trinomial().games()
+        self.win_draw_loss().games()
     }
 }
 
-/// The first player's score with everything that says how sure it is.
+/// The first player's score with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreSummary {
     /// The mean score, truncated games counting ½.
@@ -229,16 +229,16 @@ pub struct ScoreSummary {
     pub half_width: f64,
     /// The score if the first player had lost (lower) or won (upper) every truncated game.
     pub truncation_bracket: Interval,
-    /// The logistic Elo difference that the score amounts to.
+    /// The logistic Elo difference that corresponds to the score.
     pub elo: EloEstimate,
 }
 
 /// A rate with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateSummary {
-    /// How often it was so.
+    /// The number of successes.
     pub count: u64,
-    /// Of how many.
+    /// The number of trials.
     pub of: u64,
     /// The rate, in `[0, 1]`.
     pub rate: f64,
@@ -246,7 +246,7 @@ pub struct RateSummary {
     pub interval: Interval,
 }
 
-/// What may be said of a ruleset's balance. The family of the tests is all rulesets with the same agent.
+/// The conclusion about a ruleset's balance. The family of the tests is all rulesets with the same agent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerdictSummary {
     /// The verdict.
@@ -266,7 +266,7 @@ pub struct VerdictSummary {
 /// The same cell after openings of another length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondOpening {
-    /// How the games were opened.
+    /// The openings of the games.
     pub opening: OpeningSummary,
     /// Games that count.
     pub games: u64,
@@ -293,19 +293,19 @@ pub struct TrendSummary {
     pub p: Option<f64>,
     /// χ² p-value of "it is a straight line"; `None` with two budgets.
     pub p_straight: Option<f64>,
-    /// What it amounts to.
+    /// The direction.
     pub direction: TrendDirection,
 }
 
-/// What a stronger agent does to the advantage.
+/// The effect of a larger budget on the advantage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrendDirection {
-    /// The interval of the slope leads towards ½ alone.
+    /// The whole interval of the slope points towards ½.
     Shrinking,
     /// The interval of the change over the whole ladder lies within the margin.
     Stable,
-    /// The interval of the slope leads away from ½ alone.
+    /// The whole interval of the slope points away from ½.
     Growing,
     /// None of these is shown.
     Unclear,
@@ -338,7 +338,7 @@ pub struct RankAgreement {
     pub interval: Option<Interval>,
 }
 
-/// How many men make up for the first player's advantage.
+/// The handicap in men that compensates the first player's advantage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompensationSummary {
     /// The agent's text.
@@ -415,6 +415,6 @@ pub struct PhaseSummary {
     pub by_placement: Option<DifferenceSummary>,
     /// The score after random placement less ½: what moving is worth to him.
     pub by_movement: Option<DifferenceSummary>,
-    /// The mean value, as a score in `[0, 1]`, that the agent itself saw for the first player when the last stone lay.
+    /// The mean value, as a score in `[0, 1]`, that the agent itself saw for the first player when the last stone was placed.
     pub value_after_placement: Option<Estimate>,
 }

@@ -1,7 +1,7 @@
 //! The summary as a table: one row per ruleset and agent, as comma separated values.
 
 use super::summary::{CellSummary, RulesetSummary, StudySummary};
-use crate::statistics::{BalanceVerdict, Interval};
+use latrunculi_stats::{BalanceVerdict, Interval};
 
 /// The columns, as docs/FORMATS.md explains them.
 pub const COLUMNS: [&str; 44] = [

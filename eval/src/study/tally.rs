@@ -1,15 +1,15 @@
-//! Counting the games of one series in order, and knowing when there are enough.
+//! Counts the games of one series in schedule order and applies the stopping rule.
 //!
-//! Whether to go on is asked after every `batch` games of the schedule, never in between: the answer is the
-//! same whatever order the games ended in, on any number of threads, after any break.
+//! The rule is applied after every `batch` games of the schedule only, so the result does not depend on the
+//! order in which games end, the number of threads or interruptions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::series::Judged;
+use super::series::CountedGame;
 use super::summary::{OutcomeCounts, StopReason};
-use crate::statistics::{ClusteredScore, Confidence, FixedWidth, GameResult, Score, Trinomial};
+use latrunculi_stats::{ClusteredScore, Confidence, FixedWidth, GameResult, Score, WinDrawLoss};
 
-/// When a series ends.
+/// The stopping rule of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StopRule {
     /// The width to be reached; `None` plays `games_max` games.
@@ -25,8 +25,8 @@ pub(crate) struct StopRule {
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesTally {
     rule: StopRule,
-    /// Games that have ended and wait for those before them; `None` stands for one that would only repeat.
-    waiting: BTreeMap<usize, Option<Judged>>,
+    /// Finished games that wait for earlier ones; `None` stands for a repetition.
+    waiting: BTreeMap<usize, Option<CountedGame>>,
     next: usize,
     boundary: usize,
     /// About how many games of the schedule there will be.
@@ -34,13 +34,13 @@ pub(crate) struct SeriesTally {
     stop: Option<StopReason>,
     new_since_boundary: bool,
     by_opening: HashMap<u64, usize>,
-    openings: Vec<Trinomial>,
+    openings: Vec<WinDrawLoss>,
     keys: HashSet<u64>,
-    /// What was counted.
+    /// The counts.
     pub(crate) counts: Counts,
 }
 
-/// What was counted of a series.
+/// The counts of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     /// Games played, and those of the schedule left out or not counted as repetitions.
@@ -49,11 +49,11 @@ pub(crate) struct Counts {
     pub(crate) outcomes: OutcomeCounts,
     pub(crate) ends: BTreeMap<String, u64>,
     pub(crate) actions: u64,
-    /// Nodes or simulations in all, and choices that spent some.
+    /// Nodes or simulations in all, and the number of choices with effort.
     pub(crate) effort: (u64, u64),
-    /// Values for the first player when the last stone lay: sum, sum of squares, number.
+    /// Values for the first player when the last stone was placed: sum, sum of squares, number.
     pub(crate) placed: (f64, f64, u64),
-    /// The places of the counted games in the schedule.
+    /// The schedule indices of the counted games.
     pub(crate) indices: Vec<usize>,
 }
 
@@ -80,28 +80,28 @@ impl SeriesTally {
         tally
     }
 
-    /// Returns the tally of no games at all.
+    /// Returns the tally of a series without games.
     pub(crate) fn nothing() -> SeriesTally {
         SeriesTally::new(StopRule { width: None, games_min: 0, games_max: 0, batch: 1 })
     }
 
-    /// Returns up to which game of the schedule it is known that it has to be played.
+    /// Returns the number of games of the schedule that are known to be needed.
     pub(crate) fn boundary(&self) -> usize {
         self.boundary
     }
 
-    /// Returns why the series is at its end, if it is.
+    /// Returns why the series ended, if it did.
     pub(crate) fn stop(&self) -> Option<StopReason> {
         self.stop
     }
 
-    /// Tells whether a game is there already.
+    /// Returns whether a game was already added.
     pub(crate) fn has(&self, index: usize) -> bool {
         index < self.next || self.waiting.contains_key(&index)
     }
 
-    /// Takes a game, or the news that it would only repeat an earlier one.
-    pub(crate) fn add(&mut self, index: usize, game: Option<Judged>) {
+    /// Adds a game; `None` stands for a game that would repeat an earlier one.
+    pub(crate) fn add(&mut self, index: usize, game: Option<CountedGame>) {
         if self.has(index) || index >= self.rule.games_max {
             return;
         }
@@ -112,12 +112,12 @@ impl SeriesTally {
             self.count(game);
             self.next += 1;
             if self.next == self.boundary {
-                self.judge();
+                self.apply_rule();
             }
         }
     }
 
-    fn count(&mut self, game: Option<Judged>) {
+    fn count(&mut self, game: Option<CountedGame>) {
         let counts = &mut self.counts;
         counts.played += u64::from(game.is_some());
         let Some(game) = game.filter(|game| self.keys.insert(game.key)) else {
@@ -146,13 +146,13 @@ impl SeriesTally {
             counts.placed.2 += 1;
         }
         let opening = *self.by_opening.entry(game.opening_key).or_insert_with(|| {
-            self.openings.push(Trinomial::default());
+            self.openings.push(WinDrawLoss::default());
             self.openings.len() - 1
         });
         self.openings[opening].record(game.result);
     }
 
-    fn judge(&mut self) {
+    fn apply_rule(&mut self) {
         let is_reached = |width: FixedWidth| self.score().is_some_and(|score| width.is_reached(score.score));
         self.stop = if self.rule.width.is_some_and(is_reached) {
             Some(StopReason::Width)
@@ -190,7 +190,7 @@ impl SeriesTally {
     }
 
     /// Returns the results of each opening.
-    pub(crate) fn openings(&self) -> &[Trinomial] {
+    pub(crate) fn openings(&self) -> &[WinDrawLoss] {
         &self.openings
     }
 

@@ -1,4 +1,4 @@
-//! The first turns of a game, mirror images counting as the same.
+//! The distinct first turns of a game; mirror images count as the same.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::openings::canonical_key;
+use crate::matches::openings::canonical_key;
 
 /// Beginnings of turns after which counting is given up.
 const VISITS_MAX: usize = 100_000;
@@ -24,7 +24,7 @@ pub(super) struct FirstTurns {
 
 /// Returns at most `turns_max` first turns: all if there are no more, otherwise a draw by `seed`.
 pub(super) fn first_turns(rules: &Arc<Rules>, turns_max: usize, seed: u64) -> FirstTurns {
-    let mut found = Search { turns: Vec::new(), keys: HashSet::new(), visits_left: VISITS_MAX };
+    let mut found = TurnSearch { turns: Vec::new(), keys: HashSet::new(), visits_left: VISITS_MAX };
     let initial = GameState::new(Arc::clone(rules));
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     found.extend(&initial, &mut Vec::new(), &mut rng);
@@ -37,13 +37,13 @@ pub(super) fn first_turns(rules: &Arc<Rules>, turns_max: usize, seed: u64) -> Fi
     FirstTurns { turns, count }
 }
 
-struct Search {
+struct TurnSearch {
     turns: Vec<Vec<Action>>,
     keys: HashSet<u64>,
     visits_left: usize,
 }
 
-impl Search {
+impl TurnSearch {
     fn extend(&mut self, state: &GameState, turn: &mut Vec<Action>, rng: &mut ChaCha8Rng) {
         let mut actions = Vec::new();
         state.legal_actions(&mut actions);

@@ -1,20 +1,22 @@
 //! What an exported network says of itself: everything that somebody needs who plays with it and has no
 //! code of ours. It stands in every exported file and, as a file of its own, beside them.
 
-use latrunculi_engine::encoding::{SCALARS, Shape};
+use latrunculi_data::{SCALARS, Shape};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameState, Rules};
 use serde_json::{Value, json};
 
-use crate::encoding::EncodedPositions;
-use crate::graph::{Graph, Output};
+use crate::graph::Output;
 use crate::model_file::Model;
+use crate::network::WeightedGraph;
+use latrunculi_data::EncodedPositions;
 
 /// Version of the description.
 const VERSION: u32 = 2;
 
-/// Returns the description of `graph`, which was made from `model`, as docs/FORMATS.md defines it.
-pub(super) fn describe(model: &Model, graph: &Graph) -> Value {
+/// Returns the description of `network`, the exported graph of `model`, as docs/FORMATS.md defines it.
+pub(super) fn describe(model: &Model, network: &WeightedGraph) -> Value {
+    let graph = &network.graph;
     let shape = &graph.shape;
     let (files, ranks) = (shape.files, shape.ranks);
     let rules = model.info.rules().ok();
@@ -55,7 +57,7 @@ pub(super) fn describe(model: &Model, graph: &Graph) -> Value {
         "outputs": graph.outputs.iter().map(|(output, _)| described_output(*output, shape)).collect::<Vec<_>>(),
         "policy": policy(shape),
         "network": model.network.config(),
-        "weights": graph.weights.iter().map(|(name, tensor)| json!({ "name": name, "shape": tensor.size() }))
+        "weights": network.named_weights().map(|(name, tensor)| json!({ "name": name, "shape": tensor.size() }))
             .collect::<Vec<_>>(),
         "operations": graph.ops,
         "operation_outputs": graph.outputs.iter()
@@ -95,7 +97,7 @@ fn described_output(output: Output, shape: &Shape) -> Value {
             "expected material margin at the end for the player to act, in (-1, 1): pieces on the board and in hand, \
              his minus the opponent's, by those that a side begins with"
         }
-        Output::ActionMap | Output::SquareLogits | Output::StopPass => "a part of the policy",
+        other => unreachable!("{} is no output of exported files", other.name()),
     };
     json!({ "name": output.name(), "dtype": "float32", "shape": size, "meaning": meaning })
 }
@@ -190,7 +192,7 @@ fn meaning(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latrunculi_engine::encoding::PLANES;
+    use latrunculi_data::PLANES;
 
     #[test]
     fn every_plane_and_scalar_of_a_position_is_explained() {

@@ -13,7 +13,8 @@ use tch::Tensor;
 
 use crate::error::TorchError;
 use crate::files::entries;
-use crate::graph::{Graph, Op, Value, Weight};
+use crate::graph::{Op, ValueIndex, WeightIndex};
+use crate::network::WeightedGraph;
 use messages::{
     ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Constant, Dimension, FLOAT, INT64, Node, OperatorSet, Property, Size,
     TensorType, Type, ValueInfo,
@@ -28,9 +29,10 @@ pub(super) const OPSET: i64 = 17;
 /// Name of the dimension that is free.
 const BATCH: &str = "B";
 
-/// Returns the file of `graph`, with `properties` as its metadata.
-pub(super) fn to_bytes(graph: &Graph, properties: &BTreeMap<&str, String>) -> Result<Vec<u8>, TorchError> {
-    let mut writer = Writer { graph, nodes: Vec::new(), constants: BTreeMap::new() };
+/// Returns the file of `network`, with `properties` as its metadata.
+pub(super) fn to_bytes(network: &WeightedGraph, properties: &BTreeMap<&str, String>) -> Result<Vec<u8>, TorchError> {
+    let graph = &network.graph;
+    let mut writer = Writer { network, nodes: Vec::new(), constants: BTreeMap::new() };
     for (place, op) in graph.ops.iter().enumerate() {
         writer.operation(place, op)?;
     }
@@ -60,14 +62,14 @@ pub(super) fn to_bytes(graph: &Graph, properties: &BTreeMap<&str, String>) -> Re
 }
 
 struct Writer<'a> {
-    graph: &'a Graph,
+    network: &'a WeightedGraph,
     nodes: Vec<Node>,
     constants: BTreeMap<String, Constant>,
 }
 
 impl Writer<'_> {
-    fn operation(&mut self, place: Value, op: &Op) -> Result<(), TorchError> {
-        let name = |value: &Value| self.name(*value);
+    fn operation(&mut self, place: ValueIndex, op: &Op) -> Result<(), TorchError> {
+        let name = |value: &ValueIndex| self.name(*value);
         match op {
             // The inputs are there under their own names.
             Op::Planes | Op::Scalars => {}
@@ -124,6 +126,9 @@ impl Writer<'_> {
                 self.node(place, "Reshape", &inputs, &[]);
             }
             Op::Product { left, right } => self.node(place, "MatMul", &[name(left), name(right)], &[]),
+            Op::DivideByRoot { .. } => {
+                return Err(TorchError::other("the heads of training are not exported".to_owned()));
+            }
             // The file is 32 bits throughout; whoever converts it converts all of it.
             Op::Float { input } => self.node(place, "Identity", &[name(input)], &[]),
         }
@@ -131,9 +136,9 @@ impl Writer<'_> {
     }
 
     /// The name of a value: that of the input or output that it is, else its place.
-    fn name(&self, value: Value) -> String {
-        let output = self.graph.outputs.iter().find(|(_, place)| *place == value);
-        match (&self.graph.ops[value], output) {
+    fn name(&self, value: ValueIndex) -> String {
+        let output = self.network.graph.outputs.iter().find(|(_, place)| *place == value);
+        match (&self.network.graph.ops[value], output) {
             (Op::Planes, _) => "planes".to_owned(),
             (Op::Scalars, _) => "scalars".to_owned(),
             (_, Some((output, _))) => output.name().to_owned(),
@@ -141,7 +146,7 @@ impl Writer<'_> {
         }
     }
 
-    fn node(&mut self, place: Value, op_type: &str, inputs: &[String], attributes: &[Attribute]) {
+    fn node(&mut self, place: ValueIndex, op_type: &str, inputs: &[String], attributes: &[Attribute]) {
         let output = self.name(place);
         self.node_to(&output, op_type, inputs, attributes);
     }
@@ -158,7 +163,7 @@ impl Writer<'_> {
     }
 
     /// `[B, C, H, W]` and `[B, C]`, which is the same on every square.
-    fn on_every_square(&mut self, place: Value, op_type: &str, board: Value, channels: Value) {
+    fn on_every_square(&mut self, place: ValueIndex, op_type: &str, board: ValueIndex, channels: ValueIndex) {
         let spread = format!("{}.spread", self.name(place));
         let inputs = [self.name(channels), self.list(&[2, 3])];
         self.node_to(&spread, "Unsqueeze", &inputs, &[]);
@@ -166,14 +171,14 @@ impl Writer<'_> {
         self.node(place, op_type, &inputs, &[]);
     }
 
-    fn reduce(&mut self, place: Value, op_type: &str, input: Value, axes: &[i64]) {
+    fn reduce(&mut self, place: ValueIndex, op_type: &str, input: ValueIndex, axes: &[i64]) {
         let inputs = [self.name(input)];
         self.node(place, op_type, &inputs, &[numbers("axes", axes), number("keepdims", 0)]);
     }
 
     /// A weight under its own name; turned, as a product from the right wants it, under another.
-    fn weight(&mut self, weight: Weight, is_turned: bool) -> Result<String, TorchError> {
-        let (name, tensor) = &self.graph.weights[weight];
+    fn weight(&mut self, weight: WeightIndex, is_turned: bool) -> Result<String, TorchError> {
+        let (name, tensor) = (&self.network.graph.weights[weight].name, &self.network.weights[weight]);
         let (name, tensor): (String, Tensor) = match is_turned {
             true => (format!("{name}.transposed"), tensor.f_transpose(0, 1)?),
             false => (name.clone(), tensor.shallow_clone()),

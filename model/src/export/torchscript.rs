@@ -13,7 +13,8 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::error::TorchError;
 use crate::files::entries;
-use crate::graph::{Graph, Op, Value};
+use crate::graph::{Op, ValueIndex};
+use crate::network::WeightedGraph;
 
 /// Version of the archive format: what libtorch itself writes for modules without newer features.
 const VERSION: &str = "3\n";
@@ -31,16 +32,16 @@ pub(crate) struct Archive {
 
 impl Archive {
     /// Writes the code of `graph`.
-    pub(crate) fn of(graph: &Graph) -> Archive {
+    pub(crate) fn of(network: &WeightedGraph) -> Archive {
+        let graph = &network.graph;
         let mut layers: Vec<(String, Tensor, Option<Tensor>)> = Vec::new();
         let mut body = String::new();
-        let value = |value: Value| format!("v{value}");
+        let value = |value: ValueIndex| format!("v{value}");
         // Every operation that has weights is a layer of its own, named as its weight is.
         let mut layer = |weight: usize, bias: Option<usize>| -> String {
-            let (name, tensor) = &graph.weights[weight];
-            let name = name.trim_end_matches(".weight").replace('.', "_");
-            let bias = bias.map(|bias| graph.weights[bias].1.shallow_clone());
-            layers.push((name.clone(), tensor.shallow_clone(), bias));
+            let name = graph.weights[weight].name.trim_end_matches(".weight").replace('.', "_");
+            let bias = bias.map(|bias| network.weights[bias].shallow_clone());
+            layers.push((name.clone(), network.weights[weight].shallow_clone(), bias));
             name
         };
         for (place, op) in graph.ops.iter().enumerate() {
@@ -93,6 +94,9 @@ impl Archive {
                     format!("torch.reshape({}, [{}])", value(*input), size.join(", "))
                 }
                 Op::Product { left, right } => format!("torch.bmm({}, {})", value(*left), value(*right)),
+                Op::DivideByRoot { input, len } => {
+                    format!("torch.mul({}, {:?})", value(*input), 1.0 / (*len as f64).sqrt())
+                }
                 // The file is 32 bits throughout; whoever converts it converts all of it.
                 Op::Float { input } => value(*input),
             };

@@ -1,38 +1,38 @@
-//! What alpha-beta must know of a game beside its rules.
+//! What alpha-beta needs of a game besides its rules.
 
 use crate::game::Game;
 
 /// The greatest magnitude of a static evaluation; wins score beyond it.
 pub const EVALUATION_MAX: i32 = 900_000;
 
-/// Judges positions and actions of a game, in one integer unit (a hundredth of a man in Latrunculi).
+/// Evaluates positions and actions of a game in one integer unit (a hundredth of a man in Latrunculi).
 ///
-/// Must be a function of the position: two games with the same [`Game::position_key`] get the same
-/// answers, or transpositions would be judged by their path.
+/// Must be a function of the position: two games with the same [`Game::position_key`] get the same answers, since the
+/// transposition table identifies them.
 pub trait Heuristic<G: Game> {
     /// Returns the static evaluation for the first player, within `±EVALUATION_MAX`.
     fn evaluate(&self, game: &G) -> i32;
 
-    /// Returns what a legal action wins at once for the player who takes it, 0 if nothing; orders actions.
-    fn gain(&self, game: &G, action: G::Action) -> i32;
+    /// Returns what a legal action captures at once for the player who takes it, 0 if nothing; orders actions.
+    fn capture_gain(&self, game: &G, action: G::Action) -> i32;
 
     /// Tells whether quiescence search looks at a legal action: captures, removals.
     ///
-    /// Chains of tactical actions must come to an end by themselves.
+    /// Every chain of tactical actions must end.
     fn is_tactical(&self, game: &G, action: G::Action) -> bool {
-        self.gain(game, action) > 0
+        self.capture_gain(game, action) > 0
     }
 
-    /// Tells whether a position must be quiet to be judged; false where nothing can be captured, such as
-    /// while stones are placed.
+    /// Tells whether a position needs quiescence search before it is evaluated; false where nothing can be captured,
+    /// for example while stones are placed.
     fn needs_quiescence(&self, _game: &G) -> bool {
         true
     }
 
-    /// Returns a number below [`Heuristic::action_index_count`] by which the history tables remember an
-    /// action; alike actions may share it.
+    /// Returns the index of an action in the history tables, below [`Heuristic::action_index_count`]; similar actions
+    /// may share one.
     fn action_index(&self, game: &G, action: G::Action) -> usize;
 
-    /// Returns how many numbers [`Heuristic::action_index`] gives.
+    /// Returns the number of indices that [`Heuristic::action_index`] uses.
     fn action_index_count(&self) -> usize;
 }

@@ -1,4 +1,4 @@
-//! Plain minimax: the slow answer that alpha-beta is compared with.
+//! Plain minimax, the slow reference for alpha-beta.
 
 use latrunculi_engine::Player;
 
@@ -8,9 +8,9 @@ use crate::game::Game;
 
 /// Returns the value of `game` for the player to act, looking `depth` actions ahead.
 ///
-/// The same value as [`super::AlphaBeta`]'s without reductions: leaves are judged after at most
-/// `quiescence_plies_max` captures, wins scored [`WIN`] less the actions to them. No window, no memory, no
-/// ordering. A game that is over is judged for the first player.
+/// The same value as [`super::AlphaBeta`]'s without reductions: leaves are evaluated after at most
+/// `quiescence_plies_max` captures, wins score [`WIN`] less the actions to them. No window, no table, no ordering. The
+/// value of a game that is over is for the first player.
 pub fn minimax<G: Game, H: Heuristic<G>>(game: &G, heuristic: &H, depth: u32, quiescence_plies_max: u32) -> i32 {
     let value = first_value(game, heuristic, depth, quiescence_plies_max, 0);
     match (game.outcome(), game.player_to_act()) {

@@ -1,8 +1,8 @@
-//! Alpha-beta: the baseline that networks are judged against.
+//! Alpha-beta search: the baseline that networks are compared with.
 //!
 //! Iterative deepening, principal variation search, a transposition table, captures first, killers,
-//! history, quiescence. Single-threaded and a function of position, settings and limits alone: nothing is
-//! carried from one search to the next.
+//! history, quiescence. Single-threaded, and a function of position, settings and limits alone: no
+//! state is kept from one search to the next.
 //!
 //! Source: Knuth and Moore 1975 (alpha-beta); Marsland and Campbell 1982 (principal variation search);
 //! Schaeffer 1989 (history); Campbell 1985 and Kishimoto and Müller 2004 (the graph-history interaction).
@@ -31,7 +31,7 @@ pub const DEPTH_MAX: u32 = 96;
 
 const INFINITE: i32 = WIN + 1;
 
-/// What one search may spend.
+/// The limits of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Actions played, quiescence included; never exceeded. At least one action is always returned.
@@ -70,7 +70,7 @@ pub struct AlphaBetaSettings {
     pub principal_variation_search: bool,
     /// Whether iterations begin with a narrow window around the last value.
     pub aspiration: bool,
-    /// How many captures leaves are searched further before they are judged; 0 turns quiescence off.
+    /// The most captures that quiescence search follows from a leaf; 0 turns it off.
     pub quiescence_plies_max: u32,
     /// Whether late quiet actions are searched less deeply first.
     pub late_move_reductions: bool,
@@ -110,7 +110,7 @@ impl AlphaBetaSettings {
     }
 }
 
-/// What alpha-beta found.
+/// The result of an alpha-beta search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlphaBetaResult<A> {
     /// The action to play.
@@ -122,7 +122,7 @@ pub struct AlphaBetaResult<A> {
     pub depth: u32,
     /// Actions played.
     pub nodes: u64,
-    /// What is expected to be played, `action` first.
+    /// The principal variation, `action` first.
     pub principal_variation: Vec<A>,
 }
 
@@ -134,14 +134,14 @@ impl<A> AlphaBetaResult<A> {
     }
 }
 
-/// Returns the actions to a certain end that a score tells of: positive to a win of the player to act, negative to a
-/// loss, `None` where it tells of none.
+/// Returns the actions to the proven end that a score stands for: positive for a win of the player to act, negative for
+/// a loss, `None` for other scores.
 #[must_use]
 pub fn actions_to_end(score: i32) -> Option<i32> {
     (score.abs() > EVALUATION_MAX).then(|| (WIN - score.abs()) * score.signum())
 }
 
-/// An alpha-beta search with its memory: table, killers, history, one game per ply.
+/// An alpha-beta search with its memory: table, killers, history, and one game per ply.
 #[derive(Clone, Debug)]
 pub struct AlphaBeta<G: Game, H> {
     settings: AlphaBetaSettings,
@@ -165,19 +165,19 @@ pub struct AlphaBeta<G: Game, H> {
     is_aborted: bool,
 }
 
-/// What one ply of the search works with.
+/// The working memory of one ply.
 #[derive(Clone, Debug)]
 struct Frame<G: Game> {
     game: G,
     actions: Vec<G::Action>,
-    /// Ordering score and place in `actions`, best picked one by one.
+    /// Ordering score and index in `actions`; the best is picked one by one.
     order: Vec<(i32, u16)>,
     killers: [Option<G::Action>; 2],
     /// The best continuation found from this ply on.
     variation: Vec<G::Action>,
 }
 
-/// A score for the player to act, and whether it rests on the history of the game.
+/// A score for the player to act, and whether it depends on the history of the game.
 #[derive(Clone, Copy, Debug)]
 struct Score {
     value: i32,
@@ -196,7 +196,7 @@ const ORDER_KILLER: i32 = 1 << 26;
 /// Beyond this, all history is halved, so that it stays below the killers.
 const HISTORY_MAX: i32 = 1 << 24;
 
-/// After so many nodes each the search looks whether it is to stop.
+/// The search reads the stop signal every so many nodes.
 const STOP_NODES: u64 = 1024;
 
 /// Half the width of the first aspiration window, in the heuristic's unit.
@@ -229,7 +229,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         &self.heuristic
     }
 
-    /// Makes all searches end early while `stop` is raised, with the best that they have found.
+    /// Makes all searches end early while `stop` is raised, with the best action found so far.
     pub fn stop_by(&mut self, stop: StopSignal) {
         self.stop = stop;
     }
@@ -242,8 +242,8 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         self.search_but(&[], game, limits, &mut |_| {})
     }
 
-    /// Searches as [`AlphaBeta::search`] does for the best action that is not among `excluded`, and tells
-    /// `report` what each iteration has found.
+    /// Searches as [`AlphaBeta::search`] does for the best action that is not among `excluded`, and calls
+    /// `report` with the result of each iteration.
     ///
     /// # Panics
     /// When the game is over, or no legal action is left.
@@ -264,10 +264,13 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             self.has_horizon = false;
             let found = self.search_depth(depth as i32, guess);
             let variation = &self.frames[0].variation;
-            // An iteration cut short still counts if it has searched the last best action: what it then
-            // prefers is better than that at this depth.
+            // An iteration cut short still counts if it has searched the last best action: an action that it
+            // prefers is better at this depth.
             if let (Some(&action), true) = (variation.first(), found.is_some() || best.is_some()) {
-                debug_assert!(found.is_none_or(|score| score == self.root_score), "a whole iteration tells its score");
+                debug_assert!(
+                    found.is_none_or(|score| score == self.root_score),
+                    "a whole iteration returns its score"
+                );
                 let done = if self.is_aborted { depth - 1 } else { depth };
                 best = Some(AlphaBetaResult {
                     action,
@@ -322,7 +325,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
     }
 
-    /// Makes sure that there is a frame of that ply.
+    /// Ensures that frame `ply` exists.
     fn frame(&mut self, ply: usize, game: &G) {
         while self.frames.len() <= ply {
             self.frames.push(Frame {
@@ -344,7 +347,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             None => (-INFINITE, INFINITE),
         };
         loop {
-            let score = self.visit(0, depth, alpha, beta).value;
+            let score = self.negamax(0, depth, alpha, beta).value;
             if self.is_aborted {
                 return None;
             }
@@ -362,10 +365,10 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Returns the score of the game at `ply` for the player to act, searched `depth` actions deep.
     ///
     /// Fail-soft: outside `(alpha, beta)` the value is a bound. The game must not be over.
-    fn visit(&mut self, ply: usize, depth: i32, alpha: i32, beta: i32) -> Score {
+    fn negamax(&mut self, ply: usize, depth: i32, alpha: i32, beta: i32) -> Score {
         if depth <= 0 {
             self.has_horizon = true;
-            return self.settle(ply, 0, alpha, beta);
+            return self.quiescence(ply, 0, alpha, beta);
         }
         let (mut alpha, alpha_before) = (alpha, alpha);
         let uses_table = self.settings.table_bytes > 0;
@@ -381,7 +384,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             key
         };
         let scored = match is_history_free {
-            // A deeper score speaks for this history only if it cannot matter to that depth either.
+            // A deeper score is valid for this history only if the history cannot matter to that depth either.
             true => remembered.filter(|entry| i64::from(entry.depth) <= i64::from(history_free_plies)),
             false if uses_table => self.table.probe(full_key),
             false => None,
@@ -414,15 +417,15 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         let mut best = Score::of_position(-INFINITE);
         let mut best_ordinal = NO_ORDINAL;
         let mut touches_history = false;
-        for place in 0..count {
-            let ordinal = self.pick_action(ply, place);
-            let is_quiet = self.frames[ply].order[place].0 < ORDER_KILLER;
+        for index in 0..count {
+            let ordinal = self.pick_action(ply, index);
+            let is_quiet = self.frames[ply].order[index].0 < ORDER_KILLER;
             if !self.play(ply, ordinal) {
                 return Score::of_position(0);
             }
-            let reduction = self.reduction(depth, place, is_quiet);
-            let is_first = place == 0;
-            let score = self.visit_child(ply, player, depth, alpha, beta, is_first, reduction);
+            let reduction = self.reduction(depth, index, is_quiet);
+            let is_first = index == 0;
+            let score = self.negamax_child(ply, player, depth, alpha, beta, is_first, reduction);
             if self.is_aborted {
                 return Score::of_position(0);
             }
@@ -430,7 +433,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             if score.value > best.value {
                 best = score;
                 best_ordinal = ordinal;
-                if score.value > alpha || (ply == 0 && place == 0) {
+                if score.value > alpha || (ply == 0 && index == 0) {
                     self.extend_variation(ply, ordinal);
                     if ply == 0 {
                         self.root_score = score.value;
@@ -438,7 +441,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
                 }
                 alpha = alpha.max(score.value);
                 if alpha >= beta {
-                    self.reward(ply, depth, place, player);
+                    self.update_history(ply, depth, index, player);
                     break;
                 }
             }
@@ -460,7 +463,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             if !is_history_free {
                 self.table.store(full_key, entry);
             }
-            // The action is worth a try whatever the history.
+            // The action is a good guess whatever the history.
             if touches_history || !is_history_free {
                 entry.bound = Bound::None;
             }
@@ -469,15 +472,15 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         best
     }
 
-    /// Returns what tells, in the table, a root that leaves actions out from the same position met further on.
+    /// Returns a mark on table keys that separates a root with excluded actions from the same position deeper in the tree.
     fn mark_of_root(&self, ply: usize) -> u64 {
         const ROOT_WITHOUT_SOME: u64 = 0x9e37_79b9_7f4a_7c15;
         if ply == 0 && !self.excluded.is_empty() { ROOT_WITHOUT_SOME } else { 0 }
     }
 
-    /// Returns the score, for `player`, of the game that frame `ply + 1` holds after his action.
-    #[expect(clippy::too_many_arguments, reason = "the state of one loop, handed on")]
-    fn visit_child(
+    /// Returns the score for `player` of the game in frame `ply + 1`, after `player`'s action.
+    #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
+    fn negamax_child(
         &mut self,
         ply: usize,
         player: Player,
@@ -491,32 +494,32 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             return score;
         }
         if is_first || !self.settings.principal_variation_search {
-            return self.visit_as(ply + 1, player, depth - 1, alpha, beta);
+            return self.negamax_for(ply + 1, player, depth - 1, alpha, beta);
         }
-        let mut score = self.visit_as(ply + 1, player, depth - 1 - reduction, alpha, alpha + 1);
+        let mut score = self.negamax_for(ply + 1, player, depth - 1 - reduction, alpha, alpha + 1);
         if reduction > 0 && score.value > alpha && !self.is_aborted {
-            score = self.visit_as(ply + 1, player, depth - 1, alpha, alpha + 1);
+            score = self.negamax_for(ply + 1, player, depth - 1, alpha, alpha + 1);
         }
         if score.value > alpha && score.value < beta && !self.is_aborted {
-            score = self.visit_as(ply + 1, player, depth - 1, alpha, beta);
+            score = self.negamax_for(ply + 1, player, depth - 1, alpha, beta);
         }
         score
     }
 
-    /// Visits a game for `player`, whoever is to act in it.
-    fn visit_as(&mut self, ply: usize, player: Player, depth: i32, alpha: i32, beta: i32) -> Score {
+    /// Returns the score of the game at `ply` for `player`, who need not be the one to act.
+    fn negamax_for(&mut self, ply: usize, player: Player, depth: i32, alpha: i32, beta: i32) -> Score {
         if self.frames[ply].game.player_to_act() == player {
-            self.visit(ply, depth, alpha, beta)
+            self.negamax(ply, depth, alpha, beta)
         } else {
-            let score = self.visit(ply, depth, -beta, -alpha);
+            let score = self.negamax(ply, depth, -beta, -alpha);
             Score { value: -score.value, ..score }
         }
     }
 
-    /// Returns the score of the game at `ply` once the tactical actions are played out.
+    /// Returns the score of the game at `ply` after its tactical actions are searched.
     ///
     /// The player to act may stand pat: no ruleset obliges to capture.
-    fn settle(&mut self, ply: usize, depth: u32, alpha: i32, beta: i32) -> Score {
+    fn quiescence(&mut self, ply: usize, depth: u32, alpha: i32, beta: i32) -> Score {
         self.frames[ply].variation.clear();
         let mut best = self.evaluate(ply);
         let heuristic = &self.heuristic;
@@ -531,25 +534,25 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         order.clear();
         for (ordinal, &action) in actions.iter().enumerate() {
             if heuristic.is_tactical(game, action) {
-                order.push((heuristic.gain(game, action), ordinal as u16));
+                order.push((heuristic.capture_gain(game, action), ordinal as u16));
             }
         }
         self.prepare_child(ply);
         let player = self.frames[ply].game.player_to_act();
         let mut alpha = alpha.max(best.value);
         let mut touches_history = false;
-        for place in 0..self.frames[ply].order.len() {
-            let ordinal = self.pick_action(ply, place);
+        for index in 0..self.frames[ply].order.len() {
+            let ordinal = self.pick_action(ply, index);
             if !self.play(ply, ordinal) {
                 return Score::of_position(0);
             }
             let score = match self.end_score(ply + 1, player) {
                 Some(score) => score,
                 None if self.frames[ply + 1].game.player_to_act() == player => {
-                    self.settle(ply + 1, depth + 1, alpha, beta)
+                    self.quiescence(ply + 1, depth + 1, alpha, beta)
                 }
                 None => {
-                    let score = self.settle(ply + 1, depth + 1, -beta, -alpha);
+                    let score = self.quiescence(ply + 1, depth + 1, -beta, -alpha);
                     Score { value: -score.value, ..score }
                 }
             };
@@ -600,7 +603,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
     }
 
-    /// Plays the action of that place at `ply` into the next frame; false when the budget is spent.
+    /// Plays an action of `ply` into the next frame; false when the node limit is reached.
     fn play(&mut self, ply: usize, ordinal: u16) -> bool {
         let is_stopped = self.nodes.is_multiple_of(STOP_NODES) && self.stop.is_raised();
         if self.nodes >= self.nodes_max || is_stopped {
@@ -630,7 +633,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         let history = &self.history[game.player_to_act().index()];
         for (ordinal, &action) in actions.iter().enumerate() {
             let ordinal = ordinal as u16;
-            let gain = self.heuristic.gain(game, action);
+            let gain = self.heuristic.capture_gain(game, action);
             let score = if ordinal == table_ordinal {
                 ORDER_TABLE
             } else if gain > 0 {
@@ -646,29 +649,29 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
     }
 
-    /// Moves the best action not yet picked to that place and returns its ordinal; the first of equals.
-    fn pick_action(&mut self, ply: usize, place: usize) -> u16 {
+    /// Moves the best action not yet picked to `index` of the order and returns its ordinal; the first of equals.
+    fn pick_action(&mut self, ply: usize, index: usize) -> u16 {
         let order = &mut self.frames[ply].order;
-        let mut best = place;
-        for index in place + 1..order.len() {
+        let mut best = index;
+        for index in index + 1..order.len() {
             let (score, ordinal) = order[index];
             let (best_score, best_ordinal) = order[best];
             if score > best_score || (score == best_score && ordinal < best_ordinal) {
                 best = index;
             }
         }
-        order.swap(place, best);
-        order[place].1
+        order.swap(index, best);
+        order[index].1
     }
 
-    /// Remembers that the action of that place at `ply` made a cut, and that those before it did not.
-    fn reward(&mut self, ply: usize, depth: i32, place: usize, player: Player) {
+    /// Credits the action at `index` of the order, which made a cut, and debits those before it, which did not.
+    fn update_history(&mut self, ply: usize, depth: i32, index: usize, player: Player) {
         if !self.settings.ordering {
             return;
         }
         let Frame { game, actions, order, killers, .. } = &mut self.frames[ply];
-        let action = actions[order[place].1 as usize];
-        if self.heuristic.gain(game, action) > 0 {
+        let action = actions[order[index].1 as usize];
+        if self.heuristic.capture_gain(game, action) > 0 {
             return;
         }
         if killers[0] != Some(action) {
@@ -676,7 +679,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
         let history = &mut self.history[player.index()];
         let bonus = (depth * depth).min(1024);
-        for &(score, ordinal) in &order[..place] {
+        for &(score, ordinal) in &order[..index] {
             if score < ORDER_KILLER {
                 let index = self.heuristic.action_index(game, actions[ordinal as usize]);
                 history[index] = (history[index] - bonus / 4).max(-HISTORY_MAX);
@@ -689,15 +692,15 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
     }
 
-    /// Returns by how much less a late quiet action is searched at first.
-    fn reduction(&self, depth: i32, place: usize, is_quiet: bool) -> i32 {
+    /// Returns the depth reduction of the first search of a late quiet action.
+    fn reduction(&self, depth: i32, index: usize, is_quiet: bool) -> i32 {
         let applies = self.settings.late_move_reductions
             && self.settings.principal_variation_search
             && is_quiet
             && depth >= 3
-            && place >= 4;
+            && index >= 4;
         match applies {
-            true if place >= 16 && depth >= 5 => 2,
+            true if index >= 16 && depth >= 5 => 2,
             true => 1,
             false => 0,
         }

@@ -1,9 +1,9 @@
 //! The transposition table.
 
-/// What a stored score says about the true one.
+/// How a stored score relates to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// Nothing: the entry holds an action only, since its score may rest on the history.
+    /// Unrelated: the entry holds an action only, since its score may depend on the history.
     None,
     /// The true score is at least this.
     Lower,
@@ -13,20 +13,20 @@ pub(crate) enum Bound {
     Exact,
 }
 
-/// What is remembered of a position.
+/// The stored result of one position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// For the player to act; ends of the game counted from this position.
     pub(crate) score: i32,
-    /// The best action as a place in `legal_actions`.
+    /// The best action as an index in `legal_actions`.
     pub(crate) ordinal: u16,
     pub(crate) depth: i16,
     pub(crate) bound: Bound,
-    /// Whether the score rests on the history; the key then holds it.
+    /// Whether the score depends on the history; the key then covers the history.
     pub(crate) touches_history: bool,
 }
 
-/// An entry in its place.
+/// An entry with its key.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     key: u64,
@@ -46,8 +46,7 @@ pub(crate) const NO_ORDINAL: u16 = u16::MAX;
 
 /// A table of fixed size in buckets of two: one entry stays while it is deeper, one is always replaced.
 ///
-/// Entries of earlier searches count as absent, so that the answer of a search does not depend on what
-/// was searched before.
+/// Entries of earlier searches count as absent, so that a search does not depend on the searches before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     buckets: Vec<[Slot; 2]>,
@@ -63,7 +62,7 @@ impl Table {
         Table { buckets: vec![[EMPTY; 2]; count], stamp: 0 }
     }
 
-    /// Forgets everything, at no cost.
+    /// Empties the table in constant time.
     pub(crate) fn clear(&mut self) {
         if self.stamp == u32::MAX {
             self.buckets.fill([EMPTY; 2]);
@@ -86,14 +85,14 @@ impl Table {
         let stamp = self.stamp;
         let bucket = &mut self.buckets[index];
         let is_own = |slot: &Slot| slot.key == key && slot.stamp == stamp;
-        let place = if is_own(&bucket[0]) {
+        let index = if is_own(&bucket[0]) {
             0
         } else if is_own(&bucket[1]) {
             1
         } else {
             usize::from(bucket[0].stamp == stamp && bucket[0].entry.depth > entry.depth)
         };
-        let slot = &mut bucket[place];
+        let slot = &mut bucket[index];
         if is_own(slot) {
             if entry.ordinal == NO_ORDINAL {
                 entry.ordinal = slot.entry.ordinal;

@@ -57,7 +57,7 @@ pub(super) struct Place {
     pub(super) is_corner: bool,
 }
 
-/// The squares of a board and how men go from one to the other.
+/// The squares of a board and how men move between them.
 #[derive(Clone, Debug)]
 pub(super) struct Terrain {
     pub(super) places: Vec<Place>,
@@ -136,7 +136,7 @@ impl Terrain {
         for (direction, &(_, rank_step)) in STEPS.iter().enumerate().take(self.move_directions) {
             let beside = self.neighbour(to, direction);
             let owner = board.owner(beside);
-            // Who comes from there goes the opposite way.
+            // A piece that comes from there moves the opposite way.
             let is_backwards = -rank_step * forward < 0;
             let may_step = !(self.never_backwards && is_backwards);
             if owner == own && may_step {

@@ -1,4 +1,4 @@
-//! What the evaluation counts of a position.
+//! The features that the evaluation counts in a position.
 
 use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, EnclosureSides, Ruleset, SetupMode, StepDirections};
 use latrunculi_engine::{Phase, Player, Position, Rules};
@@ -36,27 +36,27 @@ features! {
     Men = "men",
     /// The dux, on the board or in hand.
     Dux = "dux",
-    /// Lead in pieces in hundredths of all pieces: whoever is ahead profits from exchanges.
+    /// Lead in pieces in hundredths of all pieces: the side ahead profits from exchanges.
     Lead = "lead",
-    /// Lead, times the share (in hundredths) of the board's length by which the sides have come together.
+    /// Lead, times how close the sides have come, in hundredths of the board's length.
     Pursuit = "pursuit",
     /// Lead, times the enemy neighbours of pieces, by hundreds.
     Contact = "contact",
     /// Empty squares beside men that are not bound.
     Liberties = "liberties",
-    /// Pieces without any.
+    /// Pieces with no empty square beside them.
     Immobile = "immobile",
     /// Empty squares in a straight line from men, where men slide.
     Reach = "reach",
-    /// Men that the enemy, who is to act, could flank at once.
+    /// Men that the enemy could flank at once, with the enemy to act.
     AtRiskNow = "at_risk_now",
-    /// Men that the enemy could flank if it were his turn.
+    /// Men that the enemy could flank if it were the enemy's turn.
     AtRiskLater = "at_risk_later",
-    /// All of those but one: a single threat can be parried.
+    /// Men at risk less one, at least 0: a single threat can be parried.
     AtRiskMore = "at_risk_more",
     /// Men with an enemy on one side and nobody on the other.
     HalfFlanked = "half_flanked",
-    /// A dux that is taken like a man and that the enemy, who is to act, could flank.
+    /// A dux that is taken like a man and that the enemy could flank, with the enemy to act.
     DuxAtRiskNow = "dux_at_risk_now",
     /// The same if it were the enemy's turn.
     DuxAtRiskLater = "dux_at_risk_later",
@@ -68,9 +68,9 @@ features! {
     DuxOpenTwo = "dux_open_two",
     /// With three sides open.
     DuxOpenThree = "dux_open_three",
-    /// Enemies near the dux: five less the steps to it, summed.
+    /// Enemies near the dux: `max(0, 5 - distance)`, summed.
     DuxHunted = "dux_hunted",
-    /// Half steps of the dux from the middle of the board.
+    /// Distance of the dux from the centre of the board, in half steps.
     DuxOutward = "dux_outward",
     /// Empty squares beside the dux.
     DuxLiberties = "dux_liberties",
@@ -78,7 +78,7 @@ features! {
     Bound = "bound",
     /// A bound dux.
     DuxBound = "dux_bound",
-    /// Half steps of men from the middle of the board.
+    /// Distance of men from the centre of the board, in half steps, summed.
     Outward = "outward",
     /// Men on the edge, corners apart.
     Edge = "edge",
@@ -93,12 +93,12 @@ features! {
 /// One number per [`Feature`]: the first player's count less the second's.
 pub type Counts = [i32; FEATURE_COUNT];
 
-/// The parts of a game, each with weights of its own.
+/// The stages of a game; each has its own weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Stones are being placed.
     Placement,
-    /// Pieces move; `many` of 64 parts of the pieces of the beginning are left.
+    /// Pieces move; `many / 64` of the pieces of the start are left.
     Movement {
         /// 0 to 64.
         many: i32,
@@ -226,7 +226,7 @@ impl Counter {
         counts[Feature::HalfFlanked as usize] += half_flanked;
         let dux_risk = if enemy_acts { Feature::DuxAtRiskNow } else { Feature::DuxAtRiskLater };
         counts[dux_risk as usize] += i32::from(dux_at_risk);
-        // What one side hunts is the other's burden.
+        // Counted against the side whose dux is hunted.
         counts[Feature::DuxHunted as usize] -= hunting;
         counts[Feature::Bound as usize] += bound_men;
         counts[Feature::Outward as usize] += outward;
@@ -243,12 +243,12 @@ impl Counter {
         side
     }
 
-    /// Returns by how much the middles of the two sides have come together, in hundredths of the board.
+    /// Returns how close the centres of the two sides are, from 0 (farthest) to 100 (equal).
     fn closeness(&self, first: &Side, second: &Side) -> i32 {
         if first.stones == 0 || second.stones == 0 {
             return 0;
         }
-        // Sixteenths of a square from the middle of the board, so that sides seen the other way round give the same.
+        // Sixteenths of a square from the centre of the board, so that a mirrored position gives the same.
         let middle = |sum: i32, length: i32, count: i32| 8 * (2 * sum - (length - 1) * count) / count;
         let (width, height) = (self.terrain.files, self.terrain.ranks);
         let files = middle(first.files, width, first.stones) - middle(second.files, width, second.stones);
@@ -256,8 +256,8 @@ impl Counter {
         100 - 100 * (files.abs() + ranks.abs()) / (16 * self.terrain.span)
     }
 
-    /// Tells whether the enemy could flank a piece with those neighbours by his next move: he stands on one
-    /// side, and the other is empty and in his reach.
+    /// Tells how close the enemy is to flanking a piece with these neighbours: an enemy on one side, the other side
+    /// empty, and perhaps in the enemy's reach.
     fn threat(&self, board: &Board, player: Player, neighbours: &[u16; 8]) -> Threat {
         let enemy = player.opponent().number();
         let mut threat = Threat::None;
@@ -293,7 +293,7 @@ impl Counter {
     }
 }
 
-/// What is summed over one side.
+/// Sums over one side.
 #[derive(Default)]
 struct Side {
     pieces: i32,
@@ -303,13 +303,13 @@ struct Side {
     contacts: i32,
 }
 
-/// How far the flanking of a piece has come.
+/// How close a piece is to being flanked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Threat {
     None,
-    /// The enemy stands on one side, the other is empty.
+    /// An enemy on one side, the other side empty.
     Half,
-    /// And in his reach.
+    /// The same, and the empty side is in the enemy's reach.
     Next,
 }
 

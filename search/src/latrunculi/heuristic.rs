@@ -1,4 +1,4 @@
-//! Alpha-beta's judgement of positions and actions.
+//! The static evaluation of positions and the ordering of actions for alpha-beta.
 
 use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, PerMove, RowWithDux, Span, Timing};
 use latrunculi_engine::{Action, ActionKind, GameState, Phase, Player, Position, Rules, Square};
@@ -8,20 +8,20 @@ use super::features::{Counter, Counts, FEATURE_COUNT, Stage};
 use super::weights::Weights;
 use crate::alphabeta::Heuristic;
 
-/// What a man is worth as an action.
+/// Gain of taking a man, in hundredths of a man.
 const MAN: i32 = 100;
 
-/// What a dux is worth as an action where it does not decide the game.
+/// Gain of taking a dux where that does not decide the game.
 const DUX: i32 = 140;
 
-/// What a taken dux is worth as an action when it decides the game.
+/// Gain of taking a dux where that decides the game.
 const DECISIVE: i32 = 100_000;
 
-/// Parts of a hundredth of a man in which weights are reckoned.
+/// Integer steps per hundredth of a man in the stored weights.
 const FINENESS: i32 = 64;
 
-/// The static evaluation of Latrunculi: what a position has of each [`super::Feature`], times what that is
-/// worth in the ruleset and stage ([`Weights`]).
+/// The static evaluation of Latrunculi: the counts of each [`super::Feature`] times the [`Weights`] of the ruleset
+/// and stage.
 #[derive(Clone, Debug)]
 pub struct LatrunculiHeuristic {
     weights: Weights,
@@ -44,13 +44,13 @@ pub struct LatrunculiHeuristic {
 }
 
 impl LatrunculiHeuristic {
-    /// Creates the heuristic for a ruleset with the weights made for it.
+    /// Creates the heuristic for a ruleset with [`Weights::for_ruleset`].
     #[must_use]
     pub fn new(rules: &Rules) -> LatrunculiHeuristic {
         LatrunculiHeuristic::with_weights(rules, Weights::for_ruleset(rules.ruleset()))
     }
 
-    /// Creates the heuristic for a ruleset with weights of one's own.
+    /// Creates the heuristic for a ruleset with the given weights.
     #[must_use]
     pub fn with_weights(rules: &Rules, weights: Weights) -> LatrunculiHeuristic {
         let ruleset = rules.ruleset();
@@ -81,20 +81,20 @@ impl LatrunculiHeuristic {
         &self.weights
     }
 
-    /// Returns what a position has of each feature, the first player's count less the second's.
+    /// Returns the count of each feature in a position: the first player's less the second's.
     #[must_use]
     pub fn counts(&self, position: &Position) -> Counts {
         self.counter.count(position)
     }
 
-    /// Returns which weights a position takes.
+    /// Returns the stage of the game, which selects the weights.
     #[must_use]
     pub fn stage(&self, position: &Position) -> Stage {
         self.counter.stage(position)
     }
 
-    /// Returns what the enemy piece on `square` is worth to who takes or binds it.
-    fn piece_worth(&self, board: &Board, owner: Player, square: u16) -> i32 {
+    /// Returns the gain of taking or binding the enemy piece on `square`.
+    fn piece_value(&self, board: &Board, owner: Player, square: u16) -> i32 {
         match square == board.dux(owner) {
             true if self.dux_decides => DECISIVE,
             true => DUX,
@@ -102,16 +102,16 @@ impl LatrunculiHeuristic {
         }
     }
 
-    /// Sums what the move of `player` from `from` to `to` flanks.
+    /// Sums the values of the pieces that `player`'s move from `from` to `to` flanks.
     ///
-    /// Follows the common rules of custodial capture; used to order and to choose what quiescence looks at,
-    /// so rare finer points (rows with a dux in them, bound flankers) may be missed.
+    /// Follows the common rules of custodial capture. It only orders actions and selects those of quiescence, so rare
+    /// cases (rows with a dux in them, bound flankers) may be missed.
     fn flanking_gain(&self, position: &Position, player: Player, from: u16, to: u16) -> i32 {
         let enemy = player.opponent();
         let board = Around { position, player, from };
         let dux = position.dux(enemy).map_or(NOWHERE, |square| square.index() as u16);
         let own_dux = position.dux(player).map_or(NOWHERE, |square| square.index() as u16);
-        let worth = |square| match square == dux {
+        let value = |square| match square == dux {
             false => MAN,
             true if self.dux_capture != DuxCapture::AsMan => 0,
             true if self.dux_decides => DECISIVE,
@@ -123,8 +123,8 @@ impl LatrunculiHeuristic {
         for direction in 0..if is_armed { self.counter.capture_directions } else { 0 } {
             let mut square = self.counter.terrain.neighbour(to, direction);
             let mut gain = 0;
-            while board.is_enemy(square) && (worth(square) > 0 || self.rows_spare_dux && square == dux) {
-                gain += worth(square);
+            while board.is_enemy(square) && (value(square) > 0 || self.rows_spare_dux && square == dux) {
+                gain += value(square);
                 square = self.counter.terrain.neighbour(square, direction);
                 if !self.takes_rows {
                     break;
@@ -158,7 +158,7 @@ impl LatrunculiHeuristic {
                     true if self.timing == Timing::Displacement => MAN,
                     true if self.dux_decides => DECISIVE,
                     true => DUX,
-                    false => worth(beside),
+                    false => value(beside),
                 };
                 sum += gain;
                 greatest = greatest.max(gain);
@@ -201,7 +201,7 @@ impl Heuristic<GameState> for LatrunculiHeuristic {
         }
     }
 
-    fn gain(&self, game: &GameState, action: Action) -> i32 {
+    fn capture_gain(&self, game: &GameState, action: Action) -> i32 {
         let position = game.position();
         let player = position.player_to_act();
         let enemy = player.opponent();
@@ -213,12 +213,12 @@ impl Heuristic<GameState> for LatrunculiHeuristic {
             ActionKind::Move { from, to } => {
                 if position.stones(enemy).contains(to) {
                     let board = Board::new(position);
-                    return self.piece_worth(&board, enemy, to.index() as u16);
+                    return self.piece_value(&board, enemy, to.index() as u16);
                 }
                 let gain = self.flanking_gain(position, player, from.index() as u16, to.index() as u16);
                 match self.timing {
                     Timing::Immediate => gain,
-                    // What is bound is not yet taken, but a decided game is decided.
+                    // A bound piece is not yet taken; a bound dux may decide the game all the same.
                     _ if gain >= DECISIVE => gain,
                     _ => gain * 2 / 5,
                 }
@@ -241,7 +241,7 @@ impl Heuristic<GameState> for LatrunculiHeuristic {
             ActionKind::Move { to, .. } => {
                 let enemy = game.position().player_to_act().opponent();
                 let takes_now = self.timing == Timing::Immediate || game.position().stones(enemy).contains(to);
-                let gain = self.gain(game, action);
+                let gain = self.capture_gain(game, action);
                 gain >= DECISIVE || takes_now && gain > 0
             }
             _ => false,

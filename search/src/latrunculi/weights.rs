@@ -1,4 +1,4 @@
-//! What the features are worth: from a file where other weights have won a match, set by hand elsewhere.
+//! The weights of the features: fitted ones from a file, otherwise set by hand.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::features::{FEATURE_COUNT, Feature};
 
-/// What each [`Feature`] is worth, in hundredths of a man.
+/// The weight of each [`Feature`], in hundredths of a man.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// While stones are placed.
     pub placement: [f32; FEATURE_COUNT],
-    /// While all pieces are on the board; between this and the next the weights change evenly.
+    /// While all pieces are on the board; interpolated linearly to `few`.
     pub many: [f32; FEATURE_COUNT],
     /// When no pieces are left.
     pub few: [f32; FEATURE_COUNT],
@@ -28,7 +28,7 @@ pub struct RulesetWeights {
     pub id: String,
     /// [`ruleset_fingerprint`] of the rules that the weights were made for.
     pub fingerprint: String,
-    /// How they were found, and how the match ended that they had to win.
+    /// How they were found, and the result of the match against the weights set by hand.
     pub proof: String,
     /// [`Weights::placement`], [`Weights::many`] and [`Weights::few`] of the features by name; 0 where a
     /// feature is not named.
@@ -88,13 +88,12 @@ impl Weights {
         PROVEN.get(&ruleset_fingerprint(ruleset)).copied().unwrap_or_else(|| Weights::by_hand(ruleset))
     }
 
-    /// Returns all weights as bits, in a fixed order: equal exactly where the weights are.
+    /// Returns all weights as bits, in a fixed order; equal if and only if the weights are.
     pub fn numbers(&self) -> impl Iterator<Item = u64> + use<> {
         [self.placement, self.many, self.few].into_iter().flatten().map(|weight| u64::from(weight.to_bits()))
     }
 
-    /// Returns weights set by hand for a kind of ruleset: the start of every fit, and good enough for any
-    /// ruleset. The pieces at risk matter by far the most where stones are placed.
+    /// Returns weights set by hand from the ruleset's mechanisms: the start of every fit, usable for any ruleset.
     #[must_use]
     pub fn by_hand(ruleset: &Ruleset) -> Weights {
         let dux_decides = ruleset.end.win_dux && ruleset.dux.capture != DuxCapture::Never;

@@ -2,7 +2,7 @@
 //!
 //! Source: Danihelka, Guez, Schrittwieser and Silver 2022, "Policy improvement by planning with Gumbel";
 //! equations are numbered as there. Equal to mctx (`seq_halving.py`, `qtransforms.py`,
-//! `action_selection.py`) up to rounding; `tests/search/golden/` holds its answers.
+//! `action_selection.py`) up to rounding; `tests/search/golden/` holds mctx's results.
 
 use latrunculi_engine::Player;
 
@@ -12,10 +12,9 @@ use super::tree::Edge;
 /// The least score that an action considered can have, as in mctx `score_considered`.
 const SCORE_MIN: f32 = -1e9;
 
-/// Replaces the content of `visits` by the visit count that the next simulation looks for, simulation
-/// by simulation.
+/// Replaces the content of `visits` by the schedule of sequential halving, one visit count per simulation.
 ///
-/// The simulation `i` goes to the best action among those with `visits[i]` visits so far. `considered`
+/// Simulation `i` goes to the best action among those with `visits[i]` visits so far. `considered`
 /// actions are halved until two are left, each phase visiting its survivors equally often.
 ///
 /// Source: Danihelka et al. 2022, section 3.3 and figure 1; Karnin et al. 2013 for the halving; mctx,
@@ -42,7 +41,7 @@ pub fn considered_visits(considered: usize, simulations: u32, visits: &mut Vec<u
     visits.truncate(total);
 }
 
-/// What the values of a node's edges say together.
+/// The completed values of a node's edges and their scale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completion {
     /// `v_mix`: the value given to actions without a visit, for the player to act.
@@ -116,7 +115,7 @@ impl Completion {
 
     /// Writes the improved policy `softmax(logits + sigma(completed q))` (equation 11) to `policy`.
     ///
-    /// `policy` comes in as the completed values of the edges.
+    /// On entry, `policy` holds the completed values of the edges.
     pub(crate) fn improve(&self, edges: &[Edge], policy: &mut [f32]) {
         let unvisited = (self.slope * (self.mixed_value - self.greatest)).exp();
         let mut sum = 0.0;
@@ -130,7 +129,7 @@ impl Completion {
                 *entry /= sum;
             }
         } else {
-            // The prior gives nothing to the actions that the values leave: follow the values.
+            // All products underflow to 0: uniform over the visited actions.
             let best = edges.iter().filter(|edge| edge.visits > 0).count().max(1);
             for (entry, edge) in policy.iter_mut().zip(edges) {
                 *entry = if edge.visits > 0 { 1.0 / best as f32 } else { 0.0 };
@@ -141,8 +140,7 @@ impl Completion {
 
 /// Picks the edge below the root that brings the visits closest to the improved policy.
 ///
-/// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; the first of equals. Edges proven lost are left
-/// alone. `scratch` is working memory.
+/// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; the first of equals. Skips edges proven lost. `scratch` is working memory.
 pub(crate) fn select_interior(
     edges: &[Edge],
     player: Player,
@@ -155,8 +153,8 @@ pub(crate) fn select_interior(
     completion.improve(edges, scratch);
     let per_visit = 1.0 / (1 + completion.visits_sum) as f32;
     let mut best = (f32::NEG_INFINITY, 0);
-    for (index, (edge, share)) in edges.iter().zip(scratch.iter()).enumerate() {
-        let score = share - edge.visits as f32 * per_visit;
+    for (index, (edge, probability)) in edges.iter().zip(scratch.iter()).enumerate() {
+        let score = probability - edge.visits as f32 * per_visit;
         if score > best.0 && !edge.bounds.is_lost_for(player) {
             best = (score, index);
         }
@@ -164,14 +162,14 @@ pub(crate) fn select_interior(
     best.1
 }
 
-/// What the root of a Gumbel search remembers beside its edges.
+/// The state of a Gumbel root besides its edges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GumbelRoot {
     /// `ln(prior)`, its greatest entry 0.
     pub(crate) logits: Vec<f32>,
-    /// `g`, all 0 when the search does not explore.
+    /// `g`, all 0 in a search without noise.
     pub(crate) gumbel: Vec<f32>,
-    /// Visits that the edges brought from earlier searches.
+    /// Visits of each edge from earlier searches.
     pub(crate) visits_before: Vec<u32>,
     /// [`considered_visits`] of this search.
     pub(crate) schedule: Vec<u32>,

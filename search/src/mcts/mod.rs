@@ -1,16 +1,16 @@
-//! Monte Carlo tree search in two half-steps, so that many games share a batch.
+//! Monte Carlo tree search in two half-steps, so that many games can share a batch.
 //!
-//! A [`Search`] thinks about one game. It asks ([`Search::select`]) for the evaluation of one position at
-//! a time ([`Search::leaf`]) and goes on when it is given ([`Search::receive`]):
+//! A [`Search`] searches one game. [`Search::select`] runs until a position must be evaluated ([`Search::leaf`]);
+//! [`Search::receive`] takes the evaluation. [`LeafBatch`] drives many searches on shared batches.
 //!
 //! ```
-//! use latrunculi_search::mcts::{Effort, Search, Settings, Step};
+//! use latrunculi_search::mcts::{SearchBudget, Search, Settings, Step};
 //! use latrunculi_search::{Evaluation, Evaluator, evaluators::Uniform, toy::TicTacToe};
 //! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 //!
 //! let mut rng = ChaCha8Rng::seed_from_u64(7);
 //! let mut search = Search::new(Settings::default(), &TicTacToe::new());
-//! search.start(Effort { simulations: 32, explores: true }, &mut rng);
+//! search.start(SearchBudget { simulations: 32, add_noise: true }, &mut rng);
 //! let mut evaluations = [Evaluation::default()];
 //! while search.select() == Step::Evaluate {
 //!     let leaf = search.leaf();
@@ -21,6 +21,7 @@
 //! # Ok::<(), latrunculi_search::EvalError>(())
 //! ```
 
+mod batch;
 mod gumbel;
 mod puct;
 mod result;
@@ -40,11 +41,14 @@ use crate::game::Game;
 use gumbel::{Completion, GumbelRoot};
 use puct::PuctNode;
 use tree::{Bounds, Child, Edge, Tree};
-use value::Worth;
+use value::ValueSum;
 
+pub use batch::LeafBatch;
 pub use gumbel::considered_visits;
 pub use result::{Proven, SearchResult};
-pub use settings::{Considered, Effort, GumbelSettings, Interior, Mode, Proofs, PuctSettings, QScale, Settings};
+pub use settings::{
+    GumbelSettings, Interior, MaxConsideredActions, Mode, Proofs, PuctSettings, QScale, SearchBudget, Settings,
+};
 
 /// What a search needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +56,7 @@ pub use settings::{Considered, Effort, GumbelSettings, Interior, Mode, Proofs, P
 pub enum Step {
     /// The evaluation of [`Search::leaf`], through [`Search::receive`].
     Evaluate,
-    /// Nothing: the budget is spent or the root is proven.
+    /// Nothing: the simulations are done or the root is proven.
     Done,
 }
 
@@ -74,7 +78,7 @@ pub struct Search<G: Game> {
     settings: Settings,
     game: G,
     tree: Tree<G::Action>,
-    effort: Effort,
+    budget: SearchBudget,
     rng: ChaCha8Rng,
     simulations: u32,
     pending: Pending,
@@ -84,14 +88,13 @@ pub struct Search<G: Game> {
     /// The edges from the root to the leaf.
     path: Vec<u32>,
     gumbel_root: GumbelRoot,
-    /// Noise that the caller brought, empty if it is to be drawn.
+    /// Noise given by the caller; empty if it is drawn.
     given_gumbel: Vec<f32>,
     /// The root's prior under noise, PUCT mode.
     noised_prior: Vec<f32>,
-    /// Where the subtree that is kept is copied to; working memory otherwise.
+    /// Target of the copy of a kept subtree.
     spare: Tree<G::Action>,
     scratch: Vec<f32>,
-    evaluation: Evaluation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +112,7 @@ impl<G: Game> Search<G> {
             settings,
             game: game.clone(),
             tree: Tree::new(),
-            effort: Effort { simulations: 0, explores: false },
+            budget: SearchBudget { simulations: 0, add_noise: false },
             rng: ChaCha8Rng::from_seed([0; 32]),
             simulations: 0,
             pending: Pending::None,
@@ -121,7 +124,6 @@ impl<G: Game> Search<G> {
             noised_prior: Vec::new(),
             spare: Tree::new(),
             scratch: Vec::new(),
-            evaluation: Evaluation::default(),
         }
     }
 
@@ -178,13 +180,13 @@ impl<G: Game> Search<G> {
 
     /// Begins a search: sets the budget and draws the noise from a generator forked off `rng`.
     ///
-    /// What is in the tree stays, so that a search can be carried on by starting it again.
+    /// The tree stays, so that starting again continues a search.
     ///
     /// # Panics
     /// When the game at the root is over.
-    pub fn start(&mut self, effort: Effort, rng: &mut ChaCha8Rng) {
+    pub fn start(&mut self, budget: SearchBudget, rng: &mut ChaCha8Rng) {
         assert!(self.game.outcome().is_none(), "a search needs a game that goes on");
-        self.effort = effort;
+        self.budget = budget;
         self.rng = ChaCha8Rng::from_rng(rng);
         self.given_gumbel.clear();
         self.begin();
@@ -198,8 +200,8 @@ impl<G: Game> Search<G> {
     /// there is not one number per action.
     pub fn start_with_gumbel(&mut self, simulations: u32, gumbel: &[f32]) {
         assert!(self.game.outcome().is_none(), "a search needs a game that goes on");
-        assert!(matches!(self.settings.mode, Mode::Gumbel(_)), "PUCT knows no Gumbel noise");
-        self.effort = Effort { simulations, explores: true };
+        assert!(matches!(self.settings.mode, Mode::Gumbel(_)), "PUCT has no Gumbel noise");
+        self.budget = SearchBudget { simulations, add_noise: true };
         self.given_gumbel.clear();
         self.given_gumbel.extend_from_slice(gumbel);
         self.begin();
@@ -215,7 +217,7 @@ impl<G: Game> Search<G> {
 
     /// Runs until a position must be evaluated or the search is done.
     ///
-    /// Asked again before [`Search::receive`], it answers the same again.
+    /// Repeats its answer when called again before [`Search::receive`].
     pub fn select(&mut self) -> Step {
         if self.pending != Pending::None {
             return Step::Evaluate;
@@ -233,6 +235,11 @@ impl<G: Game> Search<G> {
             }
         }
         Step::Done
+    }
+
+    /// Tells whether the search waits for the evaluation of its leaf.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.pending != Pending::None
     }
 
     /// Returns the position to be evaluated.
@@ -256,45 +263,34 @@ impl<G: Game> Search<G> {
         assert_eq!(logits.len(), self.leaf_actions.len(), "one logit per legal action");
         softmax(logits, &mut self.scratch);
         let player = self.leaf_game.player_to_act();
-        let worth = Worth::from_evaluation(evaluation, player);
+        let value = ValueSum::from_evaluation(evaluation, player);
         let has_room = self.tree.edges.len() + logits.len() <= self.settings.edges_max;
         if pending == Pending::Root {
-            self.tree.add_node(player, worth, &self.leaf_actions, &self.scratch);
+            self.tree.add_node(player, value, &self.leaf_actions, &self.scratch);
             self.tree.root_visits = 1;
-            self.tree.root_worth = worth;
+            self.tree.root_value_sum = value;
             self.prepare_root();
             return;
         }
         if has_room {
-            let node = self.tree.add_node(player, worth, &self.leaf_actions, &self.scratch);
+            let node = self.tree.add_node(player, value, &self.leaf_actions, &self.scratch);
             if let Some(&edge) = self.path.last() {
                 self.tree.edges[edge as usize].child = node;
             }
         }
-        self.back_up(worth, false);
+        self.back_up(value, false);
         self.simulations += 1;
     }
 
-    /// Searches to the end with an evaluator of its own.
+    /// Searches to the end with one evaluator; see [`LeafBatch`] for many searches at once.
     ///
     /// # Errors
     /// What the evaluator reports.
     pub fn run(&mut self, evaluator: &mut dyn Evaluator<G>) -> Result<(), EvalError> {
-        let mut evaluation = mem::take(&mut self.evaluation);
-        let mut answer = Ok(());
-        while answer.is_ok() && self.select() == Step::Evaluate {
-            let leaf = self.leaf();
-            let evaluations = std::slice::from_mut(&mut evaluation);
-            answer = evaluator.evaluate(&[leaf.game], &[leaf.legal_actions], evaluations);
-            if answer.is_ok() {
-                self.receive(&evaluation);
-            }
-        }
-        self.evaluation = evaluation;
-        answer
+        LeafBatch::default().run(&mut [self], evaluator)
     }
 
-    /// Returns what the search found.
+    /// Returns the result of the search.
     ///
     /// # Panics
     /// When the root has not been evaluated yet.
@@ -305,7 +301,7 @@ impl<G: Game> Search<G> {
         result
     }
 
-    /// Writes what the search found over `result`, reusing its memory.
+    /// Writes the result of the search to `result`, reusing its memory.
     ///
     /// # Panics
     /// When the root has not been evaluated yet.
@@ -327,16 +323,16 @@ impl<G: Game> Search<G> {
         result.proven = bounds
             .result()
             .map(|first| Proven { result: if player == Player::First { first } else { -first }, plies: bounds.plies });
-        let mean = self.tree.root_worth.for_player(player, self.tree.root_visits, 0.0);
+        let mean = self.tree.root_value_sum.for_player(player, self.tree.root_visits, 0.0);
         let is_safe = bounds.guarantee(player) == 0 && mean < 0.0;
         let is_held = bounds.guarantee(player.opponent()) == 0 && mean > 0.0;
-        let (worth, count) = match bounds.result() {
-            Some(first) => (Worth::exact(first), 1),
-            None if is_safe || is_held => (Worth::exact(0), 1),
-            None => (self.tree.root_worth, self.tree.root_visits),
+        let (mean_sum, count) = match bounds.result() {
+            Some(first) => (ValueSum::exact(first), 1),
+            None if is_safe || is_held => (ValueSum::exact(0), 1),
+            None => (self.tree.root_value_sum, self.tree.root_visits),
         };
-        result.value = worth.for_player(player, count, self.settings.draw_value);
-        result.win_draw_loss = worth.win_draw_loss(player, count);
+        result.value = mean_sum.for_player(player, count, self.settings.draw_value);
+        result.win_draw_loss = mean_sum.win_draw_loss(player, count);
 
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
@@ -350,7 +346,7 @@ impl<G: Game> Search<G> {
             }
             Mode::Puct(settings) => {
                 let node = self.puct_root();
-                let forced = self.effort.explores && settings.forced_playouts > 0.0;
+                let forced = self.budget.add_noise && settings.forced_playouts > 0.0;
                 let priors = if forced { &self.noised_prior } else { &result.prior };
                 node.target(settings, priors, forced, &mut result.policy);
                 result.q.clear();
@@ -368,15 +364,15 @@ impl<G: Game> Search<G> {
         }
         self.apply_proofs(result);
         let is_exact = bounds.result().is_some() || is_safe || is_held;
-        result.policy_win_draw_loss = match worth_of_policy(edges, &result.policy) {
-            Some(worth) if !is_exact => worth.win_draw_loss(player, 1),
+        result.policy_win_draw_loss = match value_of_policy(edges, &result.policy) {
+            Some(value) if !is_exact => value.win_draw_loss(player, 1),
             _ => result.win_draw_loss,
         };
         self.write_variation(result.best, &mut result.principal_variation);
     }
 
-    /// Makes choice and target follow what is proven: a won root teaches its winning actions only, and no
-    /// root that has an alternative teaches a lost one.
+    /// Makes choice and policy follow the proofs: the policy of a proven root keeps only actions that keep its result,
+    /// and an action proven lost gets no probability where there is an alternative.
     fn apply_proofs(&self, result: &mut SearchResult<G::Action>) {
         let root = self.tree.nodes[0];
         let edges = &self.tree.edges[root.edges()];
@@ -394,16 +390,16 @@ impl<G: Game> Search<G> {
             None => !edges[index].bounds.is_lost_for(root.player),
         };
         let kept: f32 = (0..edges.len()).filter(|&i| keeps(i)).map(|i| result.policy[i]).sum();
-        for (index, share) in result.policy.iter_mut().enumerate() {
-            *share = match (keeps(index), kept > 0.0) {
-                (true, true) => *share / kept,
+        for (index, probability) in result.policy.iter_mut().enumerate() {
+            *probability = match (keeps(index), kept > 0.0) {
+                (true, true) => *probability / kept,
                 (false, true) => 0.0,
                 (_, false) => f32::from(u8::from(index == result.best)),
             };
         }
     }
 
-    /// Returns what is expected to be played if the root's action of that index is, the action itself first.
+    /// Returns the principal variation after the root's action at `index`, that action first.
     ///
     /// # Panics
     /// When the root has not been evaluated yet or has no such action.
@@ -426,7 +422,7 @@ impl<G: Game> Search<G> {
         }
     }
 
-    /// Returns the best edge of a node by what is proven, then by visits, value and prior.
+    /// Returns the best edge of a node by proofs, then by visits, value and prior.
     fn best_edge(&self, node_index: u32) -> usize {
         let node = self.tree.nodes[node_index as usize];
         let proven = self.tree.bounds_from_edges(node_index).result();
@@ -450,18 +446,18 @@ impl<G: Game> Search<G> {
     }
 
     fn is_done(&self) -> bool {
-        self.simulations >= self.effort.simulations || self.tree.root_bounds.result().is_some()
+        self.simulations >= self.budget.simulations || self.tree.root_bounds.result().is_some()
     }
 
-    /// Readies what selection at the root needs, once its edges are there.
+    /// Prepares selection at the root, once its edges exist.
     fn prepare_root(&mut self) {
         let root = self.tree.nodes[0];
         let edges = &self.tree.edges[root.edges()];
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
-                let count = settings.considered.count(self.effort.simulations, edges.len());
+                let count = settings.max_considered_actions.count(self.budget.simulations, edges.len());
                 let own = &mut self.gumbel_root;
-                considered_visits(count, self.effort.simulations, &mut own.schedule);
+                considered_visits(count, self.budget.simulations, &mut own.schedule);
                 own.visits_before.clear();
                 own.visits_before.extend(edges.iter().map(|edge| edge.visits));
                 own.logits.clear();
@@ -472,14 +468,14 @@ impl<G: Game> Search<G> {
                 if !self.given_gumbel.is_empty() {
                     assert_eq!(self.given_gumbel.len(), edges.len(), "one number per action");
                     own.gumbel.extend_from_slice(&self.given_gumbel);
-                } else if self.effort.explores {
+                } else if self.budget.add_noise {
                     own.gumbel.extend(edges.iter().map(|_| gumbel(&mut self.rng)));
                 } else {
                     own.gumbel.resize(edges.len(), 0.0);
                 }
             }
             Mode::Puct(settings) => {
-                if self.effort.explores {
+                if self.budget.add_noise {
                     puct::noise_root(edges, settings, &mut self.rng, &mut self.noised_prior);
                 }
             }
@@ -488,24 +484,24 @@ impl<G: Game> Search<G> {
 
     /// Walks one simulation down from the root; returns whether its leaf must be evaluated.
     ///
-    /// When not, the simulation is finished: it met an end or a proof.
+    /// If not, the simulation has ended at an end of the game or a proof.
     fn descend(&mut self) -> bool {
         self.path.clear();
         self.leaf_game.clone_from(&self.game);
         let mut node_index = 0;
-        let (mut visits, mut worth) = (self.tree.root_visits, self.tree.root_worth);
+        let (mut visits, mut value_sum) = (self.tree.root_visits, self.tree.root_value_sum);
         loop {
             let node = self.tree.nodes[node_index as usize];
             let choice = match node_index {
                 0 => self.select_root(),
-                _ => self.select_interior(node_index, worth, visits),
+                _ => self.select_interior(node_index, value_sum, visits),
             };
             let edge_index = node.edges_start + choice as u32;
             self.path.push(edge_index);
             let edge = &self.tree.edges[edge_index as usize];
             let known = match (edge.child(), edge.bounds.result()) {
                 (Child::End(end), _) => Some(end),
-                (_, Some(result)) => Some(Worth::exact(result)),
+                (_, Some(result)) => Some(ValueSum::exact(result)),
                 _ => None,
             };
             if let Some(known) = known {
@@ -515,7 +511,7 @@ impl<G: Game> Search<G> {
             }
             self.leaf_game.play(self.tree.actions[edge_index as usize]);
             if let Child::Node(child) = edge.child() {
-                (visits, worth) = (edge.visits, edge.worth);
+                (visits, value_sum) = (edge.visits, edge.value_sum);
                 node_index = child;
                 continue;
             }
@@ -523,25 +519,25 @@ impl<G: Game> Search<G> {
                 self.leaf_game.legal_actions(&mut self.leaf_actions);
                 return true;
             };
-            self.reach_end(edge_index, Worth::from_outcome(outcome));
+            self.reach_end(edge_index, ValueSum::from_outcome(outcome));
             return false;
         }
     }
 
-    /// Notes that the game ends behind the last edge of the path, and finishes the simulation.
-    fn reach_end(&mut self, edge_index: u32, worth: Worth) {
+    /// Records that the game ends after the last edge of the path, and finishes the simulation.
+    fn reach_end(&mut self, edge_index: u32, value: ValueSum) {
         let is_proof = match self.settings.proofs {
             Proofs::Off => false,
             Proofs::Positional => self.leaf_game.outcome_is_positional(),
             Proofs::Path => true,
         };
         let edge = &mut self.tree.edges[edge_index as usize];
-        edge.set_end(worth);
+        edge.set_end(value);
         if is_proof {
-            let result = worth.lead as i8;
+            let result = value.lead as i8;
             edge.bounds = Bounds { lower: result, upper: result, plies: 0 };
         }
-        self.back_up(worth, is_proof);
+        self.back_up(value, is_proof);
         self.simulations += 1;
     }
 
@@ -560,7 +556,7 @@ impl<G: Game> Search<G> {
             }
             Mode::Puct(settings) => {
                 let node = self.puct_root();
-                if self.effort.explores {
+                if self.budget.add_noise {
                     let reduction = settings.fpu_reduction_noised_root;
                     let forced = settings.forced_playouts > 0.0;
                     node.select(settings, reduction, Some(&self.noised_prior), forced)
@@ -571,8 +567,8 @@ impl<G: Game> Search<G> {
         }
     }
 
-    /// Picks an edge of a node whose visits, its own evaluation included, brought `worth`.
-    fn select_interior(&mut self, node_index: u32, worth: Worth, visits: u32) -> usize {
+    /// Picks an edge of a node whose `visits`, its own evaluation included, sum to `value_sum`.
+    fn select_interior(&mut self, node_index: u32, value_sum: ValueSum, visits: u32) -> usize {
         let node = self.tree.nodes[node_index as usize];
         let edges = &self.tree.edges[node.edges()];
         let player = node.player;
@@ -584,7 +580,7 @@ impl<G: Game> Search<G> {
                 gumbel::select_interior(edges, player, value, draw_value, settings, scratch)
             }
             Mode::Gumbel(GumbelSettings { interior: Interior::Puct(settings), .. }) | Mode::Puct(settings) => {
-                let mean = worth.for_player(player, visits, draw_value);
+                let mean = value_sum.for_player(player, visits, draw_value);
                 let node = PuctNode { edges, player, value, mean, draw_value };
                 node.select(settings, settings.fpu_reduction, None, false)
             }
@@ -598,27 +594,27 @@ impl<G: Game> Search<G> {
             edges: &self.tree.edges[root.edges()],
             player: root.player,
             value: root.evaluation.for_player(root.player, 1, draw_value),
-            mean: self.tree.root_worth.for_player(root.player, self.tree.root_visits, draw_value),
+            mean: self.tree.root_value_sum.for_player(root.player, self.tree.root_visits, draw_value),
             draw_value,
         }
     }
 
-    /// Adds one visit of `worth` to the path, and the proofs that follow from a new one at its end.
+    /// Adds one visit with `value` to the path, and the proofs that follow from a new one at its end.
     ///
-    /// Once an edge is proven, all its visits count as the proven result; what that changes is passed up
-    /// as well, so that the means above reflect it (synthesis and lc0 correct the path likewise).
-    fn back_up(&mut self, worth: Worth, mut is_news: bool) {
-        let mut change = worth;
+    /// Once an edge is proven, all its visits count as the proven result; the change is passed up, so
+    /// that the means above reflect it (as in synthesis and lc0).
+    fn back_up(&mut self, value: ValueSum, mut is_news: bool) {
+        let mut change = value;
         for depth in (0..self.path.len()).rev() {
             let edge = &mut self.tree.edges[self.path[depth] as usize];
             edge.visits += 1;
             match edge.bounds.result() {
                 Some(result) => {
-                    let exact = Worth::exact(result).times(edge.visits);
-                    change = exact - edge.worth;
-                    edge.worth = exact;
+                    let exact = ValueSum::exact(result).times(edge.visits);
+                    change = exact - edge.value_sum;
+                    edge.value_sum = exact;
                 }
-                None => edge.worth += change,
+                None => edge.value_sum += change,
             }
             if is_news {
                 let above = depth.checked_sub(1).map(|above| self.path[above] as usize);
@@ -636,33 +632,7 @@ impl<G: Game> Search<G> {
             }
         }
         self.tree.root_visits += 1;
-        self.tree.root_worth += change;
-    }
-}
-
-/// Searches many games to the end, one batch of leaves at a time.
-///
-/// `searches` have been started; those that finish first drop out of the batch.
-///
-/// # Errors
-/// What the evaluator reports.
-pub fn run_all<G: Game>(searches: &mut [Search<G>], evaluator: &mut dyn Evaluator<G>) -> Result<(), EvalError> {
-    let mut evaluations = Vec::new();
-    loop {
-        let waiting: Vec<usize> = (0..searches.len()).filter(|&i| searches[i].select() == Step::Evaluate).collect();
-        if waiting.is_empty() {
-            return Ok(());
-        }
-        if evaluations.len() < waiting.len() {
-            evaluations.resize_with(waiting.len(), Evaluation::default);
-        }
-        let leaves: Vec<Leaf<'_, G>> = waiting.iter().map(|&i| searches[i].leaf()).collect();
-        let games: Vec<&G> = leaves.iter().map(|leaf| leaf.game).collect();
-        let actions: Vec<&[G::Action]> = leaves.iter().map(|leaf| leaf.legal_actions).collect();
-        evaluator.evaluate(&games, &actions, &mut evaluations[..waiting.len()])?;
-        for (&index, evaluation) in waiting.iter().zip(&evaluations) {
-            searches[index].receive(evaluation);
-        }
+        self.tree.root_value_sum += change;
     }
 }
 
@@ -696,12 +666,12 @@ fn first_best<R: PartialOrd>(indices: impl Iterator<Item = usize>, rank: impl Fn
     best.map(|(_, index)| index)
 }
 
-/// Returns what is expected where `policy` chooses the action: the mean of the visited actions' worth, weighted by it.
-fn worth_of_policy(edges: &[Edge], policy: &[f32]) -> Option<Worth> {
-    let (mut sum, mut weights) = (Worth::default(), 0.0);
-    for (edge, &share) in edges.iter().zip(policy).filter(|(edge, _)| edge.visits > 0) {
-        let weight = f64::from(share);
-        sum += edge.worth.scaled(weight / f64::from(edge.visits));
+/// Returns the expected result of playing by `policy`: the policy-weighted mean over the visited actions.
+fn value_of_policy(edges: &[Edge], policy: &[f32]) -> Option<ValueSum> {
+    let (mut sum, mut weights) = (ValueSum::default(), 0.0);
+    for (edge, &probability) in edges.iter().zip(policy).filter(|(edge, _)| edge.visits > 0) {
+        let weight = f64::from(probability);
+        sum += edge.value_sum.scaled(weight / f64::from(edge.visits));
         weights += weight;
     }
     (weights > 0.0).then(|| sum.scaled(1.0 / weights))

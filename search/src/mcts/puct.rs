@@ -32,10 +32,10 @@ fn explore_scale(settings: &PuctSettings, visits: u32) -> f32 {
 impl PuctNode<'_> {
     /// Picks the edge with the greatest `Q + s * P / (1 + W)`; the first of equals.
     ///
-    /// `priors` replaces the edges' own ones at a noised root, where `forced` playouts may apply too. Edges
-    /// proven lost are left alone.
+    /// `priors` replaces the edges' own ones at a noised root, where `forced` playouts may apply too. Skips
+    /// edges proven lost.
     ///
-    /// An action without a visit is assumed to be worth `avg - r * sqrt(m)`, with `m` the prior of the
+    /// An action without a visit has the assumed value `avg - r * sqrt(m)`, with `m` the prior of the
     /// visited actions and `avg` between the network's and the search's value of the node (KataGo,
     /// `getFpuValueForChildrenAssumeVisited`): never 0.
     pub(crate) fn select(
@@ -129,7 +129,7 @@ impl PuctNode<'_> {
 /// Writes the root's prior, softened and mixed with shaped Dirichlet noise, to `noised`.
 ///
 /// Half of the noise's concentration is spread evenly, half over the actions whose prior stands out among
-/// the unlikely ones, so that plausible blind spots get more of it.
+/// the unlikely ones, so that plausible but overlooked actions get more of it.
 ///
 /// Source: KataGo, `addDirichletNoise` and `computeDirichletAlphaDistribution` (searchhelpers.cpp).
 pub(crate) fn noise_root(edges: &[Edge], settings: &PuctSettings, rng: &mut ChaCha8Rng, noised: &mut Vec<f32>) {
@@ -156,9 +156,9 @@ pub(crate) fn noise_root(edges: &[Edge], settings: &PuctSettings, rng: &mut ChaC
     let draws_sum: f64 = draws.iter().sum();
     // All draws can underflow to nothing with a tiny concentration: no noise then.
     if draws_sum > 0.0 {
-        let share = settings.noise_share;
+        let fraction = settings.noise_share;
         for (prior, draw) in noised.iter_mut().zip(&draws) {
-            *prior = (1.0 - share) * *prior + share * (draw / draws_sum) as f32;
+            *prior = (1.0 - fraction) * *prior + fraction * (draw / draws_sum) as f32;
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What a search found.
+//! The result of a search.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// What a search found at its root.
+/// The result of a search at its root.
 ///
 /// The vectors have one entry per legal action of the root, in `legal_actions` order. Values are for the
 /// player to act at the root, in `[-1, 1]`.
@@ -17,18 +17,18 @@ pub struct SearchResult<A> {
     pub policy: Vec<f32>,
     /// The evaluator's policy, sums to 1, without noise.
     pub prior: Vec<f32>,
-    /// Mean value of each action; for those without a visit the value that stands for them (`v_mix` or the
+    /// Mean value of each action; for those without a visit the value assumed for them (`v_mix`, or the
     /// mean of the root).
     pub q: Vec<f32>,
     /// The chosen action, as an index into `actions`.
     pub best: usize,
-    /// Mean of everything that came back to the root, or the exact value when it is proven.
+    /// Mean over all visits of the root, or the exact value when it is proven.
     pub value: f32,
     /// The same as probabilities of win, draw and loss; sums to 1.
     pub win_draw_loss: [f32; 3],
-    /// What is expected of playing by `policy`: the visited actions' means weighted by it, or what is proven. A search of
-    /// few simulations spends half of them on actions that it then leaves, so that the mean over all visits is too low
-    /// for the player to act where the choice matters; this is what the value learns from.
+    /// The expected result of playing by `policy`: the policy-weighted mean over the visited actions, or the proven
+    /// result. The value target of training: a search of few simulations spends half of them on actions that it then
+    /// rejects, so that the mean over all visits is too low for the player to act.
     pub policy_win_draw_loss: [f32; 3],
     /// The evaluator's own value of the root.
     pub network_value: f32,
@@ -36,11 +36,11 @@ pub struct SearchResult<A> {
     pub proven: Option<Proven>,
     /// Simulations made by this search.
     pub simulations: u32,
-    /// What is expected to be played, the chosen action first.
+    /// The principal variation, the chosen action first.
     pub principal_variation: Vec<A>,
 }
 
-// Not derived: that would ask actions for a default, which they have not.
+// Not derived: that would require a default action.
 impl<A> Default for SearchResult<A> {
     fn default() -> SearchResult<A> {
         SearchResult {
@@ -64,7 +64,7 @@ impl<A> Default for SearchResult<A> {
 /// A result that no play can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proven {
-    /// 1 the player to act wins, 0 draw, -1 he loses.
+    /// 1 the player to act wins, 0 draw, -1 the player to act loses.
     pub result: i8,
     /// Actions to the end: the shortest win found, the longest loss.
     pub plies: u16,
@@ -80,25 +80,12 @@ impl<A: Copy> SearchResult<A> {
         self.actions[self.best]
     }
 
-    /// Draws an action index in proportion to `visits^(1 / temperature)`.
+    /// Draws an action index in proportion to `policy^(1 / temperature)`.
     ///
-    /// Returns the chosen action's index when `temperature` is 0 or nothing was visited, or when the
-    /// root is proven.
-    #[must_use]
-    pub fn sample_by_visits(&self, temperature: f32, rng: &mut ChaCha8Rng) -> usize {
-        let weights: Vec<f64> = self.visits.iter().map(|&visits| f64::from(visits)).collect();
-        self.sample(&weights, temperature, rng)
-    }
-
-    /// Draws an action index in proportion to `policy^(1 / temperature)`; otherwise as
-    /// [`SearchResult::sample_by_visits`].
+    /// Returns the chosen action's index when `temperature` is 0 or the root is proven.
     #[must_use]
     pub fn sample_by_policy(&self, temperature: f32, rng: &mut ChaCha8Rng) -> usize {
-        let weights: Vec<f64> = self.policy.iter().map(|&share| f64::from(share)).collect();
-        self.sample(&weights, temperature, rng)
-    }
-
-    fn sample(&self, weights: &[f64], temperature: f32, rng: &mut ChaCha8Rng) -> usize {
+        let weights: Vec<f64> = self.policy.iter().map(|&probability| f64::from(probability)).collect();
         let greatest = weights.iter().copied().fold(0.0, f64::max);
         if temperature <= 0.0 || greatest <= 0.0 || self.proven.is_some() {
             return self.best;

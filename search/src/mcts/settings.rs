@@ -1,20 +1,20 @@
-//! The constants of a search, each with its source.
+//! The settings of a search; each constant names its source.
 
 use serde::{Deserialize, Serialize};
 
-/// Everything that shapes a search and stays the same for all its searches.
+/// The settings of a search, the same for all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// How the root spends the simulations, and what it teaches.
+    /// How the root spends the simulations and makes the policy target.
     pub mode: Mode,
-    /// What a draw is worth to the player to act, in `[-1, 1]`; 0 keeps the game zero-sum.
+    /// The value of a draw for the player to act, in `[-1, 1]`; 0 keeps the game zero-sum.
     pub draw_value: f32,
     /// Which ends may be proven.
     pub proofs: Proofs,
     /// Whether the subtree under a played action is kept for the next search.
     pub reuse_tree: bool,
-    /// The most edges a tree holds, 32 bytes and an action each; leaves beyond are evaluated and counted,
+    /// The most edges a tree holds, 32 bytes and an action each; later leaves are evaluated and counted
     /// but not kept.
     pub edges_max: usize,
 }
@@ -46,21 +46,21 @@ impl Settings {
 
     /// Returns every reason why these settings cannot be used; empty when they can.
     #[must_use]
-    pub fn faults(&self) -> Vec<String> {
-        let mut faults = Vec::new();
-        require(&mut faults, "draw_value", self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
+    pub fn validate(&self) -> Vec<String> {
+        let mut errors = Vec::new();
+        require(&mut errors, "draw_value", self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
         match &self.mode {
-            Mode::Gumbel(gumbel) => gumbel.add_faults(&mut faults),
-            Mode::Puct(puct) => puct.add_faults("mode.puct", &mut faults),
+            Mode::Gumbel(gumbel) => gumbel.validate_into(&mut errors),
+            Mode::Puct(puct) => puct.validate_into("mode.puct", &mut errors),
         }
-        faults
+        errors
     }
 }
 
-/// Adds what is wrong with a value, if it is not `good`.
-fn require(faults: &mut Vec<String>, name: &str, value: f32, good: bool, range: &str) {
+/// Adds an error that names the value and its range, unless the value is `good`.
+fn require(errors: &mut Vec<String>, name: &str, value: f32, good: bool, range: &str) {
     if !good {
-        faults.push(format!("{name} = {value} must be {range}"));
+        errors.push(format!("{name} = {value} must be {range}"));
     }
 }
 
@@ -73,9 +73,9 @@ fn is_above_zero(value: f32) -> bool {
 }
 
 impl GumbelSettings {
-    fn add_faults(&self, faults: &mut Vec<String>) {
+    fn validate_into(&self, errors: &mut Vec<String>) {
         let mut check = |name: &str, value: f32, good: bool, range: &str| {
-            require(faults, &format!("mode.gumbel.{name}"), value, good, range);
+            require(errors, &format!("mode.gumbel.{name}"), value, good, range);
         };
         check("maxvisit_init", self.maxvisit_init, is_not_negative(self.maxvisit_init), "at least 0");
         match self.q_scale {
@@ -87,19 +87,19 @@ impl GumbelSettings {
                 check("q_scale.absolute.c_scale", c_scale, is_not_negative(c_scale), "at least 0");
             }
         }
-        if self.considered == Considered::Fixed(0) {
-            faults.push("mode.gumbel.considered.fixed = 0 must be at least 1".to_owned());
+        if self.max_considered_actions == MaxConsideredActions::Fixed(0) {
+            errors.push("mode.gumbel.max_considered_actions.fixed = 0 must be at least 1".to_owned());
         }
         if let Interior::Puct(puct) = &self.interior {
-            puct.add_faults("mode.gumbel.interior.puct", faults);
+            puct.validate_into("mode.gumbel.interior.puct", errors);
         }
     }
 }
 
 impl PuctSettings {
-    fn add_faults(&self, place: &str, faults: &mut Vec<String>) {
+    fn validate_into(&self, path: &str, errors: &mut Vec<String>) {
         let mut check = |name: &str, value: f32, good: bool, range: &str| {
-            require(faults, &format!("{place}.{name}"), value, good, range);
+            require(errors, &format!("{path}.{name}"), value, good, range);
         };
         for (name, value) in [
             ("c_puct", self.c_puct),
@@ -143,7 +143,7 @@ impl Default for Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proofs {
-    /// None: values only.
+    /// None: ends are values only.
     Off,
     /// Ends that follow from the position alone ([`crate::Game::outcome_is_positional`]).
     #[default]
@@ -160,7 +160,7 @@ pub enum Proofs {
 #[serde(deny_unknown_fields, default)]
 pub struct GumbelSettings {
     /// How many actions the root considers at first.
-    pub considered: Considered,
+    pub max_considered_actions: MaxConsideredActions,
     /// How values are made comparable with logits.
     pub q_scale: QScale,
     /// `c_visit`: visits every value is credited with when it is weighed against the prior; 50 in the
@@ -174,18 +174,18 @@ pub struct GumbelSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interior {
-    /// By the improved policy (Danihelka et al. 2022, section 5; mctx). Made for few simulations: it trusts
-    /// the values of visited actions more and more and may never try the others in a long search.
+    /// By the improved policy (Danihelka et al. 2022, section 5; mctx). For few simulations: in a long search the
+    /// values of visited actions get ever more weight, and the others may never be tried.
     #[default]
     ImprovedPolicy,
-    /// By PUCT, as MiniZero does: explores for ever.
+    /// By PUCT, as MiniZero does: never stops exploring.
     Puct(PuctSettings),
 }
 
 impl Default for GumbelSettings {
     fn default() -> GumbelSettings {
         GumbelSettings {
-            considered: Considered::Auto,
+            max_considered_actions: MaxConsideredActions::Auto,
             q_scale: QScale::MCTX,
             maxvisit_init: 50.0,
             interior: Interior::ImprovedPolicy,
@@ -196,22 +196,22 @@ impl Default for GumbelSettings {
 /// How many actions the root considers at first (`m` in the paper).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Considered {
+pub enum MaxConsideredActions {
     /// 8 below 64 simulations, 16 from there on: with 16 actions and 16 simulations nothing is halved.
     #[default]
     Auto,
-    /// Always so many (if there are as many legal actions).
+    /// A fixed number, at most the number of legal actions.
     Fixed(u32),
 }
 
-impl Considered {
+impl MaxConsideredActions {
     /// Returns the number of actions considered, at least 1.
     #[must_use]
     pub fn count(self, simulations: u32, legal_actions: usize) -> usize {
         let wanted = match self {
-            Considered::Auto if simulations < 64 => 8,
-            Considered::Auto => 16,
-            Considered::Fixed(count) => count as usize,
+            MaxConsideredActions::Auto if simulations < 64 => 8,
+            MaxConsideredActions::Auto => 16,
+            MaxConsideredActions::Fixed(count) => count as usize,
         };
         wanted.min(legal_actions).max(1)
     }
@@ -240,7 +240,7 @@ pub enum QScale {
 }
 
 impl QScale {
-    /// As mctx has it by default.
+    /// The default of mctx.
     pub const MCTX: QScale = QScale::MinMax { value_scale: 0.1, range_min: RANGE_MIN };
 }
 
@@ -270,7 +270,7 @@ pub struct PuctSettings {
     /// Exponent `1 / temperature` softens the root's prior before the noise; 1.1 (1.25 at the start of a
     /// game in KataGo).
     pub root_policy_temperature: f32,
-    /// Share of the noise in the root's prior; 0.25.
+    /// Fraction of noise in the root's prior; 0.25.
     pub noise_share: f32,
     /// Sum of the Dirichlet parameters; 10 (AlphaZero's rule of thumb, alpha about 10 / actions).
     pub noise_concentration: f32,
@@ -294,14 +294,14 @@ impl Default for PuctSettings {
     }
 }
 
-/// What one search may spend, and whether it explores.
+/// The budget of one search, and whether the root is noised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Visits below the root; the root's own evaluation is not counted (as in mctx). 0 is the bare policy.
+pub struct SearchBudget {
+    /// Visits below the root; the root's own evaluation is not counted (as in mctx). 0 is the network's policy alone.
     pub simulations: u32,
     /// Whether the root is noised: Gumbel noise, or Dirichlet noise with root temperature and forced
     /// playouts. Off for evaluation matches and for the fast searches of playout-cap randomisation.
-    pub explores: bool,
+    pub add_noise: bool,
 }
 
 #[cfg(test)]
@@ -309,12 +309,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_out_of_range_are_named_by_their_place() {
-        assert!(Settings::gumbel().faults().is_empty() && Settings::puct().faults().is_empty());
+    fn settings_out_of_range_are_named_by_their_path() {
+        assert!(Settings::gumbel().validate().is_empty() && Settings::puct().validate().is_empty());
         let puct = PuctSettings { c_puct_base: 0.0, noise_share: 2.0, ..PuctSettings::default() };
-        let faults = Settings { mode: Mode::Puct(puct), draw_value: 5.0, ..Settings::default() }.faults();
+        let errors = Settings { mode: Mode::Puct(puct), draw_value: 5.0, ..Settings::default() }.validate();
         assert_eq!(
-            faults,
+            errors,
             [
                 "draw_value = 5 must be in [-1, 1]",
                 "mode.puct.c_puct_base = 0 must be above 0",
@@ -322,13 +322,13 @@ mod tests {
             ]
         );
         let gumbel = GumbelSettings {
-            considered: Considered::Fixed(0),
+            max_considered_actions: MaxConsideredActions::Fixed(0),
             q_scale: QScale::MinMax { value_scale: -1.0, range_min: 0.0 },
             maxvisit_init: -100.0,
             interior: Interior::Puct(PuctSettings { c_puct: f32::NAN, ..PuctSettings::default() }),
         };
-        let faults = Settings { mode: Mode::Gumbel(gumbel), ..Settings::default() }.faults();
-        assert_eq!(faults.len(), 5, "{faults:?}");
-        assert!(faults.contains(&"mode.gumbel.interior.puct.c_puct = NaN must be at least 0".to_owned()), "{faults:?}");
+        let errors = Settings { mode: Mode::Gumbel(gumbel), ..Settings::default() }.validate();
+        assert_eq!(errors.len(), 5, "{errors:?}");
+        assert!(errors.contains(&"mode.gumbel.interior.puct.c_puct = NaN must be at least 0".to_owned()), "{errors:?}");
     }
 }

@@ -2,26 +2,26 @@
 
 use latrunculi_engine::Player;
 
-use super::value::Worth;
+use super::value::ValueSum;
 
-/// An edge without a node behind it (yet).
+/// An edge that has no node (yet).
 pub(crate) const NO_NODE: u32 = u32::MAX;
 /// An edge that ends the game: the first player wins, draw, the first player loses.
 const END_WIN: u32 = u32::MAX - 1;
 const END_DRAW: u32 = u32::MAX - 2;
 const END_LOSS: u32 = u32::MAX - 3;
 
-/// What lies behind an edge.
+/// What an edge leads to.
 pub(crate) enum Child {
     /// Not evaluated, or evaluated and not kept.
     None,
-    /// The end of the game, with its worth.
-    End(Worth),
+    /// The end of the game, with its value.
+    End(ValueSum),
     /// A position with edges of its own.
     Node(u32),
 }
 
-/// What is proven of a position, from the first player's view: the result lies within these bounds.
+/// Proven bounds of a position's result, from the first player's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) lower: i8,
@@ -39,7 +39,7 @@ impl Bounds {
         (self.lower == self.upper).then_some(self.lower)
     }
 
-    /// Returns the result that `player` is sure of.
+    /// Returns the least result that is proven for `player`.
     pub(crate) fn guarantee(self, player: Player) -> i8 {
         match player {
             Player::First => self.lower,
@@ -57,14 +57,14 @@ impl Bounds {
     }
 }
 
-/// One legal action of a node, with what was learnt by playing it.
+/// One legal action of a node, with its statistics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     /// Probability by the evaluator's policy; a node's priors sum to 1.
     pub(crate) prior: f32,
     pub(crate) visits: u32,
     /// Sum over the visits.
-    pub(crate) worth: Worth,
+    pub(crate) value_sum: ValueSum,
     pub(crate) child: u32,
     pub(crate) bounds: Bounds,
 }
@@ -73,17 +73,17 @@ impl Edge {
     pub(crate) fn child(&self) -> Child {
         match self.child {
             NO_NODE => Child::None,
-            END_WIN => Child::End(Worth::exact(1)),
-            END_DRAW => Child::End(Worth::exact(0)),
-            END_LOSS => Child::End(Worth::exact(-1)),
+            END_WIN => Child::End(ValueSum::exact(1)),
+            END_DRAW => Child::End(ValueSum::exact(0)),
+            END_LOSS => Child::End(ValueSum::exact(-1)),
             node => Child::Node(node),
         }
     }
 
-    pub(crate) fn set_end(&mut self, worth: Worth) {
-        self.child = if worth.lead > 0.0 {
+    pub(crate) fn set_end(&mut self, value: ValueSum) {
+        self.child = if value.lead > 0.0 {
             END_WIN
-        } else if worth.lead < 0.0 {
+        } else if value.lead < 0.0 {
             END_LOSS
         } else {
             END_DRAW
@@ -94,7 +94,7 @@ impl Edge {
     #[inline]
     pub(crate) fn q(&self, player: Player, draw_value: f32) -> f32 {
         debug_assert!(self.visits > 0);
-        self.worth.for_player(player, self.visits, draw_value)
+        self.value_sum.for_player(player, self.visits, draw_value)
     }
 }
 
@@ -104,8 +104,8 @@ pub(crate) struct Node {
     pub(crate) edges_start: u32,
     pub(crate) edges_count: u32,
     pub(crate) player: Player,
-    /// The evaluator's opinion, one visit's worth.
-    pub(crate) evaluation: Worth,
+    /// The evaluator's value, counted as one visit.
+    pub(crate) evaluation: ValueSum,
 }
 
 impl Node {
@@ -123,9 +123,9 @@ pub(crate) struct Tree<A> {
     pub(crate) edges: Vec<Edge>,
     /// The action of each edge, apart because selection does not read it.
     pub(crate) actions: Vec<A>,
-    /// What came back to the root, its own evaluation included.
+    /// Visits of the root, its own evaluation included.
     pub(crate) root_visits: u32,
-    pub(crate) root_worth: Worth,
+    pub(crate) root_value_sum: ValueSum,
     pub(crate) root_bounds: Bounds,
 }
 
@@ -136,7 +136,7 @@ impl<A: Copy> Tree<A> {
             edges: Vec::new(),
             actions: Vec::new(),
             root_visits: 0,
-            root_worth: Worth::default(),
+            root_value_sum: ValueSum::default(),
             root_bounds: Bounds::OPEN,
         }
     }
@@ -147,12 +147,12 @@ impl<A: Copy> Tree<A> {
         self.edges.clear();
         self.actions.clear();
         self.root_visits = 0;
-        self.root_worth = Worth::default();
+        self.root_value_sum = ValueSum::default();
         self.root_bounds = Bounds::OPEN;
     }
 
     /// Adds an evaluated position and returns its index; `priors` has one entry per action.
-    pub(crate) fn add_node(&mut self, player: Player, evaluation: Worth, actions: &[A], priors: &[f32]) -> u32 {
+    pub(crate) fn add_node(&mut self, player: Player, evaluation: ValueSum, actions: &[A], priors: &[f32]) -> u32 {
         let index = self.nodes.len() as u32;
         let edges_start = self.edges.len() as u32;
         let edges_count = actions.len() as u32;
@@ -161,7 +161,7 @@ impl<A: Copy> Tree<A> {
         self.edges.extend(priors.iter().map(|&prior| Edge {
             prior,
             visits: 0,
-            worth: Worth::default(),
+            value_sum: ValueSum::default(),
             child: NO_NODE,
             bounds: Bounds::OPEN,
         }));
@@ -200,13 +200,13 @@ impl<A: Copy> Tree<A> {
 
     /// Fills `into` with the part of this tree below the edge `edge_index` of the root.
     ///
-    /// Leaves `into` empty when there is no node behind that edge.
+    /// Leaves `into` empty when that edge has no node.
     pub(crate) fn copy_subtree(&self, edge_index: usize, into: &mut Tree<A>) {
         into.clear();
         let edge = &self.edges[edge_index];
         let Child::Node(top) = edge.child() else { return };
         into.root_visits = edge.visits;
-        into.root_worth = edge.worth;
+        into.root_value_sum = edge.value_sum;
         into.root_bounds = edge.bounds;
         self.copy_node(top, into);
         // Breadth first: `into.edges` serves as its own queue.

@@ -6,46 +6,46 @@ use latrunculi_engine::{Outcome, Player};
 
 use crate::evaluator::Evaluation;
 
-/// A sum of expected results.
+/// A sum of expected results, or a single one.
 ///
-/// Kept from the first player's view, so that no sign depends on the depth or on who moved; converted by
-/// [`Worth::for_player`] at the moment of a decision.
+/// Kept from the first player's view, so that no sign depends on the depth or on who moved;
+/// [`ValueSum::for_player`] converts it where a decision is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Worth {
+pub(crate) struct ValueSum {
     /// Probability that the first player wins less that he loses.
     pub(crate) lead: f64,
     /// Probability of a draw.
     pub(crate) draw: f64,
 }
 
-impl Worth {
-    /// Converts an opinion given for `player`.
-    pub(crate) fn from_evaluation(evaluation: &Evaluation, player: Player) -> Worth {
+impl ValueSum {
+    /// Converts an evaluation given for `player`.
+    pub(crate) fn from_evaluation(evaluation: &Evaluation, player: Player) -> ValueSum {
         let [win, draw, loss] = evaluation.win_draw_loss;
-        Worth { lead: f64::from(win - loss) * sign(player), draw: f64::from(draw) }
+        ValueSum { lead: f64::from(win - loss) * sign(player), draw: f64::from(draw) }
     }
 
-    pub(crate) fn from_outcome(outcome: Outcome) -> Worth {
-        Worth::exact(match outcome.winner {
+    pub(crate) fn from_outcome(outcome: Outcome) -> ValueSum {
+        ValueSum::exact(match outcome.winner {
             Some(Player::First) => 1,
             None => 0,
             Some(Player::Second) => -1,
         })
     }
 
-    /// Returns the worth of a certain result: 1 a win of the first player, 0 a draw, -1 a loss.
-    pub(crate) fn exact(result: i8) -> Worth {
-        Worth { lead: f64::from(result), draw: if result == 0 { 1.0 } else { 0.0 } }
+    /// Returns the value of a certain result: 1 a win of the first player, 0 a draw, -1 a loss.
+    pub(crate) fn exact(result: i8) -> ValueSum {
+        ValueSum { lead: f64::from(result), draw: if result == 0 { 1.0 } else { 0.0 } }
     }
 
     /// Returns `count` times this.
-    pub(crate) fn times(self, count: u32) -> Worth {
+    pub(crate) fn times(self, count: u32) -> ValueSum {
         self.scaled(f64::from(count))
     }
 
     /// Returns this times `factor`.
-    pub(crate) fn scaled(self, factor: f64) -> Worth {
-        Worth { lead: self.lead * factor, draw: self.draw * factor }
+    pub(crate) fn scaled(self, factor: f64) -> ValueSum {
+        ValueSum { lead: self.lead * factor, draw: self.draw * factor }
     }
 
     /// Returns the mean over `count` results for `player` as probabilities of win, draw and loss.
@@ -71,22 +71,22 @@ fn sign(player: Player) -> f64 {
     }
 }
 
-impl Add for Worth {
-    type Output = Worth;
-    fn add(self, other: Worth) -> Worth {
-        Worth { lead: self.lead + other.lead, draw: self.draw + other.draw }
+impl Add for ValueSum {
+    type Output = ValueSum;
+    fn add(self, other: ValueSum) -> ValueSum {
+        ValueSum { lead: self.lead + other.lead, draw: self.draw + other.draw }
     }
 }
 
-impl Sub for Worth {
-    type Output = Worth;
-    fn sub(self, other: Worth) -> Worth {
-        Worth { lead: self.lead - other.lead, draw: self.draw - other.draw }
+impl Sub for ValueSum {
+    type Output = ValueSum;
+    fn sub(self, other: ValueSum) -> ValueSum {
+        ValueSum { lead: self.lead - other.lead, draw: self.draw - other.draw }
     }
 }
 
-impl AddAssign for Worth {
-    fn add_assign(&mut self, other: Worth) {
+impl AddAssign for ValueSum {
+    fn add_assign(&mut self, other: ValueSum) {
         *self = *self + other;
     }
 }

@@ -1,11 +1,11 @@
 //! Scores, rates and differences with their intervals.
 
-use crate::statistics::multiplicity::BalanceEvidence;
-use crate::statistics::proportion::wilson;
-use crate::statistics::score::EloEstimate;
-use crate::statistics::{Confidence, Estimate, Interval, Score, StatisticsError, Trinomial};
 use crate::study::summary::{DifferenceSummary, RateSummary, ScoreSummary};
 use crate::study::tally::SeriesTally;
+use latrunculi_stats::multiplicity::BalanceEvidence;
+use latrunculi_stats::proportion::wilson;
+use latrunculi_stats::score::EloEstimate;
+use latrunculi_stats::{Confidence, Estimate, Interval, Score, StatisticsError, WinDrawLoss};
 
 /// Returns the score of counted games; `rulesets` intervals shall hold together.
 pub(in crate::study) fn score_summary(
@@ -17,7 +17,7 @@ pub(in crate::study) fn score_summary(
     let score = tally.score()?.score;
     let (mean, standard_error) = (score.mean(), score.standard_error());
     let estimate = Estimate { value: mean, standard_error };
-    let interval = |confidence: Confidence| score_interval(estimate, outcomes.trinomial(), confidence);
+    let interval = |confidence: Confidence| score_interval(estimate, outcomes.win_draw_loss(), confidence);
     let own = interval(confidence);
     let games = outcomes.games() as f64;
     let hidden = outcomes.truncated as f64 / games / 2.0;
@@ -39,7 +39,7 @@ fn normal_interval(score: Estimate, confidence: Confidence) -> Option<Interval> 
 }
 
 /// Returns the interval of a score that `games` came to: the normal one, or the credible one where that cannot stand.
-fn score_interval(score: Estimate, games: Trinomial, confidence: Confidence) -> Interval {
+fn score_interval(score: Estimate, games: WinDrawLoss, confidence: Confidence) -> Interval {
     normal_interval(score, confidence).unwrap_or_else(|| {
         let credible = games.credible_interval(confidence);
         // An interval that leaves out what was seen would be absurd, though equal tails can give one.
@@ -54,7 +54,7 @@ fn score_interval(score: Estimate, games: Trinomial, confidence: Confidence) -> 
 /// As [`BalanceEvidence::of_games`].
 pub(super) fn balance_evidence(
     score: &ScoreSummary,
-    games: Trinomial,
+    games: WinDrawLoss,
     margin: f64,
     confidence: Confidence,
 ) -> Result<BalanceEvidence, StatisticsError> {
@@ -102,7 +102,7 @@ mod tests {
         for games in 2..=16_u64 {
             for wins in 0..=games {
                 for draws in 0..=games - wins {
-                    let games = Trinomial::new(wins, draws, games - wins - draws);
+                    let games = WinDrawLoss::new(wins, draws, games - wins - draws);
                     let score = games.score().unwrap();
                     let estimate = Estimate { value: score.mean(), standard_error: score.standard_error() };
                     let interval = score_interval(estimate, games, confidence);

@@ -1,16 +1,16 @@
-//! What is measured beside the balance itself: compensation, the pie rule, the phases, derived rulesets.
+//! Additional results: compensation, the pie rule, the phases, derived rulesets.
 
 use super::Findings;
 use super::estimates::{as_difference, difference, effective_error};
-use crate::statistics::Estimate;
-use crate::statistics::compensation::{CompensationCell, CompensationFit};
-use crate::statistics::multiplicity::holm;
 use crate::study::plan::{Plan, fairest_turn};
 use crate::study::series::{Series, SeriesKind, turn_text};
 use crate::study::summary::{
     CompensationSummary, DifferenceSummary, HandicapCell, PhaseSummary, PieSummary, PieTurn, RulesetSummary,
 };
 use crate::study::tally::SeriesTally;
+use latrunculi_stats::Estimate;
+use latrunculi_stats::compensation::{CompensationCell, CompensationFit};
+use latrunculi_stats::multiplicity::holm;
 
 impl Findings<'_> {
     pub(super) fn compensation(&self, entry: usize) -> Option<CompensationSummary> {
@@ -96,7 +96,7 @@ impl Findings<'_> {
             self.find(entry, agent, |kind| matches!(kind, SeriesKind::PieHeldOut(_))).map(|(_, tally)| tally);
         let held_out_score = held_out.and_then(|tally| self.score(tally));
         let is_fair = |turn: &&PieTurn| {
-            turn.outcomes.trinomial().mean().is_some_and(|mean| (mean - 0.5).abs() <= plan.settings.margin)
+            turn.outcomes.win_draw_loss().mean().is_some_and(|mean| (mean - 0.5).abs() <= plan.settings.margin)
         };
         Some(PieSummary {
             agent: plan.agents[agent].agent.clone(),
@@ -155,7 +155,7 @@ pub(super) fn add_differences(plan: &Plan, rulesets: &mut [RulesetSummary]) {
 
 /// Adjusts the p-values of differences by Holm over the whole study, each kind of question for itself, and says where
 /// the balance depends on the agent: where that many rulesets and pairs of agents would not show it by chance.
-pub(super) fn judge_differences(rulesets: &mut [RulesetSummary], alpha: f64) {
+pub(super) fn test_differences(rulesets: &mut [RulesetSummary], alpha: f64) {
     adjust(rulesets, |ruleset| {
         let derived = ruleset.derived.iter_mut();
         derived.flat_map(|derived| derived.differences.iter_mut().flatten()).collect()

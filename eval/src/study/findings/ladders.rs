@@ -1,12 +1,12 @@
-//! Budgets and families against each other: trends, agreement, the order of the rulesets.
+//! Comparisons of budgets and families: trends, agreement, the order of the rulesets.
 
 use super::Findings;
 use super::estimates::{difference, effective_error};
-use crate::statistics::bootstrap::percentile_interval;
-use crate::statistics::rank::kendall_tau;
-use crate::statistics::trend::fit_line;
-use crate::statistics::{Bootstrap, BootstrapKey, Estimate, Interval};
 use crate::study::summary::{AgentSummary, CellSummary, FamilyAgreement, RankAgreement, TrendDirection, TrendSummary};
+use latrunculi_stats::bootstrap::percentile_interval;
+use latrunculi_stats::rank::kendall_tau;
+use latrunculi_stats::trend::fit_line;
+use latrunculi_stats::{Bootstrap, BootstrapKey, Estimate, Interval};
 
 /// Replicates of the bootstrap of rank correlations.
 const REPLICATIONS: usize = 2_000;
@@ -100,7 +100,7 @@ impl Findings<'_> {
             (games > 0.0).then(|| vec![points / games])
         };
         let bootstrap = Bootstrap { key, cluster_count: openings.len(), replications: REPLICATIONS };
-        let band = bootstrap.run_band(mean).ok()?;
+        let band = bootstrap.run(mean).ok()?;
         Some(Resampled { score: band.estimates()[0], replicates: band.replicates().iter().map(|one| one[0]).collect() })
     }
 

@@ -1,0 +1,108 @@
+//! A match as text.
+
+use latrunculi_eval::matches::{MatchProgress, MatchReport, SprtReport};
+use latrunculi_stats::score::EloEstimate;
+use latrunculi_stats::sprt::SprtVerdict;
+use latrunculi_stats::{Confidence, Sprt, WinDrawLoss};
+
+/// Returns the report; `is_kept` says whether the games are in a ledger.
+pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
+    let [a, b] = &report.agents;
+    let mut lines = vec![format!("A {a}\nB {b}\n{}, {} games in pairs of one opening", report.ruleset, report.games)];
+    let mut row = |name: &str, value: String| lines.push(format!("  {name:<14} {value}"));
+    let counts = |games: WinDrawLoss| format!("+{} ={} -{}", games.wins, games.draws, games.losses);
+    let percent = report.confidence * 100.0;
+    if let Some(score) = report.score {
+        let interval =
+            report.interval.map(|interval| format!("  {percent:.0} % [{:.4}, {:.4}]", interval.lower, interval.upper));
+        row("score of A", format!("{score:.4}{}", interval.unwrap_or_default()));
+    }
+    if let Some(reason) = &report.interval_refused {
+        row("no interval", reason.clone());
+    }
+    if let Some(margin) = report.margin {
+        let confidence = Confidence::new(report.confidence).unwrap_or(Confidence::NINETY_FIVE);
+        let interval = margin.interval(confidence);
+        let interval = format!("{percent:.0} % [{:+.4}, {:+.4}]", interval.lower, interval.upper);
+        row("margin of A", format!("{:+.4}  {interval} of all men at the end", margin.value));
+    }
+    if let Some(elo) = report.elo {
+        row("Elo", elo_text(elo, report.score));
+    }
+    if let Some(elo) = report.normalized_elo {
+        row("normalised Elo", format!("{:+.1}  standard error {:.1}", elo.value, elo.standard_error));
+    }
+    if let Some(likelihood) = report.likelihood_of_superiority {
+        row("superiority", format!("{:.2} % likely", likelihood * 100.0));
+    }
+    if let Some(test) = &report.sprt {
+        row("SPRT", sprt_text(test));
+    }
+    row("results of A", counts(report.total));
+    row("A beginning", counts(report.by_seat.beginning));
+    row("A replying", counts(report.by_seat.replying));
+    row("first player", counts(report.beginner));
+    row("pairs of A", format!("{:?} by points 0, ½, 1, 1½, 2", report.pentanomial));
+    let table = report.table.counts.map(|row| format!("{row:?}")).join(" ");
+    row("joint table", format!("{table} rows game 1, columns game 2, win draw loss of the first player"));
+    let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
+    row(
+        "openings",
+        format!("{openings}; {} redrawn because they repeated or mirrored another", report.openings_redrawn),
+    );
+    let cut = report.records.iter().filter(|game| game.record.opening < report.opening_length).count();
+    if cut > 0 {
+        row("without opening", format!("{cut} games, whose drawn opening ended the game"));
+    }
+    let repeated = format!("{} pairs left out as repetitions", report.pairs_repeated);
+    row("distinct games", format!("{} of {} played; {repeated}", report.games_distinct, report.games_played));
+    let ends: Vec<String> = report.ends.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    row("ends", ends.join(", "));
+    if report.truncated > 0 {
+        row("truncated", format!("{} games by the program's own limit, counted as draws", report.truncated));
+    }
+    let effort = |effort: Option<f64>| effort.map_or("-".to_owned(), |effort| format!("{effort:.0}"));
+    let efforts = report.effort_mean.map(effort);
+    row("per game", format!("{:.1} actions", report.actions_mean));
+    row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
+    if report.is_interrupted {
+        let hint =
+            if is_kept { "run the same command to play the rest" } else { "without --ledger FILE the games are lost" };
+        row("stopped early", hint.to_owned());
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Returns an Elo difference as text. A score of 0 or 1 gives only a bound.
+pub(crate) fn elo_text(elo: EloEstimate, score: Option<f64>) -> String {
+    let bound = |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{bound:+.1}"));
+    match score {
+        Some(score) if score <= 0.0 => format!("-∞, below {}", bound(elo.upper, "+∞")),
+        Some(score) if score >= 1.0 => format!("+∞, above {}", bound(elo.lower, "-∞")),
+        _ => format!("{:+.1}  [{}, {}]", elo.value, bound(elo.lower, "-∞"), bound(elo.upper, "+∞")),
+    }
+}
+
+fn sprt_text(test: &SprtReport) -> String {
+    let Sprt { elo0, elo1, bounds } = test.sprt;
+    let verdict = match test.verdict {
+        SprtVerdict::AcceptH0 => format!("A is at most {elo0} Elo stronger, and not {elo1}"),
+        SprtVerdict::AcceptH1 => format!("A is at least {elo1} Elo stronger, and not {elo0}"),
+        SprtVerdict::Continue => "undecided".to_owned(),
+    };
+    let ratio = test.log_likelihood_ratio;
+    let caution = if test.is_decided { "; the score above is biased by stopping then" } else { "" };
+    format!("{verdict}, log-likelihood ratio {ratio:.2} in [{:.2}, {:.2}]{caution}", bounds.lower, bounds.upper)
+}
+
+/// Returns how far a match is.
+pub(super) fn progress(at: &MatchProgress<'_>) -> String {
+    let WinDrawLoss { wins, draws, losses } = at.table.agent_games();
+    let mut message = format!("+{wins} ={draws} -{losses}");
+    if let Some(test) = at.sprt {
+        let bounds = test.sprt.bounds;
+        let ratio = test.log_likelihood_ratio;
+        message.push_str(&format!("  LLR {ratio:.2} in [{:.2}, {:.2}]", bounds.lower, bounds.upper));
+    }
+    message
+}

@@ -1,0 +1,131 @@
+//! What a person types: actions and commands.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{bail, ensure};
+use latrunculi_engine::GameState;
+use latrunculi_train::error_chain;
+
+use super::input::Asked;
+use super::session::{Next, Seat, Session};
+use super::thinking::{opinion, think};
+use super::words::{Meaning, understand};
+use super::{curve, listing};
+
+const HELP: &str = "Type an action or a command:
+  a1-a4       moves          d2-d3xe3    moves and takes e3     xd4+e4      removes d4 and e4
+  @c3         places a man   D@c3        places the dux         stop, pass  end the turn, do nothing
+  Shorter forms work if they are clear: a1a4, c3. Tab completes legal actions.
+
+  moves       lists the legal actions
+  board       draws the board again         position    shows it as one line
+  hint        asks an agent for its choice
+  undo        takes back to your last choice
+  resign      resigns the game
+  record      lists the actions of the game
+  curve       draws the agents' evaluations of the game so far
+  save FILE   adds the game to a file of game records
+  load FILE   continues the last game in a file of game records
+  quit        leaves (so do Ctrl-D and Ctrl-C)
+
+  On the board: [M] has moved last, from the colon; x was taken; (m) is bound; D and d are the duces.";
+
+impl Session {
+    /// Reads one line of a person and does what it says.
+    pub(super) fn listen(&mut self, output: &mut dyn Write) -> anyhow::Result<Next> {
+        let (prompt, words) = (self.prompt(), self.completions());
+        let Asked::Line(line) = self.input.ask(&prompt, words, output)? else { return Ok(Next::Leave) };
+        // A person's slip is no reason to end the game.
+        match self.obey(&line, output) {
+            Ok(next) => Ok(next),
+            Err(error) => {
+                writeln!(output, "{}", error_chain(error.as_ref()))?;
+                Ok(Next::Ask)
+            }
+        }
+    }
+
+    pub(super) fn obey(&mut self, line: &str, output: &mut dyn Write) -> anyhow::Result<Next> {
+        let (command, rest) = match understand(self.game.state(), line).map_err(anyhow::Error::msg)? {
+            Meaning::Nothing => return Ok(Next::Ask),
+            Meaning::Action(action) => {
+                ensure!(!self.game.is_over(), "the game is over: undo, save FILE, load FILE or quit");
+                self.game.play(action);
+                return Ok(Next::Draw);
+            }
+            Meaning::Command(command, rest) => (command, rest),
+        };
+        let takes_file = matches!(command, "save" | "load");
+        ensure!(!takes_file || !rest.is_empty(), "{command} which file? write {command} FILE");
+        ensure!(takes_file || rest.is_empty(), "{command} takes nothing, not {rest:?}");
+        match command {
+            "help" => writeln!(output, "{HELP}")?,
+            "board" => self.draw(output)?,
+            "position" => {
+                let state = self.game.state();
+                writeln!(output, "{}", state.rules().position_text(state.position()))?;
+            }
+            "moves" => writeln!(output, "{}", in_lines(&self.legal_texts()))?,
+            "hint" => self.hint(output)?,
+            "curve" => match curve::curve(&self.game) {
+                Some(curve) => write!(output, "{curve}")?,
+                None => writeln!(output, "no agent has said yet what it thinks of this game")?,
+            },
+            "record" => match listing::listing(&self.game) {
+                listing if listing.is_empty() => writeln!(output, "nothing has been played yet")?,
+                listing => write!(output, "{listing}")?,
+            },
+            "save" => {
+                self.save(Path::new(rest))?;
+                writeln!(output, "saved to {rest}")?;
+            }
+            "undo" => {
+                self.undo()?;
+                return Ok(Next::Draw);
+            }
+            "resign" => {
+                self.game.resign()?;
+                return Ok(Next::Draw);
+            }
+            "load" => {
+                self.load(Path::new(rest))?;
+                return Ok(Next::Draw);
+            }
+            _ => return Ok(Next::Leave),
+        }
+        Ok(Next::Ask)
+    }
+
+    pub(super) fn hint(&mut self, output: &mut dyn Write) -> anyhow::Result<()> {
+        ensure!(!self.game.is_over(), "the game is over");
+        let state = self.game.state().clone();
+        let (choice, is_stopped) = think(self.adviser.as_mut(), &self.adviser_name, &state, &self.interrupt)?;
+        let early = if is_stopped { " (stopped early)" } else { "" };
+        writeln!(output, "{}{early}: {}", self.adviser_name, opinion(&state, &choice))?;
+        Ok(())
+    }
+
+    /// Takes back until a person has the choice again.
+    pub(super) fn undo(&mut self) -> anyhow::Result<()> {
+        if self.game.is_over() && self.game.state().outcome().is_none() {
+            // Only the resignation is taken back.
+            self.game.take_back_to(self.game.past().len());
+            return Ok(());
+        }
+        let is_human = |state: &GameState| matches!(self.seats[state.player_to_act().index()], Seat::Human);
+        let Some(index) = self.game.past().iter().rposition(is_human) else { bail!("there is nothing to take back") };
+        self.game.take_back_to(index);
+        Ok(())
+    }
+}
+
+/// Sets words in lines of at most eighty columns.
+fn in_lines(words: &[String]) -> String {
+    const COLUMNS: usize = 80;
+    let width = words.iter().map(|word| word.len() + 2).max().unwrap_or(1);
+    let rows = words.chunks((COLUMNS / width).max(1));
+    let row =
+        |row: &[String]| row.iter().map(|word| format!("{word:<width$}")).collect::<String>().trim_end().to_owned();
+    rows.map(row).collect::<Vec<_>>().join("\n")
+}

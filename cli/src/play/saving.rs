@@ -1,0 +1,65 @@
+//! Saving a game to a file and loading one.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use latrunculi_train::error_chain;
+
+use super::files;
+use super::input::Asked;
+use super::session::Session;
+use crate::game::Game;
+use crate::game_files;
+
+impl Session {
+    pub(super) fn save(&mut self, path: &Path) -> anyhow::Result<()> {
+        files::append(path, self.game.record())?;
+        self.saved = Some((path.to_owned(), self.game.record().clone()));
+        Ok(())
+    }
+
+    /// Goes on from the last game of a file; nothing changes if that cannot be done.
+    pub(super) fn load(&mut self, path: &Path) -> anyhow::Result<()> {
+        let Some(record) = game_files::read(path)?.pop() else { bail!("{} holds no game", path.display()) };
+        let mut game =
+            Game::from_record(record, self.rules()).with_context(|| format!("the last game in {}", path.display()))?;
+        game.set_agents(self.game.record().agents.clone());
+        self.game = game;
+        self.saved = Some((path.to_owned(), self.game.record().clone()));
+        Ok(())
+    }
+
+    /// Adds the game to the file that was asked for at the start, or asks where to save it, unless it lies
+    /// there as it stands.
+    pub(super) fn keep(&mut self, output: &mut dyn Write) -> anyhow::Result<()> {
+        if self.game.record().actions.is_empty() {
+            return Ok(());
+        }
+        let saved = self.saved.as_ref().filter(|(_, saved)| saved == self.game.record());
+        if let Some(path) = self.record_path.take() {
+            if saved.is_none_or(|(saved, _)| *saved != path) {
+                self.save(&path)?;
+                writeln!(output, "the game was added to {}", path.display())?;
+            }
+            return Ok(());
+        }
+        if saved.is_some() || !self.input.is_terminal() {
+            return Ok(());
+        }
+        loop {
+            let prompt = "this game is not saved; a file to save it to, or Enter to leave: ";
+            let Asked::Line(line) = self.input.ask(prompt, Vec::new(), output)? else { return Ok(()) };
+            if line.trim().is_empty() {
+                return Ok(());
+            }
+            match self.save(Path::new(line.trim())) {
+                Ok(()) => {
+                    writeln!(output, "saved to {}", line.trim())?;
+                    return Ok(());
+                }
+                Err(error) => writeln!(output, "{}", error_chain(error.as_ref()))?,
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A rating as text and as CSV.
+
+use std::fmt::Write as _;
+
+use latrunculi_eval::rating::{ErrorKind, Rated, RatingProgress, RatingReport, RatingTable, Test};
+use latrunculi_stats::bradley_terry::LikelihoodRatio;
+use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
+
+use crate::match_command::elo_text;
+
+/// Returns the agents as CSV, strongest first.
+pub(super) fn csv(report: &RatingReport) -> String {
+    let mut lines =
+        "rank,agent,elo,elo_standard_error,elo_lower,elo_upper,is_anchor,games,wins,draws,losses,score\n".to_owned();
+    for (rank, rating) in report.table.iter().flat_map(|table| &table.agents).enumerate() {
+        let Rated { value, standard_error, interval } = rating.elo;
+        let games = rating.games;
+        // Agents' texts may hold commas; a path might hold quotes.
+        let agent = rating.agent.replace('"', "\"\"");
+        let score = rating.score.map(|score| format!("{score:.6}")).unwrap_or_default();
+        // Writing to a String cannot fail.
+        _ = writeln!(
+            lines,
+            "{},\"{agent}\",{value:.3},{standard_error:.3},{:.3},{:.3},{},{},{},{},{},{score}",
+            rank + 1,
+            interval.lower,
+            interval.upper,
+            rating.is_anchor,
+            games.games(),
+            games.wins,
+            games.draws,
+            games.losses,
+        );
+    }
+    lines
+}
+
+/// Returns the report; `is_kept` says whether the games are in a folder.
+pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
+    let mut text = format!(
+        "{}: {} games count of {} played, {} openings of {} random actions, seats swapped\n",
+        report.ruleset, report.games, report.games_played, report.openings_distinct, report.opening_length
+    );
+    match (&report.table, &report.refused) {
+        (Some(table), _) => {
+            table_text(&mut text, table);
+            text += &prior_text(table, &beginners(report));
+        }
+        (None, reason) => text += &format!("no rating: {}\n", reason.as_deref().unwrap_or("there are no games")),
+    }
+    let repeated: u64 = report.pairings.iter().map(|pairing| pairing.pairs_repeated).sum();
+    if repeated > 0 {
+        text += &format!("{repeated} pairs of games taken out as repetitions\n");
+    }
+    if report.truncated > 0 {
+        text += &format!("{} games ended by the program's own limit, counted as draws\n", report.truncated);
+    }
+    if report.is_interrupted {
+        let hint =
+            if is_kept { "run the same command to play the rest" } else { "without --out DIR the games are lost" };
+        text += &format!("stopped early; {hint}\n");
+    }
+    text
+}
+
+fn table_text(text: &mut String, table: &RatingTable) {
+    let width = table.agents.iter().map(|rating| rating.agent.len()).max().unwrap_or(5).max(5);
+    let percent = table.confidence * 100.0;
+    let interval = format!("{percent:.0} % interval");
+    *text += &format!(
+        "\n{:>3}  {:width$}  {:>7}  {interval:>20}  {:>6}  {:>7}  wins/draws/losses\n",
+        "", "agent", "Elo", "games", "score"
+    );
+    for (rank, rating) in table.agents.iter().enumerate() {
+        let WinDrawLoss { wins, draws, losses } = rating.games;
+        let bounds = match rating.is_anchor {
+            true => "given".to_owned(),
+            false => format!("[{:+.1}, {:+.1}]", rating.elo.interval.lower, rating.elo.interval.upper),
+        };
+        let score = rating.score.map_or("-".to_owned(), |score| format!("{:.2} %", score * 100.0));
+        *text += &format!(
+            "{:>3}  {:width$}  {:>+7.1}  {bounds:>20}  {:>6}  {score:>7}  {wins}/{draws}/{losses}\n",
+            rank + 1,
+            rating.agent,
+            rating.elo.value,
+            rating.games.games(),
+        );
+    }
+    *text += "\nlikelihood that the row is stronger than the column, %\n";
+    *text += &format!("{:width$}  ", "");
+    for rank in 1..=table.agents.len() {
+        *text += &format!("{rank:>6}");
+    }
+    *text += "\n";
+    for (rating, row) in table.agents.iter().zip(&table.superiority) {
+        *text += &format!("{:width$}  ", rating.agent);
+        for likelihood in row {
+            let shown = likelihood.map_or("-".to_owned(), |likelihood| format!("{:.1}", likelihood * 100.0));
+            *text += &format!("{shown:>6}");
+        }
+        *text += "\n";
+    }
+    fit_text(text, table);
+}
+
+fn fit_text(text: &mut String, table: &RatingTable) {
+    let share = |name: &str, rated: &Rated| {
+        let Rated { value, interval, .. } = rated;
+        format!("  {name:<22} {:.2} %  [{:.2}, {:.2}]\n", value * 100.0, interval.lower * 100.0, interval.upper * 100.0)
+    };
+    let equal = &table.equal_strength;
+    *text += "\nthe player who begins, against an equal\n";
+    *text += &share("expected score", &equal.score);
+    *text += &share("wins", &equal.win);
+    *text += &share("draws", &equal.draw);
+    *text += &share("loses", &equal.loss);
+    *text += &format!("  {:<22} {}\n", "score as Elo", elo_text(equal.elo, Some(equal.score.value)));
+    let model = match table.model {
+        DrawModel::Davidson => format!("Davidson, draw parameter ν {:.4}", table.draw_parameter),
+        DrawModel::RaoKupper => format!("Rao-Kupper, draw parameter {:.1} Elo", table.draw_parameter * ELO_PER_NAT),
+    };
+    let advantage = table.advantage;
+    *text += "\nthe fit\n";
+    *text += &format!("  {:<22} {model}\n", "model");
+    *text += &format!(
+        "  {:<22} {:+.1} Elo  [{:+.1}, {:+.1}]\n",
+        "first-move advantage γ", advantage.value, advantage.interval.lower, advantage.interval.upper
+    );
+    let errors = match table.errors {
+        ErrorKind::ClusteredByOpening => "clustered by opening",
+        ErrorKind::FisherInformation => "Fisher information, as there are few openings: they may be too small",
+    };
+    *text += &format!("  {:<22} {errors}\n", "errors");
+    let mut test = |name: &str, found: &Test<(f64, usize, f64)>| {
+        *text += &match found {
+            Test::Done((statistic, degrees, p)) => format!("  {name:<22} χ² {statistic:.2} of {degrees}, p {p:.3}\n"),
+            Test::Refused(reason) => format!("  {name:<22} none: {reason}\n"),
+        };
+    };
+    let ratio = |found: &Test<LikelihoodRatio>| found.map(|test| (test.statistic, test.degrees, test.p));
+    test("model fits", &table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p)));
+    test("no advantage", &ratio(&table.advantage_test));
+    test("same for all agents", &ratio(&table.constant_advantage_test));
+    test(
+        "same at all strengths",
+        &table.advantage_by_strength.map(|test| {
+            let ratio = test.likelihood_ratio;
+            (ratio.statistic, ratio.degrees, ratio.p)
+        }),
+    );
+}
+
+/// Returns the results of all counted games for the player who began.
+fn beginners(report: &RatingReport) -> WinDrawLoss {
+    report.pairings.iter().map(|pairing| pairing.beginning + pairing.replying.reversed()).sum()
+}
+
+/// Returns why a weak prior was needed and what that means for the numbers; empty if none was.
+fn prior_text(table: &RatingTable, beginners: &WinDrawLoss) -> String {
+    if !table.is_regularised {
+        return String::new();
+    }
+    let held = "a weak prior (600 Elo wide, and one game, half won and half lost)";
+    let groups: Vec<String> = table.separation.iter().map(|group| group.join(", ")).collect();
+    if groups.len() > 1 {
+        return format!(
+            "\nsome agents took every point, so the games alone give no finite ratings; {held}\n\
+             holds them, and their distance is a lower bound rather than an estimate\n  \
+             every point went to the left: {}\n",
+            groups.join("  >  ")
+        );
+    }
+    let bound = "the advantage of the first move is a bound rather than an estimate";
+    let (why, so) = match *beginners {
+        WinDrawLoss { wins: 0, losses: 0, .. } => {
+            ("every game was drawn", "the games neither distinguish the agents nor show how often equals draw")
+        }
+        WinDrawLoss { losses: 0, .. } => ("the player who began never lost", bound),
+        WinDrawLoss { wins: 0, .. } => ("the player who began never won", bound),
+        _ => ("strength and seats together explain every result", "the ratings are bounds rather than estimates"),
+    };
+    format!("\n{why}, so the games alone give no finite fit; {held}\nholds it, and {so}\n")
+}
+
+/// Returns how far a rating is.
+pub(super) fn progress(at: &RatingProgress<'_>) -> String {
+    let [one, other] = at.agents;
+    let WinDrawLoss { wins, draws, losses } = at.table.agent_games();
+    format!("pairing {}/{}: {one} against {other} +{wins} ={draws} -{losses}", at.pairing + 1, at.pairings)
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_eval::rating::FitSettings;
+    use latrunculi_stats::SeriesResult;
+
+    use super::*;
+
+    /// Returns the text on the fit of two agents, one of which began the games `one` and the other the games `other`;
+    /// results are those of the player who began.
+    fn explanation(one: WinDrawLoss, other: WinDrawLoss) -> String {
+        let results: Vec<SeriesResult> = (0..10)
+            .flat_map(|opening| {
+                [(0, 1, one), (1, 0, other)].map(|(first, second, games)| SeriesResult {
+                    first,
+                    second,
+                    games,
+                    opening,
+                })
+            })
+            .collect();
+        let agents = ["greedy".to_owned(), "random".to_owned()];
+        let table = RatingTable::fit(&agents, &results, &FitSettings::default()).expect("a fit");
+        prior_text(&table, &(one + other))
+    }
+
+    #[test]
+    fn a_weak_prior_is_explained_by_what_made_it_necessary() {
+        let (won, drawn, lost) = (WinDrawLoss::new(1, 0, 0), WinDrawLoss::new(0, 1, 0), WinDrawLoss::new(0, 0, 1));
+        for (one, other, why, what) in [
+            (won, lost, "some agents took every point", "every point went to the left: greedy  >  random"),
+            (drawn, drawn, "every game was drawn", "neither distinguish the agents"),
+            (won, won, "the player who began never lost", "a bound"),
+            (lost, lost, "the player who began never won", "a bound"),
+        ] {
+            let said = explanation(one, other);
+            assert!(said.contains(why) && said.contains(what), "{said}");
+            assert!(said.contains("every point") == (why == "some agents took every point"), "{said}");
+        }
+        assert_eq!(explanation(won + lost + drawn, won + lost + drawn), "");
+    }
+}

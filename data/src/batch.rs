@@ -1,0 +1,161 @@
+//! Positions on their way into the network, as plain vectors.
+
+use latrunculi_engine::{Action, GameState};
+use std::sync::Arc;
+
+use crate::error::BatchError;
+use crate::features::{EncodedPosition, Encoder, Shape};
+use crate::policy_index::{ActionIndices, action_indices};
+use crate::schema::BatchColumn;
+
+/// Encoded positions, without targets.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodedBatch<'a> {
+    /// `[B, C, H, W]`, 0 or 1.
+    pub planes: &'a [f32],
+    /// `[B, S]`
+    pub scalars: &'a [f32],
+    /// `[B + 1]`: the actions of position `i` are `action_offsets[i]..action_offsets[i + 1]`.
+    pub action_offsets: &'a [u32],
+    /// `[L]`: the two entries of the policy vector whose sum is the action's logit.
+    pub action_indices: &'a [ActionIndices],
+}
+
+impl EncodedBatch<'_> {
+    /// Returns `B`.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.action_offsets.len().saturating_sub(1)
+    }
+
+    /// Tells whether there is no position.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Checks that planes and scalars have the lengths that `shape` asks for.
+    ///
+    /// # Errors
+    /// [`BatchError::Length`]
+    pub fn validate(&self, shape: &Shape) -> Result<(), BatchError> {
+        let length = |name, found, expected| {
+            if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
+        };
+        length("planes", self.planes.len(), self.len() * shape.planes * shape.area())?;
+        length("scalars", self.scalars.len(), self.len() * shape.scalars)
+    }
+}
+
+/// Positions being encoded, one after the other. The memory is reused from batch to batch.
+#[derive(Clone, Debug)]
+pub struct EncodedPositions {
+    planes: Vec<f32>,
+    scalars: Vec<f32>,
+    action_offsets: Vec<u32>,
+    action_indices: Vec<ActionIndices>,
+    /// Encoder of the last position's rules; most batches are of one ruleset.
+    encoder: Option<Encoder>,
+}
+
+impl Default for EncodedPositions {
+    fn default() -> Self {
+        EncodedPositions {
+            planes: Vec::new(),
+            scalars: Vec::new(),
+            action_offsets: vec![0],
+            action_indices: Vec::new(),
+            encoder: None,
+        }
+    }
+}
+
+impl EncodedPositions {
+    /// Removes all positions.
+    pub fn clear(&mut self) {
+        self.planes.clear();
+        self.scalars.clear();
+        self.action_offsets.truncate(1);
+        self.action_indices.clear();
+    }
+
+    /// Adds a position with its legal actions. All positions must be of boards of one size.
+    pub fn push(&mut self, game: &GameState, legal_actions: &[Action]) {
+        let (rules, position) = (game.rules(), game.position());
+        let encoder = match &mut self.encoder {
+            Some(encoder) if Arc::ptr_eq(encoder.rules(), rules) => encoder,
+            other => other.insert(Encoder::new(Arc::clone(rules))),
+        };
+        let encoded = EncodedPosition::new(rules, position, game.repetitions());
+        encoder.extend_planes(&encoded, &mut self.planes);
+        encoder.extend_scalars(&encoded, &mut self.scalars);
+        self.action_indices.extend(legal_actions.iter().map(|&action| action_indices(rules, position, action)));
+        self.action_offsets.push(self.action_indices.len() as u32);
+    }
+
+    /// Returns the positions as a batch.
+    #[must_use]
+    pub fn as_batch(&self) -> EncodedBatch<'_> {
+        EncodedBatch {
+            planes: &self.planes,
+            scalars: &self.scalars,
+            action_offsets: &self.action_offsets,
+            action_indices: &self.action_indices,
+        }
+    }
+}
+
+/// A policy per sample that names only some entries of the policy vector; empty where it is not known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparsePolicy {
+    /// `[B + 1]`: the entries of sample `b` are `offsets[b]..offsets[b + 1]` below.
+    pub offsets: Vec<u32>,
+    /// Indices into the policy vector.
+    pub indices: Vec<u32>,
+    /// Their probabilities; those of one sample sum to 1.
+    pub probabilities: Vec<f32>,
+}
+
+impl Default for SparsePolicy {
+    fn default() -> Self {
+        SparsePolicy { offsets: vec![0], indices: Vec::new(), probabilities: Vec::new() }
+    }
+}
+
+impl SparsePolicy {
+    /// Adds the policy of one sample: indices with their probabilities.
+    pub fn push(&mut self, policy: impl IntoIterator<Item = (u32, f32)>) {
+        for (index, probability) in policy {
+            self.indices.push(index);
+            self.probabilities.push(probability);
+        }
+        self.offsets.push(self.indices.len() as u32);
+    }
+
+    /// Removes what is known of every sample.
+    pub fn forget(&mut self) {
+        self.offsets.fill(0);
+        self.indices.clear();
+        self.probabilities.clear();
+    }
+}
+
+impl BatchColumn for SparsePolicy {
+    fn check(&self, name: &'static str, expected: usize, shape: &Shape) -> Result<(), BatchError> {
+        let length = |found, expected| {
+            if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
+        };
+        length(self.offsets.len(), expected + 1)?;
+        let entries = self.offsets.last().map_or(0, |&last| last as usize);
+        length(self.indices.len(), entries)?;
+        length(self.probabilities.len(), entries)?;
+        if let Some(index) = self.offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(BatchError::Range { name, index: index + 1 });
+        }
+        let policy_len = shape.policy_len();
+        match self.indices.iter().position(|&index| index as usize >= policy_len) {
+            Some(index) => Err(BatchError::Range { name, index }),
+            None => Ok(()),
+        }
+    }
+}

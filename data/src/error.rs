@@ -1,0 +1,97 @@
+//! What can be wrong with a batch and with a shard.
+
+use std::path::PathBuf;
+
+/// Why a batch cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// It was encoded for another board or by another encoding.
+    #[error("the batch has the shape {batch} and the network {network}")]
+    Shape {
+        /// Shape of the batch.
+        batch: String,
+        /// Shape of the network.
+        network: String,
+    },
+    /// A vector has the wrong length.
+    #[error("'{name}' of the batch has {found} entries where {expected} are needed")]
+    Length {
+        /// The vector.
+        name: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it must have.
+        expected: usize,
+    },
+    /// An entry is out of range.
+    #[error("'{name}' of the batch has an entry that is out of range at {index}")]
+    Range {
+        /// The vector.
+        name: &'static str,
+        /// Index of the entry.
+        index: usize,
+    },
+}
+
+/// Why a shard could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum ShardError {
+    /// Reading or writing failed.
+    #[error("{path}: {attempt}: {source}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        attempt: &'static str,
+        /// The error of the system.
+        source: std::io::Error,
+    },
+    /// It is no npz file, or it is incomplete or damaged.
+    #[error("{path}: not a whole npz file: {reason}", path = .path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// An array is missing or invalid.
+    #[error("{path}: array '{array}': {reason}", path = .path.display())]
+    Array {
+        /// The file.
+        path: PathBuf,
+        /// The array.
+        array: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It was written in a format that this program does not read.
+    #[error("{path}: shard version {found}, this program reads {known}", path = .path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Version of the file.
+        found: u32,
+        /// Version that is read.
+        known: u32,
+    },
+    /// Its positions have another shape.
+    #[error("{path}: its positions have the shape {found} and {wanted} is wanted", path = .path.display())]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// Shape of the file.
+        found: String,
+        /// Shape that is wanted.
+        wanted: String,
+    },
+    /// It was played under other rules.
+    #[error("{path}: it was played under the ruleset '{found}' and '{wanted}' is wanted, or a parameter differs", path = .path.display())]
+    Ruleset {
+        /// The file.
+        path: PathBuf,
+        /// Name of the file's ruleset.
+        found: String,
+        /// Name of the ruleset that is wanted.
+        wanted: String,
+    },
+}

@@ -1,0 +1,30 @@
+//! What a network sees and learns from: features, policy index, samples, shards, replay window.
+//!
+//! Plain vectors and files; nothing here knows libtorch. The columns of a sample, with the training targets, are
+//! declared once, in [`sample`].
+//!
+//! Legend: `N` samples or `B` positions of a batch, `C` planes, `S` scalars (of positions alone in shards, with those
+//! of the ruleset in batches), `H` ranks, `W` files, `A = H * W` squares, `P = ceil(A / 8)` bytes of a packed plane, `L`
+//! legal actions of all positions.
+
+pub mod batch;
+mod error;
+pub mod features;
+pub mod files;
+pub mod npz;
+pub mod policy_index;
+pub mod replay;
+pub mod rule_inputs;
+pub mod sample;
+pub mod schema;
+pub mod shard;
+mod shard_summary;
+
+pub use batch::{EncodedBatch, EncodedPositions, SparsePolicy};
+pub use error::{BatchError, ShardError};
+pub use features::{ENCODING_VERSION, EncodedPosition, Encoder, EncodingNames, PLANES, SCALARS, Shape};
+pub use policy_index::ActionIndices;
+pub use replay::{ReplaySettings, ReplayWindow};
+pub use sample::{Sample, Samples, TrainingBatch};
+pub use shard::{SHARD_VERSION, ShardInfo, read_shard, write_shard};
+pub use shard_summary::ShardSummary;

@@ -1,0 +1,197 @@
+//! Named arrays as an `.npz` archive, which `numpy.load` reads.
+//!
+//! Arrays are little-endian and in C order. Equal content gives equal bytes.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
+
+use npyz::npz::{NpzWriter, file_name_from_array_name};
+use npyz::zip::result::ZipError;
+use npyz::zip::write::FileOptions;
+use npyz::zip::{CompressionMethod, DateTime, ZipArchive};
+use npyz::{AutoSerialize, Deserialize, NpyFile, WriterBuilder};
+
+/// The most bytes of an array whose shape the caller does not know.
+const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
+/// The most bytes of an array's header.
+const HEADER_BYTES_MAX: u64 = 1 << 16;
+
+/// Writes an archive, array by array.
+pub struct ArrayWriter<W: Write + Seek> {
+    npz: NpzWriter<W>,
+    compression: CompressionMethod,
+}
+
+impl<W: Write + Seek> ArrayWriter<W> {
+    /// Begins an archive; its arrays are stored, or deflated where `is_deflated`.
+    pub fn new(sink: W, is_deflated: bool) -> ArrayWriter<W> {
+        let compression = if is_deflated { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        ArrayWriter { npz: NpzWriter::new(sink), compression }
+    }
+
+    /// Adds an array; `entries` are those of `shape` in C order.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn array<T: AutoSerialize + Copy>(&mut self, name: &str, shape: &[usize], entries: &[T]) -> io::Result<()> {
+        let options = FileOptions::default()
+            .compression_method(self.compression)
+            .compression_level((self.compression == CompressionMethod::Deflated).then_some(1))
+            .last_modified_time(DateTime::default())
+            .large_file(true);
+        let zip = self.npz.zip_writer();
+        zip.start_file(file_name_from_array_name(name), options)?;
+        let shape: Vec<u64> = shape.iter().map(|&len| len as u64).collect();
+        // One number at a time into the compressor would be a hundred times slower.
+        let mut buffered = BufWriter::with_capacity(1 << 16, zip);
+        let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut buffered).begin_nd()?;
+        writer.extend(entries.iter().copied())?;
+        writer.finish()?;
+        buffered.flush()
+    }
+
+    /// Ends the archive and returns what it was written to.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn finish(mut self) -> io::Result<W> {
+        Ok(self.npz.zip_writer().finish()?)
+    }
+}
+
+/// Why an archive or one of its arrays cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum NpzError {
+    /// The file cannot be opened.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is no npz file, or it is incomplete or damaged.
+    #[error("not a whole npz file: {0}")]
+    Broken(String),
+    /// An array is missing or invalid.
+    #[error("array '{array}': {reason}")]
+    Array {
+        /// Name of the array.
+        array: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// An array as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array<T> {
+    /// Its length in each dimension.
+    pub shape: Vec<u64>,
+    /// Its entries in C order.
+    pub entries: Vec<T>,
+}
+
+/// Reads an archive. Nothing that a file announces is believed: no array takes more memory than its caller expects.
+pub struct ArrayReader {
+    zip: ZipArchive<BufReader<File>>,
+}
+
+impl ArrayReader {
+    /// Opens an archive.
+    ///
+    /// # Errors
+    /// [`NpzError::Io`] when the file cannot be opened, [`NpzError::Broken`] when it is no npz file.
+    pub fn open(path: &Path) -> Result<ArrayReader, NpzError> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(NpzError::Broken("not a file".to_owned()));
+        }
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| NpzError::Broken(error.to_string()))?;
+        Ok(ArrayReader { zip })
+    }
+
+    /// Tells whether there is an array of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        let file = file_name_from_array_name(name);
+        self.zip.file_names().any(|found| found == file)
+    }
+
+    /// Reads an array of this shape; `None` allows any length of that dimension.
+    ///
+    /// # Errors
+    /// [`NpzError`]: the array is missing, damaged, of another shape or of another type.
+    pub fn array<T: Deserialize>(&mut self, name: &str, shape: &[Option<u64>]) -> Result<Array<T>, NpzError> {
+        let entries = shape.iter().try_fold(1u64, |product, len| product.checked_mul((*len)?));
+        let bytes_max = entries.map_or(UNKNOWN_BYTES_MAX, |entries| {
+            entries.saturating_mul(size_of::<T>() as u64).saturating_add(HEADER_BYTES_MAX)
+        });
+        let bytes = self.bytes(name, bytes_max)?;
+        if bytes.len() as u64 > bytes_max {
+            return Err(fault(name, format!("it unpacks to more than {bytes_max} bytes")));
+        }
+        let file = NpyFile::new(&bytes[..]).map_err(|error| fault(name, error.to_string()))?;
+        let found = file.shape().to_vec();
+        let fits = found.len() == shape.len()
+            && found.iter().zip(shape).all(|(found, wanted)| wanted.is_none_or(|wanted| wanted == *found));
+        if !fits {
+            let wanted: Vec<String> =
+                shape.iter().map(|len| len.map_or("any".to_owned(), |len| len.to_string())).collect();
+            return Err(fault(name, format!("its shape is {found:?} and must be [{}]", wanted.join(", "))));
+        }
+        if file.order() != npyz::Order::C {
+            return Err(fault(name, "it is in Fortran order and must be in C order"));
+        }
+        let count = found.iter().try_fold(1u64, |product, &len| product.checked_mul(len));
+        let room = (bytes.len() / size_of::<T>()) as u64;
+        if count.is_none_or(|count| count > room) {
+            return Err(fault(name, format!("it announces the shape {found:?} and is shorter")));
+        }
+        let numbers = file.data::<T>().map_err(|error| fault(name, error.to_string()))?;
+        let entries = numbers.collect::<Result<Vec<T>, _>>().map_err(|error| fault(name, error.to_string()))?;
+        Ok(Array { shape: found, entries })
+    }
+
+    /// Reads an array of one entry.
+    ///
+    /// # Errors
+    /// As of [`ArrayReader::array`].
+    pub fn number<T: Deserialize + Copy>(&mut self, name: &str) -> Result<T, NpzError> {
+        Ok(self.array::<T>(name, &[Some(1)])?.entries[0])
+    }
+
+    /// Reads a text of bytes in UTF-8.
+    ///
+    /// # Errors
+    /// As of [`ArrayReader::array`].
+    pub fn text(&mut self, name: &str) -> Result<String, NpzError> {
+        Ok(String::from_utf8_lossy(&self.array::<u8>(name, &[None])?.entries).into_owned())
+    }
+
+    /// Reads the length of an array's first dimension and none of its entries.
+    ///
+    /// # Errors
+    /// [`NpzError`]: the array is missing or damaged, or has no dimension.
+    pub fn length(&mut self, name: &str) -> Result<u64, NpzError> {
+        let member = self.member(name)?.take(HEADER_BYTES_MAX);
+        let file = NpyFile::new(member).map_err(|error| fault(name, error.to_string()))?;
+        file.shape().first().copied().ok_or_else(|| fault(name, "it has no dimension"))
+    }
+
+    /// Unpacks an array, at most one byte more than `bytes_max`. The checksum is compared at the end of the array.
+    fn bytes(&mut self, name: &str, bytes_max: u64) -> Result<Vec<u8>, NpzError> {
+        let mut bytes = Vec::new();
+        let read = self.member(name)?.take(bytes_max + 1).read_to_end(&mut bytes);
+        read.map_err(|error| NpzError::Broken(format!("array '{name}': {error}")))?;
+        Ok(bytes)
+    }
+
+    fn member(&mut self, name: &str) -> Result<npyz::zip::read::ZipFile<'_>, NpzError> {
+        match self.zip.by_name(&file_name_from_array_name(name)) {
+            Ok(member) => Ok(member),
+            Err(ZipError::FileNotFound) => Err(fault(name, "it is missing")),
+            Err(error) => Err(NpzError::Broken(format!("array '{name}': {error}"))),
+        }
+    }
+}
+
+fn fault(array: &str, reason: impl Into<String>) -> NpzError {
+    NpzError::Array { array: array.to_owned(), reason: reason.into() }
+}

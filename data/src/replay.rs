@@ -1,0 +1,275 @@
+//! The replay window: which past samples are trained on, and how often.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use latrunculi_engine::{Rules, Symmetry};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::features::Encoder;
+use crate::policy_index::augmentations;
+use crate::sample::{Samples, TrainingBatch};
+
+/// How samples are kept and drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaySettings {
+    /// `c`: number of samples up to which the window holds all; above 0.
+    pub window_base: f64,
+    /// `alpha`: exponent of its growth, in `(0, 1]`.
+    pub window_exponent: f64,
+    /// `beta`: samples that the window gains per new sample at `c`, in `[0, 1]`.
+    pub window_slope: f64,
+    /// Most samples trained on per new sample; above 0.
+    pub reuse: f64,
+    /// Weight of the search's expectation in the value target, in `[0, 1]`; the rest is the game's result.
+    pub bootstrap_weight: f32,
+    /// Fraction of a drawn result that goes to the player who is ahead in material at the end, in `[0, 1]`, in
+    /// proportion to his margin; against stalling. 0 leaves draws as they are; the game stays zero-sum with any.
+    #[serde(default)]
+    pub draw_margin_fraction: f32,
+    /// Material margin, in `(0, 1]`, from which the whole fraction goes to the player who is ahead.
+    #[serde(default = "whole_margin")]
+    pub draw_margin_full: f32,
+    /// Whether samples are mirrored at random: left and right, and where stones are placed also up and down.
+    pub mirror: bool,
+}
+
+/// A draw is shared in proportion to the margin.
+fn whole_margin() -> f32 {
+    1.0
+}
+
+impl Default for ReplaySettings {
+    fn default() -> Self {
+        ReplaySettings {
+            window_base: 50_000.0,
+            window_exponent: 0.75,
+            window_slope: 0.4,
+            reuse: 4.0,
+            bootstrap_weight: 0.3,
+            draw_margin_fraction: 0.0,
+            draw_margin_full: whole_margin(),
+            mirror: true,
+        }
+    }
+}
+
+impl ReplaySettings {
+    /// Returns every reason why these settings cannot be used; empty when they can.
+    #[must_use]
+    pub fn validate(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let mut require = |name: &str, value: f64, good: bool, range: &str| {
+            if !good {
+                reasons.push(format!("{name} = {value} must be {range}"));
+            }
+        };
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        require("window_base", self.window_base, positive(self.window_base), "above 0");
+        let exponent = self.window_exponent;
+        require("window_exponent", exponent, exponent > 0.0 && exponent <= 1.0, "above 0 and at most 1");
+        require("window_slope", self.window_slope, (0.0..=1.0).contains(&self.window_slope), "in [0, 1]");
+        require("reuse", self.reuse, self.reuse > 0.0 && self.reuse <= 1000.0, "above 0 and at most 1000");
+        let weight = f64::from(self.bootstrap_weight);
+        require("bootstrap_weight", weight, (0.0..=1.0).contains(&weight), "in [0, 1]");
+        let fraction = f64::from(self.draw_margin_fraction);
+        require("draw_margin_fraction", fraction, (0.0..=1.0).contains(&fraction), "in [0, 1]");
+        let full = f64::from(self.draw_margin_full);
+        require("draw_margin_full", full, full > 0.0 && full <= 1.0, "above 0 and at most 1");
+        reasons
+    }
+
+    /// Returns the value target for a player: the game's `result` for him, what the search `expected`, both as win, draw
+    /// and loss, and his final `margin` in `[-1, 1]`.
+    #[must_use]
+    pub fn value_target(&self, result: [f32; 3], expected: [f32; 3], margin: f32) -> [f32; 3] {
+        let moved = result[1] * self.draw_margin_fraction * (margin.abs() / self.draw_margin_full).min(1.0);
+        let [win, draw, loss] = result;
+        let (ahead, behind) = if margin > 0.0 { (moved, 0.0) } else { (0.0, moved) };
+        let result = [win + ahead, draw - moved, loss + behind];
+        let weight = self.bootstrap_weight;
+        std::array::from_fn(|index| result[index] * (1.0 - weight) + expected[index] * weight)
+    }
+
+    /// Returns how many of the newest samples are drawn from when there have been `total`.
+    ///
+    /// `c * (1 + beta * ((total / c)^alpha - 1) / alpha)`, and everything up to `c`.
+    ///
+    /// Source: Wu 2019, "Accelerating Self-Play Learning in Go", appendix C.
+    #[must_use]
+    pub fn window_len(&self, total: u64) -> u64 {
+        let (c, alpha, beta) = (self.window_base, self.window_exponent, self.window_slope);
+        let total = total as f64;
+        if total <= c {
+            return total as u64;
+        }
+        (c * (1.0 + beta * ((total / c).powf(alpha) - 1.0) / alpha)).min(total) as u64
+    }
+
+    /// Returns the training steps that may still be made: samples trained on must not exceed `reuse` times
+    /// the samples played.
+    #[must_use]
+    pub fn steps_allowed(&self, samples_played: u64, samples_trained: u64, batch_size: usize) -> u64 {
+        let allowed = samples_played as f64 * self.reuse - samples_trained as f64;
+        if allowed <= 0.0 { 0 } else { (allowed / batch_size as f64) as u64 }
+    }
+}
+
+/// The newest generations in memory.
+#[derive(Debug)]
+pub struct ReplayWindow {
+    encoder: Encoder,
+    settings: ReplaySettings,
+    /// Oldest first, each with its generation.
+    shards: VecDeque<(u64, Samples)>,
+    /// Samples ever added, removed ones included.
+    total: u64,
+}
+
+impl ReplayWindow {
+    /// Creates an empty window. `total` counts the samples of earlier generations that are not added: 0 at the beginning
+    /// of a run.
+    #[must_use]
+    pub fn new(rules: Arc<Rules>, settings: ReplaySettings, total: u64) -> ReplayWindow {
+        ReplayWindow { encoder: Encoder::new(rules), settings, shards: VecDeque::new(), total }
+    }
+
+    /// Adds a generation and removes whole generations that are no longer drawn from.
+    pub fn add(&mut self, generation: u64, samples: Samples) {
+        self.total += samples.len() as u64;
+        self.shards.push_back((generation, samples));
+        let wanted = self.settings.window_len(self.total);
+        while let Some((_, oldest)) = self.shards.front()
+            && self.held() - oldest.len() as u64 >= wanted
+        {
+            self.shards.pop_front();
+        }
+    }
+
+    /// Returns the samples ever added.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Returns the samples in memory.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.shards.iter().map(|(_, samples)| samples.len() as u64).sum()
+    }
+
+    /// Returns the generations in memory, oldest first.
+    pub fn generations(&self) -> impl Iterator<Item = u64> + '_ {
+        self.shards.iter().map(|(generation, _)| *generation)
+    }
+
+    /// Returns the number of samples that are drawn from.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.settings.window_len(self.total).min(self.held())
+    }
+
+    /// Tells whether there is nothing to draw from.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Starts drawing batches by `stream`: every sample of the window once, in random order, then again.
+    #[must_use]
+    pub fn draw(&self, stream: ChaCha8Rng) -> Draw<'_> {
+        let mut symmetries = augmentations(self.encoder.rules());
+        if !self.settings.mirror {
+            symmetries.truncate(1);
+        }
+        Draw { window: self, stream, order: Vec::new(), symmetries }
+    }
+
+    /// Finds sample `index` of the window, counted from the newest.
+    fn find(&self, mut index: u64) -> (&Samples, usize) {
+        for (_, samples) in self.shards.iter().rev() {
+            let len = samples.len() as u64;
+            if index < len {
+                return (samples, (len - 1 - index) as usize);
+            }
+            index -= len;
+        }
+        unreachable!("the index is below the number of samples held")
+    }
+}
+
+/// Draws batches from a window.
+#[derive(Debug)]
+pub struct Draw<'a> {
+    window: &'a ReplayWindow,
+    stream: ChaCha8Rng,
+    /// Samples not drawn yet in this round.
+    order: Vec<u32>,
+    /// The symmetries that are drawn from, the identity first.
+    symmetries: Vec<Symmetry>,
+}
+
+impl Draw<'_> {
+    /// Draws a batch.
+    ///
+    /// # Panics
+    /// When the window is empty.
+    pub fn batch(&mut self, batch_size: usize) -> TrainingBatch {
+        assert!(!self.window.is_empty(), "there is something to draw from");
+        let settings = &self.window.settings;
+        let encoder = &self.window.encoder;
+        let mut batch = TrainingBatch::new(encoder.shape());
+        for _ in 0..batch_size {
+            if self.order.is_empty() {
+                self.order.extend(0..self.window.len() as u32);
+            }
+            let next = self.stream.random_range(0..self.order.len());
+            let index = self.order.swap_remove(next);
+            let symmetry = self.symmetries[self.stream.random_range(0..self.symmetries.len())];
+            let (samples, index) = self.window.find(u64::from(index));
+            samples.write_into(index, encoder, symmetry, settings, &mut batch);
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_grows_by_the_published_power_law() {
+        let settings = ReplaySettings { window_base: 25_000.0, window_exponent: 0.75, ..ReplaySettings::default() };
+        assert_eq!(settings.window_len(20_000), 20_000);
+        for (total, window) in [(100_000, 49_000.0), (500_000, 138_000.0), (1_000_000, 224_000.0)] {
+            let found = settings.window_len(total) as f64;
+            assert!((found / window - 1.0).abs() < 0.02, "{total}: {found}");
+        }
+    }
+
+    #[test]
+    fn part_of_a_draw_may_go_to_the_player_ahead() {
+        let settings = ReplaySettings { bootstrap_weight: 0.0, draw_margin_fraction: 0.5, ..ReplaySettings::default() };
+        let draw = [0.0, 1.0, 0.0];
+        assert_eq!(settings.value_target(draw, draw, 0.5), [0.25, 0.75, 0.0]);
+        assert_eq!(settings.value_target(draw, draw, -0.5), [0.0, 0.75, 0.25]);
+        assert_eq!(settings.value_target([1.0, 0.0, 0.0], draw, -0.5), [1.0, 0.0, 0.0]);
+        let steep = ReplaySettings { draw_margin_full: 0.25, ..settings };
+        assert_eq!(steep.value_target(draw, draw, -0.125), [0.0, 0.75, 0.25]);
+        assert_eq!(steep.value_target(draw, draw, 1.0), [0.5, 0.5, 0.0]);
+        let mixed = ReplaySettings { bootstrap_weight: 0.25, draw_margin_fraction: 0.0, ..settings };
+        assert_eq!(mixed.value_target([1.0, 0.0, 0.0], draw, 0.5), [0.75, 0.25, 0.0]);
+    }
+
+    #[test]
+    fn training_never_exceeds_the_reuse() {
+        let settings = ReplaySettings { reuse: 4.0, ..ReplaySettings::default() };
+        assert_eq!(settings.steps_allowed(1000, 0, 256), 15);
+        assert_eq!(settings.steps_allowed(1000, 3840, 256), 0);
+        assert_eq!(settings.steps_allowed(0, 0, 256), 0);
+        assert_eq!(settings.steps_allowed(10, 4000, 256), 0);
+    }
+}

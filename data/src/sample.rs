@@ -1,0 +1,173 @@
+//! The samples that training learns from: the one declaration of their columns.
+//!
+//! To add a training target, declare it here, give it in the [`Sample`] that self-play makes of a finished search, and
+//! use the column of [`TrainingBatch`] in the loss. Shards, checks and the table of docs/FORMATS.md follow.
+
+use latrunculi_engine::{SquareSet, Symmetry};
+
+use crate::batch::SparsePolicy;
+use crate::error::BatchError;
+use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, packed_plane_len, unpack_plane};
+use crate::policy_index::{ActionIndices, indices_for_opponent};
+use crate::replay::ReplaySettings;
+use crate::schema::Dimension::{Actions, InputScalars, Planes, Samples as PerSampleRow, Squares};
+use crate::schema::{
+    INDEX_OR_NONE, MARGIN, NOT_NEGATIVE, PROBABILITY, PackedPlanes, PackedSquares, PerAction, PerSample, PolicyIndices,
+    PositionScalars, SampleIndex, SampleView, sample_schema,
+};
+
+sample_schema! {
+    /// binary planes, eight squares a byte, the first in the lowest bit
+    planes: PackedPlanes, in NOT_NEGATIVE
+        => Vec<f32>, [PerSampleRow, Planes, Squares], "`[B, C, H, W]`: 0 or 1.",
+        |view, column| view.encoder.extend_planes(&view.position, column);
+
+    /// numbers that hold for the whole position, in [0, 1]
+    scalars: PositionScalars, in PROBABILITY
+        => Vec<f32>, [PerSampleRow, InputScalars], "`[B, S]`: of position and ruleset, each in `[0, 1]`.",
+        |view, column| view.encoder.extend_scalars(&view.position, column);
+
+    /// the two entries of the policy vector whose sum is the action's logit; the second is the vector's length, a constant zero, where one is enough
+    action_indices: PolicyIndices, in NOT_NEGATIVE
+        => Vec<ActionIndices>, [Actions], "`[L]`: indices into the policy vector.",
+        |view, column| {
+            let indices = &view.samples.action_indices[view.actions.clone()];
+            column.extend(indices.iter().map(|&indices| view.mapped_indices(indices)));
+        };
+
+    /// policy target: the search's improved policy; sums to 1 over each sample
+    policy: PerAction<f32>, in PROBABILITY
+        => Vec<f32>, [Actions], "`[L]`: policy targets; those of one sample sum to 1.",
+        |view, column| column.extend_from_slice(&view.samples.policy[view.actions.clone()]);
+
+    /// result of the game for the player to act: win, draw, loss
+    win_draw_loss: PerSample<[f32; 3]>, in PROBABILITY
+        => Vec<[f32; 3]>, [PerSampleRow], "`[B]`: value targets, [`ReplaySettings::value_target`], for the player to act.",
+        |view, column| {
+            let (samples, index) = (view.samples, view.index);
+            let (result, expected) = (samples.win_draw_loss[index], samples.search_win_draw_loss[index]);
+            column.push(view.settings.value_target(result, expected, samples.margin[index]));
+        };
+
+    /// what the search expected for the player to act: win, draw, loss
+    search_win_draw_loss: PerSample<[f32; 3]>, in PROBABILITY;
+
+    /// final material margin for the player to act, in [-1, 1]
+    margin: PerSample<f32>, in MARGIN
+        => Vec<f32>, [PerSampleRow], "`[B]`: final material margin for the player to act, in `[-1, 1]`.",
+        |view, column| column.push(view.samples.margin[view.index]);
+
+    /// the pieces that are still on the board when the game ends, wherever they have gone, packed as the planes are
+    survival: PackedSquares, in NOT_NEGATIVE, was "survivors"
+        => Vec<f32>, [PerSampleRow, Squares],
+        "`[B, H, W]`: 1 where a piece stands that is there when the game ends, 0 where one stands that is not, -1 on empty squares.",
+        |view, column| {
+            let begin = column.len();
+            column.resize(begin + view.encoder.shape().area(), -1.0);
+            let survivors = view.mapped_squares(view.samples.survivors(view.index));
+            for square in view.position.stones().iter() {
+                column[begin + square.index()] = f32::from(u8::from(survivors.contains(square)));
+            }
+        };
+
+    /// index of the sample whose policy is the opponent's next decision, seen from his side; -1 where there is none
+    opponent_policy: SampleIndex, in INDEX_OR_NONE, was "replies"
+        => SparsePolicy, [PerSampleRow],
+        "`[B]`: policy of the opponent's next decision, seen from the player to act here; empty where it is not known.",
+        |view, column| {
+            // Of a move with a chosen victim only the move counts.
+            let index = |indices| {
+                let [first, _] = indices_for_opponent(view.rules(), indices);
+                let [first, _] = view.mapped_indices([first, first]);
+                first
+            };
+            let next = view.samples.opponent_policy[view.index];
+            let actions = usize::try_from(next).map_or(0..0, |next| view.samples.action_range(next));
+            let indices = view.samples.action_indices[actions.clone()].iter().map(|&indices| index(indices));
+            column.push(indices.zip(view.samples.policy[actions].iter().copied()));
+        };
+
+    /// turns from the position to the end of the game
+    moves_left: PerSample<u32>, in NOT_NEGATIVE, was "turns_left"
+        => Vec<f32>, [PerSampleRow], "`[B]`: `ln(1 + turns to the end of the game)`.",
+        |view, column| column.push((view.samples.moves_left[view.index] as f32).ln_1p());
+
+    /// weight in the loss, at least 0
+    weights: PerSample<f32>, in NOT_NEGATIVE
+        => Vec<f32>, [PerSampleRow], "`[B]`: weights of the samples, at least 0.",
+        |view, column| column.push(view.samples.weights[view.index]);
+
+    /// number of the game in its generation
+    games: PerSample<u32>, in NOT_NEGATIVE;
+
+    /// turns played before the position
+    turns: PerSample<u32>, in NOT_NEGATIVE;
+}
+
+impl Samples {
+    /// Unpacks the position of sample `index`.
+    ///
+    /// # Panics
+    /// When there is no such sample.
+    #[must_use]
+    pub fn position(&self, index: usize) -> EncodedPosition {
+        let bytes = packed_plane_len(self.shape.area());
+        let begin = index * PLANES.len() * bytes;
+        let mut planes = [SquareSet::EMPTY; PLANES.len()];
+        for (plane, packed) in planes.iter_mut().zip(self.planes[begin..].chunks_exact(bytes)) {
+            *plane = unpack_plane(packed);
+        }
+        let mut scalars = [0.0; SCALARS.len()];
+        scalars.copy_from_slice(&self.scalars[index * SCALARS.len()..(index + 1) * SCALARS.len()]);
+        EncodedPosition { planes, scalars }
+    }
+
+    /// Adds sample `index` to a batch, as it is under `symmetry`, one of the
+    /// [`augmentations`](crate::policy_index::augmentations).
+    pub fn write_into(
+        &self,
+        index: usize,
+        encoder: &Encoder,
+        symmetry: Symmetry,
+        settings: &ReplaySettings,
+        batch: &mut TrainingBatch,
+    ) {
+        let mut position = self.position(index);
+        if symmetry != Symmetry::IDENTITY {
+            position = position.mapped(encoder.rules(), symmetry);
+        }
+        let actions = self.action_range(index);
+        batch.push(&SampleView { samples: self, index, actions, encoder, settings, symmetry, position });
+    }
+
+    /// Unpacks the pieces of sample `index` that are still there when the game ends.
+    fn survivors(&self, index: usize) -> SquareSet {
+        let bytes = packed_plane_len(self.shape.area());
+        unpack_plane(&self.survival[index * bytes..(index + 1) * bytes])
+    }
+}
+
+impl TrainingBatch {
+    /// Checks that the batch fits networks of this shape: lengths, offsets and weights.
+    ///
+    /// # Errors
+    /// [`BatchError`]: what does not fit.
+    pub fn validate(&self, shape: &crate::Shape) -> Result<(), BatchError> {
+        if self.shape != *shape {
+            let (batch, network) = (format!("{:?}", self.shape), format!("{shape:?}"));
+            return Err(BatchError::Shape { batch, network });
+        }
+        if self.is_empty() {
+            let found = self.action_offsets.len();
+            return Err(BatchError::Length { name: "action_offsets", found, expected: 2 });
+        }
+        self.check_lengths()?;
+        if let Some(index) = self.weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
+            return Err(BatchError::Range { name: "weights", index });
+        }
+        match self.weights.iter().sum::<f32>() > 0.0 {
+            true => Ok(()),
+            false => Err(BatchError::Range { name: "weights", index: 0 }),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Shards: the samples of one generation as an `.npz` file that numpy reads. Its arrays: docs/FORMATS.md.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use latrunculi_engine::Rules;
+use latrunculi_engine::record::ruleset_fingerprint;
+
+use crate::error::ShardError;
+use crate::features::{ENCODING_VERSION, SCALARS, Shape};
+use crate::files::write_atomically;
+use crate::npz::{ArrayReader, ArrayWriter, NpzError};
+use crate::rule_inputs;
+use crate::sample::Samples;
+use crate::schema::Columns;
+
+/// Version of the format.
+pub const SHARD_VERSION: u32 = 3;
+
+/// Where the samples of a shard come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardInfo {
+    /// Name of the ruleset.
+    pub ruleset: String,
+    /// Fingerprint of its parameters.
+    pub fingerprint: String,
+    /// The ruleset as the network sees it.
+    pub rule_inputs: Vec<f32>,
+    /// Seed of the run.
+    pub run_seed: u64,
+    /// Generation, from 0.
+    pub generation: u64,
+    /// Who plays, and how: equal texts mean the same player with the same settings.
+    pub players: String,
+}
+
+impl ShardInfo {
+    /// Describes a generation under `rules`.
+    #[must_use]
+    pub fn new(rules: &Rules, run_seed: u64, generation: u64, players: String) -> ShardInfo {
+        let ruleset = rules.ruleset();
+        ShardInfo {
+            ruleset: ruleset.id.clone(),
+            fingerprint: ruleset_fingerprint(ruleset),
+            rule_inputs: rule_inputs::of(ruleset),
+            run_seed,
+            generation,
+            players,
+        }
+    }
+}
+
+/// Writes a shard, [atomically](write_atomically); an existing file is replaced.
+///
+/// # Errors
+/// [`ShardError::Io`] when the system refuses.
+pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<(), ShardError> {
+    let written = write_atomically(path, |file| {
+        let mut writer = ArrayWriter::new(BufWriter::new(file), true);
+        write_arrays(&mut writer, info, samples)?;
+        writer.finish()?.flush()
+    });
+    written.map_err(|source| ShardError::Io { path: path.to_owned(), attempt: "writing it", source })
+}
+
+/// Returns what a shard says of the shape: files, ranks, planes, scalars of the position.
+fn stored_shape(shape: &Shape) -> [u32; 4] {
+    [shape.files, shape.ranks, shape.planes, SCALARS.len()].map(|number| number as u32)
+}
+
+fn write_arrays<W: Write + io::Seek>(
+    writer: &mut ArrayWriter<W>,
+    info: &ShardInfo,
+    samples: &Samples,
+) -> io::Result<()> {
+    writer.array("version", &[1], &[SHARD_VERSION])?;
+    writer.array("encoding", &[1], &[ENCODING_VERSION])?;
+    writer.array("ruleset", &[info.ruleset.len()], info.ruleset.as_bytes())?;
+    writer.array("ruleset_fingerprint", &[info.fingerprint.len()], info.fingerprint.as_bytes())?;
+    writer.array("shape", &[4], &stored_shape(&samples.shape))?;
+    writer.array("rule_inputs", &[info.rule_inputs.len()], &info.rule_inputs)?;
+    writer.array("run_seed", &[1], &[info.run_seed])?;
+    writer.array("generation", &[1], &[info.generation])?;
+    writer.array("players", &[info.players.len()], info.players.as_bytes())?;
+    samples.write(writer)
+}
+
+/// Reads a shard that must have been played under `rules`.
+///
+/// # Errors
+/// [`ShardError`]: what is wrong with the file, with its name.
+pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), ShardError> {
+    let in_file = |error| ShardError::reading(path, error);
+    let mut reader = open_shard(path)?;
+    let encoding: u32 = reader.number("encoding").map_err(in_file)?;
+    if encoding != ENCODING_VERSION {
+        let reason =
+            format!("its samples are of version {encoding}, this program's are of {ENCODING_VERSION}; play anew");
+        return Err(ShardError::Array { path: path.to_owned(), array: "encoding".to_owned(), reason });
+    }
+    let name = reader.text("ruleset").map_err(in_file)?;
+    let fingerprint = reader.text("ruleset_fingerprint").map_err(in_file)?;
+    let wanted = rules.ruleset();
+    if fingerprint != ruleset_fingerprint(wanted) {
+        return Err(ShardError::Ruleset { path: path.to_owned(), found: name, wanted: wanted.id.clone() });
+    }
+    let shape = Shape::of(rules);
+    let found = reader.array::<u32>("shape", &[Some(4)]).map_err(in_file)?.entries;
+    if found[..] != stored_shape(&shape) {
+        let (found, wanted) = (format!("{found:?}"), format!("{:?}", stored_shape(&shape)));
+        return Err(ShardError::Shape { path: path.to_owned(), found, wanted });
+    }
+    let rule_inputs = reader.array("rule_inputs", &[Some(rule_inputs::count() as u64)]).map_err(in_file)?.entries;
+    let info = ShardInfo {
+        ruleset: name,
+        fingerprint,
+        rule_inputs,
+        run_seed: reader.number("run_seed").map_err(in_file)?,
+        generation: reader.number("generation").map_err(in_file)?,
+        players: reader.text("players").map_err(in_file)?,
+    };
+    let samples = Samples::read(&mut reader, shape).map_err(in_file)?;
+    Ok((info, samples))
+}
+
+/// Opens a shard and checks the version of its format.
+pub(crate) fn open_shard(path: &Path) -> Result<ArrayReader, ShardError> {
+    let in_file = |error| ShardError::reading(path, error);
+    let mut reader = ArrayReader::open(path).map_err(in_file)?;
+    let version: u32 = reader.number("version").map_err(in_file)?;
+    if version != SHARD_VERSION {
+        return Err(ShardError::Version { path: path.to_owned(), found: version, known: SHARD_VERSION });
+    }
+    Ok(reader)
+}
+
+impl ShardError {
+    /// Adds the name of the file to what is wrong with it.
+    pub(crate) fn reading(path: &Path, error: NpzError) -> ShardError {
+        let path = path.to_owned();
+        match error {
+            NpzError::Io(source) => ShardError::Io { path, attempt: "reading it", source },
+            NpzError::Broken(reason) => ShardError::Broken { path, reason },
+            NpzError::Array { array, reason } => ShardError::Array { path, array, reason },
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The agents.
+//!
+//! A change to the choices of an agent that searches must raise [`latrunculi_search::SEARCH_VERSION`].
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use latrunculi_engine::{Action, GameState, Player, Rules};
+use latrunculi_search::Evaluator;
+use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings, DEPTH_MAX, EVALUATION_MAX, Limits};
+use latrunculi_search::evaluators::Rollouts;
+use latrunculi_search::latrunculi::{LatrunculiHeuristic, Weights};
+use latrunculi_search::mcts::{LeafBatch, Proofs, Search, SearchBudget, Settings};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::{Agent, AgentError, Candidate, Choice, NetworkEvaluator, SearchLimits, SearchOptions};
+
+/// Plays a uniformly random legal action.
+#[derive(Clone, Debug)]
+pub(super) struct RandomAgent {
+    rng: ChaCha8Rng,
+    actions: Vec<Action>,
+}
+
+impl Default for RandomAgent {
+    fn default() -> Self {
+        RandomAgent { rng: ChaCha8Rng::seed_from_u64(0), actions: Vec::new() }
+    }
+}
+
+impl Agent for RandomAgent {
+    fn new_game(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+    }
+
+    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+        state.legal_actions(&mut self.actions);
+        let action = self.actions[self.rng.random_range(0..self.actions.len())];
+        Ok(Choice::bare(action))
+    }
+}
+
+/// Plays the action with the largest immediate material gain.
+#[derive(Clone, Debug)]
+pub(super) struct GreedyAgent {
+    rng: ChaCha8Rng,
+    actions: Vec<Action>,
+    best: Vec<Action>,
+    after: Option<GameState>,
+}
+
+impl Default for GreedyAgent {
+    fn default() -> Self {
+        let rng = ChaCha8Rng::seed_from_u64(0);
+        GreedyAgent { rng, actions: Vec::new(), best: Vec::new(), after: None }
+    }
+}
+
+impl Agent for GreedyAgent {
+    fn new_game(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+    }
+
+    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+        let player = state.player_to_act();
+        state.legal_actions(&mut self.actions);
+        let after = self.after.get_or_insert_with(|| state.clone());
+        let mut most = i32::MIN;
+        for &action in &self.actions {
+            after.clone_from(state);
+            after.play(action);
+            let balance = material_balance(after, player);
+            if balance > most {
+                most = balance;
+                self.best.clear();
+            }
+            if balance == most {
+                self.best.push(action);
+            }
+        }
+        Ok(Choice::bare(self.best[self.rng.random_range(0..self.best.len())]))
+    }
+}
+
+/// Returns the material balance of `player` in thirds of a man; a decided game outweighs all material, and a bound
+/// stone counts one third less.
+fn material_balance(state: &GameState, player: Player) -> i32 {
+    let end = state.outcome().map_or(0, |outcome| outcome.value_for(player) as i32);
+    let position = state.position();
+    let side = |player: Player| {
+        let stones = position.stones(player);
+        let dux = i32::from(position.dux(player).is_some()) + i32::from(position.hand(player).dux);
+        let bound = (position.bound() & stones).len() as i32;
+        3 * (stones.len() as i32 + i32::from(position.hand(player).stones())) + 3 * dux - bound
+    };
+    100_000 * end + side(player) - side(player.opponent())
+}
+
+/// Alpha-beta search; deterministic.
+pub(super) struct AlphaBetaAgent {
+    search: AlphaBeta<GameState, LatrunculiHeuristic>,
+    limits: Limits,
+}
+
+impl AlphaBetaAgent {
+    pub(super) fn new(rules: &Arc<Rules>, weights: Weights, limits: Limits) -> AlphaBetaAgent {
+        // A few entries per node suffice; small tables of many games fit the cache.
+        let table_bytes = limits.nodes.saturating_mul(64).clamp(1 << 16, 16 << 20) as usize;
+        let settings = AlphaBetaSettings { table_bytes, ..AlphaBetaSettings::default() };
+        AlphaBetaAgent { search: AlphaBeta::new(settings, LatrunculiHeuristic::with_weights(rules, weights)), limits }
+    }
+}
+
+impl Agent for AlphaBetaAgent {
+    fn new_game(&mut self, _seed: u64) {}
+
+    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+        self.choose_with(state, &mut SearchOptions::reporting(&mut |_| {}))
+    }
+
+    fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
+        let limits = match options.limits {
+            SearchLimits { nodes: None, depth: None, .. } => self.limits,
+            SearchLimits { nodes, depth, .. } => {
+                Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) }
+            }
+        };
+        self.search.stop_by(options.stop.clone());
+        let report = &mut *options.report;
+        let best = self.search.search_but(&[], state, limits, &mut |result| report(&choice_of_score(result)));
+        let mut choice = choice_of_score(&best);
+        if options.lines > 1 {
+            choice.candidates.push(candidate_of_score(best));
+            let mut legal = Vec::new();
+            state.legal_actions(&mut legal);
+            let mut weighed = vec![choice.action];
+            while weighed.len() < options.lines.min(legal.len()) && !options.stop.is_raised() {
+                let next = self.search.search_but(&weighed, state, limits, &mut |_| {});
+                choice.effort += next.nodes;
+                weighed.push(next.action);
+                choice.candidates.push(candidate_of_score(next));
+            }
+            // A later search may have a better score; the chosen action stays that of the first.
+            choice.candidates[1..].sort_by_key(|candidate| Reverse(candidate.score));
+        }
+        Ok(choice)
+    }
+}
+
+fn choice_of_score(result: &AlphaBetaResult<Action>) -> Choice {
+    Choice {
+        value: Some(value_of_score(result.score)),
+        score: Some(result.score),
+        depth: Some(result.depth),
+        effort: result.nodes,
+        principal_variation: result.principal_variation.clone(),
+        ..Choice::bare(result.action)
+    }
+}
+
+fn candidate_of_score(result: AlphaBetaResult<Action>) -> Candidate {
+    Candidate {
+        action: result.action,
+        value: Some(value_of_score(result.score)),
+        score: Some(result.score),
+        depth: Some(result.depth),
+        visits: 0,
+        policy: 0.0,
+        variation: result.principal_variation,
+    }
+}
+
+/// Returns a score of alpha-beta, in hundredths of a man, as a value in `[-1, 1]` for the same player.
+///
+/// `tanh(score / 400)`, and ±1 for a proved win or loss. The scale is not fitted; it serves to show scores
+/// beside the values of tree searches.
+#[must_use]
+pub fn value_of_score(score: i32) -> f32 {
+    if score.abs() > EVALUATION_MAX { score.signum() as f32 } else { (score as f32 / 400.0).tanh() }
+}
+
+/// Tree search with random playouts.
+pub(super) struct RolloutAgent {
+    search: Search<GameState>,
+    rollouts: Rollouts<GameState>,
+    budget: SearchBudget,
+    rng: ChaCha8Rng,
+}
+
+/// The number of actions after which a playout counts as a draw.
+const PLAYOUT_ACTIONS_MAX: u32 = 600;
+
+impl RolloutAgent {
+    pub(super) fn new(state: &GameState, simulations: u32) -> RolloutAgent {
+        // PUCT keeps exploring, which a long search with uniform priors needs.
+        let settings = Settings { proofs: Proofs::Path, ..Settings::puct() };
+        RolloutAgent {
+            search: Search::new(settings, state),
+            rollouts: rollouts(0),
+            budget: SearchBudget { simulations, add_noise: false },
+            rng: ChaCha8Rng::seed_from_u64(0),
+        }
+    }
+}
+
+fn rollouts(seed: u64) -> Rollouts<GameState> {
+    Rollouts::new(1, PLAYOUT_ACTIONS_MAX, ChaCha8Rng::seed_from_u64(seed))
+}
+
+impl Agent for RolloutAgent {
+    fn new_game(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.rollouts = rollouts(self.rng.random());
+    }
+
+    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+        self.choose_with(state, &mut SearchOptions::reporting(&mut |_| {}))
+    }
+
+    fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
+        self.search.set_root(state);
+        self.search.start(budget_of(self.budget, options), &mut self.rng);
+        run(&mut self.search, &mut self.rollouts, options)
+    }
+}
+
+fn budget_of(own: SearchBudget, options: &SearchOptions<'_>) -> SearchBudget {
+    SearchBudget { simulations: options.limits.simulations.unwrap_or(own.simulations), ..own }
+}
+
+/// Runs a search to its end, or until it is stopped, and returns the choice.
+fn run(
+    search: &mut Search<GameState>,
+    evaluator: &mut dyn Evaluator<GameState>,
+    options: &mut SearchOptions<'_>,
+) -> Result<Choice, AgentError> {
+    let mut batch = LeafBatch::default();
+    let mut reported = 0;
+    while batch.run_round(std::slice::from_mut(search), evaluator)? {
+        if options.stop.is_raised() {
+            break;
+        }
+        if search.simulations() >= (2 * reported).max(REPORTED_SIMULATIONS) {
+            reported = search.simulations();
+            (options.report)(&choice_of(search));
+        }
+    }
+    Ok(choice_of(search))
+}
+
+/// The number of simulations before the first report of a tree search.
+const REPORTED_SIMULATIONS: u32 = 64;
+
+/// Tree search with a network, in half-steps: the caller evaluates the leaves of many searches in one batch.
+pub(crate) struct NetworkSearch {
+    search: Search<GameState>,
+    budget: SearchBudget,
+    rng: ChaCha8Rng,
+}
+
+impl NetworkSearch {
+    pub(crate) fn new(state: &GameState, simulations: u32) -> NetworkSearch {
+        NetworkSearch {
+            search: Search::new(Settings::gumbel(), state),
+            budget: SearchBudget { simulations, add_noise: false },
+            rng: ChaCha8Rng::seed_from_u64(0),
+        }
+    }
+
+    pub(crate) fn new_game(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+    }
+
+    pub(crate) fn begin(&mut self, state: &GameState) {
+        self.search.set_root(state);
+        self.search.start(self.budget, &mut self.rng);
+    }
+
+    pub(crate) fn search_mut(&mut self) -> &mut Search<GameState> {
+        &mut self.search
+    }
+
+    pub(crate) fn choice(&self) -> Choice {
+        choice_of(&self.search)
+    }
+}
+
+/// Tree search that owns its network, one game at a time.
+pub struct NetworkAgent<'e> {
+    search: NetworkSearch,
+    evaluator: NetworkEvaluator<'e>,
+}
+
+impl<'e> NetworkAgent<'e> {
+    /// Creates an agent that spends `simulations` per choice; 0 is the bare policy.
+    ///
+    /// `state` is any state under the rules to be played.
+    #[must_use]
+    pub fn new(evaluator: NetworkEvaluator<'e>, state: &GameState, simulations: u32) -> NetworkAgent<'e> {
+        NetworkAgent { search: NetworkSearch::new(state, simulations), evaluator }
+    }
+}
+
+impl Agent for NetworkAgent<'_> {
+    fn new_game(&mut self, seed: u64) {
+        self.search.new_game(seed);
+    }
+
+    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+        self.choose_with(state, &mut SearchOptions::reporting(&mut |_| {}))
+    }
+
+    fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
+        let NetworkSearch { search, budget, rng } = &mut self.search;
+        search.set_root(state);
+        search.start(budget_of(*budget, options), rng);
+        run(search, &mut *self.evaluator, options)
+    }
+}
+
+/// Returns the choice of a tree search; values are from the view of the player to act.
+fn choice_of(search: &Search<GameState>) -> Choice {
+    let result = search.result();
+    let mut candidates: Vec<(usize, Candidate)> = (0..result.actions.len())
+        .map(|index| {
+            let candidate = Candidate {
+                action: result.actions[index],
+                value: (result.visits[index] > 0).then_some(result.q[index]),
+                score: None,
+                depth: None,
+                visits: result.visits[index],
+                policy: result.policy[index],
+                variation: search.variation(index),
+            };
+            (index, candidate)
+        })
+        .collect();
+    candidates.sort_by(|(a, _), (b, _)| {
+        let rank = |index: usize| (index == result.best, result.visits[index]);
+        rank(*b).cmp(&rank(*a)).then(result.policy[*b].total_cmp(&result.policy[*a]))
+    });
+    Choice {
+        value: Some(result.value),
+        win_draw_loss: Some(result.win_draw_loss),
+        effort: u64::from(result.simulations),
+        principal_variation: result.principal_variation.clone(),
+        candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(),
+        ..Choice::bare(result.best_action())
+    }
+}

@@ -1,0 +1,322 @@
+//! Matches of two agents with paired openings and swapped seats.
+//!
+//! The schedule is a function of the configuration: opening `i` is played twice, the first agent begins game 1
+//! and the second game 2, and each game has its own seed. Games may end in any order; they are counted in
+//! the order of the schedule, so the result depends on neither the number of threads nor interruptions.
+
+pub(crate) mod game_play;
+mod games;
+pub mod ledger;
+pub mod openings;
+mod tally;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
+use latrunculi_engine::{GameRecord, Position, Rules};
+use latrunculi_search::SEARCH_VERSION;
+
+use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, mix_seeds, open_network};
+use crate::matches::game_play::{play_apart, play_in_step};
+use crate::matches::ledger::{Ledger, LedgerError, LedgerGame, Place};
+use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
+use latrunculi_stats::sprt::SprtVerdict;
+use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
+
+use games::MatchGames;
+use tally::Tally;
+pub use tally::{BySeat, MatchReport, SprtReport};
+
+/// The configuration of a match.
+#[derive(Clone, Debug)]
+pub struct MatchConfig {
+    /// The two agents; scores are from the view of the first.
+    pub agents: [AgentSpec; 2],
+    /// The most pairs of games to play.
+    pub pairs: usize,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// The number of drawn opening actions; `None` is [`default_length`].
+    pub opening_length: Option<usize>,
+    /// The policy they are drawn from; `None` draws legal actions uniformly.
+    pub opening_policy: Option<PolicyOpenings>,
+    /// A sequential test that ends the match when it is decided.
+    pub sprt: Option<Sprt>,
+    /// The confidence of all intervals.
+    pub confidence: Confidence,
+    /// The number of threads; 0 for one per processor core. Does not change the result.
+    pub threads: usize,
+    /// The number of games that share the batches of a network.
+    pub games_at_once: usize,
+    /// The file where finished games are written; an interrupted match continues from it.
+    pub ledger: Option<PathBuf>,
+    /// What else the agents' games depend on, such as the checksum of a model file; games in the ledger count
+    /// only if it is the same. Alpha-beta's weights and the version of the searches are included automatically.
+    pub identities: [String; 2],
+}
+
+impl MatchConfig {
+    /// Returns a match of `pairs` pairs with everything else at its default: seed 0, 95 % intervals, all
+    /// cores, 64 games at once, no sequential test, no ledger.
+    #[must_use]
+    pub fn new(agents: [AgentSpec; 2], pairs: usize) -> MatchConfig {
+        MatchConfig {
+            agents,
+            pairs,
+            seed: 0,
+            opening_length: None,
+            opening_policy: None,
+            sprt: None,
+            confidence: Confidence::NINETY_FIVE,
+            threads: 0,
+            games_at_once: 64,
+            ledger: None,
+            identities: [String::new(), String::new()],
+        }
+    }
+
+    /// Returns a text that identifies everything a single game of this match depends on.
+    fn series(&self, rules: &Rules, opening_length: usize) -> String {
+        let ruleset = rules.ruleset();
+        let mut series = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
+        for (agent, identity) in self.agents.iter().zip(&self.identities) {
+            series.push_str(&format!(" {agent}"));
+            let evaluation = agent.evaluation(ruleset).unwrap_or_default();
+            for one in [identity, &evaluation].into_iter().filter(|one| !one.is_empty()) {
+                series.push_str(&format!("@{one}"));
+            }
+        }
+        series.push_str(&format!(" seed={} opening={opening_length}", self.seed));
+        if let Some(policy) = &self.opening_policy {
+            series.push_str(&format!(" from {policy}"));
+        }
+        let opening_agent = self.opening_policy.as_ref().map(|policy| &policy.agent);
+        if self.agents.iter().chain(opening_agent).any(AgentSpec::searches) {
+            series.push_str(&format!(" search={SEARCH_VERSION}"));
+        }
+        series
+    }
+}
+
+/// The progress of a match.
+#[derive(Debug)]
+pub struct MatchProgress<'a> {
+    /// Finished games, including those of the ledger.
+    pub games: usize,
+    /// The largest possible number of games.
+    pub games_max: usize,
+    /// The pairs counted so far, in schedule order.
+    pub table: &'a PairTable,
+    /// The log-likelihood ratio and the bounds of the sequential test, if there is one and it has begun.
+    pub sprt: Option<SprtReport>,
+    /// The game that has just ended; `None` for games from the ledger.
+    pub record: Option<&'a GameRecord>,
+}
+
+/// Receives the progress of a match and returns whether to continue. May be called from any thread, one call at
+/// a time.
+pub type MatchObserver<'a> = dyn FnMut(&MatchProgress<'_>) -> ControlFlow<()> + Send + 'a;
+
+/// One game of a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchGame {
+    /// The index of the pair, from 0.
+    pub pair: usize,
+    /// The agent who began the game: 0 or 1, as in [`MatchConfig::agents`].
+    pub beginner: usize,
+    /// The game.
+    pub record: GameRecord,
+    /// The result for the player who began.
+    pub result: GameResult,
+    /// The material margin at the end for the player who began, [`Rules::material_margin`].
+    pub margin: f32,
+    /// The same for mirror images of the same play from the same opening with the same agents in the seats.
+    pub(crate) key: u64,
+    /// The same for mirror images of the position after the opening.
+    pub(crate) opening_key: u64,
+}
+
+/// The reasons why a match cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum MatchError {
+    /// An agent cannot be made or cannot choose.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// The ledger cannot be used.
+    #[error("ledger {0}")]
+    Ledger(#[from] LedgerError),
+    /// The threads cannot be started.
+    #[error("the threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// The sequential test cannot be made.
+    #[error("sequential test: {0}")]
+    Sprt(#[source] StatisticsError),
+}
+
+/// Plays a match, or the rest of it where the ledger holds some games already.
+///
+/// `networks` opens the networks that the agents name; two agents with the same model share it. With a
+/// network many games are played at once: its searches all wait for one batch, and the other agent's choices
+/// are made on the other threads meanwhile.
+///
+/// # Errors
+/// [`MatchError`]. What has been played by then stands in the ledger.
+pub fn play_match<'e>(
+    rules: &Arc<Rules>,
+    config: &MatchConfig,
+    networks: &mut NetworkFactory<'_, 'e>,
+    observer: &mut MatchObserver<'_>,
+) -> Result<MatchReport, MatchError> {
+    let opening_agent = config.opening_policy.as_ref().map(|policy| &policy.agent);
+    let agents = || config.agents.iter().chain(opening_agent);
+    if agents().any(|agent| agent.kind == AgentKind::Human) {
+        return Err(AgentError::Human.into());
+    }
+    let mut evaluators = Vec::new();
+    let mut models: Vec<&str> = Vec::new();
+    for model in agents().filter_map(AgentSpec::model) {
+        if !models.contains(&model) {
+            evaluators.push(open_network(model, networks)?);
+            models.push(model);
+        }
+    }
+    let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
+    let is_drawn_alike = config.opening_policy.is_none();
+    let book = is_drawn_alike.then(|| OpeningBook::draw(rules, config.seed, config.pairs, opening_length));
+    let series = config.series(rules, opening_length);
+    let schedule = Schedule { rules, config, opening_length, book, series, models };
+
+    let mut tally = Tally::new(&schedule, observer)?;
+    if let Some(path) = &config.ledger {
+        let (ledger, games) = Ledger::open(path, |series| series == schedule.series)?;
+        for LedgerGame { line, place, record } in games {
+            let game = schedule.recorded(&place, record).map_err(|fault| ledger.fault(line, fault))?;
+            if let Some(game) = game {
+                tally.add_recorded(game)?;
+            }
+        }
+        tally.ledger = Some(ledger);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
+    let games = MatchGames::new(&schedule, tally);
+    if evaluators.is_empty() {
+        play_apart(&games, &pool)?;
+    } else {
+        play_in_step(&games, config.games_at_once, &pool, &mut evaluators)?;
+    }
+    Ok(games.into_tally().into_report())
+}
+
+/// A game to be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Job {
+    pair: usize,
+    /// The agent who begins, 0 or 1.
+    beginner: usize,
+}
+
+/// The games of a match.
+struct Schedule<'a> {
+    rules: &'a Arc<Rules>,
+    config: &'a MatchConfig,
+    opening_length: usize,
+    /// The openings, if known before the games.
+    book: Option<OpeningBook>,
+    series: String,
+    models: Vec<&'a str>,
+}
+
+impl Schedule<'_> {
+    /// Returns the games in order, without those that would repeat a game.
+    fn jobs(&self) -> impl Iterator<Item = Job> {
+        (0..self.config.pairs)
+            .filter(|&pair| !self.would_repeat(pair))
+            .flat_map(|pair| [0, 1].map(|beginner| Job { pair, beginner }))
+    }
+
+    /// Returns whether a pair would repeat an earlier one: same opening, and no agent is random.
+    fn would_repeat(&self, pair: usize) -> bool {
+        let repeats = |book: &OpeningBook| book.openings[pair].repeats.is_some();
+        self.book.as_ref().is_some_and(repeats) && !self.config.agents.iter().any(AgentSpec::is_random)
+    }
+
+    /// Returns the agent of each player, player 1 first.
+    fn seats(&self, job: Job) -> [usize; 2] {
+        let beginner = self.rules.initial_position().player_to_act();
+        let mut seats = [1 - job.beginner; 2];
+        seats[beginner.index()] = job.beginner;
+        seats
+    }
+
+    /// Returns the seed of a game.
+    fn seed(&self, job: Job) -> u64 {
+        mix_seeds(&[self.config.seed, job.pair as u64, job.beginner as u64])
+    }
+
+    /// Returns the seed of an agent in a game.
+    fn agent_seed(&self, job: Job, agent: usize) -> u64 {
+        mix_seeds(&[self.seed(job), agent as u64, self.config.agents[agent].seed.unwrap_or(0)])
+    }
+
+    /// Returns the seed of the opening of both games of a pair.
+    fn opening_seed(&self, pair: usize) -> u64 {
+        mix_seeds(&[self.config.seed, pair as u64, 2])
+    }
+
+    fn place(&self, job: Job) -> Place {
+        Place { series: self.series.clone(), pair: job.pair, game: job.beginner as u8 + 1 }
+    }
+
+    /// Returns the index of an agent's network among the opened ones.
+    fn network_of(&self, agent: &AgentSpec) -> Option<usize> {
+        let model = agent.model()?;
+        self.models.iter().position(|&known| known == model)
+    }
+
+    /// Checks a game of the ledger; `None` for games that are not part of this match.
+    fn recorded(&self, place: &Place, record: GameRecord) -> Result<Option<MatchGame>, RecordFault> {
+        if !(1..=2).contains(&place.game) {
+            let (field, found, expected) = ("game", place.game.to_string(), "1 or 2".to_owned());
+            return Err(RecordFault::Contradiction { field, found, expected });
+        }
+        if place.pair >= self.config.pairs || self.would_repeat(place.pair) {
+            return Ok(None);
+        }
+        let job = Job { pair: place.pair, beginner: usize::from(place.game) - 1 };
+        self.evaluate(job, record).map(Some)
+    }
+
+    /// Replays a finished game and returns it with its result.
+    fn evaluate(&self, job: Job, record: GameRecord) -> Result<MatchGame, RecordFault> {
+        let mut played: Vec<(Position, _)> = Vec::with_capacity(record.actions.len());
+        let end = record.replay_with(self.rules, |state, action| played.push((*state.position(), action)))?;
+        let Some(outcome) = end.outcome() else {
+            let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
+            return Err(RecordFault::Contradiction { field: "the game", found, expected });
+        };
+        let keys = GameKeys::new(self.rules, record.opening, &played, end.position());
+        // If both agents are the same, the seats do not matter.
+        let seats = if self.config.agents[0] == self.config.agents[1] { 0 } else { job.beginner as u64 };
+        let beginner = self.rules.initial_position().player_to_act();
+        Ok(MatchGame {
+            pair: job.pair,
+            beginner: job.beginner,
+            result: GameResult::for_player(outcome.winner, beginner),
+            margin: self.rules.material_margin(end.position(), beginner),
+            key: mix_seeds(&[keys.play, seats]),
+            opening_key: keys.opening,
+            record,
+        })
+    }
+}
+
+/// Returns the sequential test's state as a report.
+fn sprt_report(sprt: &Sprt, table: &PairTable) -> Result<Option<SprtReport>, MatchError> {
+    if table.pairs() == 0 {
+        return Ok(None);
+    }
+    let (log_likelihood_ratio, verdict) = sprt.test(table.agent()).map_err(MatchError::Sprt)?;
+    Ok(Some(SprtReport { sprt: *sprt, log_likelihood_ratio, is_decided: verdict != SprtVerdict::Continue, verdict }))
+}

@@ -1,0 +1,409 @@
+//! Plays games: one per thread, or many in step so that their network searches share batches.
+//!
+//! A [`GameSource`] lists the games and receives them as they end. A game does not depend on the thread that
+//! plays it or on the other games in progress.
+
+use std::sync::Arc;
+
+use latrunculi_engine::{Action, GameRecord, GameState, Rules, Ruleset};
+use latrunculi_search::EvalError;
+use latrunculi_search::mcts::{LeafBatch, Search};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::agents::{Agent, AgentError, AgentKind, AgentSpec, Candidate, Choice, NetworkEvaluator, NetworkSearch};
+
+/// The index of the agent whose policy draws the opening, after the two contestants.
+const OPENING_AGENT: usize = 2;
+
+/// The agents and rules of a group of games.
+pub(crate) struct Matchup<'a> {
+    /// Identifies the matchup: agents made for it are used for all its games.
+    pub(crate) id: usize,
+    pub(crate) rules: &'a Arc<Rules>,
+    /// The ruleset whose evaluation weights alpha-beta uses.
+    pub(crate) evaluated_as: &'a Ruleset,
+    /// The two contestants.
+    pub(crate) agents: [&'a AgentSpec; 2],
+    /// The agent from whose policy openings are drawn, if any.
+    pub(crate) opening_agent: Option<&'a AgentSpec>,
+    /// For the contestants and the opening agent: the index of the network among the opened ones.
+    pub(crate) networks: [Option<usize>; 3],
+}
+
+impl Matchup<'_> {
+    fn agent(&self, index: usize) -> Option<&AgentSpec> {
+        if index == OPENING_AGENT { self.opening_agent } else { Some(self.agents[index]) }
+    }
+}
+
+/// The initial conditions of one game.
+pub(crate) struct Beginning {
+    /// The state before the opening.
+    pub(crate) state: GameState,
+    pub(crate) opening: OpeningPlan,
+    /// The contestant of each player, player 1 first.
+    pub(crate) seats: [usize; 2],
+    /// The seed of the game, as written to its record.
+    pub(crate) seed: u64,
+    /// The seed of each contestant in this game.
+    pub(crate) agent_seeds: [u64; 2],
+    /// The number of choices after the opening for which the record keeps the visit counts of tree searches.
+    pub(crate) visits_within: usize,
+}
+
+/// The opening of a game.
+pub(crate) struct OpeningPlan {
+    /// The actions known in advance.
+    pub(crate) actions: Vec<Action>,
+    /// Draws the actions after them, if any.
+    pub(crate) policy: Option<OpeningPolicy>,
+}
+
+/// Draws opening actions from the opening agent's policy to the power `1/temperature`.
+pub(crate) struct OpeningPolicy {
+    /// The length of the whole opening in actions, the known actions included.
+    length: usize,
+    temperature: f64,
+    seed: u64,
+    rng: ChaCha8Rng,
+}
+
+impl OpeningPolicy {
+    pub(crate) fn new(length: usize, temperature: f64, seed: u64) -> OpeningPolicy {
+        OpeningPolicy { length, temperature, seed, rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// Draws an action in proportion to `policy^(1/τ)`; takes the chosen action if there are no candidates.
+    fn draw(&mut self, choice: &Choice) -> Action {
+        let weight = |candidate: &Candidate| f64::from(candidate.policy).max(0.0).powf(1.0 / self.temperature);
+        let total: f64 = choice.candidates.iter().map(weight).sum();
+        let mut at = self.rng.random::<f64>() * total;
+        for candidate in &choice.candidates {
+            at -= weight(candidate);
+            if at < 0.0 {
+                return candidate.action;
+            }
+        }
+        choice.action
+    }
+}
+
+/// The games to play.
+pub(crate) trait GameSource: Sync {
+    type Job: Copy + Send + Sync;
+    type Error: From<AgentError> + Send;
+
+    /// Returns the next game to play; `None` if there is none at the moment.
+    fn next(&self) -> Option<Self::Job>;
+
+    /// Waits until there may be another game; returns false when there will be none.
+    fn wait(&self) -> bool;
+
+    /// Returns the agents and rules of a game.
+    fn matchup(&self, job: Self::Job) -> Matchup<'_>;
+
+    /// Returns the initial conditions of a game.
+    fn beginning(&self, job: Self::Job) -> Beginning;
+
+    /// Receives a finished game.
+    fn end(&self, job: Self::Job, record: GameRecord) -> Result<(), Self::Error>;
+
+    /// Returns whether all games, including those in progress, may stop.
+    fn is_over(&self) -> bool;
+
+    /// Stops all games after a failure.
+    fn abort(&self);
+}
+
+/// Plays games of agents that need no network; each thread takes the next game.
+pub(crate) fn play_apart<S: GameSource>(source: &S, pool: &ThreadPool) -> Result<(), S::Error> {
+    let work = || -> Result<(), S::Error> {
+        let mut current: Option<(usize, Vec<Box<dyn Agent + Send>>)> = None;
+        loop {
+            if source.is_over() {
+                return Ok(());
+            }
+            let Some(job) = source.next() else {
+                if source.wait() {
+                    continue;
+                }
+                return Ok(());
+            };
+            let matchup = source.matchup(job);
+            if current.as_ref().is_none_or(|(id, _)| *id != matchup.id) {
+                let agents = (0..=OPENING_AGENT).filter_map(|index| matchup.agent(index));
+                let agents = agents
+                    .map(|spec| spec.make_evaluated_as(matchup.rules, matchup.evaluated_as))
+                    .collect::<Result<_, _>>()?;
+                current = Some((matchup.id, agents));
+            }
+            let Some((_, agents)) = &mut current else { continue };
+            let mut game = GameProgress::new(source, job);
+            for (index, agent) in agents.iter_mut().enumerate() {
+                agent.new_game(game.agent_seed(index));
+            }
+            while let Some(agent) = game.agent_to_act() {
+                if source.is_over() {
+                    return Ok(());
+                }
+                let choice = agents[agent].choose(&game.state)?;
+                game.play(&choice);
+            }
+            source.end(job, game.record)?;
+        }
+    };
+    let results: Vec<Result<(), S::Error>> = pool.broadcast(|_| {
+        let result = work();
+        if result.is_err() {
+            source.abort();
+        }
+        result
+    });
+    results.into_iter().collect()
+}
+
+/// A game in progress, without its agents.
+struct GameProgress<J> {
+    job: J,
+    seats: [usize; 2],
+    agent_seeds: [u64; 2],
+    state: GameState,
+    record: GameRecord,
+    opening: Option<OpeningPolicy>,
+    visits_within: usize,
+}
+
+impl<J: Copy> GameProgress<J> {
+    fn new<S: GameSource<Job = J>>(source: &S, job: J) -> GameProgress<J> {
+        let Beginning { mut state, opening, seats, seed, agent_seeds, visits_within } = source.beginning(job);
+        let matchup = source.matchup(job);
+        let mut record = GameRecord::new(&state, seats.map(|agent| matchup.agents[agent].to_string()), seed);
+        for &action in &opening.actions {
+            record.play(&mut state, action, None, None);
+        }
+        record.opening = opening.actions.len();
+        GameProgress { job, seats, agent_seeds, state, record, opening: opening.policy, visits_within }
+    }
+
+    fn agent_seed(&self, index: usize) -> u64 {
+        match self.agent_seeds.get(index) {
+            Some(&seed) => seed,
+            None => self.opening.as_ref().map_or(0, |opening| opening.seed),
+        }
+    }
+
+    /// Returns the index of the agent to act, a contestant or the opening agent; `None` once the game is over.
+    fn agent_to_act(&mut self) -> Option<usize> {
+        if self.state.outcome().is_some() {
+            return None;
+        }
+        if let Some(opening) = &self.opening {
+            if self.record.actions.len() < opening.length || self.state.position().is_mid_turn() {
+                return Some(OPENING_AGENT);
+            }
+            self.opening = None;
+        }
+        Some(self.seats[self.state.player_to_act().index()])
+    }
+
+    fn play(&mut self, choice: &Choice) {
+        if let Some(opening) = &mut self.opening {
+            let action = opening.draw(choice);
+            self.record.play(&mut self.state, action, None, None);
+            self.record.opening = self.record.actions.len();
+            return;
+        }
+        let chosen = self.record.actions.len() - self.record.opening;
+        if chosen < self.visits_within && choice.candidates.iter().any(|tried| tried.visits > 0) {
+            let visits = choice.candidates.iter().map(|tried| (tried.action, tried.visits));
+            self.record.note_visits(&self.state, visits);
+        }
+        let effort = (choice.effort > 0).then_some(choice.effort);
+        self.record.play(&mut self.state, choice.action, choice.value, effort);
+    }
+}
+
+/// An agent in a game that is played in step.
+enum Seat {
+    /// An agent that chooses on its own.
+    Local(Box<dyn Agent + Send>),
+    /// A search that waits for the network of this index.
+    Network(Box<NetworkSearch>, usize),
+}
+
+impl Seat {
+    fn new(matchup: &Matchup<'_>, index: usize, spec: &AgentSpec, state: &GameState) -> Result<Seat, AgentError> {
+        Ok(match (&spec.kind, matchup.networks[index]) {
+            (&AgentKind::Network { simulations, .. }, Some(network)) => {
+                Seat::Network(Box::new(NetworkSearch::new(state, simulations)), network)
+            }
+            _ => Seat::Local(spec.make_evaluated_as(matchup.rules, matchup.evaluated_as)?),
+        })
+    }
+}
+
+/// A game that is played in step with others, and its agents.
+struct ActiveGame<J> {
+    /// The id of the matchup that the agents were made for.
+    matchup: usize,
+    progress: GameProgress<J>,
+    seats: Vec<Seat>,
+}
+
+impl<J: Copy + Send> ActiveGame<J> {
+    fn start<S: GameSource<Job = J>>(source: &S, job: J) -> Result<ActiveGame<J>, AgentError> {
+        let progress = GameProgress::new(source, job);
+        let matchup = source.matchup(job);
+        let seats = (0..=OPENING_AGENT)
+            .filter_map(|index| matchup.agent(index).map(|spec| Seat::new(&matchup, index, spec, &progress.state)))
+            .collect::<Result<_, _>>()?;
+        let mut game = ActiveGame { matchup: matchup.id, progress, seats };
+        game.seed_agents();
+        Ok(game)
+    }
+
+    /// Starts the next game, with the same agents if they are of its matchup, and returns the finished one.
+    fn start_next<S: GameSource<Job = J>>(&mut self, source: &S, job: J) -> Result<GameProgress<J>, AgentError> {
+        if source.matchup(job).id == self.matchup {
+            let finished = std::mem::replace(&mut self.progress, GameProgress::new(source, job));
+            self.seed_agents();
+            return Ok(finished);
+        }
+        Ok(std::mem::replace(self, ActiveGame::start(source, job)?).progress)
+    }
+
+    fn seed_agents(&mut self) {
+        for (index, seat) in self.seats.iter_mut().enumerate() {
+            let seed = self.progress.agent_seed(index);
+            match seat {
+                Seat::Local(agent) => agent.new_game(seed),
+                Seat::Network(search, _) => search.new_game(seed),
+            }
+        }
+    }
+
+    /// Plays until a network is to act or the game is over.
+    fn play_local(&mut self) -> Result<(), AgentError> {
+        while let Some(agent) = self.progress.agent_to_act() {
+            let Seat::Local(agent) = &mut self.seats[agent] else { break };
+            let choice = agent.choose(&self.progress.state)?;
+            self.progress.play(&choice);
+        }
+        Ok(())
+    }
+
+    /// Returns whether a network is to act.
+    fn is_network_to_act(&mut self) -> bool {
+        self.progress.agent_to_act().is_some_and(|agent| matches!(self.seats[agent], Seat::Network(..)))
+    }
+
+    /// Returns the search that is to act and the index of its network, if a network is to act.
+    fn search_to_act(&mut self) -> Option<(&mut NetworkSearch, usize)> {
+        let agent = self.progress.agent_to_act()?;
+        match &mut self.seats[agent] {
+            Seat::Network(search, network) => Some((search, *network)),
+            Seat::Local(_) => None,
+        }
+    }
+
+    fn begin_search(&mut self) {
+        let Some(agent) = self.progress.agent_to_act() else { return };
+        if let Seat::Network(search, _) = &mut self.seats[agent] {
+            search.begin(&self.progress.state);
+        }
+    }
+
+    fn finish_search(&mut self) {
+        if let Some((search, _)) = self.search_to_act() {
+            let choice = search.choice();
+            self.progress.play(&choice);
+        }
+    }
+}
+
+/// Plays `games_at_once` games at once.
+///
+/// In each round the games where a network is to act search together in shared batches. Meanwhile the other
+/// games play on all threads until a network is to act in them.
+pub(crate) fn play_in_step<S: GameSource>(
+    source: &S,
+    games_at_once: usize,
+    pool: &ThreadPool,
+    evaluators: &mut [NetworkEvaluator<'_>],
+) -> Result<(), S::Error> {
+    let mut active: Vec<ActiveGame<S::Job>> = Vec::new();
+    loop {
+        // Games that ended may have added new ones.
+        while active.len() < games_at_once.max(1)
+            && let Some(job) = source.next()
+        {
+            active.push(ActiveGame::start(source, job)?);
+        }
+        if active.is_empty() || source.is_over() {
+            return Ok(());
+        }
+        let (searching, local): (Vec<_>, Vec<_>) = active
+            .iter_mut()
+            .map(|game| (game.is_network_to_act(), game))
+            .partition(|(is_network_to_act, _)| *is_network_to_act);
+        let searching = searching.into_iter().map(|(_, game)| game).collect();
+        let local: Vec<&mut ActiveGame<S::Job>> = local.into_iter().map(|(_, game)| game).collect();
+        let mut played = Ok(());
+        let searched = pool.in_place_scope(|scope| {
+            // While the other games occupy the threads, waiting for them at every batch would cost time.
+            let helpers = local.is_empty().then_some(pool);
+            let played = &mut played;
+            scope.spawn(move |_| *played = local.into_par_iter().try_for_each(ActiveGame::play_local));
+            search_together(searching, helpers, evaluators)
+        });
+        played?;
+        searched.map_err(AgentError::from)?;
+        let mut index = 0;
+        while index < active.len() {
+            if active[index].progress.agent_to_act().is_some() {
+                index += 1;
+                continue;
+            }
+            let finished = match source.next() {
+                Some(job) => active[index].start_next(source, job)?,
+                None => active.remove(index).progress,
+            };
+            source.end(finished.job, finished.record)?;
+            if source.is_over() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Runs the network searches of all these games to the end in shared batches, and plays the chosen actions.
+fn search_together<J: Copy + Send>(
+    mut games: Vec<&mut ActiveGame<J>>,
+    helpers: Option<&ThreadPool>,
+    evaluators: &mut [NetworkEvaluator<'_>],
+) -> Result<(), EvalError> {
+    games.iter_mut().for_each(|game| game.begin_search());
+    let mut batch = LeafBatch::default();
+    for (network, evaluator) in evaluators.iter_mut().enumerate() {
+        let mut searches: Vec<&mut Search<GameState>> = games
+            .iter_mut()
+            .filter_map(|game| game.search_to_act().filter(|(_, own)| *own == network))
+            .map(|(search, _)| search.search_mut())
+            .collect();
+        loop {
+            if let Some(pool) = helpers {
+                // Selects in parallel; the round then finds the selected leaves.
+                pool.install(|| searches.par_iter_mut().for_each(|search| _ = search.select()));
+            }
+            if !batch.run_round(&mut searches, evaluator)? {
+                break;
+            }
+        }
+    }
+    games.iter_mut().for_each(|game| game.finish_search());
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! Openings: random first actions that make the games of deterministic agents differ.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use latrunculi_engine::record::RecordFault;
+use latrunculi_engine::ruleset::SetupMode;
+use latrunculi_engine::{Action, GameRecord, GameState, Player, Position, Rules};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::agents::{AgentSpec, mix_seeds};
+
+/// The most draws of one opening before a repeated one is accepted.
+const DRAWS_MAX: u64 = 32;
+
+/// The first actions of a game, which the agents do not choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The actions from the initial position.
+    pub actions: Vec<Action>,
+    /// The index of an earlier opening that leads to the same position or a mirror image, if any.
+    pub repeats: Option<usize>,
+}
+
+/// Openings, each drawn from its own seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningBook {
+    /// The openings, in playing order.
+    pub openings: Vec<Opening>,
+    /// The number of draws rejected as repetitions.
+    pub redrawn: u64,
+}
+
+impl OpeningBook {
+    /// Draws `count` openings of `length` random actions, or more to complete a turn.
+    ///
+    /// Opening `i` depends on the seed and the earlier openings, not on `count`. As long as new positions are
+    /// found, no two openings lead to the same position or to mirror images (any symmetry of the rules).
+    #[must_use]
+    pub fn draw(rules: &Arc<Rules>, seed: u64, count: usize, length: usize) -> OpeningBook {
+        let mut drawn = RandomOpenings::new(seed, length);
+        let beginning = GameState::new(Arc::clone(rules));
+        let openings = (0..count).map(|_| drawn.next(&beginning)).collect();
+        OpeningBook { openings, redrawn: drawn.redrawn }
+    }
+
+    /// Returns the number of openings that are not repetitions.
+    #[must_use]
+    pub fn distinct(&self) -> usize {
+        self.openings.iter().filter(|opening| opening.repeats.is_none()).count()
+    }
+}
+
+/// Returns the default number of random opening actions: at most eight placements where stones are placed,
+/// otherwise six actions.
+#[must_use]
+pub fn default_length(rules: &Rules) -> usize {
+    if rules.ruleset().setup.mode == SetupMode::Placement {
+        let position = rules.initial_position();
+        let stones: u8 = Player::BOTH.iter().map(|&player| position.hand(player).stones()).sum();
+        usize::from(stones).min(8)
+    } else {
+        6
+    }
+}
+
+/// Draws random openings, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomOpenings {
+    seed: u64,
+    length: usize,
+    first_with: HashMap<u64, usize>,
+    drawn: usize,
+    /// The number of draws rejected as repetitions.
+    pub(crate) redrawn: u64,
+}
+
+impl RandomOpenings {
+    pub(crate) fn new(seed: u64, length: usize) -> RandomOpenings {
+        RandomOpenings { seed, length, first_with: HashMap::new(), drawn: 0, redrawn: 0 }
+    }
+
+    /// Draws the next opening of a game that starts at `beginning`.
+    pub(crate) fn next(&mut self, beginning: &GameState) -> Opening {
+        let rules = beginning.rules();
+        let index = self.drawn;
+        self.drawn += 1;
+        let mut repeated: Option<Opening> = None;
+        for draw in 0..DRAWS_MAX {
+            let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[self.seed, index as u64, draw]));
+            let Some((state, actions)) = random_opening(beginning, self.length, &mut rng) else { continue };
+            match self.first_with.entry(canonical_key(rules, state.position(), &[])) {
+                Entry::Vacant(new) => {
+                    new.insert(index);
+                    return Opening { actions, repeats: None };
+                }
+                Entry::Occupied(earlier) => {
+                    self.redrawn += 1;
+                    repeated = Some(Opening { actions, repeats: Some(*earlier.get()) });
+                }
+            }
+            if self.length == 0 {
+                break;
+            }
+        }
+        // If every draw ended the game, there is no opening.
+        repeated.unwrap_or_else(|| {
+            let key = canonical_key(rules, beginning.position(), &[]);
+            let earlier = *self.first_with.entry(key).or_insert(index);
+            Opening { actions: Vec::new(), repeats: (earlier != index).then_some(earlier) }
+        })
+    }
+}
+
+fn random_opening(beginning: &GameState, length: usize, rng: &mut ChaCha8Rng) -> Option<(GameState, Vec<Action>)> {
+    let mut state = beginning.clone();
+    // The length comes from the user: do not reserve memory for it.
+    let mut actions = Vec::new();
+    let mut legal = Vec::new();
+    while actions.len() < length || state.position().is_mid_turn() {
+        if state.outcome().is_some() {
+            return None;
+        }
+        state.legal_actions(&mut legal);
+        let action = legal[rng.random_range(0..legal.len())];
+        state.play(action);
+        actions.push(action);
+    }
+    state.outcome().is_none().then_some((state, actions))
+}
+
+/// Openings drawn from an agent's policy: visit fractions, or a network's improved policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyOpenings {
+    /// The agent; one without candidates (alpha-beta) plays its own choice.
+    pub agent: AgentSpec,
+    /// The temperature τ, above 0: actions are drawn from the policy to the power `1/τ`.
+    pub temperature: f64,
+    /// What the policy depends on besides the agent's text, such as the checksum of a model file.
+    pub identity: String,
+}
+
+impl fmt::Display for PolicyOpenings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.identity.is_empty() { "" } else { "@" };
+        write!(f, "{}{at}{} temperature={}", self.agent, self.identity, self.temperature)
+    }
+}
+
+/// Hashes that identify the games of one pair of agents; mirror images have the same hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GameKeys {
+    /// The hash of the position after the opening.
+    pub(crate) opening: u64,
+    /// The hash of that position and all later actions.
+    pub(crate) play: u64,
+}
+
+impl GameKeys {
+    /// Makes the hashes of a game with `opening` opening actions; `played` holds each action with the position
+    /// before it, `end` is the position after the last one.
+    pub(crate) fn new(rules: &Rules, opening: usize, played: &[(Position, Action)], end: &Position) -> GameKeys {
+        let opened = opening.min(played.len());
+        let after_opening = played.get(opened).map_or(*end, |(position, _)| *position);
+        GameKeys {
+            opening: canonical_key(rules, &after_opening, &[]),
+            play: canonical_key(rules, &after_opening, &played[opened..]),
+        }
+    }
+}
+
+/// Replays a game and returns a hash of its play after the opening. Mirror images share it: games of the same agents
+/// in the same seats with the same hash are repetitions.
+///
+/// # Errors
+/// As [`GameRecord::replay`].
+pub fn play_key(rules: &Arc<Rules>, record: &GameRecord) -> Result<u64, RecordFault> {
+    let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
+    let end = record.replay_with(rules, |state, action| played.push((*state.position(), action)))?;
+    Ok(GameKeys::new(rules, record.opening, &played, end.position()).play)
+}
+
+/// Returns a hash of a position and the actions played from there, the same for all mirror images.
+///
+/// `continuation` holds each action with the position before it; the first is `position`.
+pub(crate) fn canonical_key(rules: &Rules, position: &Position, continuation: &[(Position, Action)]) -> u64 {
+    rules
+        .symmetries()
+        .into_iter()
+        .map(|symmetry| {
+            let mut hasher = DefaultHasher::new();
+            rules.map_position(symmetry, position).key().hash(&mut hasher);
+            for (before, action) in continuation {
+                rules.map_action(before, symmetry, *action).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
+        .min()
+        .unwrap_or_default()
+}

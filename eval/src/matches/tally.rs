@@ -1,0 +1,403 @@
+//! Counts games in the order of the schedule and makes the report of a match.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+
+use latrunculi_engine::EndReason;
+use serde::Serialize;
+
+use super::{Job, MatchError, MatchGame, MatchObserver, MatchProgress, Schedule, sprt_report};
+use crate::matches::ledger::Ledger;
+use latrunculi_stats::score::EloEstimate;
+use latrunculi_stats::sprt::SprtVerdict;
+use latrunculi_stats::{Confidence, Estimate, Interval, PairTable, Sprt, StatisticsError, WinDrawLoss};
+
+/// What a match came to. Scores and ratings are those of the first agent unless said otherwise.
+#[derive(Clone, Debug, Serialize)]
+pub struct MatchReport {
+    /// The ruleset's id.
+    pub ruleset: String,
+    /// The agents' texts.
+    pub agents: [String; 2],
+    /// The seed of the match.
+    pub seed: u64,
+    /// Random actions at the beginning of each game.
+    pub opening_length: usize,
+    /// Games played, including repetitions that do not count. Once a sequential test has decided the match, games of later
+    /// pairs that were under way are not: how many those are depends on the threads.
+    pub games_played: u64,
+    /// Games among them that were not played before, mirror images included.
+    pub games_distinct: u64,
+    /// Games that count: two for each pair of `table`.
+    pub games: u64,
+    /// Openings of the counted pairs that differ, mirror images counting as the same.
+    pub openings_distinct: u64,
+    /// Openings drawn anew because they, or mirror images of them, had been there.
+    pub openings_redrawn: u64,
+    /// Pairs taken out of the count because a game of theirs repeats an earlier one, mirrored or not; those
+    /// that were not even played because they could only repeat are among them.
+    pub pairs_repeated: u64,
+    /// Whole pairs: rows the result of game 1, columns that of game 2, each for the player who **began**, in the
+    /// order win, draw, loss. The first agent begins game 1, the second game 2.
+    pub table: PairTable,
+    /// Wins, draws and losses of the first agent.
+    pub total: WinDrawLoss,
+    /// The same by seat.
+    pub by_seat: BySeat,
+    /// Wins, draws and losses of whoever began.
+    pub beginner: WinDrawLoss,
+    /// Pairs by the first agent's points: 0, ½, 1, 1½, 2.
+    pub pentanomial: [u64; 5],
+    /// Mean score of the first agent, in `[0, 1]`.
+    pub score: Option<f64>,
+    /// The interval of the expected score: `s ± z·SE` over pairs; where that leaves `(0, 1)` or all pairs are
+    /// alike, the credible interval of as many independent games as there are pairs.
+    pub interval: Option<Interval>,
+    /// The confidence of all intervals.
+    pub confidence: f64,
+    /// Why there is no interval.
+    pub interval_refused: Option<String>,
+    /// Mean material margin of the first agent at the end of the counted games, in shares of all men, its standard error over
+    /// pairs: tells agents apart where nearly all games are drawn. `None` below two pairs.
+    pub margin: Option<Estimate>,
+    /// Elo difference, with the asymmetric bounds that belong to `interval`.
+    pub elo: Option<EloEstimate>,
+    /// Normalised Elo with its standard error.
+    pub normalized_elo: Option<Estimate>,
+    /// Likelihood of superiority, in `[0, 1]`.
+    pub likelihood_of_superiority: Option<f64>,
+    /// The sequential test. Once it is decided the score above is biased: the verdict is the result.
+    pub sprt: Option<SprtReport>,
+    /// How the counted games ended.
+    pub ends: BTreeMap<&'static str, u64>,
+    /// Counted games that ended at the program's ply cap; they count as draws.
+    pub truncated: u64,
+    /// Actions per counted game, those of the opening included.
+    pub actions_mean: f64,
+    /// Nodes or simulations per choice, by agent; `None` for agents that spend nothing.
+    pub effort_mean: [Option<f64>; 2],
+    /// Whether the match was stopped before its end.
+    pub is_interrupted: bool,
+    /// The counted games, in the order of the schedule.
+    #[serde(skip)]
+    pub records: Vec<MatchGame>,
+}
+
+/// The first agent's results by seat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BySeat {
+    /// Where it began the game.
+    pub beginning: WinDrawLoss,
+    /// Where the second agent began the game.
+    pub replying: WinDrawLoss,
+}
+
+/// Where a sequential test stands.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SprtReport {
+    /// The test.
+    pub sprt: Sprt,
+    /// The log-likelihood ratio, positive for H1.
+    pub log_likelihood_ratio: f64,
+    /// Whether a bound is reached.
+    pub is_decided: bool,
+    /// Which one.
+    pub verdict: SprtVerdict,
+}
+
+/// Takes games as they end, writes them to the ledger, and counts pairs in the order of the schedule.
+pub(super) struct Tally<'a, 'o> {
+    schedule: &'a Schedule<'a>,
+    observer: &'a mut MatchObserver<'o>,
+    pub(super) ledger: Option<Ledger>,
+    waiting: BTreeMap<Job, MatchGame>,
+    next_pair: usize,
+    keys: HashSet<u64>,
+    games_played: u64,
+    /// Games played of the pairs whose turn to be counted has come.
+    games_in_turn: u64,
+    games_max: usize,
+    table: PairTable,
+    pairs_repeated: u64,
+    counted: Vec<MatchGame>,
+    sprt: Option<SprtReport>,
+    is_interrupted: bool,
+}
+
+impl<'a, 'o> Tally<'a, 'o> {
+    pub(super) fn new(
+        schedule: &'a Schedule<'a>,
+        observer: &'a mut MatchObserver<'o>,
+    ) -> Result<Tally<'a, 'o>, MatchError> {
+        if let Some(sprt) = &schedule.config.sprt {
+            // Impossible hypotheses are refused before anything is played.
+            sprt.validate().map_err(MatchError::Sprt)?;
+        }
+        let mut tally = Tally {
+            schedule,
+            observer,
+            ledger: None,
+            waiting: BTreeMap::new(),
+            next_pair: 0,
+            keys: HashSet::new(),
+            games_played: 0,
+            games_in_turn: 0,
+            games_max: schedule.jobs().count(),
+            table: PairTable::default(),
+            pairs_repeated: 0,
+            counted: Vec::new(),
+            sprt: None,
+            is_interrupted: false,
+        };
+        tally.count()?;
+        Ok(tally)
+    }
+
+    /// Returns whether a game has ended already.
+    pub(super) fn has(&self, job: Job) -> bool {
+        job.pair < self.next_pair || self.waiting.contains_key(&job)
+    }
+
+    /// Returns whether nothing more needs to be played.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_interrupted || self.next_pair >= self.schedule.config.pairs || self.is_decided()
+    }
+
+    fn is_decided(&self) -> bool {
+        self.sprt.is_some_and(|sprt| sprt.is_decided)
+    }
+
+    /// Takes a game from the ledger.
+    pub(super) fn add_recorded(&mut self, game: MatchGame) -> Result<(), MatchError> {
+        let job = Job { pair: game.pair, beginner: game.beginner };
+        if !self.has(job) && !self.is_over() {
+            self.games_played += 1;
+            self.waiting.insert(job, game);
+            self.count()?;
+            self.tell(None);
+        }
+        Ok(())
+    }
+
+    /// Takes a game that has just ended; answers whether to go on.
+    pub(super) fn add(&mut self, game: MatchGame) -> Result<ControlFlow<()>, MatchError> {
+        let job = Job { pair: game.pair, beginner: game.beginner };
+        if let Some(ledger) = &mut self.ledger {
+            ledger.append(&self.schedule.place(job), &game.record)?;
+        }
+        if !self.is_over() {
+            self.games_played += 1;
+            let record = game.record.clone();
+            self.waiting.insert(job, game);
+            self.count()?;
+            self.tell(Some(&record));
+        }
+        Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn tell(&mut self, record: Option<&latrunculi_engine::GameRecord>) {
+        let progress = MatchProgress {
+            games: self.games_played as usize,
+            games_max: self.games_max,
+            table: &self.table,
+            sprt: self.sprt,
+            record,
+        };
+        self.is_interrupted |= (self.observer)(&progress).is_break() && !self.is_over();
+    }
+
+    /// Counts all pairs that are whole and whose turn it is.
+    fn count(&mut self) -> Result<(), MatchError> {
+        while self.next_pair < self.schedule.config.pairs && !self.is_decided() {
+            let pair = self.next_pair;
+            if self.schedule.would_repeat(pair) {
+                self.pairs_repeated += 1;
+                self.next_pair += 1;
+                continue;
+            }
+            let jobs = [0, 1].map(|beginner| Job { pair, beginner });
+            if !jobs.iter().all(|job| self.waiting.contains_key(job)) {
+                break;
+            }
+            self.next_pair += 1;
+            self.games_in_turn += 2;
+            let games: Vec<MatchGame> = jobs.iter().filter_map(|job| self.waiting.remove(job)).collect();
+            let are_new: Vec<bool> = games.iter().map(|game| self.keys.insert(game.key)).collect();
+            if are_new.contains(&false) {
+                self.pairs_repeated += 1;
+                continue;
+            }
+            self.table.record(games[0].result, games[1].result);
+            self.counted.extend(games);
+            if let Some(sprt) = &self.schedule.config.sprt {
+                self.sprt = sprt_report(sprt, &self.table)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what the counted games say.
+    pub(super) fn into_report(self) -> MatchReport {
+        let config = self.schedule.config;
+        let table = self.table;
+        let total = table.agent_games();
+        let mut by_seat = BySeat::default();
+        let mut ends: BTreeMap<&'static str, u64> = BTreeMap::new();
+        let (mut actions, mut efforts, mut choices) = (0, [0u64; 2], [0u64; 2]);
+        for game in &self.counted {
+            match game.beginner {
+                0 => by_seat.beginning.record(game.result),
+                _ => by_seat.replying.record(game.result.reversed()),
+            }
+            if let Some(reason) = game.record.end_reason() {
+                *ends.entry(reason.as_str()).or_default() += 1;
+            }
+            actions += game.record.actions.len();
+            self.add_efforts(game, &mut efforts, &mut choices);
+        }
+        let openings: HashSet<u64> = self.counted.iter().map(|game| game.opening_key).collect();
+        let estimates = Estimates::of(&table, self.pairs_repeated, config.confidence);
+        let mean = |sum: f64, count: u64| if count > 0 { sum / count as f64 } else { 0.0 };
+        MatchReport {
+            ruleset: self.schedule.rules.ruleset().id.clone(),
+            agents: [config.agents[0].to_string(), config.agents[1].to_string()],
+            seed: config.seed,
+            opening_length: self.schedule.opening_length,
+            games_played: if self.is_decided() { self.games_in_turn } else { self.games_played },
+            games_distinct: self.keys.len() as u64 + if self.is_decided() { 0 } else { self.unpaired_distinct() },
+            games: 2 * table.pairs(),
+            openings_distinct: openings.len() as u64,
+            openings_redrawn: self.schedule.book.as_ref().map_or(0, |book| book.redrawn),
+            pairs_repeated: self.pairs_repeated,
+            table,
+            total,
+            by_seat,
+            beginner: table.first_player_games(),
+            pentanomial: table.agent().counts,
+            score: total.mean(),
+            interval: estimates.interval,
+            confidence: config.confidence.level(),
+            interval_refused: estimates.refused,
+            margin: margin(&self.counted),
+            elo: estimates.elo,
+            normalized_elo: estimates.normalized_elo,
+            likelihood_of_superiority: estimates.likelihood_of_superiority,
+            sprt: self.sprt,
+            truncated: ends.get(EndReason::MaxPlies.as_str()).copied().unwrap_or(0),
+            ends,
+            actions_mean: mean(actions as f64, self.counted.len() as u64),
+            effort_mean: [0, 1].map(|agent| (efforts[agent] > 0).then(|| mean(efforts[agent] as f64, choices[agent]))),
+            is_interrupted: self.is_interrupted,
+            records: self.counted,
+        }
+    }
+
+    /// Counts the distinct games that wait for others to be counted.
+    fn unpaired_distinct(&self) -> u64 {
+        let waiting: HashSet<u64> = self.waiting.values().map(|game| game.key).collect();
+        waiting.difference(&self.keys).count() as u64
+    }
+
+    fn add_efforts(&self, game: &MatchGame, efforts: &mut [u64; 2], choices: &mut [u64; 2]) {
+        let job = Job { pair: game.pair, beginner: game.beginner };
+        let seats = self.schedule.seats(job);
+        if game.record.efforts.is_empty() {
+            return;
+        }
+        // Who acted follows from playing it over; the game has been checked before.
+        let mut index = 0;
+        let replayed = game.record.replay_with(self.schedule.rules, |state, _| {
+            let agent = seats[state.player_to_act().index()];
+            if let Some(effort) = game.record.efforts[index] {
+                efforts[agent] += effort;
+                choices[agent] += 1;
+            }
+            index += 1;
+        });
+        debug_assert!(replayed.is_ok(), "a counted game replays");
+    }
+}
+
+/// Returns the mean margin of the first agent in games that are counted pair by pair.
+fn margin(counted: &[MatchGame]) -> Option<Estimate> {
+    let of_first = |game: &MatchGame| f64::from(if game.beginner == 0 { game.margin } else { -game.margin });
+    let pairs: Vec<f64> = counted.chunks_exact(2).map(|pair| (of_first(&pair[0]) + of_first(&pair[1])) / 2.0).collect();
+    Estimate::of_mean(&pairs)
+}
+
+/// What a table of pairs says about the first agent's strength.
+#[derive(Default)]
+struct Estimates {
+    interval: Option<Interval>,
+    refused: Option<String>,
+    elo: Option<EloEstimate>,
+    normalized_elo: Option<Estimate>,
+    likelihood_of_superiority: Option<f64>,
+}
+
+impl Estimates {
+    fn of(table: &PairTable, pairs_repeated: u64, confidence: Confidence) -> Estimates {
+        let refuse = |reason: String| Estimates { refused: Some(reason), ..Estimates::default() };
+        let pairs = table.pairs();
+        if pairs == 0 && pairs_repeated > 0 {
+            return refuse("every pair of games repeats itself: both agents play the same, whoever begins".to_owned());
+        }
+        if pairs < 2 {
+            let repeating = if pairs_repeated > 0 { "the match would repeat one game" } else { "too few games" };
+            return refuse(format!("{repeating}: {pairs} pair of games says nothing about the spread"));
+        }
+        match Self::by_pairs(table, confidence) {
+            Ok(estimates) => estimates,
+            Err(_) => Self::by_prior(table, confidence),
+        }
+    }
+
+    fn by_pairs(table: &PairTable, confidence: Confidence) -> Result<Estimates, StatisticsError> {
+        let score = table.agent().score()?;
+        let mut estimates = Estimates {
+            interval: Some(score.interval(confidence)?),
+            refused: None,
+            elo: Some(score.elo(confidence)),
+            normalized_elo: Some(score.normalized_elo()?),
+            likelihood_of_superiority: Some(score.likelihood_of_superiority()?),
+        };
+        let is_inside = estimates.interval.is_some_and(|interval| interval.lower > 0.0 && interval.upper < 1.0);
+        if !is_inside {
+            let by_prior = Self::by_prior(table, confidence);
+            (estimates.interval, estimates.elo) = (by_prior.interval, by_prior.elo);
+        }
+        Ok(estimates)
+    }
+
+    /// Where pairs are alike, or near the end of the scale: as if each pair were one game, half of each kind of
+    /// result that its two games had.
+    fn by_prior(table: &PairTable, confidence: Confidence) -> Estimates {
+        let games = table.agent_games();
+        let credible = games.credible_interval_of_share(0.5, confidence);
+        // An interval that leaves out what was seen would be absurd, though equal tails can give one.
+        let mean = games.mean().unwrap_or(0.5);
+        let interval = Interval { lower: credible.lower.min(mean), upper: credible.upper.max(mean) };
+        let elo = games.mean().map(|mean| EloEstimate::of_score(mean, Some(interval)));
+        Estimates { interval: Some(interval), elo, ..Estimates::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latrunculi_stats::GameResult;
+
+    #[test]
+    fn two_pairs_count_for_two_games() {
+        let mut table = PairTable::default();
+        table.record(GameResult::Win, GameResult::Loss);
+        table.record(GameResult::Win, GameResult::Win);
+        assert_eq!(table.agent_games(), WinDrawLoss::new(3, 0, 1));
+        // The spread of the pairs leads beyond a score of 1: their number alone says how sure it is.
+        let found = Estimates::of(&table, 0, Confidence::NINETY_FIVE).interval.expect("an interval");
+        let expected = WinDrawLoss::new(3, 0, 1).credible_interval_of_share(0.5, Confidence::NINETY_FIVE);
+        assert_eq!(found, expected);
+        let of_three = WinDrawLoss::new(2, 0, 1).credible_interval(Confidence::NINETY_FIVE);
+        assert!(found.half_width() > of_three.half_width(), "{found:?} {of_three:?}");
+    }
+}

@@ -1,0 +1,271 @@
+//! The precision of the trunk, in play and in training, and whether 16 bits are exact enough for a network.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use latrunculi_engine::{Action, GameState, Rules};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use tch::Kind;
+
+use crate::device::{self, Device};
+use crate::error::InferenceError;
+use crate::inference::{Answers, InferenceNetwork};
+use crate::network::Network;
+use latrunculi_data::{EncodedBatch, EncodedPositions};
+
+/// The precision of the trunk, in play and in training. Weights in files, heads and optimiser are always 32 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 16 bits where the processor multiplies them itself, and on a GPU; else 32.
+    #[default]
+    Auto,
+    /// 32 bits.
+    F32,
+    /// 16 bits (bfloat16).
+    Bf16,
+}
+
+impl Precision {
+    /// Returns the precision on `device`: this one, or for [`Precision::Auto`] the one that the hardware suggests.
+    #[must_use]
+    pub fn on(self, device: Device) -> Precision {
+        match self {
+            Precision::Auto if device.is_gpu() || device::cpu_has_bf16() => Precision::Bf16,
+            Precision::Auto => Precision::F32,
+            chosen => chosen,
+        }
+    }
+
+    /// Returns the kind of the trunk's tensors on `device`.
+    pub(crate) fn kind(self, device: Device) -> Kind {
+        match self.on(device) {
+            Precision::Bf16 => Kind::BFloat16,
+            Precision::F32 | Precision::Auto => Kind::Float,
+        }
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Precision::Auto => "auto",
+            Precision::F32 => "f32",
+            Precision::Bf16 => "bf16",
+        })
+    }
+}
+
+impl FromStr for Precision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Precision::Auto),
+            "f32" => Ok(Precision::F32),
+            "bf16" => Ok(Precision::Bf16),
+            _ => Err(format!("unknown precision '{text}' (known: auto, f32, bf16)")),
+        }
+    }
+}
+
+/// How far the answers in 16 bits differ from those in 32 bits, mean over positions; infinite where an answer is not
+/// finite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PrecisionDifference {
+    /// Total variation distance of the policies over the legal actions, in `[0, 1]`.
+    pub policy: f64,
+    /// Absolute difference of the expected results (win minus loss), in `[0, 2]`.
+    pub value: f64,
+}
+
+/// Largest mean difference, of the policy and of the value, with which 16 bits are used.
+const DIFFERENCE_MAX: f64 = 0.03;
+/// Games, decisions of each, and every how many decisions a position is taken for the comparison.
+const GAMES: usize = 16;
+const DECISIONS: usize = 48;
+const STRIDE: usize = 4;
+/// Seed of their actions.
+const SEED: u64 = 1;
+
+impl PrecisionDifference {
+    /// Tells whether 16 bits are exact enough.
+    #[must_use]
+    pub fn is_small(&self) -> bool {
+        self.policy <= DIFFERENCE_MAX && self.value <= DIFFERENCE_MAX
+    }
+
+    /// Compares the answers to one batch, whose action offsets are `offsets`.
+    fn between(exact: &Answers, short: &Answers, offsets: &[u32]) -> PrecisionDifference {
+        let (mut policy, mut value) = (0.0, 0.0);
+        for (position, pair) in offsets.windows(2).enumerate() {
+            let actions = pair[0] as usize..pair[1] as usize;
+            let [left, right] = [exact, short].map(|answers| probabilities(&answers.logits[actions.clone()]));
+            policy += left.iter().zip(&right).map(|(left, right)| (left - right).abs()).sum::<f64>() / 2.0;
+            let [left, right] = [exact, short].map(|answers| {
+                let [win, _, loss] = answers.win_draw_loss[position].map(f64::from);
+                win - loss
+            });
+            value += (left - right).abs();
+        }
+        let mean = |sum: f64| {
+            let mean = sum / (offsets.len() - 1) as f64;
+            if mean.is_finite() { mean } else { f64::INFINITY }
+        };
+        PrecisionDifference { policy: mean(policy), value: mean(value) }
+    }
+}
+
+impl fmt::Display for PrecisionDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy {:.4}, value {:.4}, allowed {DIFFERENCE_MAX}", self.policy, self.value)
+    }
+}
+
+/// A precision and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrecisionChoice {
+    /// The precision; never [`Precision::Auto`].
+    pub precision: Precision,
+    /// The comparison, where [`Precision::Auto`] could have chosen 16 bits.
+    pub difference: Option<PrecisionDifference>,
+}
+
+/// Chooses the precision in which `network` plays on `device`.
+///
+/// [`Precision::Auto`] chooses 16 bits where the hardware has them and the answers agree with those in 32 bits on
+/// positions of games that the network plays by its own policy under `rules`. Nothing is timed, so the same network on
+/// the same hardware gets the same precision.
+///
+/// # Errors
+/// As [`InferenceNetwork::new`] and [`InferenceNetwork::answer`] in 32 bits.
+pub fn choose_precision(
+    network: &Network,
+    device: Device,
+    wanted: Precision,
+    rules: &Arc<Rules>,
+) -> Result<PrecisionChoice, InferenceError> {
+    let suggested = wanted.on(device);
+    if wanted != Precision::Auto || suggested == Precision::F32 {
+        return Ok(PrecisionChoice { precision: suggested, difference: None });
+    }
+    let difference = bf16_difference(network, device, rules)?;
+    let precision = if difference.is_small() { Precision::Bf16 } else { Precision::F32 };
+    Ok(PrecisionChoice { precision, difference: Some(difference) })
+}
+
+/// Compares the answers in 16 bits with those in 32 bits.
+fn bf16_difference(
+    network: &Network,
+    device: Device,
+    rules: &Arc<Rules>,
+) -> Result<PrecisionDifference, InferenceError> {
+    let mut exact = InferenceNetwork::new(network, device, Precision::F32)?;
+    let mut short = InferenceNetwork::new(network, device, Precision::Bf16)?;
+    let positions = positions(&mut exact, rules)?;
+    let batch = positions.as_batch();
+    let mut answers = [Answers::default(), Answers::default()];
+    exact.answer(&batch, &mut answers[0])?;
+    match short.answer(&batch, &mut answers[1]) {
+        Ok(()) => Ok(PrecisionDifference::between(&answers[0], &answers[1], batch.action_offsets)),
+        Err(InferenceError::NotFinite) => Ok(PrecisionDifference { policy: f64::INFINITY, value: f64::INFINITY }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns positions of games whose actions are drawn from the policy of `network`; the same each time.
+fn positions(network: &mut InferenceNetwork, rules: &Arc<Rules>) -> Result<EncodedPositions, InferenceError> {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let mut games: Vec<GameState> = (0..GAMES).map(|_| GameState::new(Arc::clone(rules))).collect();
+    let (mut taken, mut current) = (EncodedPositions::default(), EncodedPositions::default());
+    let mut answers = Answers::default();
+    let mut legal: Vec<Vec<Action>> = vec![Vec::new(); GAMES];
+    for decision in 0..DECISIONS {
+        current.clear();
+        for (game, actions) in games.iter_mut().zip(&mut legal) {
+            if game.outcome().is_some() {
+                *game = GameState::new(Arc::clone(rules));
+            }
+            game.legal_actions(actions);
+            current.push(game, actions);
+            if decision % STRIDE == STRIDE - 1 {
+                taken.push(game, actions);
+            }
+        }
+        let batch: EncodedBatch<'_> = current.as_batch();
+        network.answer(&batch, &mut answers)?;
+        for ((game, actions), pair) in games.iter_mut().zip(&legal).zip(batch.action_offsets.windows(2)) {
+            let probabilities = probabilities(&answers.logits[pair[0] as usize..pair[1] as usize]);
+            let mut rest = rng.random::<f64>();
+            let drawn = probabilities.iter().position(|probability| {
+                rest -= probability;
+                rest < 0.0
+            });
+            game.play(actions[drawn.unwrap_or(actions.len() - 1)]);
+        }
+    }
+    Ok(taken)
+}
+
+/// Returns the softmax of `logits`.
+fn probabilities(logits: &[f32]) -> Vec<f64> {
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let weights: Vec<f64> = logits.iter().map(|logit| f64::from(logit - largest).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.into_iter().map(|weight| weight / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_engine::encoding::Shape;
+    use latrunculi_engine::presets;
+
+    use super::*;
+    use crate::NetworkConfig;
+
+    /// Rules, and a network for them whose gains are drawn at random, as after training, times `factor`.
+    fn network(factor: f64) -> (Arc<Rules>, Network) {
+        let rules = Arc::new(Rules::new(&presets::ruleset("bell").unwrap()).unwrap());
+        let network = Network::new(&NetworkConfig::default(), &Shape::of(&rules), 5, Device::CPU).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        for (name, mut tensor) in network.named() {
+            if name.ends_with(".gain") {
+                let gains: Vec<f32> = (0..tensor.numel()).map(|_| rng.random_range(0.5..1.5) * factor as f32).collect();
+                tensor.copy_(&tch::Tensor::from_slice(&gains).view(tensor.size().as_slice()));
+            }
+        }
+        (rules, network)
+    }
+
+    #[test]
+    fn sixteen_bits_agree_for_ordinary_weights_and_not_for_extreme_ones() {
+        let (rules, ordinary) = network(1.0);
+        let difference = bf16_difference(&ordinary, Device::CPU, &rules).unwrap();
+        assert!(difference.policy > 1e-6 && difference.is_small(), "{difference}");
+        let (rules, extreme) = network(6.0);
+        let difference = bf16_difference(&extreme, Device::CPU, &rules).unwrap();
+        assert!(!difference.is_small(), "{difference}");
+        let choice = choose_precision(&extreme, Device::CPU, Precision::Auto, &rules).unwrap();
+        assert_eq!(choice.precision, Precision::F32);
+        let named = choose_precision(&extreme, Device::CPU, Precision::Bf16, &rules).unwrap();
+        assert_eq!(named, PrecisionChoice { precision: Precision::Bf16, difference: None });
+    }
+
+    #[test]
+    fn wrong_answers_differ_and_equal_ones_do_not() {
+        let answers = |logits: [f32; 3], win: f32| Answers {
+            logits: logits.to_vec(),
+            win_draw_loss: vec![[win, 0.0, 1.0 - win]; 2],
+            margin: vec![0.0; 2],
+        };
+        let (exact, offsets) = (answers([1.0, 2.0, 0.0], 0.5), [0, 2, 3]);
+        let between = |other: &Answers| PrecisionDifference::between(&exact, other, &offsets);
+        assert_eq!(between(&exact.clone()), PrecisionDifference { policy: 0.0, value: 0.0 });
+        assert!((between(&answers([2.0, 1.0, 0.0], 0.5)).policy - 0.5 * 0.4621).abs() < 1e-3);
+        assert!((between(&answers([1.0, 2.0, 0.0], 0.6)).value - 0.2).abs() < 1e-6);
+        assert!(!between(&answers([f32::NAN, 2.0, 0.0], 0.5)).is_small());
+    }
+}

@@ -1,0 +1,142 @@
+//! Confidence levels, intervals, and a value with its standard error.
+
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{normal_cdf, normal_quantile};
+use super::error::StatisticsError;
+
+/// A two-sided confidence level, strictly between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confidence {
+    level: f64,
+}
+
+impl Confidence {
+    /// 95 %, the level of every published interval; `z = 1.959963984540054`.
+    pub const NINETY_FIVE: Confidence = Confidence { level: 0.95 };
+    /// 90 %, the level whose interval agrees with two one-sided tests at 5 %.
+    pub const NINETY: Confidence = Confidence { level: 0.90 };
+
+    /// Makes a level such as `0.95`.
+    ///
+    /// # Errors
+    /// [`StatisticsError::OutOfRange`] unless `0 < level < 1`.
+    pub fn new(level: f64) -> Result<Confidence, StatisticsError> {
+        let level = StatisticsError::check("confidence level", level, "between 0 and 1", level > 0.0 && level < 1.0)?;
+        Ok(Confidence { level })
+    }
+
+    /// Returns the level, in `(0, 1)`.
+    #[must_use]
+    pub fn level(self) -> f64 {
+        self.level
+    }
+
+    /// Returns the error probability of both sides together, `1 − level`.
+    #[must_use]
+    pub fn alpha(self) -> f64 {
+        1.0 - self.level
+    }
+
+    /// Returns the two-sided normal critical value `z = Φ⁻¹(½ + level/2)`.
+    #[must_use]
+    pub fn z(self) -> f64 {
+        -normal_quantile(self.alpha() / 2.0)
+    }
+
+    /// Returns the level that each of `count` intervals needs so that all hold at once (Šidák).
+    ///
+    /// The single level is `level^(1/count)`, exact for independent intervals and safe for normal ones.
+    /// A `count` of 0 or 1 changes nothing.
+    ///
+    /// Source: Šidák 1967, JASA 62, 626-633.
+    #[must_use]
+    pub fn simultaneous(self, count: usize) -> Confidence {
+        Confidence { level: self.level.powf(1.0 / count.max(1) as f64) }
+    }
+
+    /// Returns the level that each of `count` intervals needs by Bonferroni, `1 − alpha/count`.
+    ///
+    /// Never less than [`Confidence::simultaneous`], and right whatever the dependence.
+    #[must_use]
+    pub fn bonferroni(self, count: usize) -> Confidence {
+        Confidence { level: 1.0 - self.alpha() / count.max(1) as f64 }
+    }
+}
+
+/// A range of values, `lower <= upper`, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+}
+
+impl Interval {
+    /// Returns half of the distance between the ends.
+    #[must_use]
+    pub fn half_width(self) -> f64 {
+        (self.upper - self.lower) / 2.0
+    }
+
+    /// Returns whether `value` lies inside or on an end.
+    #[must_use]
+    pub fn contains(self, value: f64) -> bool {
+        self.lower <= value && value <= self.upper
+    }
+
+    /// Returns the part inside `[lower, upper]`; an interval wholly outside collapses onto the nearer end.
+    #[must_use]
+    pub fn clamped(self, lower: f64, upper: f64) -> Interval {
+        Interval { lower: self.lower.max(lower).min(upper), upper: self.upper.min(upper).max(lower) }
+    }
+}
+
+/// A value with its standard error, normal in large samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The point estimate.
+    pub value: f64,
+    /// Its standard error, at least 0; 0 means the value was fixed, not estimated.
+    pub standard_error: f64,
+}
+
+impl Estimate {
+    /// Returns the mean of independent values with its standard error `sqrt(Σ(x − x̄)²/(n(n − 1)))`; `None` below two.
+    #[must_use]
+    pub fn of_mean(values: &[f64]) -> Option<Estimate> {
+        let count = values.len() as f64;
+        if values.len() < 2 {
+            return None;
+        }
+        let value = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|x| (x - value).powi(2)).sum();
+        Some(Estimate { value, standard_error: (squares / (count * (count - 1.0))).sqrt() })
+    }
+
+    /// Returns `value ± z·SE`.
+    #[must_use]
+    pub fn interval(self, confidence: Confidence) -> Interval {
+        let half_width = confidence.z() * self.standard_error;
+        Interval { lower: self.value - half_width, upper: self.value + half_width }
+    }
+
+    /// Returns the two-sided p-value `2Φ(−|value − hypothesis|/SE)`; `None` for a fixed value.
+    #[must_use]
+    pub fn two_sided_p(self, hypothesis: f64) -> Option<f64> {
+        (self.standard_error > 0.0).then(|| 2.0 * normal_cdf(-((self.value - hypothesis) / self.standard_error).abs()))
+    }
+
+    /// Returns how likely the true value is to exceed `hypothesis`, `Φ((value − hypothesis)/SE)`; `None` for a fixed value.
+    #[must_use]
+    pub fn likelihood_above(self, hypothesis: f64) -> Option<f64> {
+        (self.standard_error > 0.0).then(|| normal_cdf((self.value - hypothesis) / self.standard_error))
+    }
+
+    /// Returns value and standard error times `factor`: a change of unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Estimate {
+        Estimate { value: self.value * factor, standard_error: self.standard_error * factor.abs() }
+    }
+}

@@ -1,0 +1,99 @@
+//! The schema of samples: one declaration reaches the shard, the batch and the documentation.
+
+use latrunculi_data::npz::ArrayWriter;
+use latrunculi_data::schema::{Columns, markdown_rows};
+use latrunculi_data::{Samples, TrainingBatch, read_shard};
+use std::fs;
+
+use crate::{rules, samples};
+
+#[test]
+fn the_table_of_the_documentation_is_that_of_the_schema() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/FORMATS.md");
+    let rows = markdown_rows(&Samples::columns());
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(&rows), "{path} must contain the rows\n{rows}");
+}
+
+#[test]
+fn shards_of_earlier_names_are_read() {
+    // As of a shard that an earlier version wrote: the same arrays, three of them by other names.
+    let folder = tempfile::tempdir().unwrap();
+    let (new, old) = (folder.path().join("new.npz"), folder.path().join("old.npz"));
+    let rules = rules("bell");
+    let samples = samples(&rules);
+    latrunculi_data::write_shard(&new, &latrunculi_data::ShardInfo::new(&rules, 7, 3, "x".to_owned()), &samples)
+        .unwrap();
+    let mut source = npyz::zip::ZipArchive::new(fs::File::open(&new).unwrap()).unwrap();
+    let mut target = npyz::zip::ZipWriter::new(fs::File::create(&old).unwrap());
+    let mut renamed = 0;
+    for index in 0..source.len() {
+        let mut member = source.by_index(index).unwrap();
+        let column = Samples::columns().into_iter().find(|column| member.name() == format!("{}.npy", column.name));
+        let old_name = column.and_then(|column| column.old_names.first().copied());
+        renamed += usize::from(old_name.is_some());
+        let name = old_name.map_or(member.name().to_owned(), |name| format!("{name}.npy"));
+        target.start_file(name, npyz::zip::write::FileOptions::default()).unwrap();
+        std::io::copy(&mut member, &mut target).unwrap();
+    }
+    target.finish().unwrap();
+    assert_eq!(renamed, 3);
+    assert_eq!(read_shard(&old, &rules).unwrap().1, samples);
+}
+
+#[test]
+fn entries_out_of_range_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // A board whose squares do not fill the bytes of a plane.
+    let rules = rules("bell-9x10");
+    let good = samples(&rules);
+    let refusal = |change: fn(&mut Samples)| {
+        let mut samples = good.clone();
+        change(&mut samples);
+        let path = folder.path().join("a.npz");
+        let mut writer = ArrayWriter::new(fs::File::create(&path).unwrap(), false);
+        samples.write(&mut writer).unwrap();
+        writer.finish().unwrap();
+        let mut reader = latrunculi_data::npz::ArrayReader::open(&path).unwrap();
+        Samples::read(&mut reader, good.shape).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(refusal(|_| ()), Ok(()));
+    let changes: [(&str, fn(&mut Samples)); 9] = [
+        ("planes", |samples| *samples.planes.last_mut().unwrap() = 0xff),
+        ("scalars", |samples| samples.scalars[3] = f32::NAN),
+        ("action_indices", |samples| samples.action_indices[0][0] = u32::MAX),
+        ("policy", |samples| samples.policy[0] = 1.5),
+        ("win_draw_loss", |samples| samples.win_draw_loss[0][2] = -1.0),
+        ("margin", |samples| samples.margin[0] = 1.5),
+        ("opponent_policy", |samples| samples.opponent_policy[0] = samples.margin.len() as i64),
+        ("weights", |samples| samples.weights[0] = f32::INFINITY),
+        ("action_offsets", |samples| samples.action_offsets[1] = 0),
+    ];
+    for (name, change) in changes {
+        let reason = refusal(change).unwrap_err();
+        assert!(reason.contains(&format!("'{name}'")), "{name}: {reason}");
+    }
+}
+
+#[test]
+fn columns_of_a_batch_have_the_declared_lengths() {
+    let rules = rules("savard");
+    let samples = samples(&rules);
+    let mut window = latrunculi_data::ReplayWindow::new(rules, latrunculi_data::ReplaySettings::default(), 0);
+    window.add(0, samples);
+    let batch = window.draw(rand::SeedableRng::seed_from_u64(1)).batch(12);
+    assert_eq!(batch.len(), 12);
+    batch.validate(&batch.shape).unwrap();
+    let changes: [(&str, fn(&mut TrainingBatch)); 4] = [
+        ("moves_left", |batch| _ = batch.moves_left.pop()),
+        ("survival", |batch| _ = batch.survival.pop()),
+        ("opponent_policy", |batch| _ = batch.opponent_policy.offsets.pop()),
+        ("weights", |batch| batch.weights[3] = -1.0),
+    ];
+    for (name, change) in changes {
+        let mut changed = batch.clone();
+        change(&mut changed);
+        let reason = changed.validate(&batch.shape).unwrap_err().to_string();
+        assert!(reason.contains(&format!("'{name}'")), "{name}: {reason}");
+    }
+}

@@ -1,0 +1,418 @@
+//! The configuration of a training run.
+//!
+//! A configuration is a TOML text that holds every value, or names with `base = "other.toml"` another one and holds what
+//! differs from it.
+
+mod renamed;
+mod source;
+
+use std::path::Path;
+
+use latrunculi_data::{ReplaySettings, Shape};
+use latrunculi_eval::{AgentKind, AgentSpec};
+use latrunculi_model::{DeviceChoice, NetworkConfig, Precision, TrainingConfig};
+use latrunculi_selfplay::settings::{OPENING_ACTIONS_MAX, SIMULATIONS_MAX};
+use latrunculi_selfplay::{SelfPlaySettings, TeacherSettings};
+use serde::{Deserialize, Serialize};
+
+pub use self::source::{ConfigSource, SHIPPED_CONFIGS};
+use crate::error::{Context, Error, bail};
+
+/// Most games of a generation and of a match.
+const GAMES_MAX: u64 = 1_000_000;
+
+/// Most positions of a batch.
+const BATCH_MAX: u64 = 1 << 16;
+
+/// Most configurations that are based on one another; more form a circle.
+const BASES_MAX: usize = 8;
+
+/// The key of the configuration that another one is based on.
+const BASE: &str = "base";
+
+/// Everything that a run depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainConfig {
+    /// Shipped name or path of a ruleset.
+    pub ruleset: String,
+    /// Source of all randomness: the same seed plays the same games.
+    pub seed: u64,
+    /// `auto`, `cpu`, `cuda`, `cuda:N`.
+    pub device: String,
+    /// Precision of the network in self-play.
+    pub precision: Precision,
+    /// When the run ends.
+    pub budget: Budget,
+    /// Size of the network.
+    pub network: NetworkConfig,
+    /// How many games are played at once.
+    pub games: GameCounts,
+    /// The bootstrap generations, played by alpha-beta.
+    pub teacher: TeacherPhase,
+    /// How the network plays against itself.
+    pub selfplay: SelfPlaySettings,
+    /// What training draws from.
+    pub replay: ReplaySettings,
+    /// How the network is trained.
+    pub training: TrainingConfig,
+    /// How strength is measured.
+    pub evaluation: EvaluationSettings,
+}
+
+/// When a run ends: at whichever limit comes first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Wall time of all rounds in minutes, without the final match; 0 for no limit.
+    pub minutes: f64,
+    /// Generations; 0 for no limit.
+    pub generations: u64,
+}
+
+/// How many games are played, and how many at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameCounts {
+    /// Games of a generation of self-play.
+    pub per_generation: u64,
+    /// Threads that each play and evaluate games of their own, 1 to 64.
+    pub actors: usize,
+    /// Actors that compute at a time while the network is trained, at most `actors`; 0 for none: training and games
+    /// take turns.
+    pub actors_beside_training: usize,
+    /// Games in flight in each actor: the size of its batches.
+    pub in_flight: usize,
+    /// Whether rayon's threads advance the trees of an actor; for machines with more cores than actors.
+    pub parallel_trees: bool,
+    /// Positions of a training batch.
+    pub batch_size: usize,
+}
+
+/// The first generations, whose games alpha-beta plays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TeacherPhase {
+    /// Generations that alpha-beta plays; 0 for none.
+    pub generations: u64,
+    /// Games of each.
+    pub games: u64,
+    /// Probability that a game begins with random actions, in `[0, 1]`.
+    pub opening_probability: f64,
+    /// Most random actions at the start of such a game.
+    pub opening_actions_max: u32,
+    /// How alpha-beta plays and what is learnt from its games.
+    pub alphabeta: TeacherSettings,
+}
+
+/// How strength is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationSettings {
+    /// The main opponent: an agent, as `match` takes it.
+    pub baseline: String,
+    /// Further opponents of the end of a run, in matches of `opening_pairs`, for the model card.
+    #[serde(default)]
+    pub anchors: Vec<String>,
+    /// Generations from one match to the next; 0 for a match only at the end.
+    pub every: u64,
+    /// Openings of such a match, each played twice with seats swapped.
+    pub opening_pairs: u64,
+    /// Openings of the match at the end.
+    pub final_opening_pairs: u64,
+    /// Simulations of the network's searches, which have the settings that `match` gives them.
+    pub simulations: u32,
+    /// Random actions of an opening.
+    pub opening_actions: u32,
+}
+
+impl TrainConfig {
+    /// Returns whether a table looks like a training configuration rather than another file of this program.
+    #[must_use]
+    pub fn is_meant(table: &toml::Table) -> bool {
+        const SECTIONS: [&str; 7] = ["budget", "games", "teacher", "selfplay", "replay", "training", "evaluation"];
+        let based = table.get(BASE).and_then(toml::Value::as_str).is_some_and(|base| base.ends_with(".toml"));
+        based || SECTIONS.iter().any(|section| table.contains_key(*section))
+    }
+
+    /// Reads a configuration and those it is based on, then applies `settings`, each `key=value`.
+    ///
+    /// # Errors
+    /// What is wrong, with its place in the text; for keys that were renamed, their new names.
+    pub fn read(source: &ConfigSource, settings: &[String]) -> Result<TrainConfig, Error> {
+        let text = source.text()?;
+        let mut table = parse(&text, source)?;
+        if settings.is_empty() && !table.contains_key(BASE) {
+            // From the text, so that an error names its line.
+            return toml::from_str(&text).with_context(|| not_a_configuration(source));
+        }
+        let mut applied = Vec::new();
+        let mut above = source.clone();
+        while let Some(base) = table.remove(BASE) {
+            let Some(name) = base.as_str() else {
+                bail!("{above}: base is the path of another configuration, in quotes");
+            };
+            if applied.len() == BASES_MAX {
+                bail!("{source}: base = \"{name}\" goes in a circle");
+            }
+            let named = || format!("{above}: base = \"{name}\"");
+            let base = above.base(name).with_context(named)?;
+            table = over(table, parse(&base.text().with_context(named)?, &base)?);
+            applied.push(format!("base = {base}"));
+            above = base;
+        }
+        apply(&mut table, settings)?;
+        applied.extend(settings.iter().map(|setting| format!("--set {setting}")));
+        table.try_into().with_context(|| format!("{}, with {}", not_a_configuration(source), applied.join(" ")))
+    }
+
+    /// Reads the configuration in the folder of a run, which may be older than this program: renamed keys are
+    /// translated. Then applies `settings`, each `key=value`.
+    ///
+    /// # Errors
+    /// What is wrong, with the file.
+    pub fn read_of_run(path: &Path, settings: &[String]) -> Result<TrainConfig, Error> {
+        let source = ConfigSource::from(path);
+        let not_a_configuration = || not_a_configuration(&source);
+        let mut table: toml::Table = toml::from_str(&source.text()?).with_context(not_a_configuration)?;
+        renamed::translate(&mut table);
+        apply(&mut table, settings)?;
+        table.try_into().with_context(not_a_configuration)
+    }
+
+    /// Reads the text that [`TrainConfig::to_text`] of this or an older version wrote.
+    ///
+    /// # Errors
+    /// When it is not such a text.
+    pub fn from_text(text: &str) -> Result<TrainConfig, Error> {
+        let mut table: toml::Table = toml::from_str(text)?;
+        renamed::translate(&mut table);
+        Ok(table.try_into()?)
+    }
+
+    /// Returns the configuration as the text of a file.
+    ///
+    /// # Errors
+    /// When a value cannot be written as TOML.
+    pub fn to_text(&self) -> Result<String, Error> {
+        toml::to_string(self).context("writing the resolved configuration")
+    }
+
+    /// Checks everything, for a board of `shape`.
+    ///
+    /// # Errors
+    /// Every reason at once.
+    pub fn validate(&self, shape: &Shape) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        let mut require = |good: bool, fault: String| {
+            if !good {
+                faults.push(fault);
+            }
+        };
+        let Budget { minutes, generations } = self.budget;
+        require(minutes >= 0.0 && minutes.is_finite(), format!("budget.minutes = {minutes} must be at least 0"));
+        require(minutes > 0.0 || generations > 0, "budget: minutes or generations must be above 0".to_owned());
+        let actors = self.games.actors;
+        require((1..=64).contains(&actors), format!("games.actors = {actors} must be 1 to 64"));
+        let beside = self.games.actors_beside_training;
+        require(
+            beside <= actors,
+            format!("games.actors_beside_training = {beside} must be 0 to games.actors = {actors}"),
+        );
+        let probability = self.teacher.opening_probability;
+        require(
+            (0.0..=1.0).contains(&probability),
+            format!("teacher.opening_probability = {probability} must be in [0, 1]"),
+        );
+        let (games, teacher, evaluation) = (&self.games, &self.teacher, &self.evaluation);
+        let plays_matches = evaluation.every > 0 || !evaluation.anchors.is_empty();
+        for (key, value, least, most) in [
+            ("games.per_generation", games.per_generation, 1, GAMES_MAX),
+            ("games.in_flight", games.in_flight as u64, 1, BATCH_MAX),
+            ("games.batch_size", games.batch_size as u64, 1, BATCH_MAX),
+            ("teacher.games", teacher.games, u64::from(teacher.generations > 0), GAMES_MAX),
+            ("teacher.opening_actions_max", teacher.opening_actions_max.into(), 0, OPENING_ACTIONS_MAX.into()),
+            ("evaluation.opening_pairs", evaluation.opening_pairs, u64::from(plays_matches), GAMES_MAX / 2),
+            ("evaluation.final_opening_pairs", evaluation.final_opening_pairs, 1, GAMES_MAX / 2),
+            ("evaluation.simulations", evaluation.simulations.into(), 0, SIMULATIONS_MAX.into()),
+            ("evaluation.opening_actions", evaluation.opening_actions.into(), 0, OPENING_ACTIONS_MAX.into()),
+        ] {
+            require((least..=most).contains(&value), format!("{key} = {value} must be {least} to {most}"));
+        }
+        let opponents = std::iter::once(("baseline", &evaluation.baseline))
+            .chain(evaluation.anchors.iter().map(|anchor| ("anchors", anchor)));
+        for (key, opponent) in opponents {
+            match opponent.parse::<AgentSpec>() {
+                Ok(agent) if agent.kind == AgentKind::Human => {
+                    faults.push(format!("evaluation.{key}: human plays only in `latrunculi play`"));
+                }
+                Ok(_) => {}
+                Err(fault) => faults.push(format!("evaluation.{key}: {fault}")),
+            }
+        }
+        if let Err(fault) = self.device.parse::<DeviceChoice>() {
+            faults.push(format!("device: {fault}"));
+        }
+        faults.extend(self.selfplay.validate().into_iter().map(|fault| format!("selfplay.{fault}")));
+        faults.extend(self.teacher.alphabeta.validate().into_iter().map(|fault| format!("teacher.alphabeta.{fault}")));
+        faults.extend(self.replay.validate().into_iter().map(|fault| format!("replay.{fault}")));
+        if let Err(error) = self.training.validate() {
+            faults.push(format!("training: {error}"));
+        }
+        if let Err(error) = self.network.validate(shape) {
+            faults.push(format!("network: {error}"));
+        }
+        if faults.is_empty() {
+            return Ok(());
+        }
+        bail!("the configuration cannot be used:\n  {}", faults.join("\n  "))
+    }
+}
+
+/// Reads a text as a table without renamed keys.
+fn parse(text: &str, source: &ConfigSource) -> Result<toml::Table, Error> {
+    let table = toml::from_str(text).with_context(|| not_a_configuration(source))?;
+    renamed::check(&table).with_context(|| source.to_string())?;
+    Ok(table)
+}
+
+fn not_a_configuration(source: &ConfigSource) -> String {
+    format!("{source}: not a training configuration")
+}
+
+/// Applies settings, each `key=value`.
+fn apply(table: &mut toml::Table, settings: &[String]) -> Result<(), Error> {
+    for setting in settings {
+        set(table, setting).and_then(|()| renamed::check(table)).with_context(|| format!("--set {setting}"))?;
+    }
+    Ok(())
+}
+
+/// Returns the values of `table`, and of `under` those that it does not have.
+fn over(table: toml::Table, mut under: toml::Table) -> toml::Table {
+    for (key, value) in table {
+        let value = match (value, under.remove(&key)) {
+            (toml::Value::Table(inner), Some(toml::Value::Table(inner_under))) => {
+                toml::Value::Table(over(inner, inner_under))
+            }
+            (value, _) => value,
+        };
+        under.insert(key, value);
+    }
+    under
+}
+
+/// Sets one value: `a.b=value`, the value as TOML, or a text when it is not TOML.
+fn set(table: &mut toml::Table, setting: &str) -> Result<(), Error> {
+    let Some((key, value)) = setting.split_once('=') else {
+        bail!("must be key=value, as games.actors=1");
+    };
+    let (key, value) = (key.trim(), value.trim());
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
+    let value = match parsed.ok().and_then(|mut table| table.remove("value")) {
+        Some(value) => value,
+        None => toml::Value::String(value.to_owned()),
+    };
+    let mut parts: Vec<&str> = key.split('.').collect();
+    let last = parts.pop().unwrap_or_default();
+    if last.is_empty() || parts.iter().any(|part| part.is_empty()) {
+        bail!("'{key}' is not a key");
+    }
+    let mut place = table;
+    for part in parts {
+        let inner = place.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        place = inner.as_table_mut().with_context(|| format!("'{part}' in '{key}' is a value and no table"))?;
+    }
+    // A number without a fraction may stand for one that could have it.
+    let value = match (place.get(last), value) {
+        (Some(toml::Value::Float(_)), toml::Value::Integer(number)) => toml::Value::Float(number as f64),
+        (_, value) => value,
+    };
+    place.insert(last.to_owned(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::error_chain;
+
+    #[test]
+    fn a_setting_replaces_one_value() {
+        let mut table: toml::Table = toml::from_str("a = 1\n[b]\nc = 2.5\nd = \"x\"").unwrap();
+        set(&mut table, "a=7").unwrap();
+        set(&mut table, "b.c=3").unwrap();
+        set(&mut table, "b.d=alphabeta:nodes=9").unwrap();
+        assert_eq!(table["a"], toml::Value::Integer(7));
+        assert_eq!(table["b"]["c"], toml::Value::Float(3.0));
+        assert_eq!(table["b"]["d"], toml::Value::String("alphabeta:nodes=9".to_owned()));
+        assert!(set(&mut table, "a.b=1").is_err());
+        assert!(set(&mut table, "nothing").is_err());
+    }
+
+    #[test]
+    fn a_configuration_holds_what_differs_from_its_base() {
+        let folder = tempfile::tempdir().unwrap();
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let smoke = toml::Value::String(shipped.to_str().unwrap().to_owned());
+        write("first.toml", &format!("base = {smoke}\nseed = 7\n[games]\nactors = 1\n"));
+        let second = write("second.toml", "base = \"first.toml\"\nseed = 8\n[replay]\nreuse = 5\n");
+        let mut expected = TrainConfig::read(&shipped.as_path().into(), &[]).unwrap();
+        expected.seed = 8;
+        expected.games.actors = 1;
+        expected.replay.reuse = 5.0;
+        assert_eq!(TrainConfig::read(&second.as_path().into(), &[]).unwrap(), expected);
+        expected.seed = 9;
+        assert_eq!(TrainConfig::read(&second.as_path().into(), &["seed=9".to_owned()]).unwrap(), expected);
+
+        let fault = |path: &Path| error_chain(&TrainConfig::read(&path.into(), &[]).unwrap_err());
+        let text = fault(&write("typo.toml", "base = \"first.toml\"\n[games]\nacters = 1\n"));
+        assert!(
+            ["typo.toml", "first.toml", "smoke.toml", "acters", "actors"].iter().all(|part| text.contains(part)),
+            "{text}"
+        );
+        let text = fault(&write("lost.toml", "base = \"nowhere.toml\"\n"));
+        assert!(text.contains("lost.toml") && text.contains("nowhere.toml"), "{text}");
+        let text = fault(&write("circle.toml", "base = \"circle.toml\"\n"));
+        assert!(text.contains("circle.toml") && text.contains("in a circle"), "{text}");
+        let text = fault(&write("number.toml", "base = 3\n"));
+        assert!(text.contains("number.toml") && text.contains("in quotes"), "{text}");
+    }
+
+    #[test]
+    fn every_shipped_configuration_can_be_read() {
+        for name in SHIPPED_CONFIGS {
+            let config = TrainConfig::read(&ConfigSource::find(name).unwrap(), &[]).unwrap();
+            let ruleset = latrunculi_engine::presets::ruleset(&config.ruleset).unwrap();
+            let rules = latrunculi_engine::Rules::new(&ruleset).unwrap();
+            config.validate(&Shape::of(&rules)).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_old_key_is_answered_with_its_new_name_wherever_it_stands() {
+        let folder = tempfile::tempdir().unwrap();
+        let smoke = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
+        let text = std::fs::read_to_string(smoke).unwrap();
+        let old = text.replace("actors = ", "lanes = ").replace("opening_pairs = ", "pairs = ");
+        let path = folder.path().join("old.toml");
+        std::fs::write(&path, &old).unwrap();
+        std::fs::write(folder.path().join("above.toml"), "base = \"old.toml\"").unwrap();
+        for file in ["old.toml", "above.toml"] {
+            let source = ConfigSource::from(folder.path().join(file).as_path());
+            let answer = error_chain(&TrainConfig::read(&source, &[]).unwrap_err());
+            for part in ["old.toml", "games.lanes is now called games.actors", "evaluation.final_opening_pairs"] {
+                assert!(answer.contains(part), "{answer}");
+            }
+        }
+        let smoke = ConfigSource::find("smoke").unwrap();
+        let answer = error_chain(&TrainConfig::read(&smoke, &["games.lanes=2".to_owned()]).unwrap_err());
+        assert!(answer.contains("--set games.lanes=2: games.lanes is now called games.actors"), "{answer}");
+        assert_eq!(TrainConfig::read_of_run(&path, &[]).unwrap(), TrainConfig::read(&smoke, &[]).unwrap());
+    }
+}

@@ -1,0 +1,86 @@
+//! Learning curves: the strength of a run's network over time, read from the run's folder.
+
+use std::path::Path;
+
+use latrunculi_eval::learning::{LearningRun, Round, Verdict, to_csv};
+use latrunculi_eval::report::learning_html;
+
+use crate::config::TrainConfig;
+use crate::error::{Context, Error, bail};
+use crate::files::read_text;
+use crate::files::write_whole;
+use crate::rulesets;
+use crate::run_dir;
+
+/// More than a run of a year writes.
+const METRICS_BYTES_MAX: u64 = 1 << 28;
+const RESULT_BYTES_MAX: u64 = 1 << 20;
+
+/// File name of the page.
+pub const PAGE: &str = "learning.html";
+/// File name of the table.
+pub const TABLE: &str = "learning.csv";
+
+/// Writes the page and the table of runs into a folder.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write(folder: &Path, runs: &[LearningRun]) -> Result<(), Error> {
+    write_whole(&folder.join(PAGE), learning_html(runs, env!("CARGO_PKG_VERSION")).as_bytes())?;
+    write_whole(&folder.join(TABLE), to_csv(runs).as_bytes())
+}
+
+/// Reads the metrics and the result of a run, which may still be going on.
+///
+/// # Errors
+/// When there is no run, or a file is damaged.
+pub fn read(root: &Path) -> Result<LearningRun, Error> {
+    let config_path = root.join(run_dir::CONFIG);
+    if !config_path.is_file() {
+        bail!("{}: there is no run (no config.toml in it); give the folder of a training run", root.display());
+    }
+    let config = TrainConfig::read_of_run(&config_path, &[])?;
+    let rules = rulesets::load(&root.join(run_dir::RULESET).to_string_lossy())?;
+    let name = root.canonicalize().ok().and_then(|root| Some(root.file_name()?.to_string_lossy().into_owned()));
+    let network = &config.network;
+    Ok(LearningRun {
+        name: name.unwrap_or_else(|| root.display().to_string()),
+        ruleset: rules.ruleset().id.clone(),
+        network: format!("{} blocks x {} channels", network.blocks, network.channels),
+        simulations: config.selfplay.simulations,
+        rounds: rounds(&root.join(run_dir::METRICS))?,
+        result: result(&root.join(run_dir::RESULT))?,
+    })
+}
+
+fn rounds(path: &Path) -> Result<Vec<Round>, Error> {
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(path, METRICS_BYTES_MAX)?;
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let rounds: Vec<Round> = whole
+        .lines()
+        .enumerate()
+        .map(|(index, line)| {
+            serde_json::from_str(line)
+                .with_context(|| format!("{}, line {}: not the metrics of a round", path.display(), index + 1))
+        })
+        .collect::<Result<_, Error>>()?;
+    let is_finite = |round: &Round| round.elapsed_secs.is_finite() && round.elapsed_secs >= 0.0;
+    if !rounds.iter().all(is_finite) {
+        bail!("{}: elapsed_secs of a round is not a time", path.display());
+    }
+    Ok(rounds)
+}
+
+fn result(path: &Path) -> Result<Option<Verdict>, Error> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let not_a_result = || format!("{}: not the result of a run", path.display());
+    let value: serde_json::Value =
+        serde_json::from_str(&read_text(path, RESULT_BYTES_MAX)?).with_context(not_a_result)?;
+    let verdict = value.get("verdict").cloned().with_context(not_a_result)?;
+    Ok(Some(serde_json::from_value(verdict).with_context(not_a_result)?))
+}

@@ -1,0 +1,178 @@
+//! Why a training run, or a part of it, cannot go on.
+
+use std::io;
+
+use latrunculi_data::{BatchError, ShardError};
+use latrunculi_engine::{RulesetError, RulesetFileError};
+use latrunculi_eval::matches::MatchError;
+use latrunculi_model::{DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
+use latrunculi_selfplay::{JournalError, SelfPlayError};
+
+/// Why a training run, or a part of it, cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller asked the work to stop. The last checkpoint is whole; the run can be resumed from it.
+    #[error("stopped")]
+    Stopped,
+    /// Something given (a configuration, a folder, a file) cannot be used. The text names it and the way out.
+    #[error("{0}")]
+    Refused(String),
+    /// What was being attempted when `source` happened.
+    #[error("{attempt}")]
+    Attempt {
+        /// What was being attempted, or the file concerned.
+        attempt: String,
+        /// The reason.
+        source: Box<Error>,
+    },
+    /// The operating system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A text is not TOML, or not of the expected structure.
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    /// A value cannot be written as TOML.
+    #[error(transparent)]
+    ToToml(#[from] toml::ser::Error),
+    /// A text is not JSON, or not of the expected structure.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The ruleset cannot be used.
+    #[error(transparent)]
+    Ruleset(#[from] RulesetError),
+    /// The text of a ruleset cannot be used.
+    #[error(transparent)]
+    RulesetText(#[from] RulesetFileError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The network gives no answer.
+    #[error(transparent)]
+    Inference(#[from] InferenceError),
+    /// A batch does not fit the network.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// A training step failed.
+    #[error(transparent)]
+    Training(#[from] TrainError),
+    /// libtorch failed.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+    /// A model or checkpoint cannot be written or read.
+    #[error(transparent)]
+    Model(#[from] FileError),
+    /// Self-play failed.
+    #[error(transparent)]
+    SelfPlay(SelfPlayError),
+    /// A shard cannot be written or read.
+    #[error(transparent)]
+    Shard(#[from] ShardError),
+    /// The journal of a generation cannot be written or read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// An evaluation match failed.
+    #[error(transparent)]
+    Match(#[from] MatchError),
+}
+
+impl Error {
+    /// Returns whether the work ended because the caller asked for it.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.root(), Error::Stopped)
+    }
+
+    /// Returns whether a loss or a gradient stopped being a number.
+    #[must_use]
+    pub fn is_divergence(&self) -> bool {
+        matches!(self.root(), Error::Training(TrainError::NotFinite { .. }))
+    }
+
+    /// Returns the error below all attempts.
+    fn root(&self) -> &Error {
+        match self {
+            Error::Attempt { source, .. } => source.root(),
+            error => error,
+        }
+    }
+
+    pub(crate) fn context(self, attempt: impl Into<String>) -> Error {
+        Error::Attempt { attempt: attempt.into(), source: Box::new(self) }
+    }
+}
+
+impl From<SelfPlayError> for Error {
+    fn from(error: SelfPlayError) -> Error {
+        match error {
+            SelfPlayError::Stopped => Error::Stopped,
+            error => Error::SelfPlay(error),
+        }
+    }
+}
+
+/// Returns an error with its causes, `outer: inner`. A cause whose text is part of what stands before it is left out,
+/// because many messages name their cause themselves.
+#[must_use]
+pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).fold(String::new(), |text, cause| {
+        if text.is_empty() {
+            cause
+        } else if text.contains(&cause) {
+            text
+        } else {
+            format!("{text}: {cause}")
+        }
+    })
+}
+
+/// Adds what was being attempted to an error.
+pub(crate) trait Context<T> {
+    fn context(self, attempt: impl Into<String>) -> Result<T, Error>;
+
+    fn with_context<S: Into<String>>(self, attempt: impl FnOnce() -> S) -> Result<T, Error>;
+}
+
+impl<T, E: Into<Error>> Context<T> for Result<T, E> {
+    fn context(self, attempt: impl Into<String>) -> Result<T, Error> {
+        self.map_err(|error| error.into().context(attempt))
+    }
+
+    fn with_context<S: Into<String>>(self, attempt: impl FnOnce() -> S) -> Result<T, Error> {
+        self.map_err(|error| error.into().context(attempt()))
+    }
+}
+
+impl<T> Context<T> for Option<T> {
+    fn context(self, attempt: impl Into<String>) -> Result<T, Error> {
+        self.ok_or_else(|| Error::Refused(attempt.into()))
+    }
+
+    fn with_context<S: Into<String>>(self, attempt: impl FnOnce() -> S) -> Result<T, Error> {
+        self.ok_or_else(|| Error::Refused(attempt().into()))
+    }
+}
+
+/// Returns [`Error::Refused`] with a formatted text.
+macro_rules! bail {
+    ($($text:tt)*) => {
+        return Err($crate::Error::Refused(format!($($text)*)))
+    };
+}
+pub(crate) use bail;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_named_once() {
+        let error = Error::Refused("no such file".to_owned()).context("a.toml: no such file").context("the match");
+        assert_eq!(error_chain(&error), "the match: a.toml: no such file");
+        assert_eq!(error_chain(&Error::Stopped), "stopped");
+        assert!(Error::Stopped.context("the match").is_stopped());
+    }
+}

@@ -1,0 +1,132 @@
+//! Evaluation matches: how strong the network of a run is.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use latrunculi_engine::{Action, GameState, Rules};
+use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::learning::Verdict;
+use latrunculi_eval::matches::{MatchConfig, MatchError, MatchProgress, play_match};
+use latrunculi_eval::{AgentKind, AgentSpec, AgentTextError};
+use latrunculi_model::NetEvaluator;
+use latrunculi_search::{EvalError, Evaluation, Evaluator};
+use latrunculi_stats::Interval;
+
+use crate::config::TrainConfig;
+use crate::error::{Context, Error, bail};
+use crate::models::NetworkOpener;
+
+/// The name of the run's own network. No agent's text can contain it: a model's name there is never empty.
+const OWN_NETWORK: &str = "";
+
+/// Plays matches of a run's network against one opponent.
+#[derive(Debug)]
+pub struct EvaluationMatch {
+    rules: Arc<Rules>,
+    /// All but the number of pairs and the seed. The run's network is the first agent.
+    config: MatchConfig,
+    simulations: u32,
+    networks: NetworkOpener,
+}
+
+impl EvaluationMatch {
+    /// Sets up the matches of a configuration against the agent `opponent`.
+    ///
+    /// # Errors
+    /// When the opponent is a network that cannot be opened.
+    pub fn new(rules: Arc<Rules>, config: &TrainConfig, opponent: &str) -> Result<EvaluationMatch, Error> {
+        let evaluation = &config.evaluation;
+        let simulations = evaluation.simulations;
+        let own = AgentSpec { kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations }, seed: None };
+        let opponent: AgentSpec =
+            opponent.parse().map_err(|error: AgentTextError| Error::Refused(error.to_string()))?;
+        let networks = NetworkOpener { device: config.device.parse()?, other_ruleset: false };
+        if let Some(model) = opponent.model()
+            && let Err(fault) = networks.factory(&rules)(model)
+        {
+            bail!("network {model:?}: {fault}");
+        }
+        let match_config = MatchConfig {
+            opening_length: Some(evaluation.opening_actions as usize),
+            // Half of the games wait for the network at any time: its batches are as large as in self-play.
+            games_at_once: config.games.actors * config.games.in_flight,
+            ..MatchConfig::new([own, opponent], 0)
+        };
+        Ok(EvaluationMatch { rules, config: match_config, simulations, networks })
+    }
+
+    /// Returns the text of the opponent.
+    #[must_use]
+    pub fn opponent(&self) -> String {
+        self.config.agents[1].to_string()
+    }
+
+    /// Plays `pairs` openings, each twice with seats swapped. `watch` receives the number of games that have ended, or
+    /// `None` where none has since the last call, and returns whether to go on.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when `watch` returns false, otherwise [`Error::Match`].
+    pub fn play(
+        &self,
+        evaluator: NetEvaluator,
+        pairs: u64,
+        seed: u64,
+        watch: &(dyn Fn(Option<u64>) -> bool + Sync),
+    ) -> Result<Verdict, Error> {
+        let config = MatchConfig { pairs: pairs as usize, seed, ..self.config.clone() };
+        let mut own = Some(evaluator);
+        let mut others = self.networks.factory(&self.rules);
+        let mut networks = |model: &str| -> Result<NetworkEvaluator<'_>, String> {
+            if model == OWN_NETWORK {
+                let evaluator = own.take().ok_or("it is opened once")?;
+                return Ok(Box::new(Watched { evaluator, watch }));
+            }
+            others(model)
+        };
+        let played = play_match(&self.rules, &config, &mut networks, &mut |at: &MatchProgress<'_>| {
+            if watch(Some(at.games as u64)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let is_stopped = match &played {
+            Ok(report) => report.is_interrupted,
+            Err(MatchError::Agent(_)) => !watch(None),
+            Err(_) => false,
+        };
+        if is_stopped {
+            return Err(Error::Stopped);
+        }
+        let report = played.with_context(|| format!("the match against {}", self.opponent()))?;
+        // A single pair has no interval.
+        let interval = report.interval.unwrap_or(Interval { lower: 0.0, upper: 1.0 });
+        Ok(Verdict {
+            opponent: self.opponent(),
+            simulations: self.simulations,
+            wins: report.total.wins,
+            draws: report.total.draws,
+            losses: report.total.losses,
+            score: report.score.context("no game of the match counts")?,
+            lower: interval.lower,
+            upper: interval.upper,
+            margin: report.margin,
+        })
+    }
+}
+
+/// The run's network; asks before every batch whether to go on, because the first games may take long.
+struct Watched<'a> {
+    evaluator: NetEvaluator,
+    watch: &'a (dyn Fn(Option<u64>) -> bool + Sync),
+}
+
+impl Evaluator<GameState> for Watched<'_> {
+    fn evaluate(
+        &mut self,
+        games: &[&GameState],
+        legal_actions: &[&[Action]],
+        evaluations: &mut [Evaluation],
+    ) -> Result<(), EvalError> {
+        if !(self.watch)(None) {
+            return Err(EvalError::Device("stopped".to_owned()));
+        }
+        self.evaluator.evaluate(games, legal_actions, evaluations)
+    }
+}

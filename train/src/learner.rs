@@ -1,0 +1,88 @@
+//! Training steps on the replay window.
+
+use std::time::Instant;
+
+use latrunculi_data::ReplayWindow;
+use latrunculi_model::{StepReport, Trainer};
+use latrunculi_selfplay::{GameKey, Purpose};
+
+use crate::error::{Context, Error};
+
+/// Some training steps to make. They depend on nothing else, in particular not on the clock.
+#[derive(Debug)]
+pub struct StepPlan<'a> {
+    /// The samples to draw from.
+    pub window: &'a ReplayWindow,
+    /// Names the random stream that draws the samples.
+    pub key: GameKey,
+    /// Number of steps.
+    pub steps: u64,
+    /// Positions of a batch.
+    pub batch_size: usize,
+    /// Fraction of the whole training, in `[0, 1]`, that is over before the first and after the last step; it sets the
+    /// learning rate.
+    pub progress: (f64, f64),
+}
+
+/// What some training steps came to.
+#[derive(Clone, Debug, Default)]
+pub struct StepResults {
+    /// Steps made.
+    pub steps: u64,
+    /// Positions drawn, repetitions counted.
+    pub samples: u64,
+    /// Means over the steps; zeros where there were none.
+    pub losses: StepReport,
+    /// Seconds that the steps took.
+    pub secs: f64,
+}
+
+/// Makes the steps of a plan. `watch` receives the number of steps made and returns whether to go on.
+///
+/// # Errors
+/// [`Error::Stopped`] when `watch` returns false; the error of a step that fails.
+pub fn train_steps(
+    trainer: &mut Trainer,
+    plan: &StepPlan<'_>,
+    watch: &dyn Fn(u64) -> bool,
+) -> Result<StepResults, Error> {
+    let begun = Instant::now();
+    let mut draw = plan.window.draw(plan.key.stream(Purpose::Training));
+    let mut reports = Vec::new();
+    for step in 0..plan.steps {
+        if !watch(step) {
+            return Err(Error::Stopped);
+        }
+        let (from, to) = plan.progress;
+        let progress = from + (to - from) * step as f64 / plan.steps as f64;
+        let batch = draw.batch(plan.batch_size);
+        reports.push(trainer.step(&batch, progress).context("a training step")?);
+    }
+    watch(plan.steps);
+    Ok(StepResults {
+        steps: plan.steps,
+        samples: plan.steps * plan.batch_size as u64,
+        losses: mean(&reports),
+        secs: begun.elapsed().as_secs_f64(),
+    })
+}
+
+/// Returns the mean of each number; zeros where there is no report.
+fn mean(reports: &[StepReport]) -> StepReport {
+    let count = reports.len().max(1) as f64;
+    let of = |part: fn(&StepReport) -> f64| reports.iter().map(part).sum::<f64>() / count;
+    StepReport {
+        loss: of(|report| report.loss),
+        policy: of(|report| report.policy),
+        value: of(|report| report.value),
+        margin: of(|report| report.margin),
+        survival: of(|report| report.survival),
+        opponent_policy: of(|report| report.opponent_policy),
+        moves_left: of(|report| report.moves_left),
+        clipped: of(|report| report.clipped),
+        policy_entropy: of(|report| report.policy_entropy),
+        target_entropy: of(|report| report.target_entropy),
+        gradient_norm: of(|report| report.gradient_norm),
+        learning_rate: of(|report| report.learning_rate),
+    }
+}

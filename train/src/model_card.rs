@@ -1,0 +1,142 @@
+//! The model card: what a model is, how it was made, its measured strength, how to use it.
+
+use std::fmt::Write;
+
+use latrunculi_engine::presets;
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_model::{Measurement, Model};
+
+/// Returns the known facts about a model as names and values.
+#[must_use]
+pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
+    let (info, config, shape) = (&model.info, model.network.config(), model.network.shape());
+    let history = &info.history;
+    let mut facts = Vec::new();
+    let fingerprint = info.rules().map(|rules| format!(", fingerprint {}", ruleset_fingerprint(rules.ruleset())));
+    let board = format!("{}x{} board", shape.files, shape.ranks);
+    facts.push(("ruleset", format!("{} ({board}{})", info.ruleset, fingerprint.unwrap_or_default())));
+    facts.push((
+        "network",
+        format!(
+            "{} x {} channels, {} weights; {} planes, {} scalars, {} policy logits",
+            if config.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", config.blocks) },
+            config.channels,
+            model.network.parameter_count(),
+            shape.planes,
+            shape.scalars,
+            shape.policy_len()
+        ),
+    ));
+    facts
+        .push(("trained", format!("{} steps, {} positions drawn in them", info.training.steps, info.training.samples)));
+    let known = |name, value: Option<u64>| value.map(|value| (name, value.to_string()));
+    facts.extend(known("games", history.games));
+    facts.extend(known("samples", history.samples));
+    facts.extend(known("generations", history.generations));
+    facts.extend(known("seed", history.seed));
+    if let Some(program) = &history.program {
+        let commit = history.commit.as_ref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+        facts.push(("program", format!("{program}{commit}")));
+    }
+    facts.extend(history.strength.iter().map(|measured| ("strength", measurement(measured))));
+    facts.extend(history.first_player.iter().map(|measured| ("first player", measurement(measured))));
+    facts.extend(info.notes.iter().map(|(name, value)| ("note", format!("{name}: {value}"))));
+    facts
+}
+
+/// Returns a measured score as text, with its interval.
+#[must_use]
+pub fn measurement(measured: &Measurement) -> String {
+    let Measurement { what, wins, draws, losses, score, lower, upper, margin, .. } = measured;
+    let [score, lower, upper] = [score, lower, upper].map(|share| share * 100.0);
+    let margin = margin.map(|margin| {
+        let [mean, lower, upper] = [margin.mean, margin.lower, margin.upper].map(|share| share * 100.0);
+        format!("; material margin at the end {mean:+.1} % of the men, {lower:+.1} to {upper:+.1}")
+    });
+    let margin = margin.unwrap_or_default();
+    format!("{score:.1} % {what} (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses}{margin})")
+}
+
+/// Returns the card, as Markdown, of the model in `NAME.safetensors`.
+#[must_use]
+pub fn text(model: &Model, name: &str) -> String {
+    let ruleset = &model.info.ruleset;
+    let (file, description) = (format!("{name}.safetensors"), format!("{name}.json"));
+    let argument = quoted(&file);
+    // A ruleset that is not shipped is named by the model file, which contains it.
+    let known = presets::ruleset(ruleset).map(|shipped| ruleset_fingerprint(&shipped));
+    let own = model.info.rules().ok().map(|rules| ruleset_fingerprint(rules.ruleset()));
+    let rules = if own.is_some() && known == own { ruleset.as_str() } else { argument.as_str() };
+    let mut text = format!("# A network for Latrunculi, ruleset {ruleset}\n\n| | |\n|---|---|\n");
+    for (name, value) in facts(model) {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "| {name} | {} |", value.replace('|', "\\|"));
+    }
+    let history = &model.info.history;
+    let measured: Vec<&Measurement> = history.strength.iter().chain(&history.first_player).collect();
+    if measured.is_empty() {
+        text.push_str("\nIts strength was not measured.\n");
+    } else {
+        text.push_str(
+            "\nA draw counts one half. Strength is measured in games from random openings, each played twice with seats \
+             swapped; its interval is over these pairs. These commands repeat such matches:\n\n```sh\n",
+        );
+        for measured in measured {
+            let _ = writeln!(text, "{}", renamed(&measured.command, &file));
+        }
+        text.push_str("```\n");
+    }
+    let _ = write!(
+        text,
+        "\n## Use\n\n\
+         ```sh\n\
+         latrunculi play --ruleset {rules} --first human --second {}\n\
+         latrunculi analyse --ruleset {rules} --position initial --agent {}\n\
+         latrunculi export {argument} --out exported\n\
+         ```\n\n\
+         Other programs read the exported files: {description} describes inputs, outputs and action indices, and \
+         docs/FORMATS.md of the program says how to use them. The model file and {description} contain the whole \
+         ruleset; `--ruleset {argument}` selects it.\n\n\
+         ## Limits\n\n\
+         - It was trained on this ruleset alone. Under another ruleset with a board of the same size its answers mean \
+         little.\n\
+         - Its win, draw and loss probabilities are for games between players like itself, not for perfect play.\n\
+         - Strength was measured against programs, from random openings; its strength against people is unknown.\n\
+         - The bare policy (no search) is much weaker than the network with search.\n",
+        quoted(&format!("net:{file},sims=200")),
+        quoted(&format!("net:{file},sims=1000")),
+    );
+    text
+}
+
+/// Returns a command that was noted when the model was called `model.safetensors`, with the model's present file.
+fn renamed(command: &str, file: &str) -> String {
+    const NOTED: &str = "net:model.safetensors";
+    let word = |word: &str| match word.strip_prefix(NOTED) {
+        Some(rest) => quoted(&format!("net:{file}{rest}")),
+        None => word.to_owned(),
+    };
+    command.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a word quoted for a shell where needed.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-/=:,+@%".contains(letter);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_the_present_file_of_the_model() {
+        let noted = "latrunculi match net:model.safetensors,sims=4 alphabeta:nodes=50 --ruleset savard";
+        assert_eq!(renamed(noted, "model.safetensors"), noted);
+        assert_eq!(
+            renamed(noted, "my first.safetensors"),
+            "latrunculi match 'net:my first.safetensors,sims=4' alphabeta:nodes=50 --ruleset savard"
+        );
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+    }
+}

@@ -1,0 +1,146 @@
+//! Models: opens the network that a path or an agent's text names.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use latrunculi_data::Shape;
+use latrunculi_engine::Rules;
+use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_model::{
+    Device, DeviceChoice, InferenceNetwork, Model, NetEvaluator, Precision, TensorFileHeader, choose_precision,
+};
+
+use crate::error::error_chain;
+use crate::error::{Context, Error, bail};
+use crate::run_dir;
+
+/// Opens networks for agents.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkOpener {
+    /// Where networks compute.
+    pub device: DeviceChoice,
+    /// Whether a network may play a ruleset that it was not trained on, if the board has the same size.
+    pub other_ruleset: bool,
+}
+
+impl NetworkOpener {
+    /// Returns a function that opens a network for these rules by the path of its model file.
+    pub fn factory(&self, rules: &Arc<Rules>) -> impl FnMut(&str) -> Result<NetworkEvaluator<'static>, String> + use<> {
+        let (opener, rules) = (*self, Arc::clone(rules));
+        move |path| opener.open(path, &rules).map(|evaluator| Box::new(evaluator) as NetworkEvaluator<'static>)
+    }
+
+    fn open(&self, path: &str, rules: &Arc<Rules>) -> Result<NetEvaluator, String> {
+        let device = Device::open(self.device).map_err(|error| error.to_string())?;
+        let (_, model) = load_model(Path::new(path), device).map_err(|error| {
+            // The caller names the file.
+            let reason = error_chain(&error);
+            reason.strip_prefix(&format!("{path}: ")).map_or(reason.clone(), str::to_owned)
+        })?;
+        let (own, wanted) = (*model.network.shape(), Shape::of(rules));
+        if own != wanted {
+            return Err(format!(
+                "it was trained on a {}x{} board with {} planes and {} scalars, {} has {}x{}, {} and {}",
+                own.files,
+                own.ranks,
+                own.planes,
+                own.scalars,
+                rules.ruleset().id,
+                wanted.files,
+                wanted.ranks,
+                wanted.planes,
+                wanted.scalars
+            ));
+        }
+        if model.info.ruleset != rules.ruleset().id && !self.other_ruleset {
+            return Err(format!(
+                "it was trained on {}, not on {}; --other-ruleset lets it play anyway",
+                model.info.ruleset,
+                rules.ruleset().id
+            ));
+        }
+        let choice = choose_precision(&model.network, device, Precision::Auto, rules);
+        let network = choice.and_then(|choice| InferenceNetwork::new(&model.network, device, choice.precision));
+        let network = network.map_err(|error| error.to_string())?;
+        Ok(NetEvaluator::new(network))
+    }
+}
+
+/// The file name of a model in the folders that `train`, `fit` and `export` write.
+const MODEL: &str = "model.safetensors";
+
+/// Returns the model file that a path means: the path itself, or in the folder of a run `export/model.safetensors`,
+/// in another folder `model.safetensors`.
+///
+/// # Errors
+/// When the folder holds none, with the command that makes it.
+pub fn model_path(path: &Path) -> Result<PathBuf, Error> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let places = [path.join(run_dir::EXPORT).join(MODEL), path.join(MODEL)];
+    if let Some(found) = places.iter().find(|place| place.is_file()) {
+        return Ok(found.clone());
+    }
+    let shown = path.display();
+    if path.join(run_dir::CONFIG).is_file() {
+        bail!(
+            "{shown}: the run has no {}/{MODEL} yet; the first training step writes it: latrunculi train --resume {shown}",
+            run_dir::EXPORT
+        );
+    }
+    bail!("{shown}: there is no model in this folder; give a model file or the folder of a run");
+}
+
+/// Loads the model that a path means, as [`model_path`] finds it; returns its file too.
+///
+/// # Errors
+/// What is wrong with the file; for a checkpoint, where the model of its run is.
+pub fn load_model(path: &Path, device: Device) -> Result<(PathBuf, Model), Error> {
+    let path = model_path(path)?;
+    match Model::load(&path, device) {
+        Ok(model) => Ok((path, model)),
+        Err(error) => Err(match hint_for_checkpoint(&path) {
+            Some(hint) => Error::Refused(format!("{error}; {hint}")),
+            None => error.into(),
+        }),
+    }
+}
+
+/// Returns where the model of a file is, if that file is a checkpoint.
+fn hint_for_checkpoint(path: &Path) -> Option<String> {
+    let is_checkpoint = TensorFileHeader::read(path).ok()?.kind() == Some("latrunculi checkpoint");
+    let run = path.parent()?.parent().filter(|_| is_checkpoint)?;
+    if !run.join(run_dir::CONFIG).is_file() {
+        return is_checkpoint.then(|| "the command that made it writes a model at its end".to_owned());
+    }
+    let (shown, model) = (run.display(), run.join(run_dir::EXPORT).join(MODEL));
+    Some(match model.is_file() {
+        true => format!("the model of this run is {}", model.display()),
+        false => format!("resume the run to get a model: latrunculi train --resume {shown}"),
+    })
+}
+
+/// Returns a checksum of a model file, which shows whether a file still holds the same network. A folder stands for the
+/// model in it.
+///
+/// # Errors
+/// When the file cannot be read.
+///
+/// Source: Fowler, Noll and Vo, FNV-1a, 64 bits.
+pub fn checksum(path: &str) -> Result<String, Error> {
+    let mut file = File::open(model_path(Path::new(path))?).with_context(|| format!("cannot read {path}"))?;
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let count = file.read(&mut buffer).with_context(|| format!("cannot read {path}"))?;
+        if count == 0 {
+            return Ok(format!("{hash:016x}"));
+        }
+        for &byte in &buffer[..count] {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

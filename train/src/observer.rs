@@ -1,0 +1,96 @@
+//! Who follows a run: a program that prints, a test that counts, or nobody.
+
+use std::path::Path;
+
+use latrunculi_eval::learning::Verdict;
+use latrunculi_model::{Device, Precision, PrecisionDifference};
+
+use crate::TrainConfig;
+use crate::metrics::RoundMetrics;
+
+/// Something that happened in a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The network plays in 32 bits because its answers in 16 bits differ too much.
+    Bf16Refused {
+        /// The generation that is played.
+        generation: u64,
+        /// How far the answers differ.
+        difference: PrecisionDifference,
+    },
+    /// The run begins, or goes on after a break.
+    Started {
+        /// The run's folder.
+        folder: &'a Path,
+        /// Name of the ruleset.
+        ruleset: &'a str,
+        /// The configuration.
+        config: &'a TrainConfig,
+        /// Number of the network's weights.
+        parameters: usize,
+        /// The device.
+        device: Device,
+        /// Precision of self-play.
+        precision: Precision,
+        /// What was done before the break.
+        done: Totals,
+    },
+    /// A round has ended and its checkpoint is on the disk.
+    RoundEnded {
+        /// The numbers of the round.
+        metrics: &'a RoundMetrics,
+        /// The configuration.
+        config: &'a TrainConfig,
+        /// Seconds left of the budget, if it limits the time.
+        secs_left: Option<f64>,
+    },
+    /// The final match is over and all files are written.
+    Finished {
+        /// What the whole run did.
+        done: Totals,
+        /// Training steps made.
+        steps: u64,
+        /// Seconds that the rounds took.
+        elapsed_secs: f64,
+        /// Seconds of the final match.
+        match_secs: f64,
+        /// The result of the final match.
+        verdict: &'a Verdict,
+        /// One line for each file written, naming its path.
+        written: &'a [String],
+    },
+}
+
+/// What a run has done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// Generations played.
+    pub generations: u64,
+    /// Games played.
+    pub games: u64,
+    /// Samples made of them.
+    pub samples: u64,
+}
+
+/// Follows a run. Its methods are called from several threads.
+pub trait Observer: Sync {
+    /// Receives an event.
+    fn event(&self, _event: Event<'_>) {}
+
+    /// Is called when a piece of work of `parts` parts begins: games or training steps. `secs_left` is what is left of
+    /// the budget. The returned value receives the progress and is dropped when the work ends.
+    fn begin(&self, _work: &str, _parts: u64, _secs_left: Option<f64>) -> Box<dyn WorkProgress + '_> {
+        Box::new(())
+    }
+}
+
+/// Receives the progress of one piece of work.
+pub trait WorkProgress: Send + Sync {
+    /// Receives how many parts are done.
+    fn set(&self, _done: u64) {}
+}
+
+/// Ignores everything.
+impl Observer for () {}
+
+impl WorkProgress for () {}

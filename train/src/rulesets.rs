@@ -1,0 +1,59 @@
+//! Rulesets by shipped name or by the path of a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use latrunculi_engine::{Rules, RulesetFile, parameters::nearest, presets};
+use latrunculi_model::{ModelInfo, TensorFileHeader};
+
+use crate::error::{Context, Error, bail};
+use crate::files::read_text;
+
+/// A ruleset file is a few kilobytes; what is larger is something else.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Loads a ruleset with the comments on each of its values. `name_or_path` is a shipped name, or the path of a ruleset
+/// file or of a model, which holds the rules that it was trained on.
+///
+/// # Errors
+/// When there is no such ruleset, with the nearest name, or its file has faults, with their lines.
+pub fn load_file(name_or_path: &str) -> Result<RulesetFile, Error> {
+    if let Some(file) = presets::file(name_or_path) {
+        return Ok(file);
+    }
+    let path = Path::new(name_or_path);
+    if !path.exists() {
+        let hint = nearest(name_or_path, presets::NAMES.iter().copied())
+            .map(|near| format!("; did you mean {near}?"))
+            .unwrap_or_default();
+        bail!("there is no ruleset and no file {name_or_path:?}{hint} (`latrunculi rulesets list` names the rulesets)");
+    }
+    let is_model = path.extension().is_some_and(|extension| extension == "safetensors");
+    let text = if is_model { text_in_model(path)? } else { read_text(path, FILE_BYTES_MAX)? };
+    RulesetFile::parse(&text, &presets::file, presets::NAMES).map_err(|error| {
+        let lines: Vec<String> = error
+            .faults
+            .iter()
+            .map(|fault| format!("{name_or_path}:{}:{}: {}", fault.line, fault.column, fault.message))
+            .collect();
+        Error::Refused(format!("the ruleset cannot be used\n{}", lines.join("\n")))
+    })
+}
+
+/// Returns the text of the ruleset in a model file.
+fn text_in_model(path: &Path) -> Result<String, Error> {
+    let header = TensorFileHeader::read(path)?;
+    let info = header.metadata.get("info").and_then(|text| serde_json::from_str::<ModelInfo>(text).ok());
+    let none = || format!("{} names no ruleset: it is not a model of this program", path.display());
+    info.map(|info| info.ruleset_text).with_context(none)
+}
+
+/// Loads the rules of a shipped name, or of the path of a ruleset file or a model.
+///
+/// # Errors
+/// As [`load_file`], and when the rules contradict one another.
+pub fn load(name_or_path: &str) -> Result<Arc<Rules>, Error> {
+    let file = load_file(name_or_path)?;
+    let rules = Rules::new(&file.ruleset).with_context(|| format!("ruleset {name_or_path}"))?;
+    Ok(Arc::new(rules))
+}

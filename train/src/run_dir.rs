@@ -1,0 +1,268 @@
+//! The folder of a training run. Its files are written under another name and renamed, so that a run can be resumed
+//! after a kill at any moment.
+//!
+//! ```text
+//! RUN/
+//!   config.toml           the configuration, every value resolved
+//!   ruleset.toml          the rules, every parameter resolved
+//!   provenance.json       program version, seed, machine
+//!   shards/000000.npz     samples by generation
+//!   shards/000001.journal games of the generation that is being played
+//!   checkpoints/000001.safetensors   everything the next generation depends on, by number of generations
+//!   metrics.jsonl         one line per round
+//!   tensorboard/          the same for TensorBoard
+//!   latest                name of the newest whole checkpoint
+//!   export/               the model of the newest checkpoint; at the end also other formats
+//!   result.json           the final match
+//!   learning.html, .csv   learning curve
+//!   lock                  held by the program that works in the folder
+//! ```
+
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Context, Error, bail};
+use crate::files::{lock, read_text, write_whole};
+
+/// The configuration.
+pub const CONFIG: &str = "config.toml";
+/// The ruleset.
+pub const RULESET: &str = "ruleset.toml";
+/// How the run was started.
+pub const PROVENANCE: &str = "provenance.json";
+/// The metrics.
+pub const METRICS: &str = "metrics.jsonl";
+/// The name of the newest checkpoint.
+pub const LATEST: &str = "latest";
+/// The result of a finished run.
+pub const RESULT: &str = "result.json";
+/// Folder of the shards.
+pub const SHARDS: &str = "shards";
+/// Folder of the checkpoints.
+pub const CHECKPOINTS: &str = "checkpoints";
+/// Folder of the exported files.
+pub const EXPORT: &str = "export";
+
+/// How many of the newest checkpoints are kept.
+const CHECKPOINTS_KEPT: usize = 3;
+
+/// No name of a file is longer.
+const NAME_BYTES_MAX: u64 = 4096;
+
+/// A run's folder, locked against other programs while this lives.
+#[derive(Debug)]
+pub(crate) struct RunDir {
+    root: PathBuf,
+    _lock: File,
+}
+
+impl RunDir {
+    /// Makes the folder of a new run.
+    ///
+    /// # Errors
+    /// When there is a run in it already, or the system refuses.
+    pub(crate) fn create(root: &Path) -> Result<RunDir, Error> {
+        fs::create_dir_all(root).with_context(|| format!("{}: making the folder", root.display()))?;
+        let run = RunDir { root: root.to_owned(), _lock: lock(root)? };
+        if run.config_path().exists() {
+            bail!(
+                "{}: there is a run already; continue it with train --resume {0}, or choose another folder with --run",
+                root.display()
+            );
+        }
+        run.make_folders()?;
+        Ok(run)
+    }
+
+    fn make_folders(&self) -> Result<(), Error> {
+        for folder in [SHARDS, CHECKPOINTS, "tensorboard", EXPORT] {
+            let folder = self.root.join(folder);
+            fs::create_dir_all(&folder).with_context(|| format!("{}: making the folder", folder.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Opens the folder of a run.
+    ///
+    /// # Errors
+    /// When there is no run in it, or another program works in it.
+    pub(crate) fn open(root: &Path) -> Result<RunDir, Error> {
+        if !root.join(CONFIG).is_file() {
+            bail!("{}: there is no run (no config.toml in it); begin one with train CONFIG --run DIR", root.display());
+        }
+        let run = RunDir { root: root.to_owned(), _lock: lock(root)? };
+        run.make_folders()?;
+        Ok(run)
+    }
+
+    /// Returns the folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn config_path(&self) -> PathBuf {
+        self.root.join(CONFIG)
+    }
+
+    pub(crate) fn ruleset_path(&self) -> PathBuf {
+        self.root.join(RULESET)
+    }
+
+    pub(crate) fn provenance_path(&self) -> PathBuf {
+        self.root.join(PROVENANCE)
+    }
+
+    pub(crate) fn metrics_path(&self) -> PathBuf {
+        self.root.join(METRICS)
+    }
+
+    pub(crate) fn shard_path(&self, generation: u64) -> PathBuf {
+        self.root.join(SHARDS).join(format!("{generation:06}.npz"))
+    }
+
+    pub(crate) fn journal_path(&self, generation: u64) -> PathBuf {
+        self.root.join(SHARDS).join(format!("{generation:06}.journal"))
+    }
+
+    pub(crate) fn events_path(&self) -> PathBuf {
+        self.root.join("tensorboard").join("events.out.tfevents.0.latrunculi")
+    }
+
+    pub(crate) fn checkpoint_path(&self, generations: u64) -> PathBuf {
+        self.root.join(CHECKPOINTS).join(format!("{generations:06}.safetensors"))
+    }
+
+    pub(crate) fn export_path(&self, name: &str) -> PathBuf {
+        self.root.join(EXPORT).join(name)
+    }
+
+    pub(crate) fn result_path(&self) -> PathBuf {
+        self.root.join(RESULT)
+    }
+
+    /// Returns the path of the model of the newest checkpoint.
+    pub(crate) fn model_path(&self) -> PathBuf {
+        self.export_path("model.safetensors")
+    }
+
+    fn latest_path(&self) -> PathBuf {
+        self.root.join(LATEST)
+    }
+
+    /// Returns the newest whole checkpoint, as [`latest`] does.
+    pub(crate) fn latest(&self) -> Result<Option<PathBuf>, Error> {
+        latest(&self.root)
+    }
+
+    /// Makes the checkpoint after `generations` the newest, and removes old ones.
+    pub(crate) fn set_latest(&self, generations: u64) -> Result<(), Error> {
+        let path = self.checkpoint_path(generations);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        write_whole(&self.latest_path(), format!("{name}\n").as_bytes())?;
+        let mut checkpoints: Vec<PathBuf> = fs::read_dir(self.root.join(CHECKPOINTS))?
+            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"))
+            .collect();
+        checkpoints.sort();
+        let old = checkpoints.len().saturating_sub(CHECKPOINTS_KEPT);
+        for path in checkpoints.iter().take(old).filter(|old| **old != path) {
+            // An old file that stays does no harm.
+            let _ = fs::remove_file(path);
+        }
+        Ok(())
+    }
+
+    /// Removes what a kill may have left: unfinished files, and journals of generations whose shard exists.
+    pub(crate) fn remove_unfinished(&self, generations: u64) {
+        let is_left = |path: &Path| match path.extension().and_then(OsStr::to_str) {
+            Some("unfinished") => true,
+            Some("journal") => {
+                let number = path.file_stem().and_then(OsStr::to_str).and_then(|stem| stem.parse::<u64>().ok());
+                number.is_some_and(|generation| generation < generations)
+            }
+            _ => false,
+        };
+        for folder in [".", SHARDS, CHECKPOINTS, EXPORT] {
+            let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
+            for path in entries.map(|entry| entry.path()).filter(|path| is_left(path)) {
+                // A file that stays does no harm.
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+
+    /// Returns how many bytes of metrics there are.
+    pub(crate) fn metrics_bytes(&self) -> u64 {
+        fs::metadata(self.metrics_path()).map_or(0, |about| about.len())
+    }
+
+    /// Cuts the metrics to the length that the checkpoint records, or to whole lines where they are shorter.
+    pub(crate) fn cut_metrics(&self, bytes: u64) -> Result<(), Error> {
+        let path = self.metrics_path();
+        let there = self.metrics_bytes();
+        let kept = match there.cmp(&bytes) {
+            Ordering::Equal => return Ok(()),
+            Ordering::Greater => bytes,
+            Ordering::Less if there == 0 => return Ok(()),
+            Ordering::Less => {
+                let text = fs::read(&path).with_context(|| format!("{}: reading it", path.display()))?;
+                text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end as u64 + 1)
+            }
+        };
+        let file =
+            File::options().write(true).open(&path).with_context(|| format!("{}: opening it", path.display()))?;
+        file.set_len(kept).with_context(|| format!("{}: cutting it back", path.display()))
+    }
+
+    /// Appends one line to the metrics.
+    pub(crate) fn add_metrics(&self, line: &serde_json::Value) -> Result<(), Error> {
+        let path = self.metrics_path();
+        let mut file = File::options().create(true).append(true).open(&path)?;
+        // On the disk before the checkpoint that records its length.
+        let written = file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data());
+        written.with_context(|| format!("{}: writing it", path.display()))
+    }
+}
+
+/// Returns the path of the newest whole checkpoint of the run in a folder, if there is one.
+///
+/// # Errors
+/// When the file that names it is damaged.
+pub fn latest(root: &Path) -> Result<Option<PathBuf>, Error> {
+    let path = root.join(LATEST);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = read_text(&path, NAME_BYTES_MAX)?;
+    let name = text.trim();
+    if Path::new(name).file_name().is_none_or(|file| file != name) {
+        bail!("{}: it names no checkpoint; write the name of the newest file in checkpoints/ into it", path.display());
+    }
+    Ok(Some(root.join(CHECKPOINTS).join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_cut_to_the_recorded_length_and_to_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDir::create(folder.path()).unwrap();
+        run.cut_metrics(10).unwrap();
+        for line in ["one", "two"] {
+            run.add_metrics(&serde_json::json!(line)).unwrap();
+        }
+        let text = || fs::read_to_string(run.metrics_path()).unwrap();
+        assert_eq!(text(), "\"one\"\n\"two\"\n");
+        fs::write(run.metrics_path(), "\"one\"\n\"tw").unwrap();
+        run.cut_metrics(12).unwrap();
+        assert_eq!(text(), "\"one\"\n", "a line cut off by a loss of power is dropped");
+        run.add_metrics(&serde_json::json!("three")).unwrap();
+        run.cut_metrics(6).unwrap();
+        assert_eq!(text(), "\"one\"\n");
+    }
+}

@@ -1,0 +1,111 @@
+//! The folder of runs: `runs/NAME-N`, where NAME is the name of the configuration and N counts from 1.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use latrunculi_engine::Rules;
+use latrunculi_engine::record::ruleset_fingerprint;
+
+use crate::config::TrainConfig;
+use crate::error::{Context, Error};
+use crate::{rulesets, run_dir};
+
+/// The folder of runs, in the working folder.
+pub const RUNS: &str = "runs";
+
+/// Makes the folder of the next run of a configuration called `name`: `NAME-N` with the lowest free N.
+///
+/// # Errors
+/// When the folder cannot be made.
+pub fn make_next(runs: &Path, name: &str) -> Result<PathBuf, Error> {
+    fs::create_dir_all(runs).with_context(|| format!("{}: making the folder", runs.display()))?;
+    let mut number = 1;
+    loop {
+        let folder = runs.join(format!("{name}-{number}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error).with_context(|| format!("{}: making the folder", folder.display())),
+        }
+    }
+}
+
+/// Returns the newest run called `NAME-N` that has not finished and was begun with this configuration, every value and
+/// every rule equal. Folders that cannot be read are passed over.
+#[must_use]
+pub fn newest_unfinished(runs: &Path, name: &str, config: &TrainConfig, rules: &Rules) -> Option<PathBuf> {
+    let mut numbers: Vec<u64> = fs::read_dir(runs)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let folder = entry.ok()?.file_name().into_string().ok()?;
+            folder.strip_prefix(name)?.strip_prefix('-')?.parse().ok()
+        })
+        .collect();
+    numbers.sort_unstable();
+    let folders = numbers.into_iter().rev().map(|number| runs.join(format!("{name}-{number}")));
+    let is_same = |folder: &PathBuf| {
+        let found = TrainConfig::read_of_run(&folder.join(run_dir::CONFIG), &[]);
+        let found_rules = rulesets::load(&folder.join(run_dir::RULESET).to_string_lossy());
+        let same_rules = |found: &Rules| ruleset_fingerprint(found.ruleset()) == ruleset_fingerprint(rules.ruleset());
+        found.is_ok_and(|found| found == *config) && found_rules.is_ok_and(|found| same_rules(&found))
+    };
+    folders.filter(|folder| !folder.join(run_dir::RESULT).exists()).find(is_same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ConfigSource;
+
+    #[test]
+    fn runs_are_numbered_from_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        assert_eq!(make_next(&runs, "quick").unwrap(), runs.join("quick-1"));
+        assert_eq!(make_next(&runs, "quick").unwrap(), runs.join("quick-2"));
+        assert_eq!(make_next(&runs, "smoke").unwrap(), runs.join("smoke-1"));
+        fs::remove_dir(runs.join("quick-1")).unwrap();
+        assert_eq!(make_next(&runs, "quick").unwrap(), runs.join("quick-1"));
+    }
+
+    #[test]
+    fn the_newest_unfinished_run_of_the_same_configuration_and_rules_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path();
+        let read = |settings: &[&str]| {
+            let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+            TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &settings).unwrap()
+        };
+        let (config, other) = (read(&[]), read(&["seed=2"]));
+        let bell = rulesets::load("bell").unwrap();
+        let begin = |config: &TrainConfig| {
+            let run = make_next(runs, "smoke").unwrap();
+            fs::write(run.join(run_dir::CONFIG), config.to_text().unwrap()).unwrap();
+            fs::write(run.join(run_dir::RULESET), bell.ruleset().to_toml()).unwrap();
+            run
+        };
+        let newest = || newest_unfinished(runs, "smoke", &config, &bell);
+        assert_eq!(newest(), None);
+        let first = begin(&config);
+        begin(&other);
+        assert_eq!(newest(), Some(first.clone()), "a run with another seed is another run");
+        for _ in 3..=10 {
+            begin(&config);
+        }
+        let tenth = runs.join("smoke-10");
+        assert_eq!(newest(), Some(tenth.clone()), "10 is newer than 9");
+        assert_eq!(newest_unfinished(runs, "smok", &config, &bell), None);
+        assert_eq!(newest_unfinished(runs, "smoke", &config, &rulesets::load("savard").unwrap()), None);
+
+        fs::write(tenth.join(run_dir::RESULT), "{}").unwrap();
+        assert_eq!(newest(), Some(runs.join("smoke-9")), "a finished run is not continued");
+        fs::write(runs.join("smoke-9").join(run_dir::CONFIG), "damaged").unwrap();
+        assert_eq!(newest(), Some(runs.join("smoke-8")), "a run that cannot be read is passed over");
+
+        let older = config.to_text().unwrap().replace("actors = ", "lanes = ");
+        fs::write(runs.join("smoke-8").join(run_dir::CONFIG), older).unwrap();
+        assert_eq!(newest(), Some(runs.join("smoke-8")), "keys of older versions are translated");
+    }
+}

@@ -1,0 +1,201 @@
+//! The state of a run that its checkpoint keeps besides the weights.
+
+use std::collections::BTreeMap;
+
+use latrunculi_engine::Rules;
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::learning::Verdict;
+use latrunculi_model::{Measurement, Precision, Trainer};
+use serde::{Deserialize, Serialize};
+
+use crate::config::TrainConfig;
+use crate::error::{Context, Error, bail};
+use crate::run_dir::RunDir;
+
+/// Everything besides the weights and the shards that a run needs to continue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunState {
+    /// Generations played.
+    pub(crate) generations: u64,
+    /// Whether everything that was played has been trained on, as at the end of a run.
+    pub(crate) is_trained: bool,
+    /// Games played.
+    pub(crate) games: u64,
+    /// Samples played.
+    pub(crate) samples: u64,
+    /// Seconds that the rounds took.
+    pub(crate) elapsed_secs: f64,
+    /// Seconds of the last round, and of the training in it; they predict whether another round fits the budget.
+    pub(crate) last_secs: f64,
+    pub(crate) last_training_secs: f64,
+    /// Length of the metrics, and of the TensorBoard events, at this moment.
+    pub(crate) metrics_bytes: u64,
+    pub(crate) events_bytes: u64,
+    /// The precision that was chosen for play at the beginning.
+    pub(crate) precision: Precision,
+    /// The last measured strength.
+    pub(crate) verdict: Option<Verdict>,
+    /// The score of the player who begins in the last generation of self-play.
+    pub(crate) first_player: Option<Measurement>,
+    /// The configuration as TOML, a text so that every number keeps its digits.
+    pub(crate) config: String,
+    /// Fingerprint of the rules.
+    pub(crate) ruleset: String,
+}
+
+impl RunState {
+    /// Returns the state of a run that begins.
+    pub(crate) fn new(config: &TrainConfig, rules: &Rules, precision: Precision) -> Result<RunState, Error> {
+        Ok(RunState {
+            generations: 0,
+            is_trained: true,
+            games: 0,
+            samples: 0,
+            elapsed_secs: 0.0,
+            last_secs: 0.0,
+            last_training_secs: 0.0,
+            metrics_bytes: 0,
+            events_bytes: 0,
+            precision,
+            verdict: None,
+            first_player: None,
+            config: config.to_text()?,
+            ruleset: ruleset_fingerprint(rules.ruleset()),
+        })
+    }
+
+    /// Writes a checkpoint and makes it the newest.
+    pub(crate) fn save(&self, folder: &RunDir, trainer: &Trainer) -> Result<(), Error> {
+        let extra = serde_json::to_string(self).context("writing the state of the run")?;
+        trainer.save(&folder.checkpoint_path(self.generations), &extra)?;
+        folder.set_latest(self.generations)
+    }
+
+    /// Checks that a configuration differs from that of this state only by `settings`, each `key=value`, and that
+    /// these values may be changed.
+    ///
+    /// # Errors
+    /// Every difference, and how to resolve it.
+    pub(crate) fn allow(&self, config: &TrainConfig, settings: &[String]) -> Result<(), Error> {
+        // Parsed and written again, so that values added since have their defaults and renamed keys their new names.
+        let was = TrainConfig::from_text(&self.config).context("the configuration in the checkpoint")?;
+        let differences = differences(&was.to_text()?, &config.to_text()?)?;
+        let is_set = |key: &str| {
+            let mut keys = settings.iter().filter_map(|setting| setting.split_once('=')).map(|(key, _)| key.trim());
+            keys.any(|set| key == set || key.strip_prefix(set).is_some_and(|rest| rest.starts_with('.')))
+        };
+        let (set, unset): (Vec<_>, Vec<_>) = differences.iter().partition(|difference| is_set(&difference.key));
+        if !unset.is_empty() {
+            let confirmations: Vec<String> =
+                unset.iter().map(|difference| format!("--set {}={}", difference.key, difference.now)).collect();
+            bail!(
+                "config.toml has been changed since the last checkpoint:\n{}\nrevert it, or confirm with {}",
+                list(&unset),
+                confirmations.join(" ")
+            );
+        }
+        let is_fixed = |key: &str| ["seed", "ruleset", "precision"].contains(&key) || key.starts_with("network.");
+        let fixed: Vec<_> = set.into_iter().filter(|difference| is_fixed(&difference.key)).collect();
+        if !fixed.is_empty() {
+            bail!(
+                "the seed, the ruleset, the network and the precision of self-play of a run cannot be changed; begin a new \
+                 run:\n{}",
+                list(&fixed)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A value in which two configurations differ.
+#[derive(Debug, PartialEq, Eq)]
+struct Difference {
+    key: String,
+    was: String,
+    now: String,
+}
+
+fn list(differences: &[&Difference]) -> String {
+    let line =
+        |difference: &&Difference| format!("  {}: was {}, is {}", difference.key, difference.was, difference.now);
+    differences.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the values, by their whole key, in which two texts of TOML differ.
+fn differences(was: &str, now: &str) -> Result<Vec<Difference>, Error> {
+    let read = |text: &str| -> Result<BTreeMap<String, String>, Error> {
+        let mut values = BTreeMap::new();
+        flatten("", &toml::Value::Table(toml::from_str(text).context("the configuration")?), &mut values);
+        Ok(values)
+    };
+    let (was, now) = (read(was)?, read(now)?);
+    let keys: std::collections::BTreeSet<&String> = was.keys().chain(now.keys()).collect();
+    let text = |value: Option<&String>| value.map_or("missing", String::as_str).to_owned();
+    Ok(keys
+        .into_iter()
+        .filter(|key| was.get(*key) != now.get(*key))
+        .map(|key| Difference { key: key.clone(), was: text(was.get(key)), now: text(now.get(key)) })
+        .collect())
+}
+
+fn flatten(key: &str, value: &toml::Value, values: &mut BTreeMap<String, String>) {
+    match value {
+        toml::Value::Table(table) => {
+            for (name, value) in table {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                flatten(&key, value, values);
+            }
+        }
+        value => _ = values.insert(key.to_owned(), value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ConfigSource;
+
+    #[test]
+    fn a_value_that_an_older_version_did_not_have_is_no_change() {
+        let mut config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
+        let rules = Rules::new(&latrunculi_engine::presets::ruleset("bell").unwrap()).unwrap();
+        let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
+        let older = state.config.replace("draw_margin_full = 1.0\n", "");
+        assert_ne!(older, state.config);
+        state.config = older;
+        state.allow(&config, &[]).unwrap();
+        config.replay.draw_margin_full = 0.5;
+        config.seed += 1;
+        let fault = state.allow(&config, &[]).unwrap_err().to_string();
+        assert!(fault.contains("--set replay.draw_margin_full=0.5 --set seed=2"), "{fault}");
+    }
+
+    #[test]
+    fn a_key_of_an_older_version_is_no_change() {
+        let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
+        let rules = Rules::new(&latrunculi_engine::presets::ruleset("bell").unwrap()).unwrap();
+        let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
+        state.config = state.config.replace("opening_pairs = ", "pairs = ").replace("actors = ", "lanes = ");
+        assert!(state.config.contains("\nlanes = ") && state.config.contains("\nfinal_pairs = "));
+        state.allow(&config, &[]).unwrap();
+    }
+
+    #[test]
+    fn every_value_that_differs_is_named_by_its_whole_key() {
+        let found = differences("a = 1\n[b]\nc = 2.5\nd = \"x\"", "a = 1\n[b]\nc = 3.5\n[b.e]\nf = true").unwrap();
+        let difference = |key: &str, was: &str, now: &str| Difference {
+            key: key.to_owned(),
+            was: was.to_owned(),
+            now: now.to_owned(),
+        };
+        assert_eq!(
+            found,
+            [
+                difference("b.c", "2.5", "3.5"),
+                difference("b.d", "\"x\"", "missing"),
+                difference("b.e.f", "missing", "true"),
+            ]
+        );
+    }
+}
