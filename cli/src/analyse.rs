@@ -37,7 +37,7 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
         let winner = outcome.winner.map_or("nobody".to_owned(), |winner| winner.to_string());
         anyhow::bail!("the game is over here: {}, {winner} wins", outcome.reason);
     }
-    anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays in `latrunculi play` only");
+    anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays only in `latrunculi play`");
     let mut agent = args.agent.make(state.rules(), &mut args.network.factory(state.rules())).context("the agent")?;
     agent.new_game(args.agent.seed.unwrap_or(0));
     let interrupt = Interrupt::listen()?;

@@ -683,6 +683,7 @@ mod tests {
     use super::*;
 
     /// A small schema with a target that the program does not have.
+    #[expect(unreachable_pub, dead_code, reason = "the schema makes public types, of which this test uses a part")]
     mod extended {
         use crate::schema::Dimension;
         use crate::schema::{NOT_NEGATIVE, PROBABILITY, PerAction, PerSample, PolicyIndices};

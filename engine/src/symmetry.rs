@@ -25,6 +25,8 @@ impl Symmetry {
     pub const IDENTITY: Symmetry = Symmetry { transpose: false, mirror_files: false, mirror_ranks: false };
     /// Left becomes right: a symmetry of every ruleset.
     pub const MIRROR: Symmetry = Symmetry { transpose: false, mirror_files: true, mirror_ranks: false };
+    /// Up becomes down.
+    const FLIP: Symmetry = Symmetry { transpose: false, mirror_files: false, mirror_ranks: true };
 }
 
 impl Rules {
@@ -117,6 +119,37 @@ impl Rules {
             }
             ActionKind::Stop | ActionKind::Pass => action,
         }
+    }
+
+    /// Returns a square as `player` sees it: for the second player the ranks are mirrored.
+    #[inline]
+    #[must_use]
+    pub fn turn_square(&self, player: Player, square: Square) -> Square {
+        match player {
+            Player::First => square,
+            Player::Second => self.map_square(Symmetry::FLIP, square),
+        }
+    }
+
+    /// Returns the position with the players exchanged: colours swapped and ranks mirrored.
+    ///
+    /// The rules treat the players alike, so that what holds for the one player here holds for the other there.
+    #[must_use]
+    pub fn exchange_sides(&self, position: &Position) -> Position {
+        let mut exchanged = self.map_position(Symmetry::FLIP, position);
+        exchanged.stones.swap(0, 1);
+        exchanged.dux.swap(0, 1);
+        exchanged.hands.swap(0, 1);
+        exchanged.shuttles.swap(0, 1);
+        exchanged.to_act = position.to_act.opponent();
+        exchanged.key = exchanged.key_from_scratch();
+        exchanged
+    }
+
+    /// Returns what an action that is legal at `position` becomes under [`Rules::exchange_sides`].
+    #[must_use]
+    pub fn exchange_action(&self, position: &Position, action: Action) -> Action {
+        self.map_action(position, Symmetry::FLIP, action)
     }
 
     /// Returns what a position becomes under `symmetry`.

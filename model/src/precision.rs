@@ -220,7 +220,7 @@ fn probabilities(logits: &[f32]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use latrunculi_engine::encoding::Shape;
+    use latrunculi_data::Shape;
     use latrunculi_engine::presets;
 
     use super::*;

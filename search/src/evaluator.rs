@@ -9,15 +9,9 @@ pub struct Evaluation {
     pub policy_logits: Vec<f32>,
     /// Probabilities of win, draw and loss for the player to act; sums to 1.
     pub win_draw_loss: [f32; 3],
-}
-
-impl Evaluation {
-    /// Returns the expected result in `[-1, 1]` for the player to act, with a draw counted as `draw_value`.
-    #[must_use]
-    pub fn value(&self, draw_value: f32) -> f32 {
-        let [win, draw, loss] = self.win_draw_loss;
-        win - loss + draw * draw_value
-    }
+    /// Expected margin at the end of the game for the player to act, in `[-1, 1]` ([`Game::final_margin_for`]); 0 from
+    /// an evaluator that has none.
+    pub margin: f32,
 }
 
 /// Why an evaluation failed.

@@ -29,6 +29,7 @@ impl<G: Game> Evaluator<G> for Uniform {
 fn write_uniform(action_count: usize, evaluation: &mut Evaluation) {
     evaluation.policy_logits.clear();
     evaluation.policy_logits.resize(action_count, 0.0);
+    evaluation.margin = 0.0;
 }
 
 /// Evaluates a position by random playouts; the policy is uniform.

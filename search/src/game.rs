@@ -39,6 +39,19 @@ pub trait Game: Clone {
     /// Returns a hash of everything that the future depends on, history and counters included.
     fn full_key(&self) -> u64;
 
+    /// Returns a hash of the position as the player to act sees it: equal for a position and for the same position with
+    /// the players exchanged. Together with [`Game::own_action_key`] it breaks ties alike for both players.
+    fn own_position_key(&self) -> u64;
+
+    /// Returns a number that identifies a legal action among the others, as the player to act sees it: equal for an action
+    /// and for the same action with the players exchanged.
+    fn own_action_key(&self, action: Self::Action) -> u64;
+
+    /// Returns the margin for `player` at the end of the game, in `[-1, 1]`; 0 in games without one.
+    fn final_margin_for(&self, _player: Player) -> f32 {
+        0.0
+    }
+
     /// Tells whether the end of this game follows from the position alone.
     ///
     /// False for repetition, blockade, the ply cap, and for a lack of legal actions caused by history:

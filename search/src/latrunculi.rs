@@ -6,7 +6,7 @@ mod heuristic;
 mod weights;
 
 use latrunculi_engine::ruleset::Repetition;
-use latrunculi_engine::{Action, GameState, Outcome, Player, Position};
+use latrunculi_engine::{Action, ActionKind, GameState, Outcome, Player, Position, Square};
 
 use crate::game::Game;
 
@@ -44,6 +44,39 @@ impl Game for GameState {
 
     fn full_key(&self) -> u64 {
         GameState::full_key(self)
+    }
+
+    fn own_position_key(&self) -> u64 {
+        let position = self.position();
+        match position.player_to_act() {
+            Player::First => position.key_with_holds(),
+            Player::Second => self.rules().exchange_sides(position).key_with_holds(),
+        }
+    }
+
+    #[inline]
+    fn own_action_key(&self, action: Action) -> u64 {
+        let (rules, player) = (self.rules(), self.player_to_act());
+        let own = |square: Square| rules.turn_square(player, square).index() as u64;
+        let pack = |kind: u64, from: u64, to: u64, victim: u64| kind << 24 | victim << 16 | to << 8 | from;
+        match action.kind() {
+            ActionKind::Move { from, to } => pack(0, own(from), own(to), 0),
+            ActionKind::MoveTaking { from, to, victim } => pack(1, own(from), own(to), own(victim)),
+            ActionKind::PlaceMan(square) => pack(2, 0, own(square), 0),
+            ActionKind::PlaceDux(square) => pack(3, 0, own(square), 0),
+            ActionKind::Remove { .. } => {
+                // The squares at the ends are those of lowest and highest index, which mirroring may exchange.
+                let removed = rules.turn_squares(player, rules.chosen_victims(self.position(), action));
+                let index = |square: Option<Square>| square.map_or(0, |square| square.index() as u64);
+                pack(4, index(removed.first()), index(removed.iter().last()), 0)
+            }
+            ActionKind::Stop => pack(5, 0, 0, 0),
+            ActionKind::Pass => pack(6, 0, 0, 0),
+        }
+    }
+
+    fn final_margin_for(&self, player: Player) -> f32 {
+        self.rules().material_margin(self.position(), player)
     }
 
     #[inline]

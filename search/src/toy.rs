@@ -172,6 +172,14 @@ impl Game for TreeGame {
         self.position_key()
     }
 
+    fn own_position_key(&self) -> u64 {
+        self.position_key()
+    }
+
+    fn own_action_key(&self, action: usize) -> u64 {
+        action as u64
+    }
+
     fn outcome_is_positional(&self) -> bool {
         self.node().is_positional
     }
@@ -260,6 +268,14 @@ impl Game for TicTacToe {
 
     fn full_key(&self) -> u64 {
         self.position_key()
+    }
+
+    fn own_position_key(&self) -> u64 {
+        self.position_key()
+    }
+
+    fn own_action_key(&self, action: u8) -> u64 {
+        u64::from(action)
     }
 
     fn outcome_is_positional(&self) -> bool {
@@ -397,6 +413,17 @@ impl Game for NimTurns {
 
     fn full_key(&self) -> u64 {
         self.position_key()
+    }
+
+    fn own_position_key(&self) -> u64 {
+        self.position_key()
+    }
+
+    fn own_action_key(&self, action: NimAction) -> u64 {
+        match action {
+            NimAction::Take(heap) => u64::from(heap),
+            NimAction::Stop => u64::MAX,
+        }
     }
 
     fn outcome_is_positional(&self) -> bool {

@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn a_cache_returns_what_was_inserted_and_nothing_else() {
-        let evaluation = |value: f32| Evaluation { policy_logits: vec![value; 3], win_draw_loss: [value, 0.0, 0.0] };
+        let evaluation =
+            |value: f32| Evaluation { policy_logits: vec![value; 3], win_draw_loss: [value, 0.0, 0.0], margin: value };
         let mut cache = EvaluationCache::new(4);
         let (one, other) = (u64::MAX / 2 + 5, u64::MAX / 2 + 6);
         cache.insert(one, &evaluation(1.0));

@@ -7,6 +7,9 @@ use std::fs;
 
 use crate::{rules, samples};
 
+/// A column and a change that makes it wrong.
+type Change<T> = (&'static str, fn(&mut T));
+
 #[test]
 fn the_table_of_the_documentation_is_that_of_the_schema() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/FORMATS.md");
@@ -58,7 +61,7 @@ fn entries_out_of_range_are_refused() {
         Samples::read(&mut reader, good.shape).map(drop).map_err(|error| error.to_string())
     };
     assert_eq!(refusal(|_| ()), Ok(()));
-    let changes: [(&str, fn(&mut Samples)); 9] = [
+    let changes: [Change<Samples>; 9] = [
         ("planes", |samples| *samples.planes.last_mut().unwrap() = 0xff),
         ("scalars", |samples| samples.scalars[3] = f32::NAN),
         ("action_indices", |samples| samples.action_indices[0][0] = u32::MAX),
@@ -84,7 +87,7 @@ fn columns_of_a_batch_have_the_declared_lengths() {
     let batch = window.draw(rand::SeedableRng::seed_from_u64(1)).batch(12);
     assert_eq!(batch.len(), 12);
     batch.validate(&batch.shape).unwrap();
-    let changes: [(&str, fn(&mut TrainingBatch)); 4] = [
+    let changes: [Change<TrainingBatch>; 4] = [
         ("moves_left", |batch| _ = batch.moves_left.pop()),
         ("survival", |batch| _ = batch.survival.pop()),
         ("opponent_policy", |batch| _ = batch.opponent_policy.offsets.pop()),

@@ -182,3 +182,27 @@ fn a_changed_ruleset_is_judged_as_the_one_that_it_was_made_from() {
     assert_ne!(value(&base, &base), value(&changed, &changed));
     assert_eq!(value(&base, &base), value(&changed, &base));
 }
+
+#[test]
+fn greedy_chooses_alike_for_both_players() {
+    for name in presets::NAMES {
+        let rules = rules(name);
+        let start = rules.initial_position();
+        let mut game = GameState::from_position(Arc::clone(&rules), start);
+        let mut twin = GameState::from_position(Arc::clone(&rules), rules.exchange_sides(&start));
+        let mut agents = [spec("greedy"), spec("greedy")].map(|spec| spec.make_alone(&rules).unwrap());
+        for agent in &mut agents {
+            agent.new_game(5);
+        }
+        for _ in 0..40 {
+            if game.outcome().is_some() {
+                break;
+            }
+            let [action, twin_action] =
+                [(0, &game), (1, &twin)].map(|(index, state)| agents[index].choose(state).unwrap().action);
+            assert_eq!(rules.exchange_action(game.position(), action), twin_action, "{name}");
+            game.play(action);
+            twin.play(twin_action);
+        }
+    }
+}

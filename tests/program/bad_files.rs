@@ -128,7 +128,7 @@ fn files_of_another_kind_are_refused_by_name() {
     let unfinished = copied();
     fs::remove_dir_all(unfinished.path().join("export")).unwrap();
     for (path, said) in
-        [("checkpoints/000001.safetensors", "going on makes a model"), ("", "the first training step makes it")]
+        [("checkpoints/000001.safetensors", "resume the run to get a model"), ("", "the first training step writes it")]
     {
         let agent = format!("net:{}", unfinished.path().join(path).display());
         let analyse = ["analyse", "--ruleset", "bell", "--position", "initial", "--agent", &agent];
@@ -174,7 +174,7 @@ fn a_model_brings_its_ruleset_and_its_card_names_its_file() {
     let analysed = latrunculi(&["analyse", "--ruleset", text, "--agent", "greedy", "--json"]);
     assert!(String::from_utf8_lossy(&analysed.stdout).contains("\"ruleset\": \"bell\""), "{analysed:?}");
     let checkpoint = run().join("checkpoints/000001.safetensors");
-    refused(&["analyse", "--ruleset", checkpoint.to_str().unwrap()], &["000001.safetensors", "no model"]);
+    refused(&["analyse", "--ruleset", checkpoint.to_str().unwrap()], &["000001.safetensors", "not a model"]);
     assert!(latrunculi(&["export", text, "--format", "npz", "--out", out.to_str().unwrap()]).status.success());
     let card = fs::read_to_string(out.join("my first.md")).unwrap();
     assert!(card.contains("'net:my first.safetensors,sims=") && !card.contains("model.safetensors"), "{card}");

@@ -62,6 +62,6 @@ fn shards_beyond_the_last_number_are_refused() {
     let refused = run("selfplay", &["--first", "18446744073709551615", "--shards", "2"], &out);
     let complaint = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{complaint}");
-    assert!(complaint.contains("--first and --shards") && !complaint.contains("panicked"), "{complaint}");
+    assert!(complaint.contains("--first plus --shards") && !complaint.contains("panicked"), "{complaint}");
     assert!(!out.exists(), "nothing is begun");
 }

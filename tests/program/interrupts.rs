@@ -101,7 +101,7 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
     let play = [&["selfplay", smoke, "--out", &path], &many[..]].concat();
     let output = stopped_by("-INT", &play, &|| holds_a_line(&shards.join("000000.journal")));
     assert_eq!(output.status.code(), Some(130), "{}", complaint(&output));
-    assert_eq!(complaint(&output), "stopped; the same command goes on\n");
+    assert_eq!(complaint(&output), "stopped; run the same command to continue\n");
 
     let few_games = ["selfplay", smoke, "--quiet", "--set", "teacher.games=4", "--out", &shown(&few)];
     assert!(program(&few_games).output().unwrap().status.success());
@@ -110,5 +110,5 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
     let output = stopped_by("-INT", &[&fit[..], &steps].concat(), &|| fitted.join("checkpoint.safetensors").is_file());
     assert_eq!(output.status.code(), Some(130), "{}", complaint(&output));
     assert!(complaint(&output).starts_with("stopped after "), "{}", complaint(&output));
-    assert!(complaint(&output).ends_with("steps; the same command goes on\n"), "{}", complaint(&output));
+    assert!(complaint(&output).ends_with("steps; run the same command to continue\n"), "{}", complaint(&output));
 }

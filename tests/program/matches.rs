@@ -85,11 +85,7 @@ fn a_match_goes_on_from_its_ledger_and_comes_to_the_same_result() {
     let records = records.to_str().expect("a path");
     matched(&[&arguments[..], &["--ledger", ledger, "--records", records]].concat());
     assert!(printed(&latrunculi(&["inspect", records])).contains("savard"));
-    assert_refused(
-        &["match", "greedy", "random", "--ruleset", "savard", "--records", records],
-        1,
-        &["is there already"],
-    );
+    assert_refused(&["match", "greedy", "random", "--ruleset", "savard", "--records", records], 1, &["exists already"]);
     assert_refused(
         &["match", "greedy", "random", "--ruleset", "savard", "--ledger", "Cargo.toml", "--quiet"],
         1,

@@ -94,7 +94,7 @@ fn nonsense_is_refused_before_anything_is_played() {
         assert!(complaint(&output).contains(part), "{more:?}: {}", complaint(&output));
     };
     refused(&["random"], 1, "at least two agents");
-    refused(&["random", "human"], 1, "human plays in `latrunculi play` only");
+    refused(&["random", "human"], 1, "human plays only in `latrunculi play`");
     refused(&["random", "greedy", "random"], 1, "random is named twice");
     refused(&["random", "greedy", "--games", "0"], 1, "--games is a number");
     refused(&["random", "greedy", "--anchor", "mcts:sims=1=0"], 1, "mcts:sims=1 is not among the agents");

@@ -96,6 +96,14 @@ impl Game for AutomatonGame {
         self.position_key()
     }
 
+    fn own_position_key(&self) -> u64 {
+        self.position_key()
+    }
+
+    fn own_action_key(&self, action: usize) -> u64 {
+        action as u64
+    }
+
     fn outcome_is_positional(&self) -> bool {
         true
     }
@@ -152,7 +160,7 @@ fn whole_searches_equal_those_of_mctx() {
             let policy_logits = leaf.legal_actions.iter().map(|&a| case.logits[state][a]).collect();
             let value = case.values[state];
             let win_draw_loss = [(1.0 + value) / 2.0, 0.0, (1.0 - value) / 2.0];
-            search.receive(&Evaluation { policy_logits, win_draw_loss });
+            search.receive(&Evaluation { policy_logits, win_draw_loss, margin: 0.0 });
         }
         if let Some(expected) = &case.paths {
             assert_eq!(&paths[1..], expected, "{name}");

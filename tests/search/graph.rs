@@ -133,6 +133,14 @@ impl Game for GraphGame {
         self.history.iter().fold(self.position_key(), |key, &position| mix(key ^ position as u64))
     }
 
+    fn own_position_key(&self) -> u64 {
+        self.position_key()
+    }
+
+    fn own_action_key(&self, action: usize) -> u64 {
+        action as u64
+    }
+
     fn outcome_is_positional(&self) -> bool {
         self.graph.ends[self.position].is_some()
     }
@@ -202,6 +210,14 @@ impl<G: Game> Game for Forgetful<G> {
 
     fn full_key(&self) -> u64 {
         self.0.position_key()
+    }
+
+    fn own_position_key(&self) -> u64 {
+        self.position_key()
+    }
+
+    fn own_action_key(&self, action: G::Action) -> u64 {
+        self.0.own_action_key(action)
     }
 
     fn outcome_is_positional(&self) -> bool {

@@ -5,3 +5,4 @@ mod golden;
 mod graph;
 mod latrunculi;
 mod mcts;
+mod symmetry;

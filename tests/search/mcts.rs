@@ -1,13 +1,13 @@
 //! MCTS on games with known values.
 
-use latrunculi_engine::Player;
+use latrunculi_engine::{Outcome, Player};
 use latrunculi_search::evaluators::{Rollouts, Uniform};
 use latrunculi_search::mcts::{
     GumbelSettings, Interior, LeafBatch, MaxConsideredActions, Mode, Proofs, PuctSettings, QScale, Search,
     SearchBudget, SearchResult, Settings, Step, considered_visits,
 };
 use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
-use latrunculi_search::{Evaluation, Evaluator, Game};
+use latrunculi_search::{EvalError, Evaluation, Evaluator, Game};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
 use crate::graph::GraphGame;
@@ -243,12 +243,15 @@ fn equal_values_leave_the_policy_unchanged_where_their_range_has_a_floor() {
     let with = |range_min| {
         let q_scale = QScale::MinMax { value_scale: 0.1, range_min };
         let mode = Mode::Gumbel(GumbelSettings { q_scale, ..GumbelSettings::default() });
-        let mut search = Search::new(Settings { mode, ..Settings::default() }, &TicTacToe::new());
-        search.start(SearchBudget { simulations: 16, add_noise: false }, &mut rng(1));
-        search.run(&mut Rollouts::new(4, 20, rng(1))).expect("it never fails");
-        let result = search.result();
-        let terms = result.policy.iter().zip(&result.prior).filter(|(share, _)| **share > 0.0);
-        terms.map(|(share, prior)| share * (share / prior).ln()).sum::<f32>()
+        let divergence = |seed| {
+            let mut search = Search::new(Settings { mode: mode.clone(), ..Settings::default() }, &TicTacToe::new());
+            search.start(SearchBudget { simulations: 16, add_noise: false }, &mut rng(seed));
+            search.run(&mut Rollouts::new(4, 20, rng(seed))).expect("it never fails");
+            let result = search.result();
+            let terms = result.policy.iter().zip(&result.prior).filter(|(probability, _)| **probability > 0.0);
+            terms.map(|(probability, prior)| probability * (probability / prior).ln()).sum::<f32>()
+        };
+        (1..=40).map(divergence).sum::<f32>() / 40.0
     };
     let divergences = [1e-6, 1.0, 100.0].map(with);
     assert!(divergences[0] > divergences[1] && divergences[1] > divergences[2], "{divergences:?}");
@@ -355,4 +358,120 @@ fn the_actions_considered_are_fewer_than_the_legal_ones() {
     visits.sort_unstable();
     // 4x2, 2x4: two survivors with six visits, two that fell with two.
     assert_eq!(visits, [0, 0, 0, 0, 0, 2, 2, 6, 6]);
+}
+
+/// A [`TreeGame`] in which the node of index `n` ends with the margin `margins[n]` for the first player.
+#[derive(Clone)]
+struct WithMargins {
+    tree: TreeGame,
+    margins: Vec<f32>,
+}
+
+impl Game for WithMargins {
+    type Action = usize;
+
+    fn player_to_act(&self) -> Player {
+        self.tree.player_to_act()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.tree.outcome()
+    }
+
+    fn legal_actions(&self, actions: &mut Vec<usize>) {
+        self.tree.legal_actions(actions);
+    }
+
+    fn play(&mut self, action: usize) {
+        self.tree.play(action);
+    }
+
+    fn position_key(&self) -> u64 {
+        self.tree.position_key()
+    }
+
+    fn full_key(&self) -> u64 {
+        self.tree.full_key()
+    }
+
+    fn own_position_key(&self) -> u64 {
+        self.tree.own_position_key()
+    }
+
+    fn own_action_key(&self, action: usize) -> u64 {
+        self.tree.own_action_key(action)
+    }
+
+    fn final_margin_for(&self, player: Player) -> f32 {
+        let margin = self.margins[self.tree.node_index()];
+        if player == Player::First { margin } else { -margin }
+    }
+
+    fn outcome_is_positional(&self) -> bool {
+        self.tree.outcome_is_positional()
+    }
+
+    fn history_free_plies(&self) -> u32 {
+        self.tree.history_free_plies()
+    }
+}
+
+#[test]
+fn the_margin_decides_between_draws_and_never_against_a_win() {
+    let with = |text: &str, margins: &[f32], settings: &Settings, margin_weight: f32| {
+        let game = WithMargins { tree: TreeGame::parse(text).unwrap(), margins: margins.to_vec() };
+        search(Settings { margin_weight, ..settings.clone() }, &game, 40, false, 1)
+    };
+    for settings in both_modes() {
+        // Draws that are not proven, with margins for either player.
+        let result = with("1(=? =? =?)", &[0.0, -0.5, 0.75, 0.25], &settings, 0.4);
+        assert_eq!(result.best_action(), 1, "{result:?}");
+        assert!((result.q[1] - 0.3).abs() < 1e-6 && result.value.abs() < 1e-6, "{result:?}");
+        assert!((result.policy_win_draw_loss[1] - 1.0).abs() < 1e-6, "results stay win, draw and loss: {result:?}");
+        let result = with("2(=? =? =?)", &[0.0, -0.5, 0.75, 0.25], &settings, 0.4);
+        assert_eq!(result.best_action(), 0, "{result:?}");
+        let result = with("1(=? =?)", &[0.0, -0.5, 0.75], &settings, 0.0);
+        assert_eq!(result.q, [0.0, 0.0]);
+        // A win with the worst margin counts as much as a draw with the best one, at most.
+        let result = with("1(=? +?)", &[0.0, 0.9, -0.9], &settings, 0.5);
+        assert_eq!(result.best_action(), 1, "{result:?}");
+        // Proofs order win, draw and loss whatever the margins.
+        let result = with("1(= + -)", &[0.0, 1.0, -1.0, 1.0], &settings, 0.5);
+        assert_eq!((result.best_action(), result.proven.map(|proven| proven.result)), (1, Some(1)), "{result:?}");
+        let result = with("1(= - =)", &[0.0, -0.5, 1.0, 0.5], &settings, 0.5);
+        assert_eq!((result.best_action(), result.proven.map(|proven| proven.result)), (2, Some(0)), "{result:?}");
+        assert_eq!(result.value, 0.0);
+    }
+}
+
+#[test]
+fn the_evaluators_margin_counts_for_the_player_to_act() {
+    /// Gives the node of index `n` the margin `n / 10` for the player to act.
+    struct Margins;
+    impl Evaluator<TreeGame> for Margins {
+        fn evaluate(
+            &mut self,
+            games: &[&TreeGame],
+            legal_actions: &[&[usize]],
+            evaluations: &mut [Evaluation],
+        ) -> Result<(), EvalError> {
+            Uniform.evaluate(games, legal_actions, evaluations)?;
+            for (game, evaluation) in games.iter().zip(evaluations) {
+                evaluation.margin = game.node_index() as f32 / 10.0;
+            }
+            Ok(())
+        }
+    }
+    // The same margin after an action of the first player, for that player and for the other one.
+    for (text, expected) in [("1(1(- +))", 0.05), ("1(2(- +))", -0.05)] {
+        let game = TreeGame::parse(text).unwrap();
+        for settings in both_modes() {
+            let mut own = Search::new(Settings { margin_weight: 0.5, proofs: Proofs::Off, ..settings }, &game);
+            own.start(SearchBudget { simulations: 1, add_noise: false }, &mut rng(1));
+            own.run(&mut Margins).unwrap();
+            let result = own.result();
+            assert!((result.q[0] - expected).abs() < 1e-6, "{result:?}");
+            assert_eq!((result.value, result.network_value), (0.0, 0.0));
+        }
+    }
 }

@@ -72,7 +72,7 @@ impl TrainingMetrics {
         TrainingMetrics {
             steps: results.steps,
             training_samples_per_sec: ratio(results.samples as f64, results.secs),
-            losses: results.losses.clone(),
+            losses: results.losses,
             train_secs: results.secs,
         }
     }

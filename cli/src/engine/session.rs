@@ -65,7 +65,7 @@ impl Session {
     /// Lets another agent think. Nothing changes if it cannot.
     pub(super) fn set_agent(&mut self, text: &str) -> anyhow::Result<()> {
         let spec: AgentSpec = text.parse()?;
-        ensure!(spec.kind != AgentKind::Human, "human plays in `latrunculi play` only");
+        ensure!(spec.kind != AgentKind::Human, "human plays only in `latrunculi play`");
         let before = (std::mem::replace(&mut self.spec, spec), self.agent.take());
         if let Err(error) = self.agent() {
             (self.spec, self.agent) = before;

@@ -6,16 +6,16 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use latrunculi_engine::{Action, GameState, Player, Rules};
-use latrunculi_search::Evaluator;
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings, DEPTH_MAX, EVALUATION_MAX, Limits};
 use latrunculi_search::evaluators::Rollouts;
 use latrunculi_search::latrunculi::{LatrunculiHeuristic, Weights};
 use latrunculi_search::mcts::{LeafBatch, Proofs, Search, SearchBudget, Settings};
+use latrunculi_search::{Evaluator, Game};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::{Agent, AgentError, Candidate, Choice, NetworkEvaluator, SearchLimits, SearchOptions};
+use super::{Agent, AgentError, Candidate, Choice, NetworkEvaluator, SearchLimits, SearchOptions, mix_seeds};
 
 /// Plays a uniformly random legal action.
 #[derive(Clone, Debug)]
@@ -47,14 +47,13 @@ impl Agent for RandomAgent {
 pub(super) struct GreedyAgent {
     rng: ChaCha8Rng,
     actions: Vec<Action>,
-    best: Vec<Action>,
     after: Option<GameState>,
 }
 
 impl Default for GreedyAgent {
     fn default() -> Self {
         let rng = ChaCha8Rng::seed_from_u64(0);
-        GreedyAgent { rng, actions: Vec::new(), best: Vec::new(), after: None }
+        GreedyAgent { rng, actions: Vec::new(), after: None }
     }
 }
 
@@ -67,20 +66,15 @@ impl Agent for GreedyAgent {
         let player = state.player_to_act();
         state.legal_actions(&mut self.actions);
         let after = self.after.get_or_insert_with(|| state.clone());
-        let mut most = i32::MIN;
-        for &action in &self.actions {
+        let seed: u64 = self.rng.random();
+        let rank = |&action: &Action| {
             after.clone_from(state);
             after.play(action);
-            let balance = material_balance(after, player);
-            if balance > most {
-                most = balance;
-                self.best.clear();
-            }
-            if balance == most {
-                self.best.push(action);
-            }
-        }
-        Ok(Choice::bare(self.best[self.rng.random_range(0..self.best.len())]))
+            // The draw sees actions as the player does, so that both players draw alike.
+            (material_balance(after, player), mix_seeds(&[seed, state.own_action_key(action)]))
+        };
+        let best = self.actions.iter().copied().max_by_key(rank);
+        Ok(Choice::bare(best.expect("a game that goes on has a legal action")))
     }
 }
 
@@ -98,17 +92,17 @@ fn material_balance(state: &GameState, player: Player) -> i32 {
     100_000 * end + side(player) - side(player.opponent())
 }
 
-/// Alpha-beta search; deterministic.
+/// Alpha-beta search. With the same seed it always chooses the same action in the same position.
 pub(super) struct AlphaBetaAgent {
     search: AlphaBeta<GameState, LatrunculiHeuristic>,
     limits: Limits,
 }
 
 impl AlphaBetaAgent {
-    pub(super) fn new(rules: &Arc<Rules>, weights: Weights, limits: Limits) -> AlphaBetaAgent {
+    pub(super) fn new(rules: &Arc<Rules>, weights: Weights, limits: Limits, seed: u64) -> AlphaBetaAgent {
         // A few entries per node suffice; small tables of many games fit the cache.
         let table_bytes = limits.nodes.saturating_mul(64).clamp(1 << 16, 16 << 20) as usize;
-        let settings = AlphaBetaSettings { table_bytes, ..AlphaBetaSettings::default() };
+        let settings = AlphaBetaSettings { table_bytes, seed, ..AlphaBetaSettings::default() };
         AlphaBetaAgent { search: AlphaBeta::new(settings, LatrunculiHeuristic::with_weights(rules, weights)), limits }
     }
 }

@@ -27,7 +27,8 @@ use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory, mix_seeds};
 pub struct AgentSpec {
     /// Who it is.
     pub kind: AgentKind,
-    /// Mixed into the seed of every game; leaves agents unchanged that use no randomness.
+    /// Of random agents: mixed into the seed of every game. Of alpha-beta: draws among equal actions, 0 if not given, so
+    /// that its text alone determines its action in every position. Without effect on other agents.
     pub seed: Option<u64>,
 }
 
@@ -36,7 +37,7 @@ pub struct AgentSpec {
 pub enum AgentKind {
     /// Any legal action, each as likely.
     Random,
-    /// The action that takes most now; any of the best, each as likely.
+    /// The action that takes most now; a random one of the best.
     Greedy,
     /// Alpha-beta search within both limits.
     AlphaBeta {
@@ -342,7 +343,7 @@ impl AgentSpec {
             AgentKind::Greedy => Box::new(GreedyAgent::default()),
             AgentKind::AlphaBeta { depth, nodes } => {
                 let limits = Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) };
-                Box::new(AlphaBetaAgent::new(rules, Weights::for_ruleset(evaluated_as), limits))
+                Box::new(AlphaBetaAgent::new(rules, Weights::for_ruleset(evaluated_as), limits, self.seed.unwrap_or(0)))
             }
             AgentKind::Mcts { simulations } => {
                 Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), *simulations))

@@ -29,8 +29,8 @@ pub trait Heuristic<G: Game> {
         true
     }
 
-    /// Returns the index of an action in the history tables, below [`Heuristic::action_index_count`]; similar actions
-    /// may share one.
+    /// Returns the index of an action in the history tables, below [`Heuristic::action_index_count`]: the same for
+    /// the same action with the players exchanged. Similar actions may share one.
     fn action_index(&self, game: &G, action: G::Action) -> usize;
 
     /// Returns the number of indices that [`Heuristic::action_index`] uses.

@@ -2,7 +2,8 @@
 //!
 //! Iterative deepening, principal variation search, a transposition table, captures first, killers,
 //! history, quiescence. Single-threaded, and a function of position, settings and limits alone: no
-//! state is kept from one search to the next.
+//! state is kept from one search to the next. Ties are drawn by a seeded hash of what the player to act sees, so that
+//! both players choose alike; only which entries the full table drops depends on the side.
 //!
 //! Source: Knuth and Moore 1975 (alpha-beta); Marsland and Campbell 1982 (principal variation search);
 //! Schaeffer 1989 (history); Campbell 1985 and Kishimoto and Müller 2004 (the graph-history interaction).
@@ -18,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
 use crate::stop::StopSignal;
-use table::{Bound, Entry, NO_ORDINAL, Table};
+use crate::toy::mix;
+use table::{Bound, Entry, NO_TAG, Table};
 
 pub use heuristic::{EVALUATION_MAX, Heuristic};
 pub use minimax::minimax;
@@ -74,6 +76,8 @@ pub struct AlphaBetaSettings {
     pub quiescence_plies_max: u32,
     /// Whether late quiet actions are searched less deeply first.
     pub late_move_reductions: bool,
+    /// Seed of the draw among actions that are equal to the ordering.
+    pub seed: u64,
 }
 
 impl Default for AlphaBetaSettings {
@@ -86,6 +90,7 @@ impl Default for AlphaBetaSettings {
             aspiration: true,
             quiescence_plies_max: 12,
             late_move_reductions: true,
+            seed: 0,
         }
     }
 }
@@ -150,6 +155,8 @@ pub struct AlphaBeta<G: Game, H> {
     frames: Vec<Frame<G>>,
     /// Credit of quiet actions by player and action index.
     history: [Vec<i32>; 2],
+    /// Seed of this search's tags.
+    tag_seed: u64,
     nodes: u64,
     nodes_max: u64,
     /// Ends the search early.
@@ -170,11 +177,30 @@ pub struct AlphaBeta<G: Game, H> {
 struct Frame<G: Game> {
     game: G,
     actions: Vec<G::Action>,
-    /// Ordering score and index in `actions`; the best is picked one by one.
-    order: Vec<(i32, u16)>,
+    /// One entry per action to search; the best is picked one by one.
+    order: Vec<Candidate>,
     killers: [Option<G::Action>; 2],
     /// The best continuation found from this ply on.
     variation: Vec<G::Action>,
+}
+
+/// An action to search.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Ordering score.
+    score: i32,
+    /// Breaks ties between equal scores and identifies the action in the table.
+    tag: u32,
+    /// Index in `actions`.
+    ordinal: u16,
+}
+
+impl Candidate {
+    /// Returns what the best candidate is greatest in.
+    #[inline]
+    fn rank(self) -> (i32, u32) {
+        (self.score, self.tag)
+    }
 }
 
 /// A score for the player to act, and whether it depends on the history of the game.
@@ -212,6 +238,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             table: Table::new(settings.table_bytes),
             frames: Vec::new(),
             history: [vec![0; count], vec![0; count]],
+            tag_seed: 0,
             nodes: 0,
             nodes_max: 0,
             stop: StopSignal::default(),
@@ -264,9 +291,9 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             self.has_horizon = false;
             let found = self.search_depth(depth as i32, guess);
             let variation = &self.frames[0].variation;
-            // An iteration cut short still counts if it has searched the last best action: an action that it
-            // prefers is better at this depth.
-            if let (Some(&action), true) = (variation.first(), found.is_some() || best.is_some()) {
+            // An iteration cut short still counts once it has searched an action: the first is the last best one, and
+            // an action that it prefers is better at this depth.
+            if let Some(&action) = variation.first() {
                 debug_assert!(
                     found.is_none_or(|score| score == self.root_score),
                     "a whole iteration returns its score"
@@ -302,7 +329,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
 
     /// Returns the first action in order, for budgets too small to search one.
     fn first_action(&mut self, nodes: u64) -> AlphaBetaResult<G::Action> {
-        self.list_actions(0, NO_ORDINAL);
+        self.list_actions(0, NO_TAG);
         let ordinal = self.pick_action(0, 0);
         let action = self.frames[0].actions[ordinal as usize];
         let score = self.evaluate(0).value;
@@ -314,6 +341,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         for history in &mut self.history {
             history.fill(0);
         }
+        self.tag_seed = mix(mix(self.settings.seed) ^ game.own_position_key());
         self.nodes = 0;
         self.nodes_max = limits.nodes;
         self.is_aborted = false;
@@ -377,7 +405,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         // Where the history matters within the depth, the score belongs to the position with its history.
         let is_history_free = history_free_plies >= depth as u32;
         let remembered = if uses_table { self.table.probe(key) } else { None };
-        let table_ordinal = remembered.map_or(NO_ORDINAL, |entry| entry.ordinal);
+        let table_tag = remembered.map_or(NO_TAG, |entry| entry.tag);
         let full_key = if uses_table && !is_history_free {
             self.frames[ply].game.full_key() ^ self.mark_of_root(ply)
         } else {
@@ -410,16 +438,17 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
                 }
             }
         }
-        self.list_actions(ply, table_ordinal);
+        self.list_actions(ply, table_tag);
         self.prepare_child(ply);
         let player = self.frames[ply].game.player_to_act();
         let count = self.frames[ply].actions.len();
         let mut best = Score::of_position(-INFINITE);
-        let mut best_ordinal = NO_ORDINAL;
+        let mut best_tag = NO_TAG;
         let mut touches_history = false;
         for index in 0..count {
             let ordinal = self.pick_action(ply, index);
-            let is_quiet = self.frames[ply].order[index].0 < ORDER_KILLER;
+            let Candidate { score, tag, .. } = self.frames[ply].order[index];
+            let is_quiet = score < ORDER_KILLER;
             if !self.play(ply, ordinal) {
                 return Score::of_position(0);
             }
@@ -432,7 +461,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             touches_history |= score.touches_history;
             if score.value > best.value {
                 best = score;
-                best_ordinal = ordinal;
+                best_tag = tag;
                 if score.value > alpha || (ply == 0 && index == 0) {
                     self.extend_variation(ply, ordinal);
                     if ply == 0 {
@@ -456,10 +485,10 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
                 value if value <= alpha_before => Bound::Upper,
                 _ => Bound::Exact,
             };
-            let ordinal = if best.value > alpha_before { best_ordinal } else { NO_ORDINAL };
+            let tag = if best.value > alpha_before { best_tag } else { NO_TAG };
             let touches_history = best.touches_history;
             let mut entry =
-                Entry { score: to_table(best.value, ply), ordinal, depth: depth as i16, bound, touches_history };
+                Entry { score: to_table(best.value, ply), tag, depth: depth as i16, bound, touches_history };
             if !is_history_free {
                 self.table.store(full_key, entry);
             }
@@ -529,12 +558,14 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         {
             return best;
         }
+        let tag_seed = self.tag_seed;
         let Frame { game, actions, order, .. } = &mut self.frames[ply];
         game.legal_actions(actions);
         order.clear();
         for (ordinal, &action) in actions.iter().enumerate() {
             if heuristic.is_tactical(game, action) {
-                order.push((heuristic.capture_gain(game, action), ordinal as u16));
+                let score = heuristic.capture_gain(game, action);
+                order.push(Candidate { score, tag: tag(tag_seed, game, action), ordinal: ordinal as u16 });
             }
         }
         self.prepare_child(ply);
@@ -619,7 +650,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     }
 
     /// Lists the legal actions at `ply` with their ordering scores.
-    fn list_actions(&mut self, ply: usize, table_ordinal: u16) {
+    fn list_actions(&mut self, ply: usize, table_tag: u32) {
         let Frame { game, actions, order, killers, .. } = &mut self.frames[ply];
         game.legal_actions(actions);
         if ply == 0 {
@@ -627,14 +658,18 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
         order.clear();
         if !self.settings.ordering {
-            order.extend((0..actions.len()).map(|ordinal| (0, ordinal as u16)));
+            order.extend((0..actions.len()).map(|ordinal| Candidate {
+                score: 0,
+                tag: NO_TAG,
+                ordinal: ordinal as u16,
+            }));
             return;
         }
         let history = &self.history[game.player_to_act().index()];
         for (ordinal, &action) in actions.iter().enumerate() {
-            let ordinal = ordinal as u16;
+            let tag = tag(self.tag_seed, game, action);
             let gain = self.heuristic.capture_gain(game, action);
-            let score = if ordinal == table_ordinal {
+            let score = if tag == table_tag {
                 ORDER_TABLE
             } else if gain > 0 {
                 ORDER_TACTICAL + gain
@@ -645,23 +680,21 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             } else {
                 history[self.heuristic.action_index(game, action)] + gain.max(-HISTORY_MAX)
             };
-            order.push((score, ordinal));
+            order.push(Candidate { score, tag, ordinal: ordinal as u16 });
         }
     }
 
-    /// Moves the best action not yet picked to `index` of the order and returns its ordinal; the first of equals.
+    /// Moves the best action not yet picked to `index` of the order and returns its ordinal.
     fn pick_action(&mut self, ply: usize, index: usize) -> u16 {
         let order = &mut self.frames[ply].order;
         let mut best = index;
-        for index in index + 1..order.len() {
-            let (score, ordinal) = order[index];
-            let (best_score, best_ordinal) = order[best];
-            if score > best_score || (score == best_score && ordinal < best_ordinal) {
-                best = index;
+        for other in index + 1..order.len() {
+            if order[other].rank() > order[best].rank() {
+                best = other;
             }
         }
         order.swap(index, best);
-        order[index].1
+        order[index].ordinal
     }
 
     /// Credits the action at `index` of the order, which made a cut, and debits those before it, which did not.
@@ -670,7 +703,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             return;
         }
         let Frame { game, actions, order, killers, .. } = &mut self.frames[ply];
-        let action = actions[order[index].1 as usize];
+        let action = actions[order[index].ordinal as usize];
         if self.heuristic.capture_gain(game, action) > 0 {
             return;
         }
@@ -679,7 +712,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
         let history = &mut self.history[player.index()];
         let bonus = (depth * depth).min(1024);
-        for &(score, ordinal) in &order[..index] {
+        for &Candidate { score, ordinal, .. } in &order[..index] {
             if score < ORDER_KILLER {
                 let index = self.heuristic.action_index(game, actions[ordinal as usize]);
                 history[index] = (history[index] - bonus / 4).max(-HISTORY_MAX);
@@ -713,6 +746,14 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         variation.extend_from_slice(&self.frames[ply + 1].variation);
         self.frames[ply].variation = variation;
     }
+}
+
+/// Returns the tag of an action: a seeded hash of what the player to act sees, never [`NO_TAG`].
+#[inline]
+fn tag<G: Game>(seed: u64, game: &G, action: G::Action) -> u32 {
+    let mixed = (game.own_action_key(action) ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (mixed >> 32) as u32 | 1
 }
 
 /// Counts the actions to a win or loss from the position instead of the root.

@@ -18,8 +18,8 @@ pub(crate) enum Bound {
 pub(crate) struct Entry {
     /// For the player to act; ends of the game counted from this position.
     pub(crate) score: i32,
-    /// The best action as an index in `legal_actions`.
-    pub(crate) ordinal: u16,
+    /// The tag of the best action (`super::AlphaBeta::tag`), [`NO_TAG`] if there is none.
+    pub(crate) tag: u32,
     pub(crate) depth: i16,
     pub(crate) bound: Bound,
     /// Whether the score depends on the history; the key then covers the history.
@@ -38,11 +38,11 @@ struct Slot {
 const EMPTY: Slot = Slot {
     key: 0,
     stamp: 0,
-    entry: Entry { score: 0, ordinal: NO_ORDINAL, depth: -1, bound: Bound::None, touches_history: false },
+    entry: Entry { score: 0, tag: NO_TAG, depth: -1, bound: Bound::None, touches_history: false },
 };
 
-/// No action.
-pub(crate) const NO_ORDINAL: u16 = u16::MAX;
+/// The tag of no action.
+pub(crate) const NO_TAG: u32 = 0;
 
 /// A table of fixed size in buckets of two: one entry stays while it is deeper, one is always replaced.
 ///
@@ -94,11 +94,11 @@ impl Table {
         };
         let slot = &mut bucket[index];
         if is_own(slot) {
-            if entry.ordinal == NO_ORDINAL {
-                entry.ordinal = slot.entry.ordinal;
+            if entry.tag == NO_TAG {
+                entry.tag = slot.entry.tag;
             }
             if entry.bound == Bound::None && slot.entry.bound != Bound::None {
-                slot.entry.ordinal = entry.ordinal;
+                slot.entry.tag = entry.tag;
                 return;
             }
         }

@@ -31,6 +31,8 @@ pub struct LatrunculiHeuristic {
     few: Counts,
     counter: Counter,
     square_count: usize,
+    /// Each square with its rank mirrored.
+    mirrored: Vec<u16>,
     dux_armed: bool,
     dux_capture: DuxCapture,
     dux_decides: bool,
@@ -62,6 +64,9 @@ impl LatrunculiHeuristic {
             few: in_parts(weights.few),
             counter: Counter::new(rules),
             square_count: rules.square_count(),
+            mirrored: (0..rules.square_count())
+                .map(|index| rules.turn_square(Player::Second, Square::from_index(index)).index() as u16)
+                .collect(),
             dux_armed: ruleset.dux.armed,
             dux_capture: ruleset.dux.capture,
             dux_decides: ruleset.end.win_dux,
@@ -252,15 +257,18 @@ impl Heuristic<GameState> for LatrunculiHeuristic {
         game.position().phase() == Phase::Movement
     }
 
-    fn action_index(&self, _game: &GameState, action: Action) -> usize {
+    fn action_index(&self, game: &GameState, action: Action) -> usize {
         let squares = self.square_count;
         let moves = squares * squares;
+        let is_first = game.position().player_to_act() == Player::First;
+        let own = |square: Square| match is_first {
+            true => square.index(),
+            false => usize::from(self.mirrored[square.index()]),
+        };
         match action.kind() {
-            ActionKind::Move { from, to } | ActionKind::MoveTaking { from, to, .. } => {
-                from.index() * squares + to.index()
-            }
-            ActionKind::PlaceMan(square) => moves + square.index(),
-            ActionKind::PlaceDux(square) => moves + squares + square.index(),
+            ActionKind::Move { from, to } | ActionKind::MoveTaking { from, to, .. } => own(from) * squares + own(to),
+            ActionKind::PlaceMan(square) => moves + own(square),
+            ActionKind::PlaceDux(square) => moves + squares + own(square),
             ActionKind::Remove { .. } => moves + 2 * squares,
             ActionKind::Stop => moves + 2 * squares + 1,
             ActionKind::Pass => moves + 2 * squares + 2,

@@ -8,6 +8,7 @@ use latrunculi_engine::Player;
 
 use super::settings::{GumbelSettings, QScale, RANGE_MIN};
 use super::tree::Edge;
+use super::value::ValueWeights;
 
 /// The least score that an action considered can have, as in mctx `score_considered`.
 const SCORE_MIN: f32 = -1e9;
@@ -56,18 +57,19 @@ pub(crate) struct Completion {
 impl Completion {
     /// Computes `v_mix` (equation 33) and `sigma` (equation 8) of a node.
     ///
-    /// `value` is the evaluator's value in `[-1, 1]` for `player`, the one to act. Writes the completed
+    /// `value` is the evaluator's value for `player`, the one to act. Writes the completed
     /// value of each edge (equation 10) to `completed`.
     pub(crate) fn new(
         edges: &[Edge],
         player: Player,
         value: f32,
-        draw_value: f32,
+        weights: ValueWeights,
         settings: &GumbelSettings,
         completed: &mut Vec<f32>,
     ) -> Completion {
         let (mut visits_sum, mut visits_max) = (0, 0);
-        let (mut prior_sum, mut prior_q_sum) = (0.0, 0.0);
+        // In double precision, so that the order of the edges does not show in single precision.
+        let (mut prior_sum, mut prior_q_sum) = (0.0_f64, 0.0_f64);
         let (mut least, mut greatest) = (f32::INFINITY, f32::NEG_INFINITY);
         let mut is_complete = true;
         completed.clear();
@@ -76,17 +78,17 @@ impl Completion {
                 is_complete = false;
                 return f32::NAN;
             }
-            let q = edge.q(player, draw_value);
+            let q = edge.q(player, weights);
             let prior = edge.prior.max(f32::MIN_POSITIVE);
             visits_sum += edge.visits;
             visits_max = visits_max.max(edge.visits);
-            prior_sum += prior;
-            prior_q_sum += prior * q;
+            prior_sum += f64::from(prior);
+            prior_q_sum += f64::from(prior) * f64::from(q);
             least = least.min(q);
             greatest = greatest.max(q);
             q
         }));
-        let visited_value = if visits_sum > 0 { prior_q_sum / prior_sum } else { 0.0 };
+        let visited_value = if visits_sum > 0 { (prior_q_sum / prior_sum) as f32 } else { 0.0 };
         let mixed_value = (value + visits_sum as f32 * visited_value) / (visits_sum + 1) as f32;
         if !is_complete {
             least = least.min(mixed_value);
@@ -118,12 +120,13 @@ impl Completion {
     /// On entry, `policy` holds the completed values of the edges.
     pub(crate) fn improve(&self, edges: &[Edge], policy: &mut [f32]) {
         let unvisited = (self.slope * (self.mixed_value - self.greatest)).exp();
-        let mut sum = 0.0;
+        let mut sum = 0.0_f64;
         for (entry, edge) in policy.iter_mut().zip(edges) {
             let factor = if edge.visits == 0 { unvisited } else { (self.slope * (*entry - self.greatest)).exp() };
             *entry = edge.prior * factor;
-            sum += *entry;
+            sum += f64::from(*entry);
         }
+        let sum = sum as f32;
         if sum > 0.0 {
             for entry in policy.iter_mut() {
                 *entry /= sum;
@@ -140,26 +143,27 @@ impl Completion {
 
 /// Picks the edge below the root that brings the visits closest to the improved policy.
 ///
-/// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; the first of equals. Skips edges proven lost. `scratch` is working memory.
+/// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; of equals the greatest of `ties`. Skips edges proven lost. `scratch` is working memory.
 pub(crate) fn select_interior(
     edges: &[Edge],
+    ties: &[u32],
     player: Player,
     value: f32,
-    draw_value: f32,
+    weights: ValueWeights,
     settings: &GumbelSettings,
     scratch: &mut Vec<f32>,
 ) -> usize {
-    let completion = Completion::new(edges, player, value, draw_value, settings, scratch);
+    let completion = Completion::new(edges, player, value, weights, settings, scratch);
     completion.improve(edges, scratch);
     let per_visit = 1.0 / (1 + completion.visits_sum) as f32;
-    let mut best = (f32::NEG_INFINITY, 0);
+    let mut best = (f32::NEG_INFINITY, 0, 0);
     for (index, (edge, probability)) in edges.iter().zip(scratch.iter()).enumerate() {
         let score = probability - edge.visits as f32 * per_visit;
-        if score > best.0 && !edge.bounds.is_lost_for(player) {
-            best = (score, index);
+        if (score, ties[index]) > (best.0, best.1) && !edge.bounds.is_lost_for(player) {
+            best = (score, ties[index], index);
         }
     }
-    best.1
+    best.2
 }
 
 /// The state of a Gumbel root besides its edges.
@@ -178,17 +182,18 @@ pub(crate) struct GumbelRoot {
 impl GumbelRoot {
     /// Picks the root's best edge among those with `considered_visit` visits in this search.
     ///
-    /// The score is `g + logits + sigma(completed q)` (section 3.2); the first of equals. Edges whose result
+    /// The score is `g + logits + sigma(completed q)` (section 3.2); of equals the greatest of `ties`. Edges whose result
     /// is proven need no visit: when only such have that many visits, the best of the others is taken.
     pub(crate) fn select(
         &self,
         edges: &[Edge],
+        ties: &[u32],
         player: Player,
         considered_visit: u32,
         completion: &Completion,
         completed: &[f32],
     ) -> usize {
-        self.best_by_rank(edges, completion, completed, |index| {
+        self.best_by_rank(edges, ties, completion, completed, |index| {
             let edge = &edges[index];
             let is_considered = edge.visits - self.visits_before[index] == considered_visit;
             match edge.bounds.result() {
@@ -200,10 +205,17 @@ impl GumbelRoot {
 
     /// Picks the action to play: the best by the same score among the most visited of this search and
     /// those whose result is proven, lost ones last.
-    pub(crate) fn choose(&self, edges: &[Edge], player: Player, completion: &Completion, completed: &[f32]) -> usize {
+    pub(crate) fn choose(
+        &self,
+        edges: &[Edge],
+        ties: &[u32],
+        player: Player,
+        completion: &Completion,
+        completed: &[f32],
+    ) -> usize {
         let new_visits = |index: usize| edges[index].visits - self.visits_before[index];
         let most_visited = (0..edges.len()).map(new_visits).max().unwrap_or(0);
-        self.best_by_rank(edges, completion, completed, |index| {
+        self.best_by_rank(edges, ties, completion, completed, |index| {
             let bounds = edges[index].bounds;
             let is_candidate = new_visits(index) == most_visited || bounds.result().is_some();
             if bounds.is_lost_for(player) { 2 } else { usize::from(!is_candidate) }
@@ -214,19 +226,20 @@ impl GumbelRoot {
     fn best_by_rank(
         &self,
         edges: &[Edge],
+        ties: &[u32],
         completion: &Completion,
         completed: &[f32],
         rank: impl Fn(usize) -> usize,
     ) -> usize {
-        let mut best = [(f32::NEG_INFINITY, None); 4];
+        let mut best = [(f32::NEG_INFINITY, 0, None); 4];
         for index in 0..edges.len() {
             let score = self.gumbel[index] + self.logits[index] + completion.sigma(completed[index]);
             let score = score.max(SCORE_MIN);
             let best = &mut best[rank(index)];
-            if best.1.is_none() || score > best.0 {
-                *best = (score, Some(index));
+            if best.2.is_none() || (score, ties[index]) > (best.0, best.1) {
+                *best = (score, ties[index], Some(index));
             }
         }
-        best.iter().find_map(|&(_, index)| index).unwrap_or(0)
+        best.iter().find_map(|&(.., index)| index).unwrap_or(0)
     }
 }

@@ -38,10 +38,11 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::evaluator::{EvalError, Evaluation, Evaluator};
 use crate::game::Game;
+use crate::toy::mix;
 use gumbel::{Completion, GumbelRoot};
 use puct::PuctNode;
 use tree::{Bounds, Child, Edge, Tree};
-use value::ValueSum;
+use value::{ValueSum, ValueWeights};
 
 pub use batch::LeafBatch;
 pub use gumbel::considered_visits;
@@ -72,7 +73,8 @@ pub struct Leaf<'a, G: Game> {
 /// A search tree over one game, its memory reused from search to search.
 ///
 /// At most one leaf is in flight. Everything random comes from the generator given to
-/// [`Search::start`]: the same generator, game and evaluations give the same result.
+/// [`Search::start`]: the same generator, game and evaluations give the same result. Ties are drawn by a hash of what
+/// the player to act sees, alike for both players.
 #[derive(Clone, Debug)]
 pub struct Search<G: Game> {
     settings: Settings,
@@ -80,6 +82,8 @@ pub struct Search<G: Game> {
     tree: Tree<G::Action>,
     budget: SearchBudget,
     rng: ChaCha8Rng,
+    /// Seed of the ties of new edges: a hash of the root as the player to act sees it.
+    tie_seed: u64,
     simulations: u32,
     pending: Pending,
     /// The game at the leaf.
@@ -114,6 +118,7 @@ impl<G: Game> Search<G> {
             tree: Tree::new(),
             budget: SearchBudget { simulations: 0, add_noise: false },
             rng: ChaCha8Rng::from_seed([0; 32]),
+            tie_seed: 0,
             simulations: 0,
             pending: Pending::None,
             leaf_game: game.clone(),
@@ -208,6 +213,7 @@ impl<G: Game> Search<G> {
     }
 
     fn begin(&mut self) {
+        self.tie_seed = mix(self.game.own_position_key());
         self.simulations = 0;
         self.pending = Pending::None;
         if !self.tree.nodes.is_empty() {
@@ -265,15 +271,17 @@ impl<G: Game> Search<G> {
         let player = self.leaf_game.player_to_act();
         let value = ValueSum::from_evaluation(evaluation, player);
         let has_room = self.tree.edges.len() + logits.len() <= self.settings.edges_max;
+        let (game, seed) = (&self.leaf_game, self.tie_seed);
+        let ties = self.leaf_actions.iter().map(|&action| (mix(game.own_action_key(action) ^ seed) >> 32) as u32);
         if pending == Pending::Root {
-            self.tree.add_node(player, value, &self.leaf_actions, &self.scratch);
+            self.tree.add_node(player, value, &self.leaf_actions, &self.scratch, ties);
             self.tree.root_visits = 1;
             self.tree.root_value_sum = value;
             self.prepare_root();
             return;
         }
         if has_room {
-            let node = self.tree.add_node(player, value, &self.leaf_actions, &self.scratch);
+            let node = self.tree.add_node(player, value, &self.leaf_actions, &self.scratch, ties);
             if let Some(&edge) = self.path.last() {
                 self.tree.edges[edge as usize].child = node;
             }
@@ -309,7 +317,7 @@ impl<G: Game> Search<G> {
         assert!(!self.tree.nodes.is_empty(), "the root has been evaluated");
         let root = self.tree.nodes[0];
         let player = root.player;
-        let edges = &self.tree.edges[root.edges()];
+        let (edges, ties) = (&self.tree.edges[root.edges()], &self.tree.ties[root.edges()]);
         result.actions.clear();
         result.actions.extend_from_slice(&self.tree.actions[root.edges()]);
         result.visits.clear();
@@ -317,13 +325,15 @@ impl<G: Game> Search<G> {
         result.prior.clear();
         result.prior.extend(edges.iter().map(|edge| edge.prior));
         result.simulations = self.simulations;
-        result.network_value = root.evaluation.for_player(player, 1, self.settings.draw_value);
+        let weights = self.value_weights();
+        let result_weights = ValueWeights { margin_weight: 0.0, ..weights };
+        result.network_value = root.evaluation.for_player(player, 1, result_weights);
 
         let bounds = self.tree.root_bounds;
         result.proven = bounds
             .result()
             .map(|first| Proven { result: if player == Player::First { first } else { -first }, plies: bounds.plies });
-        let mean = self.tree.root_value_sum.for_player(player, self.tree.root_visits, 0.0);
+        let mean = self.tree.root_value_sum.for_player(player, self.tree.root_visits, ValueWeights::RESULT);
         let is_safe = bounds.guarantee(player) == 0 && mean < 0.0;
         let is_held = bounds.guarantee(player.opponent()) == 0 && mean > 0.0;
         let (mean_sum, count) = match bounds.result() {
@@ -331,15 +341,14 @@ impl<G: Game> Search<G> {
             None if is_safe || is_held => (ValueSum::exact(0), 1),
             None => (self.tree.root_value_sum, self.tree.root_visits),
         };
-        result.value = mean_sum.for_player(player, count, self.settings.draw_value);
+        result.value = mean_sum.for_player(player, count, result_weights);
         result.win_draw_loss = mean_sum.win_draw_loss(player, count);
 
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
-                let value = result.network_value;
-                let draw_value = self.settings.draw_value;
-                let completion = Completion::new(edges, player, value, draw_value, settings, &mut result.q);
-                result.best = self.gumbel_root.choose(edges, player, &completion, &result.q);
+                let value = root.evaluation.for_player(player, 1, weights);
+                let completion = Completion::new(edges, player, value, weights, settings, &mut result.q);
+                result.best = self.gumbel_root.choose(edges, ties, player, &completion, &result.q);
                 result.policy.clear();
                 result.policy.extend_from_slice(&result.q);
                 completion.improve(edges, &mut result.policy);
@@ -352,12 +361,12 @@ impl<G: Game> Search<G> {
                 result.q.clear();
                 result.q.extend(edges.iter().map(|edge| match edge.visits {
                     0 => node.mean,
-                    _ => edge.q(player, self.settings.draw_value),
+                    _ => edge.q(player, weights),
                 }));
                 let rank = |&index: &usize| {
                     let edge = &edges[index];
                     let is_open = !edge.bounds.is_lost_for(player);
-                    (is_open, edge.visits, result.q[index], edge.prior)
+                    (is_open, edge.visits, result.q[index], edge.prior, ties[index])
                 };
                 result.best = first_best(0..edges.len(), rank).unwrap_or(0);
             }
@@ -438,11 +447,16 @@ impl<G: Game> Search<G> {
             };
             let q = match edge.visits {
                 0 => f32::NEG_INFINITY,
-                _ => edge.q(node.player, self.settings.draw_value),
+                _ => edge.q(node.player, self.value_weights()),
             };
-            (class, plies, edge.visits, q, edge.prior)
+            (class, plies, edge.visits, q, edge.prior, self.tree.ties[index])
         };
         first_best(node.edges(), rank).unwrap_or(node.edges().start)
+    }
+
+    /// Returns how the search weighs results, draws and margins.
+    fn value_weights(&self) -> ValueWeights {
+        ValueWeights { draw_value: self.settings.draw_value, margin_weight: self.settings.margin_weight }
     }
 
     fn is_done(&self) -> bool {
@@ -501,7 +515,7 @@ impl<G: Game> Search<G> {
             let edge = &self.tree.edges[edge_index as usize];
             let known = match (edge.child(), edge.bounds.result()) {
                 (Child::End(end), _) => Some(end),
-                (_, Some(result)) => Some(ValueSum::exact(result)),
+                (_, Some(result)) => Some(edge.with_mean_margin(result)),
                 _ => None,
             };
             if let Some(known) = known {
@@ -519,7 +533,8 @@ impl<G: Game> Search<G> {
                 self.leaf_game.legal_actions(&mut self.leaf_actions);
                 return true;
             };
-            self.reach_end(edge_index, ValueSum::from_outcome(outcome));
+            let margin = self.leaf_game.final_margin_for(Player::First);
+            self.reach_end(edge_index, ValueSum::from_outcome(outcome, margin));
             return false;
         }
     }
@@ -543,16 +558,16 @@ impl<G: Game> Search<G> {
 
     fn select_root(&mut self) -> usize {
         let root = self.tree.nodes[0];
-        let draw_value = self.settings.draw_value;
+        let weights = self.value_weights();
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
-                let edges = &self.tree.edges[root.edges()];
-                let value = root.evaluation.for_player(root.player, 1, draw_value);
+                let (edges, ties) = (&self.tree.edges[root.edges()], &self.tree.ties[root.edges()]);
+                let value = root.evaluation.for_player(root.player, 1, weights);
                 let scratch = &mut self.scratch;
-                let completion = Completion::new(edges, root.player, value, draw_value, settings, scratch);
+                let completion = Completion::new(edges, root.player, value, weights, settings, scratch);
                 let considered_visit = self.gumbel_root.schedule[self.simulations as usize];
                 let root = root.player;
-                self.gumbel_root.select(edges, root, considered_visit, &completion, scratch)
+                self.gumbel_root.select(edges, ties, root, considered_visit, &completion, scratch)
             }
             Mode::Puct(settings) => {
                 let node = self.puct_root();
@@ -570,18 +585,18 @@ impl<G: Game> Search<G> {
     /// Picks an edge of a node whose `visits`, its own evaluation included, sum to `value_sum`.
     fn select_interior(&mut self, node_index: u32, value_sum: ValueSum, visits: u32) -> usize {
         let node = self.tree.nodes[node_index as usize];
-        let edges = &self.tree.edges[node.edges()];
+        let (edges, ties) = (&self.tree.edges[node.edges()], &self.tree.ties[node.edges()]);
         let player = node.player;
-        let draw_value = self.settings.draw_value;
-        let value = node.evaluation.for_player(player, 1, draw_value);
+        let weights = self.value_weights();
+        let value = node.evaluation.for_player(player, 1, weights);
         match &self.settings.mode {
             Mode::Gumbel(settings @ GumbelSettings { interior: Interior::ImprovedPolicy, .. }) => {
                 let scratch = &mut self.scratch;
-                gumbel::select_interior(edges, player, value, draw_value, settings, scratch)
+                gumbel::select_interior(edges, ties, player, value, weights, settings, scratch)
             }
             Mode::Gumbel(GumbelSettings { interior: Interior::Puct(settings), .. }) | Mode::Puct(settings) => {
-                let mean = value_sum.for_player(player, visits, draw_value);
-                let node = PuctNode { edges, player, value, mean, draw_value };
+                let mean = value_sum.for_player(player, visits, weights);
+                let node = PuctNode { edges, ties, player, value, mean, weights };
                 node.select(settings, settings.fpu_reduction, None, false)
             }
         }
@@ -589,19 +604,20 @@ impl<G: Game> Search<G> {
 
     fn puct_root(&self) -> PuctNode<'_> {
         let root = self.tree.nodes[0];
-        let draw_value = self.settings.draw_value;
+        let weights = self.value_weights();
         PuctNode {
             edges: &self.tree.edges[root.edges()],
+            ties: &self.tree.ties[root.edges()],
             player: root.player,
-            value: root.evaluation.for_player(root.player, 1, draw_value),
-            mean: self.tree.root_value_sum.for_player(root.player, self.tree.root_visits, draw_value),
-            draw_value,
+            value: root.evaluation.for_player(root.player, 1, weights),
+            mean: self.tree.root_value_sum.for_player(root.player, self.tree.root_visits, weights),
+            weights,
         }
     }
 
     /// Adds one visit with `value` to the path, and the proofs that follow from a new one at its end.
     ///
-    /// Once an edge is proven, all its visits count as the proven result; the change is passed up, so
+    /// Once an edge is proven, all its visits count as the proven result, with the margins that they had; the change is passed up, so
     /// that the means above reflect it (as in synthesis and lc0).
     fn back_up(&mut self, value: ValueSum, mut is_news: bool) {
         let mut change = value;
@@ -610,7 +626,8 @@ impl<G: Game> Search<G> {
             edge.visits += 1;
             match edge.bounds.result() {
                 Some(result) => {
-                    let exact = ValueSum::exact(result).times(edge.visits);
+                    let margin = edge.value_sum.margin + change.margin;
+                    let exact = ValueSum { margin, ..ValueSum::exact(result).times(edge.visits) };
                     change = exact - edge.value_sum;
                     edge.value_sum = exact;
                 }
@@ -641,7 +658,8 @@ fn softmax(logits: &[f32], probabilities: &mut Vec<f32>) {
     let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     probabilities.clear();
     probabilities.extend(logits.iter().map(|logit| (logit - greatest).exp()));
-    let sum: f32 = probabilities.iter().sum();
+    // In double precision, so that the order of the actions does not show in single precision.
+    let sum = probabilities.iter().copied().map(f64::from).sum::<f64>() as f32;
     for probability in probabilities {
         *probability /= sum;
     }

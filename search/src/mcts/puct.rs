@@ -9,17 +9,20 @@ use rand_distr::{Distribution, Gamma};
 
 use super::settings::PuctSettings;
 use super::tree::Edge;
+use super::value::ValueWeights;
 
 /// A node as PUCT sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct PuctNode<'a> {
     pub(crate) edges: &'a [Edge],
+    /// One number per edge: of equal edges the greatest is picked.
+    pub(crate) ties: &'a [u32],
     pub(crate) player: Player,
-    /// The evaluator's value for the player to act, in `[-1, 1]`.
+    /// The evaluator's value for the player to act.
     pub(crate) value: f32,
-    /// The mean of all that came back through this node, for the player to act, in `[-1, 1]`.
+    /// The mean over the visits of this node, for the player to act.
     pub(crate) mean: f32,
-    pub(crate) draw_value: f32,
+    pub(crate) weights: ValueWeights,
 }
 
 /// Returns `s = c(W) * sqrt(W + 0.01)` with `c(W) = c0 + c_log * ln((W + c_base) / c_base)`.
@@ -30,7 +33,7 @@ fn explore_scale(settings: &PuctSettings, visits: u32) -> f32 {
 }
 
 impl PuctNode<'_> {
-    /// Picks the edge with the greatest `Q + s * P / (1 + W)`; the first of equals.
+    /// Picks the edge with the greatest `Q + s * P / (1 + W)`; of equals the greatest of `ties`.
     ///
     /// `priors` replaces the edges' own ones at a noised root, where `forced` playouts may apply too. Skips
     /// edges proven lost.
@@ -46,16 +49,18 @@ impl PuctNode<'_> {
         forced: bool,
     ) -> usize {
         let visited = self.edges.iter().enumerate().filter(|(_, edge)| edge.visits > 0);
-        let (mut visits_sum, mut visited_prior) = (0, 0.0);
+        // In double precision, so that the order of the edges does not show in single precision.
+        let (mut visits_sum, mut visited_prior) = (0, 0.0_f64);
         for (index, edge) in visited {
             visits_sum += edge.visits;
-            visited_prior += priors.map_or(edge.prior, |priors| priors[index]);
+            visited_prior += f64::from(priors.map_or(edge.prior, |priors| priors[index]));
         }
+        let visited_prior = visited_prior as f32;
         let trust = (visited_prior * visited_prior).min(1.0);
         let average = trust * self.mean + (1.0 - trust) * self.value;
         let unvisited_q = average - fpu_reduction * visited_prior.sqrt();
         let scale = explore_scale(settings, visits_sum);
-        let mut best = (f32::NEG_INFINITY, 0);
+        let mut best = (f32::NEG_INFINITY, 0, 0);
         for (index, edge) in self.edges.iter().enumerate() {
             if edge.bounds.is_lost_for(self.player) {
                 continue;
@@ -64,13 +69,13 @@ impl PuctNode<'_> {
             let visits = edge.visits as f32;
             let is_forced =
                 forced && edge.visits > 0 && visits < (settings.forced_playouts * prior * visits_sum as f32).sqrt();
-            let q = if edge.visits > 0 { edge.q(self.player, self.draw_value) } else { unvisited_q };
+            let q = if edge.visits > 0 { edge.q(self.player, self.weights) } else { unvisited_q };
             let score = if is_forced { 1e20 } else { q + scale * prior / (1.0 + visits) };
-            if score > best.0 {
-                best = (score, index);
+            if (score, self.ties[index]) > (best.0, best.1) {
+                best = (score, self.ties[index], index);
             }
         }
-        best.1
+        best.2
     }
 
     /// Writes the visits, freed of those that only exploration explains, as a policy to `policy`.
@@ -109,12 +114,12 @@ impl PuctNode<'_> {
         let best = best.1;
         let best_edge = &self.edges[best];
         let best_score =
-            best_edge.q(self.player, self.draw_value) + scale * priors[best] / (1.0 + best_edge.visits as f32);
+            best_edge.q(self.player, self.weights) + scale * priors[best] / (1.0 + best_edge.visits as f32);
         for (index, edge) in self.edges.iter().enumerate() {
             if index == best || edge.visits == 0 {
                 continue;
             }
-            let gap = best_score - edge.q(self.player, self.draw_value);
+            let gap = best_score - edge.q(self.player, self.weights);
             if gap > 0.0 {
                 let deserved = (scale * priors[index] / gap - 1.0).max(0.0).ceil();
                 weights[index] = weights[index].min(deserved);

@@ -17,7 +17,7 @@ pub struct SearchResult<A> {
     pub policy: Vec<f32>,
     /// The evaluator's policy, sums to 1, without noise.
     pub prior: Vec<f32>,
-    /// Mean value of each action; for those without a visit the value assumed for them (`v_mix`, or the
+    /// Mean search value of each action, `W - L` and the weighted terms of the settings; for those without a visit the value assumed for them (`v_mix`, or the
     /// mean of the root).
     pub q: Vec<f32>,
     /// The chosen action, as an index into `actions`.

@@ -10,11 +10,20 @@ pub struct Settings {
     pub mode: Mode,
     /// The value of a draw for the player to act, in `[-1, 1]`; 0 keeps the game zero-sum.
     pub draw_value: f32,
+    /// `lambda` of the search's value `W - L + lambda * margin`, in `[0, 0.5]`: so that leads count where wins are not yet
+    /// found. `margin` is the expected final margin ([`crate::Evaluation::margin`], at the end of the game
+    /// [`crate::Game::final_margin_for`]) as it stands; the margin of pieces is a fraction, bounded and nearly linear in
+    /// what it is to measure, and needs no saturating function. Up to 0.5 any win counts as much as any draw or more.
+    /// Results and targets stay win, draw and loss.
+    ///
+    /// Source: Wu 2019 (arXiv 1902.10565), score utility, which saturates unbounded scores of Go by an arctangent.
+    /// Not validated.
+    pub margin_weight: f32,
     /// Which ends may be proven.
     pub proofs: Proofs,
     /// Whether the subtree under a played action is kept for the next search.
     pub reuse_tree: bool,
-    /// The most edges a tree holds, 32 bytes and an action each; later leaves are evaluated and counted
+    /// The most edges a tree holds, 44 bytes and an action each; later leaves are evaluated and counted
     /// but not kept.
     pub edges_max: usize,
 }
@@ -24,6 +33,7 @@ impl Default for Settings {
         Settings {
             mode: Mode::default(),
             draw_value: 0.0,
+            margin_weight: 0.0,
             proofs: Proofs::Positional,
             reuse_tree: true,
             edges_max: 1 << 23,
@@ -49,6 +59,8 @@ impl Settings {
     pub fn validate(&self) -> Vec<String> {
         let mut errors = Vec::new();
         require(&mut errors, "draw_value", self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
+        let weight = self.margin_weight;
+        require(&mut errors, "margin_weight", weight, (0.0..=0.5).contains(&weight), "in [0, 0.5]");
         match &self.mode {
             Mode::Gumbel(gumbel) => gumbel.validate_into(&mut errors),
             Mode::Puct(puct) => puct.validate_into("mode.puct", &mut errors),
@@ -312,11 +324,13 @@ mod tests {
     fn settings_out_of_range_are_named_by_their_path() {
         assert!(Settings::gumbel().validate().is_empty() && Settings::puct().validate().is_empty());
         let puct = PuctSettings { c_puct_base: 0.0, noise_share: 2.0, ..PuctSettings::default() };
-        let errors = Settings { mode: Mode::Puct(puct), draw_value: 5.0, ..Settings::default() }.validate();
+        let errors =
+            Settings { mode: Mode::Puct(puct), draw_value: 5.0, margin_weight: 0.6, ..Settings::default() }.validate();
         assert_eq!(
             errors,
             [
                 "draw_value = 5 must be in [-1, 1]",
+                "margin_weight = 0.6 must be in [0, 0.5]",
                 "mode.puct.c_puct_base = 0 must be above 0",
                 "mode.puct.noise_share = 2 must be in [0, 1]",
             ]

@@ -2,7 +2,7 @@
 
 use latrunculi_engine::Player;
 
-use super::value::ValueSum;
+use super::value::{ValueSum, ValueWeights};
 
 /// An edge that has no node (yet).
 pub(crate) const NO_NODE: u32 = u32::MAX;
@@ -73,11 +73,17 @@ impl Edge {
     pub(crate) fn child(&self) -> Child {
         match self.child {
             NO_NODE => Child::None,
-            END_WIN => Child::End(ValueSum::exact(1)),
-            END_DRAW => Child::End(ValueSum::exact(0)),
-            END_LOSS => Child::End(ValueSum::exact(-1)),
+            END_WIN => Child::End(self.with_mean_margin(1)),
+            END_DRAW => Child::End(self.with_mean_margin(0)),
+            END_LOSS => Child::End(self.with_mean_margin(-1)),
             node => Child::Node(node),
         }
+    }
+
+    /// Returns the value of one more visit with a known result: its margin is the mean of the visits before.
+    pub(crate) fn with_mean_margin(&self, result: i8) -> ValueSum {
+        let margin = self.value_sum.margin / f64::from(self.visits.max(1));
+        ValueSum { margin, ..ValueSum::exact(result) }
     }
 
     pub(crate) fn set_end(&mut self, value: ValueSum) {
@@ -90,11 +96,11 @@ impl Edge {
         };
     }
 
-    /// Returns the mean over the visits for `player`, in `[-1, 1]`. There must be a visit.
+    /// Returns the mean over the visits for `player`. There must be a visit.
     #[inline]
-    pub(crate) fn q(&self, player: Player, draw_value: f32) -> f32 {
+    pub(crate) fn q(&self, player: Player, weights: ValueWeights) -> f32 {
         debug_assert!(self.visits > 0);
-        self.value_sum.for_player(player, self.visits, draw_value)
+        self.value_sum.for_player(player, self.visits, weights)
     }
 }
 
@@ -123,6 +129,8 @@ pub(crate) struct Tree<A> {
     pub(crate) edges: Vec<Edge>,
     /// The action of each edge, apart because selection does not read it.
     pub(crate) actions: Vec<A>,
+    /// A number per edge that breaks ties between equal edges: the greater wins.
+    pub(crate) ties: Vec<u32>,
     /// Visits of the root, its own evaluation included.
     pub(crate) root_visits: u32,
     pub(crate) root_value_sum: ValueSum,
@@ -135,6 +143,7 @@ impl<A: Copy> Tree<A> {
             nodes: Vec::new(),
             edges: Vec::new(),
             actions: Vec::new(),
+            ties: Vec::new(),
             root_visits: 0,
             root_value_sum: ValueSum::default(),
             root_bounds: Bounds::OPEN,
@@ -146,18 +155,27 @@ impl<A: Copy> Tree<A> {
         self.nodes.clear();
         self.edges.clear();
         self.actions.clear();
+        self.ties.clear();
         self.root_visits = 0;
         self.root_value_sum = ValueSum::default();
         self.root_bounds = Bounds::OPEN;
     }
 
-    /// Adds an evaluated position and returns its index; `priors` has one entry per action.
-    pub(crate) fn add_node(&mut self, player: Player, evaluation: ValueSum, actions: &[A], priors: &[f32]) -> u32 {
+    /// Adds an evaluated position and returns its index; `priors` and `ties` have one entry per action.
+    pub(crate) fn add_node(
+        &mut self,
+        player: Player,
+        evaluation: ValueSum,
+        actions: &[A],
+        priors: &[f32],
+        ties: impl Iterator<Item = u32>,
+    ) -> u32 {
         let index = self.nodes.len() as u32;
         let edges_start = self.edges.len() as u32;
         let edges_count = actions.len() as u32;
         self.nodes.push(Node { edges_start, edges_count, player, evaluation });
         self.actions.extend_from_slice(actions);
+        self.ties.extend(ties);
         self.edges.extend(priors.iter().map(|&prior| Edge {
             prior,
             visits: 0,
@@ -225,6 +243,7 @@ impl<A: Copy> Tree<A> {
         into.nodes.push(Node { edges_start: into.edges.len() as u32, ..node });
         into.edges.extend_from_slice(&self.edges[node.edges()]);
         into.actions.extend_from_slice(&self.actions[node.edges()]);
+        into.ties.extend_from_slice(&self.ties[node.edges()]);
         index
     }
 }

@@ -16,26 +16,43 @@ pub(crate) struct ValueSum {
     pub(crate) lead: f64,
     /// Probability of a draw.
     pub(crate) draw: f64,
+    /// Expected margin at the end of the game.
+    pub(crate) margin: f64,
+}
+
+/// How a [`ValueSum`] becomes one number: `W - L + draw_value * D + margin_weight * margin`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ValueWeights {
+    pub(crate) draw_value: f32,
+    pub(crate) margin_weight: f32,
+}
+
+impl ValueWeights {
+    /// The expected result alone, a draw as 0.
+    pub(crate) const RESULT: ValueWeights = ValueWeights { draw_value: 0.0, margin_weight: 0.0 };
 }
 
 impl ValueSum {
     /// Converts an evaluation given for `player`.
     pub(crate) fn from_evaluation(evaluation: &Evaluation, player: Player) -> ValueSum {
         let [win, draw, loss] = evaluation.win_draw_loss;
-        ValueSum { lead: f64::from(win - loss) * sign(player), draw: f64::from(draw) }
+        let margin = f64::from(evaluation.margin) * sign(player);
+        ValueSum { lead: f64::from(win - loss) * sign(player), draw: f64::from(draw), margin }
     }
 
-    pub(crate) fn from_outcome(outcome: Outcome) -> ValueSum {
-        ValueSum::exact(match outcome.winner {
+    /// Returns the value of a game that is over, `margin` for the first player.
+    pub(crate) fn from_outcome(outcome: Outcome, margin: f32) -> ValueSum {
+        let result = match outcome.winner {
             Some(Player::First) => 1,
             None => 0,
             Some(Player::Second) => -1,
-        })
+        };
+        ValueSum { margin: f64::from(margin), ..ValueSum::exact(result) }
     }
 
-    /// Returns the value of a certain result: 1 a win of the first player, 0 a draw, -1 a loss.
+    /// Returns the value of a certain result with margin 0: 1 a win of the first player, 0 a draw, -1 a loss.
     pub(crate) fn exact(result: i8) -> ValueSum {
-        ValueSum { lead: f64::from(result), draw: if result == 0 { 1.0 } else { 0.0 } }
+        ValueSum { lead: f64::from(result), draw: if result == 0 { 1.0 } else { 0.0 }, margin: 0.0 }
     }
 
     /// Returns `count` times this.
@@ -45,20 +62,21 @@ impl ValueSum {
 
     /// Returns this times `factor`.
     pub(crate) fn scaled(self, factor: f64) -> ValueSum {
-        ValueSum { lead: self.lead * factor, draw: self.draw * factor }
+        ValueSum { lead: self.lead * factor, draw: self.draw * factor, margin: self.margin * factor }
     }
 
     /// Returns the mean over `count` results for `player` as probabilities of win, draw and loss.
     pub(crate) fn win_draw_loss(self, player: Player, count: u32) -> [f32; 3] {
-        let lead = self.for_player(player, count, 0.0);
+        let lead = self.for_player(player, count, ValueWeights::RESULT);
         let draw = (self.draw / f64::from(count)) as f32;
         [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0]
     }
 
-    /// Returns the mean over `count` results for `player`, in `[-1, 1]`.
+    /// Returns the mean over `count` results for `player`; in `[-1, 1]` with margin weight 0.
     #[inline]
-    pub(crate) fn for_player(self, player: Player, count: u32, draw_value: f32) -> f32 {
-        let sum = self.lead * sign(player) + self.draw * f64::from(draw_value);
+    pub(crate) fn for_player(self, player: Player, count: u32, weights: ValueWeights) -> f32 {
+        let own = self.lead + self.margin * f64::from(weights.margin_weight);
+        let sum = own * sign(player) + self.draw * f64::from(weights.draw_value);
         (sum / f64::from(count)) as f32
     }
 }
@@ -74,14 +92,14 @@ fn sign(player: Player) -> f64 {
 impl Add for ValueSum {
     type Output = ValueSum;
     fn add(self, other: ValueSum) -> ValueSum {
-        ValueSum { lead: self.lead + other.lead, draw: self.draw + other.draw }
+        ValueSum { lead: self.lead + other.lead, draw: self.draw + other.draw, margin: self.margin + other.margin }
     }
 }
 
 impl Sub for ValueSum {
     type Output = ValueSum;
     fn sub(self, other: ValueSum) -> ValueSum {
-        ValueSum { lead: self.lead - other.lead, draw: self.draw - other.draw }
+        ValueSum { lead: self.lead - other.lead, draw: self.draw - other.draw, margin: self.margin - other.margin }
     }
 }
 
