@@ -26,12 +26,15 @@ fn manifest(krate: &str) -> String {
     fs::read_to_string(root().join(krate).join("Cargo.toml")).expect("every crate has a manifest")
 }
 
-/// The crates of the workspace that `krate` depends on.
+/// The crates of the workspace that `krate` depends on; its tests may use others.
 fn dependencies(krate: &str) -> Vec<&'static str> {
     let manifest = manifest(krate);
-    ["engine", "search", "data", "model", "selfplay", "stats", "eval", "train", "cli"]
+    ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "cli"]
         .into_iter()
-        .filter(|other| manifest.lines().any(|line| line.starts_with(&format!("latrunculi-{other}"))))
+        .filter(|other| {
+            let mut lines = manifest.lines().take_while(|line| *line != "[dev-dependencies]");
+            lines.any(|line| line.starts_with(&format!("latrunculi-{other}")))
+        })
         .collect()
 }
 
@@ -41,21 +44,39 @@ fn crates_depend_downwards_only() {
     assert_eq!(dependencies("search"), ["engine"]);
     assert_eq!(dependencies("data"), ["engine"]);
     assert!(dependencies("stats").is_empty());
-    for sibling in ["model", "selfplay"] {
+    for sibling in ["infer", "model", "selfplay"] {
         assert_eq!(dependencies(sibling), ["engine", "search", "data"], "{sibling}");
     }
     assert_eq!(dependencies("eval"), ["engine", "search", "stats"]);
-    assert_eq!(dependencies("train"), ["engine", "search", "data", "model", "selfplay", "stats", "eval"]);
+    assert_eq!(dependencies("train"), ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval"]);
 }
 
 #[test]
 fn only_the_model_crate_names_libtorch() {
-    for krate in ["engine", "search", "data", "selfplay", "stats", "eval", "train", "cli"] {
+    for krate in ["engine", "search", "data", "infer", "selfplay", "stats", "eval", "train", "cli"] {
         assert!(!manifest(krate).lines().any(|line| line.starts_with("tch")), "{krate} depends on tch");
         for path in files_below(&root().join(krate), "rs") {
             let text = fs::read_to_string(&path).expect("a source file");
             let names_it = text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "tch");
             assert!(!names_it, "{} names tch", path.display());
+        }
+    }
+}
+
+/// `unsafe` stands in the kernels of one module and where a dynamic library is opened.
+#[test]
+fn unsafe_code_stands_in_its_modules_only() {
+    for krate in ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "cli"] {
+        for path in files_below(&root().join(krate), "rs") {
+            if path.starts_with(root().join("infer/src/native")) || path.starts_with(root().join("model")) {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a source file");
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in code {
+                let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+                assert!(!words.any(|word| word == "unsafe"), "{}: {line}", path.display());
+            }
         }
     }
 }
@@ -105,7 +126,8 @@ fn every_ruleset_file_is_embedded() {
 
 #[test]
 fn no_work_is_left_marked_in_the_code() {
-    for folder in ["engine", "search", "data", "model", "selfplay", "stats", "eval", "train", "cli", "tests", "scripts"]
+    for folder in
+        ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "cli", "tests", "scripts"]
     {
         for path in files_below(&root().join(folder), "rs") {
             if path.ends_with("tests/tidy.rs") {

@@ -9,7 +9,7 @@ use latrunculi_model::{Device, Precision, PrecisionChoice, choose_precision};
 use latrunculi_selfplay::{Journal, SelfPlayError};
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::rulesets;
-use latrunculi_train::{GameMetrics, WorkProgress, files, generation, models};
+use latrunculi_train::{GameMetrics, WorkProgress, files, generation, models, play_network};
 use serde_json::json;
 
 use crate::config_args::ConfigArgs;
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         };
         let (journal, found) = journal.unzip();
         let evaluators = match &network {
-            Some(network) => generation::evaluators(network, actors, device, precision)?,
+            Some(network) => play_network::evaluators(network, actors, device, precision)?,
             None => Vec::new(),
         };
         let work = display.begin(&format!("shard {number}"), plan.games, None);
@@ -126,7 +126,8 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         if let Some(journal) = journal {
             journal.remove()?;
         }
-        let metrics = GameMetrics::new(&played, rules.ruleset().first_player, actors, config.games.in_flight, choice);
+        let metrics =
+            GameMetrics::new(&played, rules.ruleset().first_player, actors, config.games.in_flight, choice, device);
         report(args, &display, &path, samples.len(), Some(&metrics));
     }
     Ok(())

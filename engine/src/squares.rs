@@ -59,6 +59,13 @@ impl<const N: usize> Bits<N> {
         bits
     }
 
+    /// Returns the words of the set, square 0 in the lowest bit of the first.
+    #[inline]
+    #[must_use]
+    pub const fn words(self) -> [u64; N] {
+        self.0
+    }
+
     /// Tells whether `square` is in the set.
     #[inline]
     #[must_use]

@@ -7,11 +7,9 @@ use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use latrunculi_data::{EncodedBatch, Shape};
+use latrunculi_data::{EncodedBatch, NetworkConfig, Pooling, Shape};
 use latrunculi_model::testing::made_up_batch;
-use latrunculi_model::{
-    Answers, Device, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, Trainer, TrainingConfig,
-};
+use latrunculi_model::{Answers, Device, InferenceNetwork, Network, Precision, Trainer, TrainingConfig};
 
 /// Returns the time that the calling thread has computed, in seconds, so that other work on the machine counts
 /// little; where the system does not say it, and with several threads, the time that has passed.

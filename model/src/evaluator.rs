@@ -1,12 +1,10 @@
 //! The network as an evaluator of positions for search.
 
-use latrunculi_data::Shape;
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
 use crate::inference::{Answers, InferenceNetwork};
-use latrunculi_data::BatchError;
-use latrunculi_data::EncodedPositions;
+use latrunculi_data::{BatchError, EncodedPositions, Shape};
 
 /// Evaluates positions for search with a network, a batch at a time.
 ///
@@ -69,10 +67,11 @@ impl Evaluator<GameState> for NetEvaluator {
 mod tests {
     use std::sync::Arc;
 
+    use latrunculi_data::NetworkConfig;
     use latrunculi_engine::{Rules, presets};
 
     use super::*;
-    use crate::{Device, Network, NetworkConfig, Precision};
+    use crate::{Device, Network, Precision};
 
     /// Games on the way, each a few actions further than the one before.
     fn games(ruleset: &str) -> Vec<GameState> {

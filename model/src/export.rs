@@ -387,10 +387,10 @@ fn read_npz(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Pooling;
     use crate::inference::sample_inputs;
     use crate::model_file::ModelInfo;
     use crate::tests::{SHAPE, trained};
+    use latrunculi_data::Pooling;
 
     fn model(pooling: Pooling) -> Model {
         Model { network: trained(pooling).network().unwrap(), info: ModelInfo::default() }

@@ -29,8 +29,8 @@
 
 use serde::Serialize;
 
-use crate::config::{NetworkConfig, Pooling};
 use latrunculi_data::Shape;
+use latrunculi_data::{NetworkConfig, Pooling};
 
 /// Index of a value: that of the operation that makes it.
 pub(crate) type ValueIndex = usize;

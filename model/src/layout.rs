@@ -11,8 +11,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::config::{NetworkConfig, Pooling};
 use latrunculi_data::Shape;
+use latrunculi_data::{NetworkConfig, Pooling};
 
 /// The initial values of a parameter.
 #[derive(Clone, Copy, Debug)]
@@ -101,9 +101,6 @@ pub(crate) mod group {
     pub(crate) const TRAINING_LAST_BIAS: usize = 21;
 }
 
-/// Squeeze and excitation has `C / SQUEEZE` squeezed channels.
-pub(crate) const SQUEEZE: usize = 4;
-
 impl ParameterLayout {
     /// Returns the layout of a network for play.
     pub(crate) fn new(config: &NetworkConfig, shape: &Shape) -> ParameterLayout {
@@ -174,7 +171,7 @@ impl ParameterLayout {
         }
         builder.end_group();
 
-        let squeezed = (channels / SQUEEZE).max(1);
+        let squeezed = config.squeezed_channels();
         match config.pooling {
             Pooling::None => (0..4).for_each(|_| builder.end_group()),
             Pooling::GlobalBias => {

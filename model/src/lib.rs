@@ -3,7 +3,6 @@
 //! This is the only crate that uses libtorch (`tch`); its interface is plain vectors.
 
 mod actions;
-pub mod config;
 pub mod device;
 pub mod error;
 pub mod evaluator;
@@ -22,9 +21,10 @@ pub mod training;
 mod weights;
 
 #[cfg(test)]
+mod infer_tests;
+#[cfg(test)]
 mod tests;
 
-pub use config::{NetworkConfig, Pooling};
 pub use device::{Device, DeviceChoice};
 pub use error::{DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
 pub use evaluator::NetEvaluator;

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tch::Tensor;
 
-use crate::config::NetworkConfig;
 use crate::device::Device;
 use crate::error::FileError;
 use crate::files::{self, TensorFile};
@@ -14,6 +13,7 @@ use crate::layout::ParameterLayout;
 use crate::network::Network;
 use crate::training::{Trainer, TrainingConfig, TrainingCounters};
 use latrunculi_data::EncodingNames;
+use latrunculi_data::NetworkConfig;
 use latrunculi_data::{ENCODING_VERSION, Shape};
 use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
 
@@ -289,7 +289,7 @@ fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, Shape, Pa
     }
     let config: NetworkConfig = file.described(path, "network")?;
     let shape = file.described::<StoredShape>(path, "shape")?.shape();
-    config.validate(&shape).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
+    crate::network::check(&config, &shape).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
     let layout = ParameterLayout::new(&config, &shape);
     Ok((config, shape, layout))
 }
@@ -329,9 +329,9 @@ fn gather(file: &TensorFile, path: &Path, layout: &ParameterLayout, part: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Pooling;
     use crate::testing::made_up_batch;
     use crate::tests::{SHAPE, trained};
+    use latrunculi_data::Pooling;
 
     fn values(tensor: &Tensor) -> Vec<f32> {
         Vec::try_from(tensor.detach()).unwrap()

@@ -2,7 +2,6 @@
 
 use tch::{Kind, Tensor};
 
-use crate::config::NetworkConfig;
 use crate::device::Device;
 use crate::error::{NetworkError, TorchError};
 use crate::files;
@@ -10,6 +9,7 @@ use crate::graph::{Graph, GraphUse, GraphWeight};
 use crate::layout::ParameterLayout;
 use crate::runner::channels_last;
 use crate::weights::make_weights;
+use latrunculi_data::NetworkConfig;
 use latrunculi_data::Shape;
 
 /// A network on a device.
@@ -29,7 +29,7 @@ impl Network {
     /// # Errors
     /// [`NetworkError::Config`] with every value that is out of range; [`NetworkError::Torch`].
     pub fn new(config: &NetworkConfig, shape: &Shape, seed: u64, device: Device) -> Result<Network, NetworkError> {
-        config.validate(shape)?;
+        check(config, shape)?;
         let layout = ParameterLayout::new(config, shape);
         let parameters = Tensor::f_from_slice(&layout.start_values(seed))?;
         Network::from_parameters(config, shape, &parameters, device)
@@ -43,7 +43,7 @@ impl Network {
         parameters: &Tensor,
         device: Device,
     ) -> Result<Network, NetworkError> {
-        config.validate(shape)?;
+        check(config, shape)?;
         let layout = ParameterLayout::new(config, shape);
         let parameters = parameters.detach().f_narrow(0, 0, layout.len())?;
         let parameters = parameters.f_to_device(device.0)?.f_to_kind(Kind::Float)?.copy();
@@ -84,6 +84,20 @@ impl Network {
     #[must_use]
     pub fn parameter_count(&self) -> usize {
         usize::try_from(self.layout.len()).unwrap_or(0)
+    }
+
+    /// Returns the weights, in a fixed order.
+    ///
+    /// # Errors
+    /// [`TorchError`] when the device fails.
+    pub fn tensors(&self) -> Result<Vec<NamedWeights>, TorchError> {
+        let entries = files::entries(&self.parameters)?;
+        let tensor = |parameter: &crate::layout::Parameter| {
+            let begin = parameter.offset as usize;
+            let shape = parameter.shape.iter().map(|&length| length as usize).collect();
+            (parameter.name.clone(), shape, entries[begin..begin + parameter.len() as usize].to_vec())
+        };
+        Ok(self.layout.parameters.iter().map(tensor).collect())
     }
 
     /// Returns the weights by name, in a fixed order, as views of the one vector.
@@ -128,4 +142,13 @@ impl WeightedGraph {
         };
         self.graph.weights.iter().zip(&self.weights).map(prepare).collect()
     }
+}
+
+/// The weights of one tensor: its name, the length of each dimension, the entries in the order of the dimensions.
+pub type NamedWeights = (String, Vec<usize>, Vec<f32>);
+
+/// Checks the sizes of a network.
+pub(crate) fn check(config: &NetworkConfig, shape: &Shape) -> Result<(), NetworkError> {
+    let reasons = config.validate(shape);
+    if reasons.is_empty() { Ok(()) } else { Err(NetworkError::Config(reasons)) }
 }

@@ -220,11 +220,10 @@ fn probabilities(logits: &[f32]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use latrunculi_data::Shape;
+    use latrunculi_data::{NetworkConfig, Shape};
     use latrunculi_engine::presets;
 
     use super::*;
-    use crate::NetworkConfig;
 
     /// Rules, and a network for them whose gains are drawn at random, as after training, times `factor`.
     fn network(factor: f64) -> (Arc<Rules>, Network) {

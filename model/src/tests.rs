@@ -1,15 +1,13 @@
 //! Tests of the network on made-up positions.
 
-use latrunculi_data::{EncodedBatch, Shape, TrainingBatch};
+use latrunculi_data::{EncodedBatch, NetworkConfig, Pooling, Shape, TrainingBatch};
 use tch::{Kind, Tensor};
 
 use crate::graph::{Graph, GraphUse, Output};
 use crate::runner::{Outputs, Runner, channels_last};
 use crate::testing::made_up_batch;
 use crate::weights::make_weights;
-use crate::{
-    Answers, Device, InferenceNetwork, Network, NetworkConfig, Pooling, Precision, TrainError, Trainer, TrainingConfig,
-};
+use crate::{Answers, Device, InferenceNetwork, Network, Precision, TrainError, Trainer, TrainingConfig};
 
 pub(crate) const SHAPE: Shape = Shape { files: 6, ranks: 5, planes: 7, scalars: 3 };
 

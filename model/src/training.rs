@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
 
 use crate::actions::ActionGather;
-use crate::config::NetworkConfig;
 use crate::device::{self, Device};
 use crate::error::{NetworkError, TorchError, TrainError};
 use crate::graph::{Graph, GraphUse, Output};
@@ -19,6 +18,7 @@ use crate::network::Network;
 use crate::precision::Precision;
 use crate::runner::{Runner, channels_last};
 use crate::weights::make_weights;
+use latrunculi_data::NetworkConfig;
 use latrunculi_data::{BatchError, Shape, TrainingBatch};
 
 /// The settings of the optimisation.

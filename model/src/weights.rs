@@ -7,10 +7,10 @@ use std::collections::btree_map::Entry;
 
 use tch::{Kind, Tensor};
 
-use crate::config::{NetworkConfig, Pooling};
 use crate::error::TorchError;
 use crate::graph::{Graph, WeightPart};
-use crate::layout::{ParameterLayout, SQUEEZE, group};
+use crate::layout::{ParameterLayout, group};
+use latrunculi_data::{NetworkConfig, Pooling};
 
 /// Returns the weights of `graph` in its order, made of `parameters`, `[len] f32`.
 ///
@@ -48,7 +48,7 @@ fn make_part(
     let (channels, planes) = (config.channels as i64, shape.planes as i64);
     let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
     let hidden = config.value_hidden as i64;
-    let squeezed = (channels / SQUEEZE as i64).max(1);
+    let squeezed = config.squeezed_channels() as i64;
     let convolutions = 2 * config.blocks as i64;
     // A group as one weight of this shape.
     let one = |group: usize, shape: &[i64]| -> Result<Vec<Tensor>, TorchError> {

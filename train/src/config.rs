@@ -8,9 +8,9 @@ mod source;
 
 use std::path::Path;
 
-use latrunculi_data::{ReplaySettings, Shape};
+use latrunculi_data::{NetworkConfig, ReplaySettings, Shape};
 use latrunculi_eval::{AgentKind, AgentSpec};
-use latrunculi_model::{DeviceChoice, NetworkConfig, Precision, TrainingConfig};
+use latrunculi_model::{DeviceChoice, Precision, TrainingConfig};
 use latrunculi_selfplay::settings::{OPENING_ACTIONS_MAX, SIMULATIONS_MAX};
 use latrunculi_selfplay::{SelfPlaySettings, TeacherSettings};
 use serde::{Deserialize, Serialize};
@@ -259,9 +259,7 @@ impl TrainConfig {
         if let Err(error) = self.training.validate() {
             faults.push(format!("training: {error}"));
         }
-        if let Err(error) = self.network.validate(shape) {
-            faults.push(format!("network: {error}"));
-        }
+        faults.extend(self.network.validate(shape).into_iter().map(|fault| format!("network.{fault}")));
         if faults.is_empty() {
             return Ok(());
         }

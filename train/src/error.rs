@@ -55,6 +55,12 @@ pub enum Error {
     /// A batch does not fit the network.
     #[error(transparent)]
     Batch(#[from] BatchError),
+    /// A network cannot be used by the fused kernels.
+    #[error(transparent)]
+    KernelModel(#[from] latrunculi_infer::ModelError),
+    /// A kernel is not available.
+    #[error(transparent)]
+    Kernel(#[from] latrunculi_infer::KernelError),
     /// A training step failed.
     #[error(transparent)]
     Training(#[from] TrainError),

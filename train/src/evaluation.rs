@@ -8,13 +8,13 @@ use latrunculi_eval::agents::NetworkEvaluator;
 use latrunculi_eval::learning::Verdict;
 use latrunculi_eval::matches::{MatchConfig, MatchError, MatchProgress, play_match};
 use latrunculi_eval::{AgentKind, AgentSpec, AgentTextError};
-use latrunculi_model::NetEvaluator;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use latrunculi_stats::Interval;
 
 use crate::config::TrainConfig;
 use crate::error::{Context, Error, bail};
 use crate::models::NetworkOpener;
+use crate::play_network::PlayEvaluator;
 
 /// The name of the run's own network. No agent's text can contain it: a model's name there is never empty.
 const OWN_NETWORK: &str = "";
@@ -68,7 +68,7 @@ impl EvaluationMatch {
     /// [`Error::Stopped`] when `watch` returns false, otherwise [`Error::Match`].
     pub fn play(
         &self,
-        evaluator: NetEvaluator,
+        evaluator: PlayEvaluator,
         pairs: u64,
         seed: u64,
         watch: &(dyn Fn(Option<u64>) -> bool + Sync),
@@ -113,7 +113,7 @@ impl EvaluationMatch {
 
 /// The run's network; asks before every batch whether to go on, because the first games may take long.
 struct Watched<'a> {
-    evaluator: NetEvaluator,
+    evaluator: PlayEvaluator,
     watch: &'a (dyn Fn(Option<u64>) -> bool + Sync),
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use latrunculi_engine::Rules;
-use latrunculi_model::{Device, InferenceNetwork, NetEvaluator, Network, Precision};
+use latrunculi_model::{Device, Network, Precision};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::games::{ActorEvaluator, Watch};
 use latrunculi_selfplay::{Journal, PlayedGame, Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, play_games};
@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::config::TrainConfig;
 use crate::error::Error;
 use crate::fair_gate::FairGate;
+use crate::play_network::PlayEvaluator;
 
 /// The games of a generation, as they were played.
 #[derive(Debug)]
@@ -87,19 +88,6 @@ pub fn may_be_split(plan: &SelfPlayPlan, actors: usize, device: Device, precisio
     plan.teacher.is_some() || !is_repeatable
 }
 
-/// Returns one evaluator per actor.
-///
-/// # Errors
-/// When the network cannot be set up for inference.
-pub fn evaluators(
-    network: &Network,
-    actors: usize,
-    device: Device,
-    precision: Precision,
-) -> Result<Vec<NetEvaluator>, Error> {
-    (0..actors).map(|_| Ok(NetEvaluator::new(InferenceNetwork::new(network, device, precision)?))).collect()
-}
-
 /// Plays the games of a plan that are not in its journal. `evaluators` may be empty where alpha-beta plays; `watch`
 /// receives the number of games finished and returns whether to go on.
 ///
@@ -108,7 +96,7 @@ pub fn evaluators(
 pub fn play(
     mut plan: SelfPlayPlan,
     actors: usize,
-    mut evaluators: Vec<NetEvaluator>,
+    mut evaluators: Vec<PlayEvaluator>,
     journal: Option<(&Journal, Vec<PlayedGame>)>,
     gate: &FairGate,
     watch: &(dyn Fn(u64) -> bool + Sync),
@@ -123,7 +111,7 @@ pub fn play(
     let mut idle = vec![Uniform; if plan.teacher.is_some() { actors } else { 0 }];
     let mut actors: Vec<ActorEvaluator<'_>> = match plan.teacher {
         Some(_) => idle.iter_mut().map(|idle| -> ActorEvaluator<'_> { idle }).collect(),
-        None => evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { evaluator }).collect(),
+        None => evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect(),
     };
     let mut games = play_games(&plan, &mut actors, &progress, &actors_watch)?;
     games.extend(found);

@@ -34,6 +34,7 @@ pub mod generation;
 pub mod learner;
 pub mod metrics;
 pub mod observer;
+pub mod play_network;
 
 pub mod curves;
 pub mod events;

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use latrunculi_engine::Player;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Precision, PrecisionChoice, PrecisionDifference, StepReport};
+use latrunculi_model::{Device, Precision, PrecisionChoice, PrecisionDifference, StepReport};
 use latrunculi_selfplay::PlayedGame;
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::generation::GenerationGames;
 use crate::learner::StepResults;
+use crate::play_network::kernel_name;
 
 /// A round: the games of a generation, the training beside them, and the match of the network that played them.
 #[derive(Clone, Debug, Serialize)]
@@ -119,6 +120,8 @@ pub struct GameMetrics {
     pub play_secs: f64,
     /// Precision of the playing network.
     pub precision: Precision,
+    /// What computed it ([`kernel_name`]).
+    pub kernel: String,
     /// How far its answers in 16 bits differ from those in 32 bits, where that decided the precision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bf16_difference: Option<PrecisionDifference>,
@@ -133,6 +136,7 @@ impl GameMetrics {
         actors: usize,
         in_flight: usize,
         choice: PrecisionChoice,
+        device: Device,
     ) -> GameMetrics {
         let games = &played.games;
         let count = games.len().max(1) as f64;
@@ -171,6 +175,7 @@ impl GameMetrics {
             samples: games.iter().map(|game| game.samples.len()).sum(),
             play_secs: played.secs,
             precision: choice.precision,
+            kernel: kernel_name(device, choice.precision),
             bf16_difference: choice.difference,
         }
     }
@@ -224,7 +229,7 @@ mod tests {
         let played = GenerationGames { games: Vec::new(), found: 0, progress, secs: 1.0 };
         metrics.teacher = Some(false);
         let choice = PrecisionChoice { precision: Precision::F32, difference: None };
-        metrics.games = Some(GameMetrics::new(&played, Player::First, 1, 8, choice));
+        metrics.games = Some(GameMetrics::new(&played, Player::First, 1, 8, choice, Device::CPU));
         let line = metrics.to_json().unwrap();
         let round: Round = serde_json::from_value(line.clone()).unwrap();
         assert_eq!((round.generation, round.steps_total, round.games), (2, 7, Some(0)));

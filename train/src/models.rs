@@ -8,12 +8,11 @@ use std::sync::Arc;
 use latrunculi_data::Shape;
 use latrunculi_engine::Rules;
 use latrunculi_eval::agents::NetworkEvaluator;
-use latrunculi_model::{
-    Device, DeviceChoice, InferenceNetwork, Model, NetEvaluator, Precision, TensorFileHeader, choose_precision,
-};
+use latrunculi_model::{Device, DeviceChoice, Model, Precision, TensorFileHeader, choose_precision};
 
 use crate::error::error_chain;
 use crate::error::{Context, Error, bail};
+use crate::play_network::{self, PlayEvaluator};
 use crate::run_dir;
 
 /// Opens networks for agents.
@@ -29,10 +28,10 @@ impl NetworkOpener {
     /// Returns a function that opens a network for these rules by the path of its model file.
     pub fn factory(&self, rules: &Arc<Rules>) -> impl FnMut(&str) -> Result<NetworkEvaluator<'static>, String> + use<> {
         let (opener, rules) = (*self, Arc::clone(rules));
-        move |path| opener.open(path, &rules).map(|evaluator| Box::new(evaluator) as NetworkEvaluator<'static>)
+        move |path| opener.open(path, &rules).map(|evaluator| -> NetworkEvaluator<'static> { evaluator })
     }
 
-    fn open(&self, path: &str, rules: &Arc<Rules>) -> Result<NetEvaluator, String> {
+    fn open(&self, path: &str, rules: &Arc<Rules>) -> Result<PlayEvaluator, String> {
         let device = Device::open(self.device).map_err(|error| error.to_string())?;
         let (_, model) = load_model(Path::new(path), device).map_err(|error| {
             // The caller names the file.
@@ -62,9 +61,8 @@ impl NetworkOpener {
             ));
         }
         let choice = choose_precision(&model.network, device, Precision::Auto, rules);
-        let network = choice.and_then(|choice| InferenceNetwork::new(&model.network, device, choice.precision));
-        let network = network.map_err(|error| error.to_string())?;
-        Ok(NetEvaluator::new(network))
+        let precision = choice.map_err(|error| error.to_string())?.precision;
+        play_network::evaluator(&model.network, device, precision).map_err(|error| error_chain(&error))
     }
 }
 

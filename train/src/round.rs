@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use latrunculi_data::{Samples, Shape, ShardInfo, write_shard};
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{InferenceNetwork, Measurement, NetEvaluator, Precision, PrecisionChoice, choose_precision};
+use latrunculi_model::{Measurement, Precision, PrecisionChoice, choose_precision};
 use latrunculi_selfplay::{GameKey, Journal, PlayedGame};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
 
@@ -21,6 +21,7 @@ use crate::generation::{self, GenerationGames};
 use crate::learner::{StepPlan, StepResults, train_steps};
 use crate::metrics::{GameMetrics, RoundMetrics, TrainingMetrics};
 use crate::observer::Event;
+use crate::play_network::{self, PlayEvaluator};
 use crate::run::{TrainingRun, match_seed};
 
 /// The parts of a round.
@@ -72,7 +73,7 @@ impl TrainingRun<'_> {
             let is_bootstrap = generation::is_bootstrap(&self.config, generation);
             teacher = Some(is_bootstrap);
             let (first_player, counts) = (self.rules.ruleset().first_player, &self.config.games);
-            games = Some(GameMetrics::new(played, first_player, counts.actors, counts.in_flight, choice));
+            games = Some(GameMetrics::new(played, first_player, counts.actors, counts.in_flight, choice, self.device));
             if !is_bootstrap {
                 self.state.precision = choice.precision;
                 self.state.first_player = Some(self.first_player(&played.games));
@@ -155,7 +156,7 @@ impl TrainingRun<'_> {
                 goes_on()
             })
         };
-        let measure = |evaluator: NetEvaluator| {
+        let measure = |evaluator: PlayEvaluator| {
             let pairs = config.evaluation.opening_pairs;
             let work = observer.begin(&format!("match against {}", self.baseline.opponent()), 2 * pairs, left);
             let watch = |games: Option<u64>| {
@@ -169,7 +170,7 @@ impl TrainingRun<'_> {
             let is_bootstrap = plan.teacher.is_some();
             let evaluators = match is_bootstrap {
                 true => Vec::new(),
-                false => generation::evaluators(network, config.games.actors, device, precision)?,
+                false => play_network::evaluators(network, config.games.actors, device, precision)?,
             };
             let name = if is_bootstrap { "bootstrap games" } else { "self-play" };
             let work = observer.begin(&format!("generation {generation}: {name}"), plan.games, left);
@@ -193,7 +194,7 @@ impl TrainingRun<'_> {
             observer.event(Event::Bf16Refused { generation, difference });
         }
         let measured = match round.measures {
-            true => Some(NetEvaluator::new(InferenceNetwork::new(&network, device, precision)?)),
+            true => Some(play_network::evaluator(&network, device, precision)?),
             false => None,
         };
         let has_work = measured.is_some() || !round.learns_first && steps > 0;

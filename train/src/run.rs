@@ -9,7 +9,7 @@ use latrunculi_data::{ReplayWindow, Samples, Shape, read_shard};
 use latrunculi_engine::Rules;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Device, InferenceNetwork, NetEvaluator, Network, Trainer, choose_precision};
+use latrunculi_model::{Device, Network, Trainer, choose_precision};
 use serde_json::json;
 
 use crate::config::TrainConfig;
@@ -18,6 +18,7 @@ use crate::evaluation::EvaluationMatch;
 use crate::events::Events;
 use crate::files::write_whole;
 use crate::observer::{Event, Observer, Totals};
+use crate::play_network;
 use crate::provenance::{self, Origin};
 use crate::run_dir::RunDir;
 use crate::state::RunState;
@@ -93,6 +94,7 @@ impl<'o> TrainingRun<'o> {
         provenance["config"] = json!(origin.config);
         provenance["seed"] = json!(config.seed);
         provenance["precision"] = json!(precision);
+        provenance["kernel"] = json!(play_network::kernel_name(device, precision));
         write_whole(&folder.provenance_path(), format!("{provenance:#}\n").as_bytes())?;
         let state = RunState::new(&config, &rules, precision)?;
         state.save(&folder, &trainer)?;
@@ -276,7 +278,7 @@ impl<'o> TrainingRun<'o> {
     pub(crate) fn measure(&self, evaluation: &EvaluationMatch, pairs: u64, number: u64) -> Result<Verdict, Error> {
         let network = self.trainer.averaged_network()?;
         let precision = choose_precision(&network, self.device, self.config.precision, &self.rules)?.precision;
-        let network = InferenceNetwork::new(&network, self.device, precision)?;
+        let evaluator = play_network::evaluator(&network, self.device, precision)?;
         let stop = &self.stop;
         let work =
             self.observer.begin(&format!("match against {}", evaluation.opponent()), 2 * pairs, self.secs_left());
@@ -284,7 +286,7 @@ impl<'o> TrainingRun<'o> {
             games.into_iter().for_each(|games| work.set(games));
             !stop.load(Ordering::Relaxed)
         };
-        evaluation.play(NetEvaluator::new(network), pairs, match_seed(self.config.seed, number), &watch)
+        evaluation.play(evaluator, pairs, match_seed(self.config.seed, number), &watch)
     }
 }
 

@@ -5,9 +5,10 @@ use std::thread;
 
 use anyhow::Context;
 use clap::Args;
+use latrunculi_data::NetworkConfig;
 use latrunculi_data::Shape;
 use latrunculi_engine::Rules;
-use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, NetworkConfig, Precision};
+use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, Precision};
 use latrunculi_train::{models, rulesets};
 use serde_json::json;
 

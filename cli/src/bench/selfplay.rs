@@ -11,7 +11,7 @@ use clap::Args;
 use latrunculi_model::Precision;
 use latrunculi_selfplay::games::{ActorEvaluator, Watch};
 use latrunculi_selfplay::{Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, play_games};
-use latrunculi_train::generation;
+use latrunculi_train::play_network;
 use latrunculi_train::rulesets;
 use serde_json::json;
 
@@ -107,9 +107,9 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let (mut bares, mut plays) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
         bares.push(bare(&network, device, precision, args.in_flight, actors, args.seconds)?);
-        let mut evaluators = generation::evaluators(&network, actors, device, precision)?;
+        let mut evaluators = play_network::evaluators(&network, actors, device, precision)?;
         let mut each: Vec<ActorEvaluator<'_>> =
-            evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { evaluator }).collect();
+            evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect();
         let plan = SelfPlayPlan {
             rules: Arc::clone(&rules),
             settings: SelfPlaySettings {

@@ -1,9 +1,8 @@
-//! The size of a network.
+//! The size of a network: what its training, its inference without libtorch and its files agree on.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::NetworkError;
-use latrunculi_data::Shape;
+use crate::features::Shape;
 
 /// How a block gets information about the whole board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -58,11 +57,9 @@ impl Default for NetworkConfig {
 }
 
 impl NetworkConfig {
-    /// Checks the sizes and `shape`.
-    ///
-    /// # Errors
-    /// [`NetworkError::Config`] with every reason.
-    pub fn validate(&self, shape: &Shape) -> Result<(), NetworkError> {
+    /// Returns every reason why there is no network of these sizes for `shape`; empty when there is one.
+    #[must_use]
+    pub fn validate(&self, shape: &Shape) -> Vec<String> {
         let mut reasons = Vec::new();
         let mut range = |name: &str, value: usize, least: usize, most: usize| {
             if !(least..=most).contains(&value) {
@@ -82,11 +79,18 @@ impl NetworkConfig {
         if !self.channels.is_multiple_of(8) {
             reasons.push(format!("channels = {} must be a multiple of 8", self.channels));
         }
-        if reasons.is_empty() { Ok(()) } else { Err(NetworkError::Config(reasons)) }
+        reasons
     }
 
     /// Tells whether block `index`, from 0, pools over the board.
-    pub(crate) fn is_pooled(&self, index: usize) -> bool {
+    #[must_use]
+    pub fn is_pooled(&self, index: usize) -> bool {
         self.pooling != Pooling::None && (index + 1).is_multiple_of(self.pooling_every)
+    }
+
+    /// Returns the number of channels between squeeze and excitation.
+    #[must_use]
+    pub fn squeezed_channels(&self) -> usize {
+        (self.channels / 4).max(1)
     }
 }

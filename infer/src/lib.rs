@@ -1,0 +1,26 @@
+//! A model file in, answers out: the network on the processor, without libtorch.
+//!
+//! [`InferenceModel::load`] reads a file, [`InferenceModel::network`] arranges the weights for a [`Kernel`], and each
+//! evaluating thread makes a [`Session`] or an [`InferenceEvaluator`] of that. Which kernels there are is asked of the
+//! processor at run time. All compute the same network, each with its own rounding; `reference.rs` is the definition
+//! that the tests hold them to.
+
+mod batch;
+mod error;
+mod evaluator;
+mod heads;
+mod model;
+mod model_file;
+mod native;
+mod portable;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+pub use batch::{Answers, PositionBatch};
+pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};
+pub use evaluator::InferenceEvaluator;
+pub use model::{InferenceModel, InferenceNetwork, Kernel, Session};
+pub use model_file::{ModelInfo, NamedTensor};

@@ -1,0 +1,246 @@
+//! A loaded model, the kernels that can run it, and a thread's own buffers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use latrunculi_data::Shape;
+
+use crate::batch::{Answers, PositionBatch};
+use crate::error::{AnswerError, KernelError, LoadError, ModelError};
+use crate::model_file::{self, ModelInfo, NamedTensor};
+use crate::native::amx;
+use crate::portable;
+use crate::weights::Weights;
+use latrunculi_data::NetworkConfig;
+
+/// How the arithmetic is done. The same kernel gives the same answers on every processor that has it; different
+/// kernels differ by rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// 32-bit floats, in plain Rust, on every processor.
+    F32,
+    /// 16-bit floats (bfloat16) on AMX, sums in 32 bits.
+    Bf16Amx,
+    /// 8-bit integers on AMX in the trunk; its sums, stem and heads in 16- and 32-bit floats.
+    Int8Amx,
+}
+
+impl Kernel {
+    /// All kernels, the most exact first.
+    pub const ALL: [Kernel; 3] = [Kernel::F32, Kernel::Bf16Amx, Kernel::Int8Amx];
+
+    /// Returns its name, which belongs to what makes a game repeatable.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kernel::F32 => "f32",
+            Kernel::Bf16Amx => "bf16-amx",
+            Kernel::Int8Amx => "int8-amx",
+        }
+    }
+
+    /// Tells whether this processor and system have it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Kernel::F32 => true,
+            Kernel::Bf16Amx | Kernel::Int8Amx => amx::is_available(),
+        }
+    }
+
+    /// Returns the kernels that this processor and system have, the most exact first.
+    #[must_use]
+    pub fn available() -> Vec<Kernel> {
+        Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).collect()
+    }
+
+    /// Returns the fastest kernel that needs no calibration.
+    #[must_use]
+    pub fn best() -> Kernel {
+        if Kernel::Bf16Amx.is_available() { Kernel::Bf16Amx } else { Kernel::F32 }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = || Kernel::ALL.map(Kernel::name).join(", ");
+        let found = Kernel::ALL.into_iter().find(|kernel| kernel.name() == text);
+        found.ok_or_else(|| format!("unknown kernel '{text}' (known: {})", known()))
+    }
+}
+
+/// A network for play and what is known about it. Clones share the weights.
+#[derive(Clone, Debug)]
+pub struct InferenceModel {
+    info: ModelInfo,
+    weights: Arc<Weights>,
+}
+
+impl InferenceModel {
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// [`LoadError`] with the file and what is wrong with it.
+    pub fn load(path: &Path) -> Result<InferenceModel, LoadError> {
+        model_file::read(path)
+            .and_then(|file| InferenceModel::from_tensors(&file.config, &file.shape, file.info, file.tensors))
+            .map_err(|source| LoadError { path: path.to_owned(), source })
+    }
+
+    /// Makes a model of the tensors that a model file would have, by name.
+    ///
+    /// # Errors
+    /// [`ModelError`] when the description is out of range, or a tensor is missing, unknown, of another shape or not
+    /// finite.
+    pub fn from_tensors(
+        config: &NetworkConfig,
+        shape: &Shape,
+        info: ModelInfo,
+        tensors: BTreeMap<String, NamedTensor>,
+    ) -> Result<InferenceModel, ModelError> {
+        Ok(InferenceModel { info, weights: Arc::new(Weights::new(config, shape, tensors)?) })
+    }
+
+    /// Returns what the file says about the network.
+    #[must_use]
+    pub fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    /// Returns the description of the network.
+    #[must_use]
+    pub fn config(&self) -> &NetworkConfig {
+        &self.weights.config
+    }
+
+    /// Returns the size of the positions it sees.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.weights.shape
+    }
+
+    #[cfg(test)]
+    pub(crate) fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// Arranges the weights for `kernel`.
+    ///
+    /// `calibration` is read by [`Kernel::Int8Amx`] alone: some hundred positions of real games, from which it takes the
+    /// scales of its activations. The answers depend on them.
+    ///
+    /// # Errors
+    /// [`KernelError`] when the kernel is not available here or the positions do not fit.
+    pub fn network(&self, kernel: Kernel, calibration: &PositionBatch) -> Result<InferenceNetwork, KernelError> {
+        if !kernel.is_available() {
+            let known: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
+            return Err(KernelError::Unavailable(kernel.name(), known.join(", ")));
+        }
+        let packed = match kernel {
+            Kernel::F32 => Packed::F32(portable::Network::new(&self.weights)),
+            Kernel::Bf16Amx => Packed::Bf16(amx::Bf16Network::new(&self.weights)),
+            Kernel::Int8Amx => {
+                if calibration.is_empty() {
+                    return Err(KernelError::NoCalibration(kernel.name()));
+                }
+                calibration.check(self.shape())?;
+                Packed::Int8(amx::Int8Network::new(&self.weights, calibration))
+            }
+        };
+        Ok(InferenceNetwork { kernel, shape: *self.shape(), packed: Arc::new(packed) })
+    }
+}
+
+#[derive(Debug)]
+enum Packed {
+    F32(portable::Network),
+    Bf16(amx::Bf16Network),
+    Int8(amx::Int8Network),
+}
+
+#[derive(Debug)]
+enum Buffers {
+    F32(portable::Buffers),
+    Bf16(amx::Bf16Buffers),
+    Int8(amx::Int8Buffers),
+}
+
+/// A network arranged for one kernel. Clones share the weights; each evaluating thread makes a [`Session`] of its own.
+#[derive(Clone, Debug)]
+pub struct InferenceNetwork {
+    kernel: Kernel,
+    shape: Shape,
+    packed: Arc<Packed>,
+}
+
+impl InferenceNetwork {
+    /// Returns the kernel that computes.
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Returns the size of the positions it sees.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Makes the buffers of one thread.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        let buffers = match &*self.packed {
+            Packed::F32(network) => Buffers::F32(network.buffers()),
+            Packed::Bf16(network) => Buffers::Bf16(network.buffers()),
+            Packed::Int8(network) => Buffers::Int8(network.buffers()),
+        };
+        Session { network: self.clone(), buffers }
+    }
+}
+
+/// A network together with the buffers of one thread.
+#[derive(Debug)]
+pub struct Session {
+    network: InferenceNetwork,
+    buffers: Buffers,
+}
+
+impl Session {
+    /// Returns the network.
+    #[must_use]
+    pub fn network(&self) -> &InferenceNetwork {
+        &self.network
+    }
+
+    /// Answers a batch of any size; `answers` is overwritten. The answer to a position does not depend on the others.
+    ///
+    /// # Errors
+    /// [`AnswerError::Batch`] when the batch does not fit, [`AnswerError::NotFinite`] when the weights are broken.
+    pub fn answer(&mut self, batch: &PositionBatch, answers: &mut Answers) -> Result<(), AnswerError> {
+        answers.clear();
+        batch.check(&self.network.shape)?;
+        match (&*self.network.packed, &mut self.buffers) {
+            (Packed::F32(network), Buffers::F32(buffers)) => network.answer(batch, buffers, answers),
+            (Packed::Bf16(network), Buffers::Bf16(buffers)) => network.answer(batch, buffers, answers),
+            (Packed::Int8(network), Buffers::Int8(buffers)) => network.answer(batch, buffers, answers),
+            _ => unreachable!("a session's buffers are those of its network"),
+        }
+        let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
+        if finite(&answers.logits) && finite(answers.win_draw_loss.as_flattened()) && finite(&answers.margin) {
+            Ok(())
+        } else {
+            Err(AnswerError::NotFinite)
+        }
+    }
+}

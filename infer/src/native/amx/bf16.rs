@@ -1,0 +1,290 @@
+//! The kernel of bfloat16: activations and weights of 16 bits, sums of 32.
+//!
+//! Legend: `A` squares, `K` blocks of 32 channels, `N` tiles of 16 channels.
+
+use std::arch::x86_64::*;
+
+use latrunculi_data::Shape;
+
+use super::convolution::{Bf16, Bias, Epilogue, Scratch, Strip, Tiles, convolve};
+use super::parts::{BF16S, GROUP, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
+use super::tiles::{Aligned, Configured};
+use crate::batch::{Answers, PositionBatch};
+use crate::native::lanes::LANES;
+use crate::weights::{Convolution, Weights};
+
+#[derive(Debug)]
+struct Packed {
+    tiles: Tiles,
+    /// `[16 N]`
+    bias: Vec<f32>,
+}
+
+impl Packed {
+    fn new(convolution: &Convolution) -> Packed {
+        let (blocks, outputs) = (convolution.inputs.div_ceil(32), convolution.outputs.div_ceil(16));
+        let tiles = Tiles::bf16(blocks, outputs, 9, |output, tap, input| convolution.at(output, tap, input));
+        Packed { tiles, bias: bias_of(&convolution.bias, outputs) }
+    }
+}
+
+#[derive(Debug)]
+struct Block {
+    first: Packed,
+    second: Packed,
+    pooling: Pooling,
+}
+
+/// A network for this kernel.
+#[derive(Debug)]
+pub(crate) struct Network {
+    shape: Shape,
+    /// `K`
+    blocks_of_channels: usize,
+    stem: Stem,
+    blocks: Vec<Block>,
+    reader: Reader,
+}
+
+/// What a thread needs to work in.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    stem: StemBuffers,
+    /// `[A][K]` tiles: the trunk, the inner activations, the branch where it is scaled.
+    trunk: Aligned<u16>,
+    inner: Aligned<u16>,
+    branch: Aligned<u16>,
+    pooled: Pooled,
+    scratch: Scratch,
+    reader: ReaderBuffers,
+}
+
+impl Network {
+    pub(crate) fn new(weights: &Weights) -> Network {
+        let channels = weights.config.channels;
+        let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
+        let block = |block: &crate::weights::Block| Block {
+            first: Packed::new(&block.first),
+            second: Packed::new(&block.second),
+            pooling: Pooling::new(&block.pooling, blocks, outputs),
+        };
+        Network {
+            shape: weights.shape,
+            blocks_of_channels: blocks,
+            stem: Stem::new(weights),
+            blocks: weights.blocks.iter().map(block).collect(),
+            reader: Reader::new(weights),
+        }
+    }
+
+    pub(crate) fn buffers(&self) -> Buffers {
+        let (area, blocks) = (self.shape.area(), self.blocks_of_channels);
+        let scaled = self.blocks.iter().any(|block| matches!(block.pooling, Pooling::SqueezeExcitation { .. }));
+        Buffers {
+            stem: self.stem.buffers(area),
+            trunk: Aligned::zeros(area * blocks * BF16S),
+            inner: Aligned::zeros(area * blocks * BF16S),
+            branch: Aligned::zeros(if scaled { area * blocks * BF16S } else { 0 }),
+            pooled: Pooled::new(self.blocks.iter().map(|block| &block.pooling), blocks),
+            scratch: Scratch::new(),
+            reader: self.reader.buffers(),
+        }
+    }
+
+    /// Answers a batch that was checked.
+    pub(crate) fn answer(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
+        assert!(super::is_available(), "a network of this kernel is made where the processor has it");
+        // SAFETY: `is_available` says that the processor has AMX and AVX-512 with bfloat16 and that the system lets this
+        // process use them.
+        unsafe {
+            let _configured = Configured::new();
+            self.answer_configured(batch, buffers, answers);
+        }
+    }
+
+    /// As [`Network::answer`].
+    ///
+    /// # Safety
+    /// The tiles are configured.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    unsafe fn answer_configured(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
+        self.stem.begin(&self.shape, batch, &mut buffers.stem);
+        for first in (0..batch.len()).step_by(GROUP) {
+            self.stem.fill(&self.shape, batch, first, &mut buffers.stem);
+            // SAFETY: contract of this function.
+            unsafe {
+                self.forward(buffers, &mut |_, _| ());
+                self.reader.answer(&buffers.trunk, batch, first, &mut buffers.reader, answers);
+            }
+        }
+    }
+
+    /// Computes the trunk of all positions and shows `visit` each board of activations that are not negative, with its
+    /// number (0: behind the stem; then for each block the inner activations and the output) and the rows of positions.
+    pub(super) fn observe(&self, batch: &PositionBatch, mut visit: impl FnMut(usize, &[u16], usize)) {
+        assert!(super::is_available(), "a network of this kernel is made where the processor has it");
+        let mut buffers = self.buffers();
+        // SAFETY: as in `answer`.
+        unsafe {
+            let _configured = Configured::new();
+            self.observe_configured(batch, &mut buffers, &mut visit);
+        }
+    }
+
+    /// As [`Network::observe`].
+    ///
+    /// # Safety
+    /// The tiles are configured.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    unsafe fn observe_configured(
+        &self,
+        batch: &PositionBatch,
+        buffers: &mut Buffers,
+        visit: &mut impl FnMut(usize, &[u16], usize),
+    ) {
+        self.stem.begin(&self.shape, batch, &mut buffers.stem);
+        for first in (0..batch.len()).step_by(GROUP) {
+            self.stem.fill(&self.shape, batch, first, &mut buffers.stem);
+            let rows = (batch.len() - first).min(GROUP);
+            // SAFETY: contract of this function.
+            unsafe { self.forward(buffers, &mut |index, tiles| visit(index, tiles, rows)) };
+        }
+    }
+
+    /// Computes the trunk of a group; `visit` as in [`Network::observe`].
+    ///
+    /// # Safety
+    /// The tiles are configured.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    unsafe fn forward(&self, buffers: &mut Buffers, visit: &mut impl FnMut(usize, &[u16])) {
+        let Buffers { stem, trunk, inner, branch, pooled, scratch, .. } = buffers;
+        let bias = Bias::PerPosition(&stem.bias);
+        // SAFETY: contract of this function, here and below.
+        unsafe { self.convolve::<RECTIFY>(&stem.input, trunk, &self.stem.tiles, bias, scratch) };
+        visit(0, trunk);
+        for (index, block) in self.blocks.iter().enumerate() {
+            let bias = Bias::Shared(&block.first.bias);
+            unsafe { self.convolve::<RECTIFY>(trunk, inner, &block.first.tiles, bias, scratch) };
+            visit(2 * index + 1, inner);
+            let mut bias = Bias::Shared(&block.second.bias);
+            match &block.pooling {
+                Pooling::None => {}
+                Pooling::GlobalBias(weights) => {
+                    pool(inner, self.blocks_of_channels, &mut pooled.means, Some(&mut pooled.maxima));
+                    unsafe { pooled.global_bias(weights, &block.second.bias) };
+                    bias = Bias::PerPosition(&pooled.bias);
+                }
+                Pooling::SqueezeExcitation { squeeze, excite } => {
+                    unsafe { self.convolve::<KEEP>(inner, branch, &block.second.tiles, bias, scratch) };
+                    pool(branch, self.blocks_of_channels, &mut pooled.means, None);
+                    pooled.excite(squeeze, excite, self.blocks_of_channels);
+                    self.scale(trunk, branch, &pooled.excited);
+                    visit(2 * index + 2, trunk);
+                    continue;
+                }
+            }
+            unsafe { self.convolve::<ADD>(inner, trunk, &block.second.tiles, bias, scratch) };
+            visit(2 * index + 2, trunk);
+        }
+    }
+
+    /// Convolves a board into another, or adds to it.
+    ///
+    /// # Safety
+    /// The tiles are configured.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    unsafe fn convolve<const MODE: u8>(
+        &self,
+        input: &Aligned<u16>,
+        output: &mut Aligned<u16>,
+        weights: &Tiles,
+        bias: Bias<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let pairs = weights.outputs.div_ceil(2);
+        assert!(output.len() >= self.shape.area() * pairs * BF16S, "an output tile for each square and pair");
+        let output = output.as_mut_ptr();
+        let finish = |strip: Strip| Bf16Epilogue::<MODE> {
+            sums: strip.sums,
+            output: output.wrapping_add((strip.square * pairs + strip.output / 2) * BF16S + strip.output % 2 * 16),
+            left: strip.width * GROUP,
+            skip: (pairs - 1) * BF16S,
+        };
+        let board = [self.shape.files, self.shape.ranks];
+        // SAFETY: contract of this function; the epilogue reads the strip's sums and writes tiles of `output`, which has
+        // them (assertion) and nobody else reads meanwhile.
+        unsafe { convolve::<Bf16, _>(board, input.bytes(), weights, bias, scratch, finish) }
+    }
+
+    /// Adds the scaled branch to the trunk.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    fn scale(&self, trunk: &mut [u16], branch: &[u16], excited: &[[f32; LANES]]) {
+        let blocks = self.blocks_of_channels;
+        for (tile, (trunk, branch)) in trunk.chunks_exact_mut(BF16S).zip(branch.chunks_exact(BF16S)).enumerate() {
+            let block = tile % blocks;
+            for row in 0..GROUP {
+                let excited = &excited[row * 4 * blocks + 2 * block..][..2 * blocks + 2];
+                for half in 0..2 {
+                    let (factor, bias) = (&excited[half], &excited[2 * blocks + half]);
+                    let place = row * 32 + half * 16;
+                    for lane in 0..LANES {
+                        let value = |bits: u16| f32::from_bits(u32::from(bits) << 16);
+                        let branch = value(branch[place + lane]) * factor[lane] + bias[lane];
+                        trunk[place + lane] = super::bf16((value(trunk[place + lane]) + branch).max(0.0));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the sums as they are.
+const KEEP: u8 = 0;
+/// Replaces what is negative by 0.
+const RECTIFY: u8 = 1;
+/// Adds what stands there, then replaces what is negative by 0.
+const ADD: u8 = 2;
+
+/// Rounds sums to bfloat16.
+struct Bf16Epilogue<const MODE: u8> {
+    sums: *const f32,
+    output: *mut u16,
+    left: usize,
+    /// Elements between the tiles of one square and the next.
+    skip: usize,
+}
+
+impl<const MODE: u8> Epilogue for Bf16Epilogue<MODE> {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    unsafe fn two_rows(&mut self) {
+        for _ in 0..2 {
+            // SAFETY: contract of this function: 16 sums can be read and 16 outputs read and written. A vector of
+            // bfloat16 is one of 256 bits.
+            unsafe {
+                let mut sum = _mm512_load_ps(self.sums);
+                if MODE == ADD {
+                    let bits = _mm512_cvtepu16_epi32(_mm256_load_si256(self.output.cast()));
+                    sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits)));
+                }
+                let mut rounded: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(sum));
+                if MODE != KEEP {
+                    // Negative floats are negative as integers, too.
+                    rounded = _mm256_max_epi16(rounded, _mm256_setzero_si256());
+                }
+                _mm256_store_si256(self.output.cast(), rounded);
+            }
+            self.sums = self.sums.wrapping_add(16);
+            self.output = self.output.wrapping_add(32);
+        }
+        self.left -= 2;
+        if self.left.is_multiple_of(GROUP) {
+            self.output = self.output.wrapping_add(self.skip);
+        }
+    }
+
+    #[inline(always)]
+    fn left(&self) -> usize {
+        self.left
+    }
+}

@@ -1,0 +1,56 @@
+//! What depends on the processor: vectors, and the kernels for AMX.
+#![allow(unsafe_code)]
+
+pub(crate) mod lanes;
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(crate) mod amx;
+
+/// Stands where AMX cannot be: there are no such networks.
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+pub(crate) mod amx {
+    use crate::batch::{Answers, PositionBatch};
+    use crate::weights::Weights;
+
+    /// Tells that there is no AMX.
+    pub(crate) fn is_available() -> bool {
+        false
+    }
+
+    #[derive(Debug)]
+    pub(crate) enum Bf16Network {}
+    #[derive(Debug)]
+    pub(crate) enum Int8Network {}
+    #[derive(Debug)]
+    pub(crate) enum Bf16Buffers {}
+    #[derive(Debug)]
+    pub(crate) enum Int8Buffers {}
+
+    impl Bf16Network {
+        pub(crate) fn new(_: &Weights) -> Bf16Network {
+            unreachable!("asked for where AMX is not available")
+        }
+
+        pub(crate) fn buffers(&self) -> Bf16Buffers {
+            match *self {}
+        }
+
+        pub(crate) fn answer(&self, _: &PositionBatch, _: &mut Bf16Buffers, _: &mut Answers) {
+            match *self {}
+        }
+    }
+
+    impl Int8Network {
+        pub(crate) fn new(_: &Weights, _: &PositionBatch) -> Int8Network {
+            unreachable!("asked for where AMX is not available")
+        }
+
+        pub(crate) fn buffers(&self) -> Int8Buffers {
+            match *self {}
+        }
+
+        pub(crate) fn answer(&self, _: &PositionBatch, _: &mut Int8Buffers, _: &mut Answers) {
+            match *self {}
+        }
+    }
+}

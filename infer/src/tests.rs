@@ -1,0 +1,318 @@
+//! Every kernel against the reference.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use latrunculi_data::{ENCODING_VERSION, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
+use latrunculi_engine::{Square, SquareSet};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+use crate::reference;
+use crate::{Answers, InferenceModel, Kernel, LoadError, ModelInfo, NamedTensor, PositionBatch};
+
+fn normal(rng: &mut ChaCha8Rng) -> f32 {
+    // The sum of four uniform numbers, scaled to variance 1.
+    (0..4).map(|_| rng.random_range(-1.0_f32..1.0)).sum::<f32>() * 0.866
+}
+
+/// Makes random tensors of every kind that a network has; nothing is zero.
+pub(crate) fn tensors(config: &NetworkConfig, shape: &Shape, seed: u64) -> BTreeMap<String, NamedTensor> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut tensors = BTreeMap::new();
+    let mut add = |name: &str, shape: &[usize], centre: f32, deviation: f32| {
+        let values = (0..shape.iter().product()).map(|_| centre + deviation * normal(&mut rng)).collect();
+        tensors.insert(name.to_owned(), NamedTensor { shape: shape.to_vec(), values });
+    };
+    let (channels, keys) = (config.channels, config.policy_channels);
+    let (features, hidden) = (config.value_channels, config.value_hidden);
+    let head = (1.0 / channels as f32).sqrt();
+    add("stem.weight", &[channels, 3, 3, shape.planes], 0.0, 0.3);
+    add("stem.bias", &[channels], 0.0, 0.1);
+    if shape.scalars > 0 {
+        add("stem.scalars.weight", &[channels, shape.scalars], 0.0, 0.2);
+    }
+    for block in 0..config.blocks {
+        for half in 1..=2 {
+            add(&format!("blocks.{block}.conv{half}.weight"), &[channels, 3, 3, channels], 0.01, 0.1);
+            add(&format!("blocks.{block}.conv{half}.gain"), &[channels], 1.0, 0.4);
+            add(&format!("blocks.{block}.conv{half}.bias"), &[channels], 0.0, 0.1);
+        }
+        if config.is_pooled(block) {
+            match config.pooling {
+                Pooling::None => {}
+                Pooling::GlobalBias => {
+                    add(&format!("blocks.{block}.global.weight"), &[channels, 2 * channels], 0.0, 0.3 * head);
+                }
+                Pooling::SqueezeExcitation => {
+                    let squeezed = config.squeezed_channels();
+                    add(&format!("blocks.{block}.squeeze.weight"), &[squeezed, channels], 0.0, head);
+                    add(&format!("blocks.{block}.squeeze.bias"), &[squeezed], 0.1, 0.1);
+                    add(&format!("blocks.{block}.excite.weight"), &[2 * channels, squeezed], 0.0, 0.5);
+                    add(&format!("blocks.{block}.excite.bias"), &[2 * channels], 0.0, 0.2);
+                }
+            }
+        }
+    }
+    for (name, rows) in [("policy.from", keys), ("policy.to", keys), ("value.features", features)] {
+        add(&format!("{name}.weight"), &[rows, channels], 0.0, head);
+        add(&format!("{name}.bias"), &[rows], 0.0, 0.1);
+    }
+    add("value.hidden.weight", &[hidden, 2 * features], 0.0, (1.0 / features as f32).sqrt());
+    add("value.hidden.bias", &[hidden], 0.0, 0.1);
+    let last = [("value.win_draw_loss", 3), ("value.margin", 1), ("policy.stop_pass", 2), ("policy.queries", 4 * keys)];
+    for (name, rows) in last {
+        add(&format!("{name}.weight"), &[rows, hidden], 0.0, (1.0 / hidden as f32).sqrt());
+        add(&format!("{name}.bias"), &[rows], 0.0, 0.1);
+    }
+    tensors
+}
+
+/// Makes positions at random, each with some thirty actions of every kind.
+pub(crate) fn positions(shape: &Shape, count: usize, seed: u64) -> PositionBatch {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut batch = PositionBatch::default();
+    let rule_inputs: Vec<f32> = (0..shape.scalars / 2).map(|_| rng.random_range(0.0..1.0)).collect();
+    batch.clear(&rule_inputs);
+    let (area, none) = (shape.area() as u32, shape.policy_len() as u32);
+    for _ in 0..count {
+        let planes: Vec<SquareSet> = (0..shape.planes)
+            .map(|_| (0..shape.area()).filter(|_| rng.random_bool(0.15)).map(Square::from_index).collect())
+            .collect();
+        let scalars: Vec<f32> = (0..shape.scalars - rule_inputs.len()).map(|_| rng.random_range(0.0..1.0)).collect();
+        let mut actions: Vec<[u32; 2]> = (0..20).map(|_| [rng.random_range(0..area * area), none]).collect();
+        for kind in 0..4 {
+            actions.push([area * area + kind * area + rng.random_range(0..area), none]);
+            actions.push([rng.random_range(0..area * area), area * area + kind * area + rng.random_range(0..area)]);
+        }
+        actions.extend([[none - 2, none], [none - 1, none]]);
+        let count = rng.random_range(1..actions.len());
+        batch.push(&planes, &scalars, actions.into_iter().skip(count - 1));
+    }
+    batch
+}
+
+fn config(blocks: usize, channels: usize, pooling: Pooling) -> NetworkConfig {
+    NetworkConfig {
+        blocks,
+        channels,
+        pooling,
+        pooling_every: blocks,
+        policy_channels: (channels / 2).clamp(4, 32),
+        value_channels: (channels / 2).clamp(4, 32),
+        value_hidden: channels + 8,
+    }
+}
+
+fn model(config: &NetworkConfig, shape: &Shape, seed: u64) -> InferenceModel {
+    InferenceModel::from_tensors(config, shape, ModelInfo::default(), tensors(config, shape, seed)).unwrap()
+}
+
+fn answered(model: &InferenceModel, kernel: Kernel, batch: &PositionBatch) -> Answers {
+    let mut answers = Answers::default();
+    let calibration = positions(model.shape(), 64, 99);
+    model.network(kernel, &calibration).unwrap().session().answer(batch, &mut answers).unwrap();
+    answers
+}
+
+/// The greatest difference of a logit, over the root mean square of the logits, and of a probability or margin.
+fn differences(left: &Answers, right: &Answers) -> (f32, f32) {
+    assert_eq!(left.offsets, right.offsets);
+    let greatest = |left: &[f32], right: &[f32]| {
+        assert_eq!(left.len(), right.len());
+        left.iter().zip(right).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    };
+    let squares: f32 = right.logits.iter().map(|logit| logit.powi(2)).sum();
+    let size = (squares / right.logits.len() as f32).sqrt();
+    let values = greatest(left.win_draw_loss.as_flattened(), right.win_draw_loss.as_flattened());
+    (greatest(&left.logits, &right.logits) / size, values.max(greatest(&left.margin, &right.margin)))
+}
+
+/// Compares the kernels with the reference on a board, at every width and pooling.
+///
+/// bfloat16 keeps eight bits, which bounds how far its answers lie from exact ones. Compared with a reference that
+/// rounds in the same places, what is left is the order of sums, and the roundings that it turns.
+fn agree(files: usize, ranks: usize) {
+    let mut seed = (files * ranks) as u64;
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| !kernel.is_available()) {
+        println!("SKIPPED: this processor has no {kernel}");
+    }
+    for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
+        let wide = if pooling == Pooling::GlobalBias { 128 } else { 96 };
+        for channels in [32, 48, 64, wide, [8, 16, 24, 40, 56, 72, 80][seed as usize % 7]] {
+            seed += 1;
+            let shape = Shape { files, ranks, planes: 18, scalars: [0, 7, 40][seed as usize % 3] };
+            let blocks = if channels > 64 { 1 } else { 2 };
+            let model = model(&config(blocks, channels, pooling), &shape, seed);
+            let batch = positions(&shape, if channels > 64 { 1 } else { 2 }, seed);
+            let exact = reference::answer(model.weights(), &batch, reference::exact);
+            let rounded = reference::answer(model.weights(), &batch, reference::bf16);
+            for kernel in Kernel::available() {
+                let found = answered(&model, kernel, &batch);
+                let check = |expected: &Answers, [logits, values]: [f32; 2]| {
+                    let found = differences(&found, expected);
+                    let of = format!("{kernel}, {files}x{ranks}, {channels} channels, {pooling:?}");
+                    println!("{of}: {found:?}");
+                    assert!(found.0 <= logits && found.1 <= values, "{of}: {found:?}");
+                };
+                match kernel {
+                    Kernel::F32 => check(&exact, [2e-5, 1e-5]),
+                    Kernel::Bf16Amx => {
+                        check(&rounded, [0.03, 0.01]);
+                        check(&exact, [0.12, 0.05]);
+                    }
+                    Kernel::Int8Amx => check(&exact, [0.2, 0.05]),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_agree_with_the_reference_on_8x7() {
+    agree(8, 7);
+}
+
+#[test]
+fn kernels_agree_with_the_reference_on_8x8() {
+    agree(8, 8);
+}
+
+#[test]
+fn kernels_agree_with_the_reference_on_9x10() {
+    agree(9, 10);
+}
+
+#[test]
+fn kernels_agree_with_the_reference_on_12x8() {
+    agree(12, 8);
+}
+
+#[test]
+fn kernels_agree_with_the_reference_on_12x12() {
+    agree(12, 12);
+}
+
+#[test]
+fn many_planes_are_seen() {
+    for kernel in Kernel::available() {
+        let shape = Shape { files: 16, ranks: 16, planes: 70, scalars: 3 };
+        let model = model(&config(1, 40, Pooling::GlobalBias), &shape, 5);
+        let batch = positions(&shape, 2, 6);
+        let found = differences(
+            &answered(&model, kernel, &batch),
+            &reference::answer(model.weights(), &batch, reference::exact),
+        );
+        assert!(found.0 < 0.3 && found.1 < 0.1, "{kernel}: {found:?}");
+    }
+}
+
+#[test]
+fn a_position_alone_is_answered_as_in_a_batch() {
+    for kernel in Kernel::available() {
+        for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
+            let shape = Shape { files: 9, ranks: 10, planes: 18, scalars: 20 };
+            let model = model(&config(2, 40, pooling), &shape, 3);
+            let together = answered(&model, kernel, &positions(&shape, 37, 8));
+            for count in [1, 2, 16, 17] {
+                let some = answered(&model, kernel, &positions(&shape, count, 8));
+                assert_eq!(some.logits, together.logits[..together.offsets[count]], "{kernel} {count}");
+                assert_eq!(some.win_draw_loss, together.win_draw_loss[..count]);
+                assert_eq!(some.margin, together.margin[..count]);
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_that_do_not_fit_are_refused() {
+    let shape = Shape { files: 8, ranks: 8, planes: 18, scalars: 4 };
+    let model = model(&config(1, 16, Pooling::None), &shape, 3);
+    for kernel in Kernel::available() {
+        let mut session = model.network(kernel, &positions(&shape, 8, 1)).unwrap().session();
+        let mut answers = Answers::default();
+        let wrong = [
+            Shape { planes: 17, ..shape },
+            Shape { scalars: 3, ..shape },
+            Shape { scalars: 12, ..shape },
+            Shape { files: 12, ..shape },
+        ];
+        for wrong in wrong {
+            assert!(session.answer(&positions(&wrong, 3, 2), &mut answers).is_err(), "{kernel} {wrong:?}");
+        }
+        session.answer(&PositionBatch::default(), &mut answers).unwrap();
+        assert!(answers.logits.is_empty() && answers.margin.is_empty());
+    }
+}
+
+/// Writes a model file as training does, with `change` applied to its description and its tensors.
+fn written(
+    path: &Path,
+    change: impl FnOnce(&mut HashMap<String, String>, &mut BTreeMap<String, NamedTensor>),
+) -> Result<InferenceModel, LoadError> {
+    let shape = Shape { files: 8, ranks: 7, planes: PLANES.len(), scalars: SCALARS.len() + rule_inputs::count() };
+    let config = config(1, 16, Pooling::GlobalBias);
+    let mut tensors = tensors(&config, &shape, 4);
+    let names: Vec<&str> = SCALARS.into_iter().chain(rule_inputs::names()).collect();
+    let info = serde_json::json!({
+        "ruleset": "bell", "ruleset_text": "", "training": {"steps": 3},
+        "encoding": {"planes": PLANES, "scalars": names},
+    });
+    let mut metadata: HashMap<String, String> = [
+        ("format", "latrunculi model".to_owned()),
+        ("format_version", "1".to_owned()),
+        ("encoding", ENCODING_VERSION.to_string()),
+        ("network", serde_json::to_string(&config).unwrap()),
+        ("shape", serde_json::to_string(&shape).unwrap()),
+        ("info", info.to_string()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
+    .into();
+    change(&mut metadata, &mut tensors);
+    let bytes: Vec<(String, Vec<usize>, Vec<u8>)> = tensors
+        .into_iter()
+        .map(|(name, tensor)| {
+            (name, tensor.shape, tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect())
+        })
+        .collect();
+    let views =
+        bytes.iter().map(|(name, shape, bytes)| (name, TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap()));
+    std::fs::write(path, safetensors::serialize(views, Some(metadata)).unwrap()).unwrap();
+    InferenceModel::load(path)
+}
+
+#[test]
+fn model_files_are_read_and_broken_ones_refused_with_the_fault_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.safetensors");
+    let model = written(&path, |_, _| ()).unwrap();
+    assert_eq!((model.info().ruleset.as_str(), model.shape().ranks), ("bell", 7));
+    let refusal = |change: fn(&mut HashMap<String, String>, &mut BTreeMap<String, NamedTensor>), said: &str| {
+        let error = written(&path, change).unwrap_err().to_string();
+        assert!(error.contains("a.safetensors") && error.contains(said), "{error} has no '{said}'");
+    };
+    refusal(|about, _| _ = about.insert("format".to_owned(), "latrunculi checkpoint".to_owned()), "checkpoint");
+    refusal(|about, _| _ = about.insert("format_version".to_owned(), "9".to_owned()), "version 9");
+    refusal(|about, _| _ = about.insert("encoding".to_owned(), "1".to_owned()), "another encoding");
+    refusal(|about, _| _ = about.remove("network"), "'network' is missing");
+    refusal(|_, tensors| _ = tensors.remove("stem.bias"), "'stem.bias': it is missing");
+    refusal(|_, tensors| _ = tensors.insert("other".to_owned(), tensors["stem.bias"].clone()), "'other'");
+    refusal(|_, tensors| tensors.get_mut("stem.bias").unwrap().values[3] = f32::NAN, "not a finite number");
+    refusal(|_, tensors| tensors.get_mut("policy.to.bias").unwrap().shape = vec![2, 4], "must be [8]");
+    refusal(
+        |about, _| {
+            let network = about["network"].replace("\"blocks\":1", "\"blocks\":0");
+            about.insert("network".to_owned(), network);
+        },
+        "blocks = 0",
+    );
+    let whole = std::fs::read(&path).unwrap();
+    for len in [0, 7, 100, whole.len() - 1] {
+        std::fs::write(&path, &whole[..len]).unwrap();
+        assert!(InferenceModel::load(&path).unwrap_err().to_string().contains("not a safetensors file"), "{len}");
+    }
+    assert!(InferenceModel::load(folder.path()).unwrap_err().to_string().contains("it is no file"));
+    assert!(InferenceModel::load(&folder.path().join("none")).is_err());
+}

@@ -1,0 +1,105 @@
+//! The same network by libtorch and by `latrunculi-infer`.
+
+use std::sync::Arc;
+
+use latrunculi_data::{NetworkConfig, Pooling, Shape, rule_inputs};
+use latrunculi_engine::{Action, GameState, Rules, presets};
+use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, PositionBatch};
+use latrunculi_search::{Evaluation, Evaluator};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use tch::Tensor;
+
+use crate::{Device, InferenceNetwork, Model, ModelInfo, NetEvaluator, Network, Precision};
+
+/// Makes a network none of whose weights is zero.
+fn network(config: &NetworkConfig, shape: &Shape) -> Network {
+    let start = Network::new(config, shape, 5, Device::CPU).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let noise: Vec<f32> = (0..start.parameter_count())
+        .map(|_| {
+            let normal: f32 = StandardNormal.sample(&mut rng);
+            0.1 * normal
+        })
+        .collect();
+    let parameters = &start.parameters + Tensor::from_slice(&noise);
+    Network::from_parameters(config, shape, &parameters, Device::CPU).unwrap()
+}
+
+/// Games on the way, each a few actions further than the one before.
+fn games(ruleset: &str) -> Vec<GameState> {
+    let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+    let mut game = GameState::new(rules);
+    let mut actions = Vec::new();
+    let mut games = Vec::new();
+    for step in 0..60 {
+        if step % 3 == 0 {
+            games.push(game.clone());
+        }
+        game.legal_actions(&mut actions);
+        game.play(actions[(step * 7 + 3) % actions.len()]);
+        if game.outcome().is_some() {
+            break;
+        }
+    }
+    games
+}
+
+#[test]
+fn infer_answers_as_libtorch_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    for (index, name) in presets::NAMES.iter().enumerate() {
+        let games = games(name);
+        let shape = Shape::of(games[0].rules());
+        let pooling = [Pooling::GlobalBias, Pooling::SqueezeExcitation, Pooling::None][index % 3];
+        let config = NetworkConfig { blocks: 3, channels: [16, 24, 32, 48][index % 4], pooling, ..Default::default() };
+        let network = network(&config, &shape);
+        let mut expected = NetEvaluator::new(InferenceNetwork::new(&network, Device::CPU, Precision::F32).unwrap());
+        let info = ModelInfo { ruleset: (*name).to_owned(), ..ModelInfo::default() };
+        Model { network, info }.save(&path).unwrap();
+        let model = InferenceModel::load(&path).unwrap();
+        assert_eq!(model.info().ruleset, *name);
+
+        let actions: Vec<Vec<Action>> = games
+            .iter()
+            .map(|game| {
+                let mut actions = Vec::new();
+                game.legal_actions(&mut actions);
+                actions
+            })
+            .collect();
+        let of_games: Vec<&GameState> = games.iter().collect();
+        let of_actions: Vec<&[Action]> = actions.iter().map(Vec::as_slice).collect();
+        let mut left = vec![Evaluation::default(); games.len()];
+        expected.evaluate(&of_games, &of_actions, &mut left).unwrap();
+        let mut calibration = PositionBatch::default();
+        calibration.clear(&rule_inputs::of(games[0].rules().ruleset()));
+        games.iter().zip(&actions).for_each(|(game, actions)| calibration.push_game(game, actions));
+        for kernel in Kernel::available() {
+            let mut found = InferenceEvaluator::new(&model.network(kernel, &calibration).unwrap());
+            let mut right = vec![Evaluation::default(); games.len()];
+            found.evaluate(&of_games, &of_actions, &mut right).unwrap();
+            let logits = |evaluations: &[Evaluation]| -> Vec<f32> {
+                evaluations.iter().flat_map(|evaluation| evaluation.policy_logits.clone()).collect()
+            };
+            let values = |evaluations: &[Evaluation]| -> Vec<f32> {
+                evaluations.iter().flat_map(|evaluation| evaluation.win_draw_loss).collect()
+            };
+            let greatest = |left: Vec<f32>, right: Vec<f32>| {
+                assert_eq!(left.len(), right.len());
+                left.iter().zip(&right).map(|(left, right)| (left - right).abs()).fold(0.0, f32::max)
+            };
+            let squares: f32 = logits(&left).iter().map(|logit| logit.powi(2)).sum();
+            let size = (squares / logits(&left).len() as f32).sqrt();
+            let found = [greatest(logits(&left), logits(&right)), greatest(values(&left), values(&right))];
+            let allowed = match kernel {
+                Kernel::F32 => [1e-4, 1e-4],
+                Kernel::Bf16Amx | Kernel::Int8Amx => [0.15 * size, 0.03],
+            };
+            println!("{name} {kernel}: {found:?}, logits of size {size}");
+            assert!(found[0] <= allowed[0] && found[1] <= allowed[1], "{name} {kernel}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The network in play: on the fused kernels where they serve, else on libtorch.
+
+use std::collections::BTreeMap;
+
+use latrunculi_engine::GameState;
+use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, NamedTensor, PositionBatch};
+use latrunculi_model::{Device, InferenceNetwork, NetEvaluator, Network, Precision};
+use latrunculi_search::Evaluator;
+
+use crate::error::Error;
+
+/// Evaluates positions for search. Each thread has its own.
+pub type PlayEvaluator = Box<dyn Evaluator<GameState> + Send>;
+
+/// Returns the kernel that serves for a precision on a device; `None` where libtorch computes.
+fn kernel(device: Device, precision: Precision) -> Option<Kernel> {
+    let serves = precision == Precision::Bf16 && !device.is_gpu() && Kernel::Bf16Amx.is_available();
+    serves.then_some(Kernel::Bf16Amx)
+}
+
+/// Returns the name of what computes a network in `precision`, which is not `auto`, on `device`: games repeat exactly
+/// only with the same.
+#[must_use]
+pub fn kernel_name(device: Device, precision: Precision) -> String {
+    kernel(device, precision).map_or_else(|| format!("libtorch-{precision}"), |kernel| kernel.name().to_owned())
+}
+
+/// Makes `count` evaluators that share the weights of `network`. `precision` is not `auto`.
+///
+/// # Errors
+/// When the device has no room, or a weight is not finite.
+pub fn evaluators(
+    network: &Network,
+    count: usize,
+    device: Device,
+    precision: Precision,
+) -> Result<Vec<PlayEvaluator>, Error> {
+    let Some(kernel) = kernel(device, precision) else {
+        let evaluator = || -> Result<PlayEvaluator, Error> {
+            Ok(Box::new(NetEvaluator::new(InferenceNetwork::new(network, device, precision)?)))
+        };
+        return (0..count).map(|_| evaluator()).collect();
+    };
+    let tensors: BTreeMap<String, NamedTensor> =
+        network.tensors()?.into_iter().map(|(name, shape, values)| (name, NamedTensor { shape, values })).collect();
+    let model = InferenceModel::from_tensors(network.config(), network.shape(), Default::default(), tensors)?;
+    let packed = model.network(kernel, &PositionBatch::default())?;
+    Ok((0..count).map(|_| -> PlayEvaluator { Box::new(InferenceEvaluator::new(&packed)) }).collect())
+}
+
+/// Makes one evaluator, as [`evaluators`] does.
+///
+/// # Errors
+/// As [`evaluators`].
+pub fn evaluator(network: &Network, device: Device, precision: Precision) -> Result<PlayEvaluator, Error> {
+    Ok(evaluators(network, 1, device, precision)?.remove(0))
+}
