@@ -1,6 +1,7 @@
 //! `doctor`: what was found on this machine, what will be used, how to mend what is wrong.
 
 use clap::Args;
+use latrunculi_infer::Kernel;
 use latrunculi_model::{Device, DeviceChoice, device};
 use serde_json::json;
 
@@ -21,10 +22,11 @@ pub(crate) fn run(args: DoctorArgs) -> anyhow::Result<()> {
         Err(error) => format!("none usable: {error}"),
     };
     let features = processor_features();
+    let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
     let libtorch = Device::open(DeviceChoice::Cpu).map(|_| ()).map_err(|error| error.to_string());
     if args.json {
         let report = json!({
-            "program": env!("CARGO_PKG_VERSION"), "threads": threads, "processor_features": features,
+            "program": env!("CARGO_PKG_VERSION"), "threads": threads, "processor_features": features, "kernels": kernels,
             "bf16": bf16, "gpu": gpu.is_ok(), "gpu_note": gpu_text, "libtorch": libtorch.is_ok(),
         });
         println!("{}", serde_json::to_string_pretty(&report)?);
@@ -40,11 +42,12 @@ pub(crate) fn run(args: DoctorArgs) -> anyhow::Result<()> {
     println!(
         "precision    {}",
         if bf16 {
-            "16 bits (bf16) in inference where it is faster and agrees"
+            "16 bits (bf16) in play where the answers agree with those in 32 bits"
         } else {
             "32 bits: this processor has no bf16"
         }
     );
+    println!("kernels      {}", kernels.join(" "));
     println!("GPU          {gpu_text}");
     if gpu.is_err() {
         println!("             to use one: NVIDIA's driver, then `scripts/setup-libtorch --cuda`, or LD_LIBRARY_PATH");

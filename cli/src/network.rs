@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_eval::agents::NetworkEvaluator;
-use latrunculi_model::DeviceChoice;
+use latrunculi_model::{DeviceChoice, Precision};
 use latrunculi_train::models::NetworkOpener;
 
 /// How networks are used.
@@ -14,6 +14,9 @@ pub(crate) struct NetworkArgs {
     /// Where networks compute: auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t = DeviceChoice::Auto, value_name = "DEVICE")]
     device: DeviceChoice,
+    /// Precision of networks: auto, f32 or bf16; auto takes bf16 where the processor has it and the answers agree
+    #[arg(long, default_value_t = Precision::Auto, value_name = "PRECISION")]
+    precision: Precision,
     /// Lets a network play a ruleset that it was not trained on, if the board has the same size
     #[arg(long)]
     pub(crate) other_ruleset: bool,
@@ -30,6 +33,7 @@ impl NetworkArgs {
         &self,
         rules: &Arc<Rules>,
     ) -> impl FnMut(&str) -> Result<NetworkEvaluator<'static>, String> + use<> {
-        NetworkOpener { device: self.device, other_ruleset: self.other_ruleset }.factory(rules)
+        let NetworkArgs { device, precision, other_ruleset } = *self;
+        NetworkOpener { device, precision, other_ruleset }.factory(rules)
     }
 }

@@ -1,6 +1,6 @@
 //! How a column of samples is declared.
 //!
-//! [`sample_schema!`] turns one declaration per column into everything that handles it: the field of one sample, the
+//! `sample_schema!` turns one declaration per column into everything that handles it: the field of one sample, the
 //! column in memory, the array of a shard with its checks, the column of a training batch, and the row of the table in
 //! docs/FORMATS.md.
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::squares::Square;
 
-/// One atomic decision inside a turn (rules.md, section 1, "action"), packed into 32 bits.
+/// One atomic decision inside a turn (SPECIFICATION.md, section 1, "action"), packed into 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Action(u32);
 

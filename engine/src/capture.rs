@@ -1,6 +1,6 @@
 //! What is flanked, held, bound or enclosed.
 //!
-//! Source: rules.md, section 2, "capture" and "dux", and section 1, "Order of resolution".
+//! Source: SPECIFICATION.md, section 2, "capture" and "dux", and section 1, "Order of resolution".
 
 use crate::geometry::{Direction, Shifts};
 use crate::movement::View;

@@ -10,7 +10,7 @@ use crate::ruleset::{DuxTime, ExtraMode, ExtraMoves, NoMove, RemovalScope, Repet
 use crate::squares::{Bits, Square};
 use crate::state::occurrences;
 
-/// A piece may go there and back three times: six own turns, the seventh is illegal (rules.md, N10).
+/// A piece may go there and back three times: six own turns, the seventh is illegal (SPECIFICATION.md, N10).
 const SHUTTLE_MOVES_MAX: u8 = 6;
 
 impl Rules {

@@ -1,6 +1,6 @@
 //! Where pieces may go: steps, slides, jumps, chains of jumps, captures by displacement.
 //!
-//! Source: rules.md, section 2, "movement". Whole sets of pieces move at once: a set is shifted one square
+//! Source: SPECIFICATION.md, section 2, "movement". Whole sets of pieces move at once: a set is shifted one square
 //! in a direction, and each square that it reaches names the piece by how far it came.
 
 use crate::geometry::{Shifts, each_direction};

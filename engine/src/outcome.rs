@@ -27,7 +27,7 @@ impl Outcome {
     }
 }
 
-/// What ended a game (rules.md, section 1, "Order of resolution", step 5).
+/// What ended a game (SPECIFICATION.md, section 1, "Order of resolution", step 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum EndReason {
     /// A dux was enclosed (`dux.capture = enclosure`, `end.win_dux`).

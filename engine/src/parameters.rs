@@ -1,6 +1,6 @@
 //! The parameters of a ruleset one by one: name, kind, meaning, and how to read and set each.
 //!
-//! This table is the one place that knows the names of rules.md, section 2. Ruleset files, rule cases,
+//! This table is the one place that knows the names of SPECIFICATION.md, section 2. Ruleset files, rule cases,
 //! `rulesets show` and the documentation all go through it.
 
 use std::fmt;
@@ -293,7 +293,7 @@ macro_rules! row {
     };
 }
 
-/// Every parameter, in the order of rules.md, section 2.
+/// Every parameter, in the order of SPECIFICATION.md, section 2.
 pub static PARAMETERS: &[Parameter] = &[
     row!("board.files", integer 4..=16, small, board.files, "files of the board, counted from South's left"),
     row!("board.ranks", integer 4..=16, small, board.ranks, "ranks of the board, counted from South's side"),

@@ -1,4 +1,4 @@
-//! Playing an action: the order of resolution of rules.md, section 1.
+//! Playing an action: the order of resolution of SPECIFICATION.md, section 1.
 
 use crate::action::{Action, ActionKind};
 use crate::movement::View;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One of the two players.
 ///
-/// `First` is player 1 of rules.md: South, upper case in drawings, forward is up the ranks.
+/// `First` is player 1 of SPECIFICATION.md: South, upper case in drawings, forward is up the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Player {
@@ -37,7 +37,7 @@ impl Player {
         self as usize
     }
 
-    /// Returns 1 or 2, as players are numbered in rules.md and in files.
+    /// Returns 1 or 2, as players are numbered in SPECIFICATION.md and in files.
     #[must_use]
     pub const fn number(self) -> u8 {
         self as u8 + 1

@@ -239,7 +239,7 @@ impl Position {
     }
 
     /// Returns the position's hash: board, side to act, hands, placement group, continuation, removal
-    /// already made, bound flags. Not history, nor the counters beside the position (rules.md, section 1).
+    /// already made, bound flags. Not history, nor the counters beside the position (SPECIFICATION.md, section 1).
     #[inline]
     #[must_use]
     pub const fn key(&self) -> u64 {

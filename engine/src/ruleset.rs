@@ -1,4 +1,4 @@
-//! A ruleset as data: the parameter space of rules.md, section 2.
+//! A ruleset as data: the parameter space of SPECIFICATION.md, section 2.
 //!
 //! Every value of the space can be written down here, sensible or not; [`crate::Rules::new`] refuses what
 //! cannot be played. The text form, with one entry per parameter, is in [`crate::parameters`].

@@ -1,4 +1,4 @@
-//! A network: its description and its parameters. [`crate::graph`] says what it computes.
+//! A network: its description and its parameters. The module `graph` says what it computes.
 
 use tch::{Kind, Tensor};
 

@@ -118,7 +118,7 @@ impl Game for GameState {
 
 /// Returns the number of actions after which `player`'s run to and fro first limits his moves.
 fn shuttle_free_plies(position: &Position, player: Player) -> u32 {
-    /// Own turns there and back that are allowed (rules.md, N10).
+    /// Own turns there and back that are allowed (SPECIFICATION.md, N10).
     const MOVES_MAX: u32 = 6;
     let moves = position.shuttle(player).map_or(0, |shuttle| u32::from(shuttle.moves));
     2 * MOVES_MAX.saturating_sub(moves) + u32::from(position.player_to_act() != player)

@@ -40,7 +40,8 @@ impl EvaluationMatch {
         let own = AgentSpec { kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations }, seed: None };
         let opponent: AgentSpec =
             opponent.parse().map_err(|error: AgentTextError| Error::Refused(error.to_string()))?;
-        let networks = NetworkOpener { device: config.device.parse()?, other_ruleset: false };
+        let networks =
+            NetworkOpener { device: config.device.parse()?, precision: config.precision, other_ruleset: false };
         if let Some(model) = opponent.model()
             && let Err(fault) = networks.factory(&rules)(model)
         {

@@ -20,6 +20,8 @@ use crate::run_dir;
 pub struct NetworkOpener {
     /// Where networks compute.
     pub device: DeviceChoice,
+    /// In which precision; `auto` as [`choose_precision`] has it.
+    pub precision: Precision,
     /// Whether a network may play a ruleset that it was not trained on, if the board has the same size.
     pub other_ruleset: bool,
 }
@@ -60,7 +62,7 @@ impl NetworkOpener {
                 rules.ruleset().id
             ));
         }
-        let choice = choose_precision(&model.network, device, Precision::Auto, rules);
+        let choice = choose_precision(&model.network, device, self.precision, rules);
         let precision = choice.map_err(|error| error.to_string())?.precision;
         play_network::evaluator(&model.network, device, precision).map_err(|error| error_chain(&error))
     }

@@ -12,8 +12,9 @@ use crate::error::Error;
 /// Evaluates positions for search. Each thread has its own.
 pub type PlayEvaluator = Box<dyn Evaluator<GameState> + Send>;
 
-/// Returns the kernel that serves for a precision on a device; `None` where libtorch computes.
-fn kernel(device: Device, precision: Precision) -> Option<Kernel> {
+/// Returns the kernel that computes in a precision, which is not `auto`, on a device; `None` where libtorch computes.
+#[must_use]
+pub fn kernel(device: Device, precision: Precision) -> Option<Kernel> {
     let serves = precision == Precision::Bf16 && !device.is_gpu() && Kernel::Bf16Amx.is_available();
     serves.then_some(Kernel::Bf16Amx)
 }
@@ -41,11 +42,23 @@ pub fn evaluators(
         };
         return (0..count).map(|_| evaluator()).collect();
     };
+    let packed = packed(network, kernel, &PositionBatch::default())?;
+    Ok((0..count).map(|_| -> PlayEvaluator { Box::new(InferenceEvaluator::new(&packed)) }).collect())
+}
+
+/// Arranges the weights of a network for a kernel; `calibration` as [`InferenceModel::network`] has it.
+///
+/// # Errors
+/// When the kernel is not available or a weight is not finite.
+pub fn packed(
+    network: &Network,
+    kernel: Kernel,
+    calibration: &PositionBatch,
+) -> Result<latrunculi_infer::InferenceNetwork, Error> {
     let tensors: BTreeMap<String, NamedTensor> =
         network.tensors()?.into_iter().map(|(name, shape, values)| (name, NamedTensor { shape, values })).collect();
     let model = InferenceModel::from_tensors(network.config(), network.shape(), Default::default(), tensors)?;
-    let packed = model.network(kernel, &PositionBatch::default())?;
-    Ok((0..count).map(|_| -> PlayEvaluator { Box::new(InferenceEvaluator::new(&packed)) }).collect())
+    Ok(model.network(kernel, calibration)?)
 }
 
 /// Makes one evaluator, as [`evaluators`] does.

@@ -1,15 +1,18 @@
 //! `bench inference`: the bare network.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use latrunculi_data::NetworkConfig;
-use latrunculi_data::Shape;
-use latrunculi_engine::Rules;
+use latrunculi_data::{NetworkConfig, Shape, rule_inputs};
+use latrunculi_engine::{GameState, Rules};
+use latrunculi_infer::{Answers, Kernel, PositionBatch};
 use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, Precision};
-use latrunculi_train::{models, rulesets};
+use latrunculi_train::{models, play_network, rulesets};
 use serde_json::json;
 
 use super::{processor_secs, seconds, whole};
@@ -95,25 +98,87 @@ pub(super) struct Bare {
     pub(super) per_processor_sec: f64,
 }
 
-/// Measures forward passes with inputs ready and outputs left where they are, on `threads` threads at once.
-pub(super) fn bare(
+/// What computes a network.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Compute {
+    /// libtorch, in a precision that is not `auto`.
+    Libtorch(Precision),
+    /// A fused kernel.
+    Fused(Kernel),
+}
+
+impl Compute {
+    /// Returns what plays in `precision` on `device`.
+    pub(super) fn in_play(device: Device, precision: Precision) -> Compute {
+        play_network::kernel(device, precision).map_or(Compute::Libtorch(precision), Compute::Fused)
+    }
+}
+
+impl fmt::Display for Compute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Compute::Libtorch(precision) => write!(f, "libtorch-{precision}"),
+            Compute::Fused(kernel) => f.write_str(kernel.name()),
+        }
+    }
+}
+
+/// Computes a batch a number of times and returns the seconds that it took.
+type Passes = Box<dyn FnMut(usize) -> anyhow::Result<f64> + Send>;
+
+/// Prepares forward passes of a batch of `batch` first positions, inputs ready and outputs left where they are.
+fn passes(
+    rules: &Arc<Rules>,
     network: &Network,
     device: Device,
-    precision: Precision,
+    compute: Compute,
+    batch: usize,
+) -> anyhow::Result<Passes> {
+    let kernel = match compute {
+        Compute::Libtorch(precision) => {
+            let network = InferenceNetwork::new(network, device, precision)?;
+            return Ok(Box::new(move |repeats| Ok(network.bare_seconds(batch, repeats)?)));
+        }
+        Compute::Fused(kernel) => kernel,
+    };
+    let game = GameState::new(Arc::clone(rules));
+    let mut actions = Vec::new();
+    game.legal_actions(&mut actions);
+    let mut positions = PositionBatch::default();
+    positions.clear(&rule_inputs::of(rules.ruleset()));
+    (0..batch).for_each(|_| positions.push_game(&game, &actions));
+    // For its rate alone, 8-bit integers may be scaled for these positions.
+    let mut session = play_network::packed(network, kernel, &positions)?.session();
+    let mut answers = Answers::default();
+    Ok(Box::new(move |repeats| {
+        let begun = Instant::now();
+        for _ in 0..repeats {
+            session.answer(&positions, &mut answers)?;
+        }
+        Ok(begun.elapsed().as_secs_f64())
+    }))
+}
+
+/// Measures forward passes on `threads` threads at once.
+pub(super) fn bare(
+    rules: &Arc<Rules>,
+    network: &Network,
+    device: Device,
+    compute: Compute,
     batch: usize,
     threads: usize,
     seconds: f64,
 ) -> anyhow::Result<Bare> {
-    let networks = (0..threads)
-        .map(|_| InferenceNetwork::new(network, device, precision))
+    let all = (0..threads)
+        .map(|_| passes(rules, network, device, compute, batch))
         .collect::<Result<Vec<_>, _>>()
-        .context("making the inference copy")?;
+        .context("making the network for play")?;
     let measured: Vec<anyhow::Result<Bare>> = thread::scope(|scope| {
-        let run = |network: InferenceNetwork| -> anyhow::Result<Bare> {
-            let once = network.bare_seconds(batch, 3)? / 3.0;
+        let run = |mut passes: Passes| -> anyhow::Result<Bare> {
+            let once = passes(3)? / 3.0;
             let repeats = ((seconds / once) as usize).max(3);
             let before = processor_secs();
-            let clock = network.bare_seconds(batch, repeats)?;
+            let clock = passes(repeats)?;
             let computed = match before.zip(processor_secs()) {
                 Some((before, after)) if !device.is_gpu() => after - before,
                 _ => clock,
@@ -121,7 +186,7 @@ pub(super) fn bare(
             let positions = (batch * repeats) as f64;
             Ok(Bare { per_sec: positions / clock, per_processor_sec: positions / computed })
         };
-        let handles: Vec<_> = networks.into_iter().map(|network| scope.spawn(move || run(network))).collect();
+        let handles: Vec<_> = all.into_iter().map(|passes| scope.spawn(move || run(passes))).collect();
         handles
             .into_iter()
             .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -146,18 +211,25 @@ pub(super) fn run(args: &InferenceArgs) -> anyhow::Result<()> {
             "{}, {threads} threads; positions per second of the clock, and of the processor",
             describe(&network, device)
         );
-        println!("{:<10} {:>6} {:>12} {:>16}", "precision", "batch", "per second", "per proc. second");
+        println!("{:<14} {:>6} {:>12} {:>16}", "kernel", "batch", "per second", "per proc. second");
     }
-    for precision in [Precision::F32, Precision::Bf16] {
+    let libtorch = [Precision::F32, Precision::Bf16].map(Compute::Libtorch);
+    let fused = if device.is_gpu() { Vec::new() } else { Kernel::available() };
+    for compute in libtorch.into_iter().chain(fused.into_iter().map(Compute::Fused)) {
         for &batch in &args.batches {
-            let found = bare(&network, device, precision, batch, threads, args.seconds)?;
+            let found = bare(&rules, &network, device, compute, batch, threads, args.seconds)?;
             if args.json {
                 rows.push(json!({
-                    "precision": precision, "batch": batch, "threads": threads,
+                    "kernel": compute.to_string(), "batch": batch, "threads": threads,
                     "positions_per_sec": found.per_sec, "positions_per_processor_sec": found.per_processor_sec,
                 }));
             } else {
-                println!("{precision:<10} {batch:>6} {:>12.0} {:>16.0}", found.per_sec, found.per_processor_sec);
+                println!(
+                    "{:<14} {batch:>6} {:>12.0} {:>16.0}",
+                    compute.to_string(),
+                    found.per_sec,
+                    found.per_processor_sec
+                );
             }
         }
     }

@@ -15,7 +15,7 @@ use latrunculi_train::play_network;
 use latrunculi_train::rulesets;
 use serde_json::json;
 
-use super::inference::{BATCH_MAX, NetworkChoice, THREADS_MAX, all_threads, bare, describe};
+use super::inference::{BATCH_MAX, Compute, NetworkChoice, THREADS_MAX, all_threads, bare, describe};
 use super::{processor_secs, seconds, whole};
 
 #[derive(Args)]
@@ -104,9 +104,10 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let (network, device) = args.network.open(&rules)?;
     let actors = args.actors.unwrap_or_else(all_threads);
     let precision = args.precision.on(device);
+    let compute = Compute::in_play(device, precision);
     let (mut bares, mut plays) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
-        bares.push(bare(&network, device, precision, args.in_flight, actors, args.seconds)?);
+        bares.push(bare(&rules, &network, device, compute, args.in_flight, actors, args.seconds)?);
         let mut evaluators = play_network::evaluators(&network, actors, device, precision)?;
         let mut each: Vec<ActorEvaluator<'_>> =
             evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect();
@@ -160,7 +161,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let has_processor = !device.is_gpu() && !args.parallel_trees && of(|play| play.per_processor_sec) > 0.0;
     if args.json {
         let report = json!({
-            "network": describe(&network, device), "ruleset": args.network.ruleset, "precision": precision,
+            "network": describe(&network, device), "ruleset": args.network.ruleset, "kernel": compute.to_string(),
             "actors": actors, "in_flight": args.in_flight, "simulations": args.simulations,
             "evaluations_per_sec": of(|play| play.per_sec),
             "cache_hits_per_sec": of(|play| play.cached_per_sec),
@@ -176,7 +177,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     println!(
-        "{}, {precision}, {actors} actors of {} games, {} simulations, {}",
+        "{}, {compute}, {actors} actors of {} games, {} simulations, {}",
         describe(&network, device),
         args.in_flight,
         args.simulations,
