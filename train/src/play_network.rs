@@ -26,7 +26,7 @@ pub fn kernel_name(device: Device, precision: Precision) -> String {
     kernel(device, precision).map_or_else(|| format!("libtorch-{precision}"), |kernel| kernel.name().to_owned())
 }
 
-/// Makes `count` evaluators that share the weights of `network`. `precision` is not `auto`.
+/// Makes `count` evaluators of `network`; on a fused kernel they share its weights. `precision` is not `auto`.
 ///
 /// # Errors
 /// When the device has no room, or a weight is not finite.

@@ -31,7 +31,7 @@ pub(crate) struct SelfplayArgs {
     /// Games in flight in each actor, the size of its batches
     #[arg(long, default_value_t = 128, value_parser = whole(1..=BATCH_MAX))]
     in_flight: usize,
-    /// Moves the trees of a actor by several threads
+    /// Moves the trees of an actor by several threads
     #[arg(long)]
     parallel_trees: bool,
     /// Evaluations that each actor remembers; those found again are counted apart
