@@ -17,6 +17,7 @@ pub mod policy_index;
 pub mod replay;
 pub mod rule_inputs;
 pub mod sample;
+mod sample_checks;
 pub mod schema;
 pub mod shard;
 mod shard_summary;

@@ -99,10 +99,11 @@ impl ArrayReader {
     /// # Errors
     /// [`NpzError::Io`] when the file cannot be opened, [`NpzError::Broken`] when it is no npz file.
     pub fn open(path: &Path) -> Result<ArrayReader, NpzError> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
+        // Before it is opened: opening a named pipe waits for a writer.
+        if !std::fs::metadata(path)?.is_file() {
             return Err(NpzError::Broken("not a file".to_owned()));
         }
+        let file = File::open(path)?;
         let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| NpzError::Broken(error.to_string()))?;
         Ok(ArrayReader { zip })
     }
@@ -127,7 +128,7 @@ impl ArrayReader {
         if bytes.len() as u64 > bytes_max {
             return Err(fault(name, format!("it unpacks to more than {bytes_max} bytes")));
         }
-        let file = NpyFile::new(&bytes[..]).map_err(|error| fault(name, error.to_string()))?;
+        let file = array_file(name, &bytes)?;
         let found = file.shape().to_vec();
         let fits = found.len() == shape.len()
             && found.iter().zip(shape).all(|(found, wanted)| wanted.is_none_or(|wanted| wanted == *found));
@@ -170,9 +171,10 @@ impl ArrayReader {
     /// # Errors
     /// [`NpzError`]: the array is missing or damaged, or has no dimension.
     pub fn length(&mut self, name: &str) -> Result<u64, NpzError> {
-        let member = self.member(name)?.take(HEADER_BYTES_MAX);
-        let file = NpyFile::new(member).map_err(|error| fault(name, error.to_string()))?;
-        file.shape().first().copied().ok_or_else(|| fault(name, "it has no dimension"))
+        let mut bytes = Vec::new();
+        let read = self.member(name)?.take(HEADER_BYTES_MAX).read_to_end(&mut bytes);
+        read.map_err(|error| NpzError::Broken(format!("array '{name}': {error}")))?;
+        array_file(name, &bytes)?.shape().first().copied().ok_or_else(|| fault(name, "it has no dimension"))
     }
 
     /// Unpacks an array, at most one byte more than `bytes_max`. The checksum is compared at the end of the array.
@@ -190,6 +192,24 @@ impl ArrayReader {
             Err(error) => Err(NpzError::Broken(format!("array '{name}': {error}"))),
         }
     }
+}
+
+/// Reads the header of an array.
+fn array_file<'a>(name: &str, bytes: &'a [u8]) -> Result<NpyFile<&'a [u8]>, NpzError> {
+    // The time that the header's parser takes grows exponentially with the depth of brackets. Headers of plain arrays
+    // have one pair of braces and one of parentheses: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+    let is_long = bytes.get(6).is_some_and(|&version| version > 1);
+    let (length, begin): (usize, usize) = match (is_long, bytes) {
+        (false, [_, _, _, _, _, _, _, _, low, high, ..]) => (usize::from(u16::from_le_bytes([*low, *high])), 10),
+        (true, [_, _, _, _, _, _, _, _, a, b, c, d, ..]) => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
+        _ => return Err(fault(name, "it has no header")),
+    };
+    let header = &bytes[begin..bytes.len().min(begin.saturating_add(length))];
+    let opened = header.iter().filter(|byte| matches!(byte, b'{' | b'(' | b'[')).count();
+    if opened > 2 {
+        return Err(fault(name, "its header is not that of a plain array"));
+    }
+    NpyFile::new(bytes).map_err(|error| fault(name, error.to_string()))
 }
 
 fn fault(array: &str, reason: impl Into<String>) -> NpzError {

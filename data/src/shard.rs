@@ -12,6 +12,7 @@ use crate::files::write_atomically;
 use crate::npz::{ArrayReader, ArrayWriter, NpzError};
 use crate::rule_inputs;
 use crate::sample::Samples;
+use crate::sample_checks::check_rule_inputs;
 use crate::schema::Columns;
 
 /// Version of the format.
@@ -111,6 +112,7 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
         return Err(ShardError::Shape { path: path.to_owned(), found, wanted });
     }
     let rule_inputs = reader.array("rule_inputs", &[Some(rule_inputs::count() as u64)]).map_err(in_file)?.entries;
+    check_rule_inputs(&rule_inputs, rules).map_err(in_file)?;
     let info = ShardInfo {
         ruleset: name,
         fingerprint,
@@ -120,6 +122,7 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
         players: reader.text("players").map_err(in_file)?,
     };
     let samples = Samples::read(&mut reader, shape).map_err(in_file)?;
+    samples.check_contents(rules).map_err(in_file)?;
     Ok((info, samples))
 }
 

@@ -455,7 +455,27 @@ impl Rules {
         self.settle(&mut position);
         self.check_flags(flags, &mut position, &mut faults);
         position.key = position.key_from_scratch();
+        if faults.is_empty() {
+            faults.extend(self.unplayable(&position));
+        }
         if faults.is_empty() { Ok(position) } else { Err(PositionError { faults }) }
+    }
+
+    /// Returns why a game could not go on from a position that is not over.
+    fn unplayable(&self, position: &Position) -> Option<PositionFault> {
+        let in_hand: usize = Player::BOTH.into_iter().map(|player| usize::from(position.hand(player).stones())).sum();
+        let taken: usize = Player::BOTH.into_iter().map(|player| position.stones(player).len() as usize).sum();
+        if in_hand > self.files() * self.ranks() - taken {
+            return Some(PositionFault::Contradiction("more stones in hand than free squares"));
+        }
+        let mut actions = Vec::new();
+        if position.phase == Phase::Placement || position.is_mid_turn() {
+            self.legal_actions(position, &[], &mut actions);
+            if actions.is_empty() {
+                return Some(PositionFault::Contradiction("the phase given has no legal action"));
+            }
+        }
+        None
     }
 
     fn read_rows(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
@@ -610,12 +630,18 @@ fn bad_field(field: &'static str, text: &str, expected: &'static str) -> Positio
     PositionFault::BadField { field, text: text.to_owned(), expected }
 }
 
+/// Most turns that a position may count: a game ends before (`end.max_plies`), so that the counters cannot overflow.
+const TURNS_MAX: u16 = 60_000;
+
 fn read_counter(field: &'static str, text: Option<&str>, faults: &mut Vec<PositionFault>) -> u16 {
     let text = text.unwrap_or("0");
-    text.parse().unwrap_or_else(|_| {
-        faults.push(bad_field(field, text, "a whole number below 65536"));
-        0
-    })
+    match text.parse() {
+        Ok(turns) if turns <= TURNS_MAX => turns,
+        _ => {
+            faults.push(bad_field(field, text, "a whole number up to 60000"));
+            0
+        }
+    }
 }
 
 fn read_hands(text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {

@@ -280,7 +280,7 @@ impl Rules {
 
     /// Judges what runs with the turns: both passed, blockade.
     #[inline(always)]
-    fn judge_counters(&self, position: &Position) -> Option<Outcome> {
+    pub(crate) fn judge_counters(&self, position: &Position) -> Option<Outcome> {
         let end = &self.ruleset.end;
         if position.passes >= 2 || end.quiet_limit > 0 && position.quiet_turns >= end.quiet_limit {
             return Some(Outcome { winner: self.blockade_winner(position), reason: EndReason::Blockade });

@@ -44,7 +44,7 @@ pub struct FileFault {
     pub message: String,
 }
 
-/// Every fault of a ruleset file; never empty.
+/// The faults of a ruleset file, of very many the first; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesetFileError {
     /// The faults, by place.
@@ -100,9 +100,13 @@ impl Ruleset {
 /// The texts at the top of a file, beside the parameters.
 const TEXTS: [&str; 5] = ["id", "base", "name", "summary", "source"];
 
+/// A file with more faults than this is no ruleset file, and the rest of its keys is not read.
+const FAULTS_MAX: usize = 100;
+
 struct Reader<'a> {
     text: &'a str,
-    faults: Vec<FileFault>,
+    /// Where each fault is, in bytes, and what it is.
+    faults: Vec<(usize, String)>,
     /// Where each parameter was set in this file.
     places: BTreeMap<&'static str, Range<usize>>,
 }
@@ -127,20 +131,18 @@ impl RulesetFile {
             && let Err(error) = Rules::new(&file.ruleset)
         {
             for fault in error.faults {
-                let span = places.get(fault.parameter).cloned().unwrap_or(0..0);
-                let (line, column) = line_and_column(text, span.start);
-                faults.push(FileFault { line, column, message: fault.to_string() });
+                let at = places.get(fault.parameter).map_or(0, |span| span.start);
+                faults.push((at, fault.to_string()));
             }
         }
-        faults.sort_by_key(|fault| (fault.line, fault.column));
+        let faults = with_places(text, faults);
         if faults.is_empty() { Ok(file) } else { Err(RulesetFileError { faults }) }
     }
 }
 
 impl Reader<'_> {
     fn fault(&mut self, at: usize, message: String) {
-        let (line, column) = line_and_column(self.text, at);
-        self.faults.push(FileFault { line, column, message });
+        self.faults.push((at, message));
     }
 
     fn read(&mut self, base: &dyn Fn(&str) -> Option<RulesetFile>, bases: &[&str]) -> RulesetFile {
@@ -176,6 +178,9 @@ impl Reader<'_> {
         self.read_texts(table, &mut file.ruleset);
         let id = file.ruleset.id.clone();
         for (key, value) in table.iter() {
+            if self.faults.len() >= FAULTS_MAX {
+                break;
+            }
             let key_text = key.get_ref().as_ref();
             if TEXTS.contains(&key_text) {
                 continue;
@@ -184,6 +189,9 @@ impl Reader<'_> {
             match value.get_ref() {
                 DeValue::Table(entries) if is_table => {
                     for (name, value) in entries.iter() {
+                        if self.faults.len() >= FAULTS_MAX {
+                            break;
+                        }
                         let full_name = format!("{key_text}.{}", name.get_ref());
                         self.read_parameter(&full_name, name.span().start, value, &id, &mut file);
                     }
@@ -194,7 +202,8 @@ impl Reader<'_> {
                     let message = if is_table {
                         format!("{key_text} is a table: write [{key_text}] and its parameters below")
                     } else {
-                        format!("{key_text:?} is neither a text nor a table of rulesets{}", hint.unwrap_or_default())
+                        let hint = hint.unwrap_or_default();
+                        format!("a ruleset has no key {key_text:?}{hint}; its keys are {}", top_level_keys())
                     };
                     self.fault(key.span().start, message);
                 }
@@ -257,6 +266,18 @@ impl Reader<'_> {
     }
 }
 
+/// Returns the keys at the top of a file, with commas.
+fn top_level_keys() -> String {
+    let mut keys: Vec<String> = TEXTS.map(str::to_owned).to_vec();
+    for parameter in PARAMETERS {
+        let key = format!("[{}]", table_of(parameter));
+        if keys.last() != Some(&key) {
+            keys.push(key);
+        }
+    }
+    keys.join(", ")
+}
+
 fn table_of(parameter: &Parameter) -> &'static str {
     parameter.name.split_once('.').map_or("", |(table, _)| table)
 }
@@ -288,8 +309,18 @@ fn comment_beside(text: &str, value: &Range<usize>) -> String {
     comment.strip_prefix('#').map(|comment| comment.trim().to_owned()).unwrap_or_default()
 }
 
-fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..at.min(text.len())];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+/// Returns faults in the order of their places, each given in bytes, with line and column. The text is read once,
+/// however many faults there are.
+fn with_places(text: &str, mut faults: Vec<(usize, String)>) -> Vec<FileFault> {
+    faults.sort_by_key(|(at, _)| *at);
+    let (mut line, mut column, mut read) = (1, 1, 0);
+    let place = |(at, message): (usize, String)| {
+        let at = at.min(text.len());
+        for letter in text[read..at].chars() {
+            (line, column) = if letter == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        read = at;
+        FileFault { line, column, message }
+    };
+    faults.into_iter().map(place).collect()
 }

@@ -66,7 +66,8 @@ impl GameState {
 
     /// Returns a game that begins at `position`, without history.
     ///
-    /// A position in which the player to act has no legal action ends at once where the rules say so.
+    /// The game is over at once where the rules say so: the player to act has no legal action, or a counter has reached
+    /// its limit.
     #[must_use]
     pub fn from_position(rules: Arc<Rules>, position: Position) -> GameState {
         let mut state = GameState {
@@ -82,7 +83,14 @@ impl GameState {
             state.history.push(position.key());
             state.repetitions_max = 1;
         }
-        if !position.is_mid_turn() {
+        if position.is_mid_turn() {
+            return state;
+        }
+        if let Some(outcome) = state.rules.judge_counters(&position) {
+            state.finish(outcome, false);
+        } else if position.turns >= state.rules.ruleset.end.max_plies {
+            state.finish(Outcome { winner: None, reason: EndReason::MaxPlies }, false);
+        } else {
             state.judge_legal_actions();
         }
         state

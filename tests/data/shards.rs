@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use latrunculi_data::npz::ArrayWriter;
-use latrunculi_data::{ENCODING_VERSION, SHARD_VERSION, ShardError, ShardInfo, ShardSummary, read_shard, write_shard};
+use latrunculi_data::{
+    ENCODING_VERSION, SHARD_VERSION, Samples, ShardError, ShardInfo, ShardSummary, read_shard, write_shard,
+};
 
 use crate::{rules, samples};
 
@@ -121,4 +123,73 @@ print(n)
     let output = Command::new("python3").args(["-c", SCRIPT]).arg(&path).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), samples.len().to_string());
+}
+
+#[test]
+fn samples_that_no_game_gives_are_refused_by_array_and_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    let bell = rules("bell");
+    let (info, good) = (ShardInfo::new(&bell, 7, 3, "somebody".to_owned()), samples(&bell));
+    let refusal = |info: &ShardInfo, samples: &Samples| {
+        write_shard(&path, info, samples).unwrap();
+        read_shard(&path, &bell).unwrap_err().to_string()
+    };
+    type Spoil = fn(&mut Samples);
+    let spoils: [(&str, Spoil); 14] = [
+        ("policy", |samples| samples.policy.fill(0.0)),
+        ("policy", |samples| samples.policy.iter_mut().for_each(|part| *part *= 5.0)),
+        ("policy", |samples| samples.policy.iter_mut().for_each(|part| *part = -*part)),
+        ("win_draw_loss", |samples| samples.win_draw_loss[3] = [5.0, -3.0, 7.0]),
+        ("win_draw_loss", |samples| samples.win_draw_loss[3] = [1.0, 1.0, 0.0]),
+        ("search_win_draw_loss", |samples| samples.search_win_draw_loss[3] = [0.0, 0.0, 0.0]),
+        ("margin", |samples| samples.margin[3] = 9.0),
+        ("scalars", |samples| samples.scalars[3] = 100.0),
+        ("scalars", |samples| samples.scalars[3] = f32::NAN),
+        ("planes", |samples| samples.planes.fill(0)),
+        ("planes", |samples| samples.planes.fill(0xFF)),
+        ("opponent_policy", |samples| samples.opponent_policy[3] = 3),
+        ("opponent_policy", |samples| samples.opponent_policy[3] = 1 << 40),
+        ("weights", |samples| samples.weights[3] = 1e30),
+    ];
+    for (array, spoil) in spoils {
+        let mut samples = good.clone();
+        spoil(&mut samples);
+        let error = refusal(&info, &samples);
+        assert!(error.contains("a.npz") && error.contains(&format!("array '{array}'")), "{array}: {error}");
+    }
+    for wrong in [f32::NAN, 0.123] {
+        let mut info = info.clone();
+        info.rule_inputs[0] = wrong;
+        assert!(refusal(&info, &good).contains("array 'rule_inputs'"));
+    }
+}
+
+#[test]
+fn an_array_header_of_nested_brackets_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    for version in [1, 2] {
+        let header = format!("{{'descr': {}", "{".repeat(40));
+        let length: Vec<u8> = match version {
+            1 => (header.len() as u16).to_le_bytes().to_vec(),
+            _ => (header.len() as u32).to_le_bytes().to_vec(),
+        };
+        let array = [b"\x93NUMPY".as_slice(), &[version, 0], &length, header.as_bytes()].concat();
+        let mut zip = npyz::zip::ZipWriter::new(fs::File::create(&path).unwrap());
+        zip.start_file("version.npy", npyz::zip::write::FileOptions::default()).unwrap();
+        zip.write_all(&array).unwrap();
+        zip.finish().unwrap();
+        let error = read_shard(&path, &rules("bell")).unwrap_err().to_string();
+        assert!(error.contains("a.npz") && error.contains("not that of a plain array"), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(matches!(read_shard(&path, &rules("bell")), Err(ShardError::Broken { .. })));
 }

@@ -136,3 +136,39 @@ fn a_case_that_expects_something_else_fails() {
         assert!(failed > 3, "{from} replaced by {to}: only {failed} failed");
     }
 }
+
+#[test]
+fn a_file_of_unknown_keys_is_refused_with_the_first_faults() {
+    let keys: String = (0..100_000).map(|number| format!("key{number} = 1\n")).collect();
+    let found = faults(&format!("id = \"mine\"\n{keys}"));
+    assert_eq!(found.len(), 100);
+    assert!(found.iter().all(|(line, message)| *line > 1 && message.contains("key")), "{found:?}");
+}
+
+#[test]
+fn a_position_that_cannot_be_played_is_refused() {
+    let rules = Arc::clone(game("consensus-8x8").rules());
+    let full = "MMMMMMMM/mmmmmmmm/MMMMMMMM/mmmmmmmm/MMMMMMMM/mmmmmmmm/MMMMMMMM/mmmmmmmm";
+    let error = rules.parse_position(&format!("{full} 1 M1 place:1")).expect_err("there is no free square").to_string();
+    assert!(error.contains("more stones in hand than free squares"), "{error}");
+    let error = rules.parse_position("8/8/8/8/8/8/8/M6m 1 - move - 0 65535").expect_err("too many turns").to_string();
+    assert!(error.contains("number of turns"), "{error}");
+}
+
+#[test]
+fn a_position_whose_counters_are_spent_is_over() {
+    for id in presets::NAMES {
+        let rules = Arc::clone(game(id).rules());
+        let end = &rules.ruleset().end;
+        let (rank, empty) = (format!("M{}m", rules.files() - 2), vec![rules.files().to_string(); rules.ranks() - 1]);
+        let board = format!("{}/{rank}", empty.join("/"));
+        for (quiet, turns) in [(end.quiet_limit, end.quiet_limit), (0, end.max_plies)] {
+            if quiet == 0 && turns == 0 {
+                continue;
+            }
+            let position = rules.parse_position(&format!("{board} 1 - move - {quiet} {turns}")).expect("a position");
+            let state = GameState::from_position(Arc::clone(&rules), position);
+            assert!(state.outcome().is_some(), "{id}: {quiet} quiet turns of {turns}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What the samples of a shard must be, besides the range of each number: sums, and how columns agree.
+
+use latrunculi_engine::{Rules, SquareSet};
+
+use crate::features::{PLANES, packed_plane_len, unpack_plane};
+use crate::npz::NpzError;
+use crate::rule_inputs;
+use crate::sample::Samples;
+
+/// How far a sum of probabilities may be from 1: a thousand roundings.
+const SUM_TOLERANCE: f32 = 1e-3;
+/// The largest weight of a sample: far above what a long game gives one position.
+const WEIGHT_MAX: f32 = 1e4;
+
+impl Samples {
+    /// Checks that policies and win-draw-loss sum to 1, that planes show a position of the board, that weights are
+    /// bounded, and that the opponent's next decision is a later one of the same game.
+    ///
+    /// # Errors
+    /// [`NpzError::Array`]: the array, the first sample that is wrong, and why.
+    pub(crate) fn check_contents(&self, rules: &Rules) -> Result<(), NpzError> {
+        let fault = |array: &str, index: usize, reason: &str| {
+            Err(NpzError::Array { array: array.to_owned(), reason: format!("sample {index}: {reason}") })
+        };
+        let is_one = |sum: f32| (sum - 1.0).abs() <= SUM_TOLERANCE;
+        let board = rules.board();
+        let bytes = packed_plane_len(self.shape.area());
+        for index in 0..self.len() {
+            if !is_one(self.policy[self.action_range(index)].iter().sum()) {
+                return fault("policy", index, "its probabilities do not sum to 1");
+            }
+            for (name, column) in
+                [("win_draw_loss", &self.win_draw_loss), ("search_win_draw_loss", &self.search_win_draw_loss)]
+            {
+                if !is_one(column[index].iter().sum()) {
+                    return fault(name, index, "win, draw and loss do not sum to 1");
+                }
+            }
+            if self.weights[index] > WEIGHT_MAX {
+                return fault("weights", index, "its weight is larger than any that self-play gives");
+            }
+            let begin = index * PLANES.len() * bytes;
+            let plane = |plane: usize| unpack_plane(&self.planes[begin + plane * bytes..][..bytes]);
+            let pieces = [plane(0), plane(1), plane(2), plane(3)];
+            let stones = pieces.into_iter().fold(SquareSet::EMPTY, |stones, plane| stones | plane);
+            if pieces.iter().map(|plane| plane.len()).sum::<u32>() != stones.len() {
+                return fault("planes", index, "two pieces stand on one square");
+            }
+            if plane(BOARD_PLANE) != board {
+                return fault("planes", index, "the plane of the board does not show the board");
+            }
+            if let Ok(next) = usize::try_from(self.opponent_policy[index])
+                && (next <= index || self.games[next] != self.games[index])
+            {
+                return fault("opponent_policy", index, "it names no later sample of the same game");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Index of the plane "squares of the board".
+const BOARD_PLANE: usize = 13;
+
+/// Checks the inputs that a shard gives for its ruleset.
+///
+/// # Errors
+/// [`NpzError::Array`] when they are not those of the rules.
+pub(crate) fn check_rule_inputs(found: &[f32], rules: &Rules) -> Result<(), NpzError> {
+    match found == rule_inputs::of(rules.ruleset()) {
+        true => Ok(()),
+        false => Err(NpzError::Array {
+            array: "rule_inputs".to_owned(),
+            reason: "they are not those of the shard's ruleset".to_owned(),
+        }),
+    }
+}
