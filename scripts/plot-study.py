@@ -14,11 +14,18 @@ from xml.sax.saxutils import escape
 
 # One neutral background serves light and dark pages.
 BACKGROUND, TEXT, FAINT, GRID = "#f6f6f3", "#1f2328", "#57606a", "#d3d6da"
-COLOURS = {"first": "#b3541e", "second": "#6f42c1", "balanced": "#1f6f54", "unresolved": "#57606a"}
+COLOURS = {
+    "first": "#b3541e",
+    "second": "#6f42c1",
+    "balanced": "#1f6f54",
+    "even_with_this_player": "#8a7a2f",
+    "unresolved": "#57606a",
+}
 MEANINGS = {
     "first": "first player ahead",
     "second": "second player ahead",
-    "balanced": "within 3 points of 50",
+    "balanced": "balanced",
+    "even_with_this_player": "even with this player only",
     "unresolved": "unresolved",
 }
 

@@ -28,12 +28,13 @@ use crate::progress::GamesProgress;
 use crate::{origin, report};
 
 /// The options that define a study. They are stored in its folder and cannot be changed later.
-const SETTINGS: [&str; 18] = [
+const SETTINGS: [&str; 19] = [
     "study",
     "rulesets",
     "agents",
     "half_width",
     "margin",
+    "min_contact",
     "min_games",
     "max_games",
     "seed",
@@ -75,6 +76,9 @@ pub(crate) struct BalanceArgs {
     /// Calls a ruleset balanced if its score is shown to be within this many points of 50 [default: 3]
     #[arg(long, value_name = "POINTS", value_parser = settings::points)]
     margin: Option<f64>,
+    /// Calls a ruleset balanced only if pieces are captured in this percentage of the games [default: 50]
+    #[arg(long, value_name = "PERCENT", value_parser = settings::percent)]
+    min_contact: Option<f64>,
     /// The fewest games of each ruleset with each agent [default: 400]
     #[arg(long, value_name = "N")]
     min_games: Option<u64>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use latrunculi_engine::Ruleset;
 use latrunculi_eval::report;
 use latrunculi_eval::study::StudySummary;
@@ -23,19 +23,17 @@ pub(crate) fn write(folder: &Path, summary: &StudySummary) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Makes the report again from `summary.json`; nothing is played.
+/// Makes the report again from `summary.json`; nothing is played. A summary of an older format is written anew, with the
+/// table.
 pub(crate) fn write_again(folder: &Path) -> anyhow::Result<StudySummary> {
     let path = folder.join("summary.json");
     let text = read_text(&path, SUMMARY_BYTES_MAX)?;
-    let not_a_summary = || format!("{} holds no summary of a balance study", path.display());
-    let value: serde_json::Value = serde_json::from_str(&text).with_context(not_a_summary)?;
-    let format = value.get("format").and_then(serde_json::Value::as_u64).with_context(not_a_summary)?;
-    ensure!(
-        format == u64::from(SUMMARY_VERSION),
-        "{} has format {format}, this program reads format {SUMMARY_VERSION}; balance --resume makes it anew",
-        path.display()
-    );
-    let summary: StudySummary = serde_json::from_value(value).with_context(not_a_summary)?;
+    let mut summary = StudySummary::from_json(&text).with_context(|| path.display().to_string())?;
+    if summary.format < SUMMARY_VERSION {
+        summary.format = SUMMARY_VERSION;
+        write_whole(&path, summary.to_json().context("the summary")?.as_bytes())?;
+        write_whole(&folder.join("balance.csv"), summary.to_csv().as_bytes())?;
+    }
     write(folder, &summary)?;
     Ok(summary)
 }

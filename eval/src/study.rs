@@ -13,6 +13,7 @@
 //! ```
 
 mod check;
+mod conclude;
 mod findings;
 mod folder;
 mod json;
@@ -26,6 +27,7 @@ mod sweep;
 mod synthetic;
 pub mod table;
 mod tally;
+mod trend;
 mod turns;
 
 use std::ops::ControlFlow;
@@ -40,6 +42,7 @@ use crate::matches::ledger::LedgerError;
 use crate::metrics::MetricsError;
 pub use folder::saved_study;
 use folder::{Folder, OpenLedgers};
+pub use json::SummaryError;
 use plan::Plan;
 pub use plan::{NoNetworks, StudyNetworks};
 use play::{StudyGames, needs_network};

@@ -30,7 +30,6 @@ pub mod rank;
 pub mod score;
 pub mod sprt;
 pub mod stopping;
-pub mod trend;
 
 mod distribution;
 

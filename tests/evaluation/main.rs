@@ -9,6 +9,7 @@ mod rating;
 mod report;
 mod report_fixture;
 mod studies;
+mod verdicts;
 
 /// Asserts that `found` is within `tolerance` of `expected`, naming what was compared.
 #[track_caller]

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use latrunculi_engine::{Ruleset, RulesetFile, presets};
 use latrunculi_eval::report;
 use latrunculi_eval::study::StudySummary;
-use latrunculi_stats::BalanceVerdict;
+use latrunculi_eval::study::summary::{Conclusion, Doubt, RankAgreement};
 use latrunculi_stats::compensation::FiellerSet;
 
 use crate::report_fixture::{derive_last, shipped, study};
@@ -106,7 +106,7 @@ fn balance_by_draws_is_told_from_balance_by_equal_chances() {
     let headline = summary.headline_agent;
     for (ruleset, drawn) in summary.rulesets.iter_mut().zip([10, 90]) {
         let cell = &mut ruleset.cells[headline];
-        cell.verdict.as_mut().unwrap().verdict = BalanceVerdict::Balanced;
+        cell.verdict.as_mut().unwrap().verdict = Conclusion::Balanced;
         let decisive = cell.decisive.as_mut().unwrap();
         (decisive.count, decisive.of, decisive.rate) = (100 - drawn, 100, 1.0 - drawn as f64 / 100.0);
     }
@@ -123,6 +123,45 @@ fn balance_by_draws_is_told_from_balance_by_equal_chances() {
     let table = between(&page, "<table class=\"cards sortable\"", "</table>")[0];
     let row = |id: &str| table.split("<tr").find(|row| row.contains(&format!("#r-{id}\""))).unwrap();
     assert!(row("dutch-8x8").contains("mostly drawn") && !row("bell-8x8").contains("mostly drawn"));
+}
+
+#[test]
+fn a_verdict_stands_beside_what_it_rests_on() {
+    let (summary, rulesets, _) = page();
+    let mut summary = summary.clone();
+    let headline = summary.headline_agent;
+    let cell = &mut summary.rulesets[1].cells[headline];
+    let verdict = cell.verdict.as_mut().unwrap();
+    verdict.verdict = Conclusion::EvenWithThisPlayer;
+    verdict.doubts = vec![Doubt::FewCaptures, Doubt::KindsDisagree];
+    let pair = RankAgreement {
+        agents: ["alphabeta:nodes=2000".to_owned(), "alphabeta:nodes=8000".to_owned()],
+        rulesets: 3,
+        tau: Some(0.61),
+        interval: None,
+    };
+    verdict.rank_agreement = Some(pair.clone());
+    let (contact, last) = (cell.contact.unwrap(), verdict.last_doubling.unwrap());
+    let page = report::html(&summary, rulesets);
+    let list = between(&page, "<ul class=\"verdicts\">", "</ul>")[0];
+    let reasons = "(captures in too few games; kinds of players disagree)";
+    let item =
+        list.split("<li").find(|item| item.contains("Even with this player, but not shown to be balanced")).unwrap();
+    assert!(item.contains("#r-dutch-8x8\"") && item.contains(reasons), "{item}");
+    let table = between(&page, "<table class=\"cards sortable\"", "</table>")[0];
+    assert!(table.contains("alphabeta:nodes=2000") && table.contains("value=\"0.61\""));
+    let row = table.split("<tr").find(|row| row.contains("#r-dutch-8x8\"")).unwrap();
+    for text in [
+        "even with this player".to_owned(),
+        reasons.trim_matches(['(', ')']).to_owned(),
+        format!("value=\"{}\"", contact.rate),
+        "unclear, ".to_owned(),
+        format!("value=\"{}\"", last.interval.upper),
+    ] {
+        assert!(row.contains(&text), "{text} is missing: {row}");
+    }
+    let ladders = between(&page, "<section id=\"ladders\"", "</section>")[0];
+    assert!(ladders.contains("not monotone") && ladders.contains("passes to the other player"));
 }
 
 #[test]

@@ -9,9 +9,10 @@ use latrunculi_eval::metrics::{self, Metrics, MetricsConfig};
 use latrunculi_eval::study::StudySummary;
 use latrunculi_eval::study::settings::StudySettings;
 use latrunculi_eval::study::summary::{
-    AgentSummary, CellSummary, CompensationSummary, Derivation, DifferenceSummary, FamilyAgreement, HandicapCell,
-    OpeningSummary, OutcomeCounts, PhaseSummary, PieSummary, PieTurn, RankAgreement, RateSummary, RulesetSummary,
-    SUMMARY_VERSION, ScoreSummary, SecondOpening, StopReason, TrendDirection, TrendSummary, VerdictSummary,
+    AgentSummary, CellSummary, CompensationSummary, Conclusion, Derivation, DifferenceSummary, Doubt, FamilyAgreement,
+    HandicapCell, LastDoubling, OpeningSummary, OutcomeCounts, PhaseSummary, PieSummary, PieTurn, RankAgreement,
+    RateSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening, Stability, StopReason, TrendDirection,
+    TrendSummary, VerdictSummary,
 };
 use latrunculi_stats::compensation::{FiellerSet, WholeHandicaps};
 use latrunculi_stats::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
@@ -130,15 +131,16 @@ fn ruleset(ruleset: &Ruleset, number: usize, is_described: bool) -> RulesetSumma
     }
 }
 
-fn trend(family: &str, budgets: &[u64], slope: f64, direction: TrendDirection) -> TrendSummary {
+fn trend(family: &str, budgets: &[u64], change: f64, direction: TrendDirection) -> TrendSummary {
     TrendSummary {
         family: family.to_owned(),
         budgets: budgets.to_vec(),
-        slope: Estimate { value: slope, standard_error: 0.0031 },
-        interval: Interval { lower: slope - 0.0061, upper: slope + 0.0061 },
-        p: Some(0.048),
-        p_straight: (budgets.len() > 2).then_some(0.64),
+        distances: [0.0312, 0.0312 + change],
+        change: Estimate { value: change, standard_error: 0.0031 },
+        interval: Interval { lower: change - 0.0061, upper: change + 0.0061 },
         direction,
+        is_monotone: budgets.len() == 2,
+        changes_side: budgets.len() == 2,
     }
 }
 
@@ -188,7 +190,7 @@ fn cell(agent: &str, at: f64, number: usize) -> CellSummary {
     let outcomes = outcomes(at, 800 + 37 * number as u64, if number == 5 { 31 } else { 0 });
     let score = score(&outcomes);
     let games = outcomes.games();
-    let verdict = if score.simultaneous.lower > 0.5 {
+    let test = if score.simultaneous.lower > 0.5 {
         BalanceVerdict::First
     } else if score.simultaneous.upper < 0.5 {
         BalanceVerdict::Second
@@ -196,6 +198,10 @@ fn cell(agent: &str, at: f64, number: usize) -> CellSummary {
         BalanceVerdict::Balanced
     } else {
         BalanceVerdict::Unresolved
+    };
+    let doubts = match test {
+        BalanceVerdict::Balanced => vec![Doubt::FewCaptures, Doubt::OneKindOfPlayer],
+        _ => Vec::new(),
     };
     CellSummary {
         agent: agent.to_owned(),
@@ -212,8 +218,18 @@ fn cell(agent: &str, at: f64, number: usize) -> CellSummary {
             ("dux enclosed".to_owned(), outcomes.first_wins + outcomes.second_wins),
             ("repetition".to_owned(), outcomes.rule_draws),
         ]),
+        contact: Some(rate(games / 4, games)),
         verdict: Some(VerdictSummary {
-            verdict,
+            verdict: Conclusion::of_test(test, &doubts),
+            test,
+            doubts,
+            last_doubling: Some(LastDoubling {
+                budgets: [2000, 8000],
+                change: Estimate { value: 0.0134, standard_error: 0.0121 },
+                interval: Interval { lower: -0.0103, upper: 0.0371 },
+                stability: Stability::Unclear,
+            }),
+            rank_agreement: None,
             p_unbalanced: 0.012,
             p_unbalanced_holm: 0.0831,
             equivalence: Equivalence { p_above: 0.0113, p_below: 0.1874 },

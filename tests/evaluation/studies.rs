@@ -11,7 +11,8 @@ use latrunculi_eval::agents::NetworkEvaluator;
 use latrunculi_eval::matches::openings::PolicyOpenings;
 use latrunculi_eval::matches::{MatchConfig, play_match};
 use latrunculi_eval::metrics::diversity::DiversitySource;
-use latrunculi_eval::study::summary::{StopReason, TrendDirection};
+use latrunculi_eval::metrics::mechanics::Mechanic;
+use latrunculi_eval::study::summary::{Conclusion, Doubt, StopReason, TrendDirection};
 use latrunculi_eval::study::table::COLUMNS;
 use latrunculi_eval::study::{
     NoNetworks, StudyConfig, StudyError, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study,
@@ -313,6 +314,34 @@ fn a_game_against_oneself_is_one_observation() {
     let metrics = study.rulesets[0].cells[0].metrics.as_ref().expect("what the games are like");
     let [scale] = &metrics.values.as_ref().expect("values").scales[..] else { panic!("one agent has values") };
     assert_eq!((scale.scale.observations, metrics.sample.games_with_values), (6, 6));
+    let captures = metrics.mechanics.iter().find(|used| used.mechanic == Mechanic::Capture).expect("captures");
+    let contact = study.rulesets[0].cells[0].contact.expect("captures are counted");
+    assert_eq!((contact.count, contact.of), (captures.overall.games.count, 6));
+    assert!(contact.count > 0);
+}
+
+#[test]
+fn players_that_never_meet_show_no_balance() {
+    // Seven ranks lie between three men a side, and four quiet turns end the game.
+    let text = SMALL
+        .replace("\"small\"", "\"wide\"")
+        .replace("ranks = 4", "ranks = 8")
+        .replace("..../..../", "..../..../..../..../..../..../")
+        .replace("quiet_limit = 6", "quiet_limit = 4");
+    let wide = RulesetFile::parse(&text, &|_| None, &[]).expect("a ruleset").ruleset;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = settings(&["alphabeta:nodes=20", "alphabeta:nodes=40", "mcts:sims=20"]);
+    (asked.min_games, asked.max_games, asked.margin) = (20, 20, 0.4);
+    asked.opening.array = Some(2);
+    let study = run(&StudyConfig { rulesets: vec![wide], ..config(folder.path(), asked, &[]) });
+    for cell in &study.rulesets[0].cells {
+        let verdict = cell.verdict.as_ref().expect("a verdict");
+        assert_eq!((verdict.test, verdict.verdict), (BalanceVerdict::Balanced, Conclusion::EvenWithThisPlayer));
+        assert_eq!((cell.contact.expect("a share").count, verdict.doubts.len()), (0, 2));
+        assert_eq!(verdict.doubts[0], Doubt::FewCaptures);
+    }
+    let last = study.rulesets[0].cells[1].verdict.as_ref().and_then(|verdict| verdict.last_doubling);
+    assert_eq!(last.expect("a smaller budget").budgets, [20, 40]);
 }
 
 #[test]
@@ -381,8 +410,8 @@ fn an_advantage_that_is_there_is_found() {
     assert_eq!(ruleset.trends[0].family, "alphabeta by depth");
     assert_ne!(ruleset.trends[0].direction, TrendDirection::Stable);
     for cell in &ruleset.cells {
-        let verdict = cell.verdict.expect("a verdict").verdict;
-        assert_eq!(verdict, BalanceVerdict::First, "{cell:?}");
+        let verdict = cell.verdict.as_ref().expect("a verdict");
+        assert_eq!((verdict.verdict, verdict.test), (Conclusion::First, BalanceVerdict::First), "{cell:?}");
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) fn command(settings: &StudySettings) -> String {
         }
     };
     add(settings.margin != usual.margin, format!("--margin {}", points(settings.margin)));
+    let contact = settings.min_contact;
+    add(contact != usual.min_contact, format!("--min-contact {}", points(contact)));
     add(settings.min_games != usual.min_games, format!("--min-games {}", settings.min_games));
     add(settings.max_games != usual.max_games, format!("--max-games {}", settings.max_games));
     add(true, format!("--seed {}", settings.seed));

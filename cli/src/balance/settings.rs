@@ -22,6 +22,12 @@ pub(super) fn points(text: &str) -> Result<f64, String> {
     points.ok_or_else(|| "it must be above 0 and below 50 points, as in 3".to_owned())
 }
 
+/// Reads a share in percent; a study file has it as a share of 1.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "it must be from 0 to 100 percent, as in 50".to_owned())
+}
+
 pub(super) fn sweep(text: &str) -> Result<(String, Vec<String>), String> {
     match text.split_once('=') {
         Some((name, values)) if !name.trim().is_empty() && !values.trim().is_empty() => {
@@ -61,6 +67,7 @@ pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
     set(&mut settings.agents, &args.agents.as_deref().map(agents));
     set(&mut settings.half_width, &points(args.half_width));
     set(&mut settings.margin, &points(args.margin));
+    set(&mut settings.min_contact, &points(args.min_contact));
     set(&mut settings.min_games, &args.min_games);
     set(&mut settings.max_games, &args.max_games);
     if args.max_games.is_some() && args.min_games.is_none() {

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::HumanDuration;
-use latrunculi_eval::study::table::verdict_text;
+use latrunculi_eval::study::summary::{CellSummary, VerdictSummary};
+use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
 
 /// Returns the summary as text: every agent's scores, and where the report is.
@@ -17,16 +18,24 @@ pub(super) fn text(summary: &StudySummary, folder: &Path) -> String {
             "{}{is_headline}: the first player's score in points of 100 [{confidence} % interval], games won +, drawn =, lost -",
             about.agent
         ));
+        let cells = || summary.rulesets.iter().map(|ruleset| &ruleset.cells[agent]);
+        if let Some(pair) = cells().find_map(|cell| cell.verdict.as_ref()?.rank_agreement.as_ref())
+            && let Some(tau) = pair.tau
+        {
+            let interval = pair.interval.map(|at| format!(" [{:.2}, {:.2}]", at.lower, at.upper)).unwrap_or_default();
+            lines.push(format!("  order of the rulesets as with {}: Kendall's tau {tau:.2}{interval}", pair.agents[0]));
+        }
         for ruleset in &summary.rulesets {
             let cell = &ruleset.cells[agent];
             let Some(score) = &cell.score else {
                 lines.push(format!("  {:<28} no score, {} games", ruleset.name, cell.games));
                 continue;
             };
-            let verdict = cell.verdict.as_ref().map_or("", |verdict| verdict_text(verdict.verdict));
+            let verdict = cell.verdict.as_ref();
+            let conclusion = verdict.map_or("", |verdict| conclusion_text(verdict.verdict));
             let outcomes = &cell.outcomes;
             lines.push(format!(
-                "  {:<28} {:5.1}  [{:4.1}, {:5.1}]  {verdict:<10} +{} ={} -{}{}",
+                "  {:<28} {:5.1}  [{:4.1}, {:5.1}]  {conclusion:<21} +{} ={} -{}{}",
                 ruleset.name,
                 100.0 * score.score,
                 100.0 * score.interval.lower,
@@ -36,6 +45,9 @@ pub(super) fn text(summary: &StudySummary, folder: &Path) -> String {
                 outcomes.second_wins,
                 if outcomes.truncated > 0 { format!(", {} truncated", outcomes.truncated) } else { String::new() },
             ));
+            if let Some(verdict) = verdict {
+                lines.push(format!("  {:<28} {}", "", support(verdict, cell)));
+            }
         }
     }
     lines.extend(summary.notes.iter().map(|note| format!("note: {note}")));
@@ -44,6 +56,30 @@ pub(super) fn text(summary: &StudySummary, folder: &Path) -> String {
     }
     lines.push(format!("written: report.html, summary.json, balance.csv and the games in {}", folder.display()));
     lines.join("\n") + "\n"
+}
+
+/// Returns what a verdict rests on: captures, the change since a smaller budget, and the doubts.
+fn support(verdict: &VerdictSummary, cell: &CellSummary) -> String {
+    let captures = match &cell.contact {
+        Some(rate) => format!("captures in {:.0} % of the games", 100.0 * rate.rate),
+        None => "games with captures not counted".to_owned(),
+    };
+    let mut parts = vec![captures];
+    if let Some(last) = &verdict.last_doubling {
+        parts.push(format!(
+            "since budget {} {:+.1} [{:+.1}, {:+.1}] ({})",
+            last.budgets[0],
+            100.0 * last.change.value,
+            100.0 * last.interval.lower,
+            100.0 * last.interval.upper,
+            stability_text(last.stability),
+        ));
+    }
+    if !verdict.doubts.is_empty() {
+        let doubts: Vec<&str> = verdict.doubts.iter().map(|&doubt| doubt_text(doubt)).collect();
+        parts.push(format!("not called balanced: {}", doubts.join("; ")));
+    }
+    parts.join(", ")
 }
 
 /// Returns how far a study is.

@@ -210,8 +210,8 @@ pub(super) fn describe(report: &mut Report, value: &Value) {
 
 /// Inspects the summary of a study.
 pub(super) fn study(path: &Path) -> anyhow::Result<Report> {
-    let summary: StudySummary = serde_json::from_value(read_json(path)?)
-        .with_context(|| format!("{}: not the summary of a study of this version", path.display()))?;
+    let text = read_text(path, TEXT_BYTES_MAX)?;
+    let summary = StudySummary::from_json(&text).with_context(|| path.display().to_string())?;
     let mut report = Report::new("study", path);
     report.add("format_version", summary.format);
     report.add("program_version", summary.program_version);

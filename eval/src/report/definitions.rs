@@ -29,8 +29,23 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Balanced",
-        "The score is shown to differ from 50 % by less than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). The absence of a significant difference is not enough; a small advantage within the margin counts as balanced, even if it is significant.",
+        "The score is shown to differ from 50 % by less than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). Besides, pieces are captured in enough games, and another kind of player that searches shows the same with its largest budget while none shows the contrary. The absence of a significant difference is not enough; a small advantage within the margin counts as balanced, even if it is significant.",
         "max(Φ((s − ½ − δ)/SE), Φ((½ − δ − s)/SE)) < 1 − c",
+    ),
+    (
+        "Even with this player",
+        "The score is shown to be within the margin, but something else that a verdict of balance needs is missing; the reason stands beside it. Two cautious players may draw every game of an unfair ruleset.",
+        "",
+    ),
+    (
+        "Games with captures",
+        "The fraction of games in which a player captures, with Wilson’s interval. Captures in the drawn opening do not count.",
+        "",
+    ),
+    (
+        "Change since half of the budget",
+        "The score less that with the largest budget that is at most half as large. Stable: the interval lies within the margin; changed: it does not contain zero; unclear: neither.",
+        "s₂ − s₁, SE² = SE₁² + SE₂²",
     ),
     ("Unresolved", "Neither is shown; more games are needed.", ""),
     (
@@ -60,8 +75,8 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Trend",
-        "A straight line through the scores against the doublings of the budget, weighted by their errors. Shrinking: towards 50 %; growing: away from it; stable: the change over all budgets lies within the margin. If the scores do not lie on a line, the slope is an average.",
-        "s = a + b·log₂(budget), weights 1/SE²",
+        "The distance of the score from 50 % with the largest budget, less that with the smallest. Shrinking or growing: the interval does not contain zero; stable: it lies within the margin. Not monotone: some pair of budgets shows that the distance grows and another that it shrinks, all pairs tested together (Bonferroni).",
+        "|s₂ − ½| − |s₁ − ½|, SE² = SE₁² + SE₂²",
     ),
     (
         "Agreement of two players",

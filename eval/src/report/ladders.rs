@@ -8,8 +8,6 @@ use crate::study::summary::{CellSummary, FamilyAgreement, RulesetSummary, ScoreS
 
 /// The room that the number of a budget needs along the axis.
 const TICK_ROOM: f64 = 26.0;
-/// Below this p-value, scores do not lie on a straight line.
-const NO_LINE_BELOW: f64 = 0.05;
 
 /// Returns whether any kind of player has several budgets.
 pub(super) fn has_ladders(study: &Study<'_>) -> bool {
@@ -152,15 +150,17 @@ pub(super) fn fair_strip(frame: &Frame, across: (f64, f64), margin: f64) -> Mark
     }
 }
 
-/// A trend in words with its number.
+/// A trend in words with its numbers.
 pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
     html! {
         p.trend {
             @if names_family { (words::family(&trend.family)) ": " }
             strong { (words::trend(trend.direction)) }
-            ", " (numbers::points(trend.slope.value)) " points per doubling "
+            ", from " (numbers::points_width_exact(trend.distances[0])) " to " (numbers::points_width_exact(trend.distances[1]))
+            " points away from 50 %, a change of " (numbers::points(trend.change.value)) " "
             span.i { "(" (numbers::points_interval(trend.interval)) ")" }
-            @if let Some(p) = trend.p_straight.filter(|&p| p < NO_LINE_BELOW) { "; not a straight line (p " (numbers::p_value(p)) ")" }
+            @if trend.changes_side { "; the advantage passes to the other player" }
+            @if !trend.is_monotone { "; not monotone: it grows and shrinks on the way" }
         }
     }
 }
@@ -170,7 +170,7 @@ fn scores_by_player(study: &Study<'_>) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Scores by ruleset and player" {
             table {
-                caption { "The first player’s score with each player against itself, with its " (study.confidence()) " interval and the verdict’s mark: ▲ first player ahead, ▼ second player ahead, = balanced, ? unresolved." }
+                caption { "The first player’s score with each player against itself, with its " (study.confidence()) " interval and the verdict’s mark: ▲ first player ahead, ▼ second player ahead, = balanced, ≈ even with this player only, ? unresolved." }
                 thead { tr { th scope="col" { "Ruleset" } @for agent in &study.summary.agents { th scope="col" { (words::short_agent(agent)) } } } }
                 tbody {
                     @for ruleset in study.asked() {
@@ -189,7 +189,7 @@ fn marked_score(cell: &CellSummary) -> Markup {
     html! {
         @match cell.score {
             Some(score) => {
-                @if let Some(verdict) = cell.verdict {
+                @if let Some(verdict) = &cell.verdict {
                     @let (class, mark) = words::verdict_class(verdict.verdict);
                     span class=(format!("verdict {class}")) { (mark) " " }
                 }

@@ -5,8 +5,10 @@ use maud::{Markup, html};
 use super::plot::{Forest, ForestRow, domain, percent_tick};
 use super::{Study, link, numbers, words};
 use crate::metrics::outcomes::TRUNCATED_MAX;
-use crate::study::summary::{CellSummary, OutcomeCounts, RateSummary, RulesetSummary, ScoreSummary};
-use latrunculi_stats::BalanceVerdict;
+use crate::study::summary::{
+    CellSummary, Conclusion, LastDoubling, OutcomeCounts, RateSummary, RulesetSummary, ScoreSummary,
+};
+use crate::study::table::{conclusion_text, doubt_text, stability_text};
 
 /// What was asked and how, in a few sentences.
 pub(super) fn lead(study: &Study<'_>) -> Markup {
@@ -59,19 +61,20 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
 
 fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
     let margin = study.summary.settings.margin;
-    let with = |wanted: BalanceVerdict, drawn: Option<bool>| -> Vec<&RulesetSummary> {
+    let with = |wanted: Conclusion, drawn: Option<bool>| -> Vec<(&RulesetSummary, &CellSummary)> {
         rows.iter()
-            .filter(|(_, cell)| cell.verdict.is_some_and(|verdict| verdict.verdict == wanted))
+            .filter(|(_, cell)| cell.verdict.as_ref().is_some_and(|verdict| verdict.verdict == wanted))
             .filter(|(_, cell)| drawn.is_none_or(|drawn| words::is_mostly_drawn(cell) == drawn))
-            .map(|(ruleset, _)| *ruleset)
+            .copied()
             .collect()
     };
     let groups = [
-        (BalanceVerdict::First, None, "The first player is ahead in"),
-        (BalanceVerdict::Second, None, "The second player is ahead in"),
-        (BalanceVerdict::Balanced, Some(false), "Balanced, with most games decisive, in"),
-        (BalanceVerdict::Balanced, Some(true), "Balanced, with most games drawn, in"),
-        (BalanceVerdict::Unresolved, None, "Unresolved are"),
+        (Conclusion::First, None, "The first player is ahead in"),
+        (Conclusion::Second, None, "The second player is ahead in"),
+        (Conclusion::Balanced, Some(false), "Balanced, with most games decisive, in"),
+        (Conclusion::Balanced, Some(true), "Balanced, with most games drawn, in"),
+        (Conclusion::EvenWithThisPlayer, None, "Even with this player, but not shown to be balanced, in"),
+        (Conclusion::Unresolved, None, "Unresolved are"),
     ];
     html! {
         ul.verdicts {
@@ -83,9 +86,10 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
                         span.mark aria-hidden="true" { (mark) } " "
                         strong { (words) " " (found.len()) " of " (rows.len()) }
                         ": "
-                        @for (index, ruleset) in found.iter().enumerate() {
+                        @for (index, (ruleset, cell)) in found.iter().enumerate() {
                             @if index > 0 { ", " }
                             (link(ruleset))
+                            @if let Some(doubts) = doubts(cell) { " (" (doubts) ")" }
                         }
                         "."
                     }
@@ -94,7 +98,9 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         }
         p {
             "A score of 50 % is a fair game. A ruleset counts as balanced only if its games show that the true score is less than "
-            (numbers::points_width(margin)) " points away from 50 %; the absence of a significant difference proves nothing. "
+            (numbers::points_width(margin)) " points away from 50 %, if pieces are captured in at least "
+            (numbers::percent(study.summary.settings.min_contact)) " of the games, and if another kind of player shows the same. "
+            "The absence of a significant difference proves nothing, and neither do games in which the sides never meet. "
             "The verdicts of each kind, ahead or balanced, hold simultaneously for all rulesets with " (study.confidence()) " confidence (Holm). "
             a href="#reading" { "How to read this" } " explains every term."
         }
@@ -123,7 +129,7 @@ fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup
         .map(|(ruleset, cell, score)| ForestRow {
             label: link(ruleset),
             shown: html! { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } },
-            class: cell.verdict.map_or("open", |verdict| words::verdict_class(verdict.verdict).0),
+            class: cell.verdict.as_ref().map_or("open", |verdict| words::verdict_class(verdict.verdict).0),
             value: score.score,
             interval: (score.interval.lower, score.interval.upper),
             outer: Some((score.simultaneous.lower, score.simultaneous.upper)),
@@ -133,7 +139,7 @@ fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup
 }
 
 /// The columns of the table.
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 11] = [
     "Ruleset",
     "First player’s score",
     "Verdict",
@@ -143,6 +149,8 @@ const COLUMNS: [&str; 9] = [
     "If cut-off games were lost or won",
     "Games",
     "Elo",
+    "Games with captures",
+    "Change since half of the budget",
 ];
 /// The column that is left out where no game was cut off.
 const CUT_OFF: usize = 6;
@@ -154,7 +162,7 @@ fn table(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup 
         div.wide tabindex="0" role="region" aria-label="Table of results" {
             // On a phone the rows become cards; the roles keep it a table for readers who listen.
             table.cards.sortable role="table" {
-                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals." @if !has_cut_off { " No game was cut off by the program’s turn limit." } }
+                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals." @if !has_cut_off { " No game was cut off by the program’s turn limit." } (order_of_rulesets(rows)) }
                 thead role="rowgroup" { tr role="row" { @for (_, column) in columns { th scope="col" role="columnheader" { (column) } } } }
                 tbody role="rowgroup" { @for (ruleset, cell) in rows { (row(ruleset, cell, has_cut_off)) } }
             }
@@ -186,7 +194,9 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Marku
             _ => span.soft { "none cut off" },
         }
     };
-    let verdict_word = cell.verdict.map_or("", |found| words::verdict(found.verdict));
+    let verdict_word = cell.verdict.as_ref().map_or("", |found| conclusion_text(found.verdict));
+    let contact = cell.contact.as_ref();
+    let last = cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling);
     let decisive = cell.decisive.as_ref();
     let first = cell.first_of_decisive.as_ref();
     html! {
@@ -200,6 +210,43 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Marku
             @if has_cut_off { (field(CUT_OFF, outcomes.truncated.to_string(), shown_bracket)) }
             (field(7, cell.games.to_string(), numbers::count(cell.games)))
             (field(8, key(score.map(|score| score.elo.value)), html! { @if let Some(score) = score { (numbers::elo(score.elo)) } }))
+            (field(9, key(contact.map(|rate| rate.rate)), games_with_captures(contact)))
+            (field(10, key(last.map(|last| last.change.value)), change_since(last)))
+        }
+    }
+}
+
+/// How far the order of the rulesets is that of the next smaller budget.
+fn order_of_rulesets(rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+    let pair = rows.iter().find_map(|(_, cell)| cell.verdict.as_ref()?.rank_agreement.as_ref());
+    html! {
+        @if let Some(pair) = pair && let Some(tau) = pair.tau {
+            " The order of the rulesets agrees with that of " code { (pair.agents[0]) } " by Kendall’s τ " (numbers::plain(tau, 2))
+            @if let Some(interval) = pair.interval { " " span.i { "(" (numbers::interval(interval, 2)) ")" } }
+            "."
+        }
+    }
+}
+
+/// The share of games in which pieces are captured.
+pub(super) fn games_with_captures(contact: Option<&RateSummary>) -> Markup {
+    html! {
+        @match contact {
+            Some(rate) => { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } }
+            None => span.soft { "not counted" },
+        }
+    }
+}
+
+/// The change of a score since a budget of at most half the size.
+pub(super) fn change_since(last: Option<LastDoubling>) -> Markup {
+    html! {
+        @match last {
+            Some(last) => {
+                (stability_text(last.stability)) ", " (numbers::points(last.change.value)) " "
+                span.i { "(" (numbers::points_interval(last.interval)) ")" }
+            }
+            None => span.soft { "no smaller budget" },
         }
     }
 }
@@ -243,14 +290,21 @@ fn verdict_with_draws(cell: &CellSummary) -> Markup {
 /// A verdict as a coloured word with a mark.
 pub(super) fn verdict(cell: &CellSummary) -> Markup {
     html! {
-        @match cell.verdict {
+        @match &cell.verdict {
             Some(found) => {
                 @let (class, mark) = words::verdict_class(found.verdict);
-                span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (words::verdict(found.verdict)) }
+                span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (conclusion_text(found.verdict)) }
+                @if let Some(doubts) = doubts(cell) { " " span.i { (doubts) } }
             }
             None => span.soft { "none" },
         }
     }
+}
+
+/// Returns why a score near one half is not taken for balance.
+fn doubts(cell: &CellSummary) -> Option<String> {
+    let doubts = &cell.verdict.as_ref()?.doubts;
+    (!doubts.is_empty()).then(|| doubts.iter().map(|&doubt| doubt_text(doubt)).collect::<Vec<_>>().join("; "))
 }
 
 /// What limits the results, in whole sentences.

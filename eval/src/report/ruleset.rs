@@ -89,6 +89,7 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
                         @for name in [
                             "Player", "First player’s score", "Verdict", "p, unbalanced", "p, balanced", "Won / drawn / cut off / lost", "Decisive",
                             "First player’s wins of those", "Games (effective)", "Elo", "Actions a game",
+                            "Games with captures", "Change since half of the budget",
                         ] { th scope="col" { (name) } }
                     }
                 }
@@ -114,8 +115,8 @@ fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
                 }
             }
             td { (overview::verdict(cell)) }
-            td { @if let Some(verdict) = cell.verdict { (numbers::p_value(verdict.p_unbalanced_holm)) } }
-            td { @if let Some(verdict) = cell.verdict { (numbers::p_value(verdict.p_balanced_holm)) } }
+            td { @if let Some(verdict) = &cell.verdict { (numbers::p_value(verdict.p_unbalanced_holm)) } }
+            td { @if let Some(verdict) = &cell.verdict { (numbers::p_value(verdict.p_balanced_holm)) } }
             td.nowrap {
                 (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws)) " / "
                 (numbers::count(outcomes.truncated)) " / " (numbers::count(outcomes.second_wins))
@@ -128,6 +129,8 @@ fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
             }
             td { @if let Some(score) = &cell.score { (numbers::elo(score.elo)) } }
             td { @if cell.games > 0 { (numbers::plain(cell.actions_mean, 1)) } }
+            td { (overview::games_with_captures(cell.contact.as_ref())) }
+            td { (overview::change_since(cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling))) }
         }
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
         ),
         ("Requested width", html! { "± " (numbers::points_width(settings.half_width)) " points" }),
         ("Margin of balance", html! { "± " (numbers::points_width(settings.margin)) " points" }),
+        ("Balance needs captures in", html! { (numbers::percent(settings.min_contact)) " of the games" }),
         ("Confidence", html! { (study.confidence()) }),
         (
             "Games of a ruleset and player",

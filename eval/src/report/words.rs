@@ -3,8 +3,7 @@
 use crate::metrics::GamePhase;
 use crate::metrics::material::PieceFeature;
 use crate::metrics::mechanics::{Mechanic, MechanicRole};
-use crate::study::summary::{AgentSummary, CellSummary, OpeningSummary, StopReason, TrendDirection};
-use latrunculi_stats::BalanceVerdict;
+use crate::study::summary::{AgentSummary, CellSummary, Conclusion, OpeningSummary, StopReason, TrendDirection};
 
 /// Below this share of games won by anybody, a ruleset is called mostly drawn.
 const MOSTLY_DRAWN_BELOW: f64 = 0.5;
@@ -46,28 +45,19 @@ pub(super) fn family(family: &str) -> String {
     }
 }
 
-/// Returns a verdict in one or two words.
-pub(super) fn verdict(verdict: BalanceVerdict) -> &'static str {
-    match verdict {
-        BalanceVerdict::Balanced => "balanced",
-        BalanceVerdict::First => "first player ahead",
-        BalanceVerdict::Second => "second player ahead",
-        BalanceVerdict::Unresolved => "unresolved",
-    }
-}
-
 /// Returns whether most games of a cell are drawn: what balances it is then the draws, not equal chances to win.
 pub(super) fn is_mostly_drawn(cell: &CellSummary) -> bool {
     cell.decisive.is_some_and(|decisive| decisive.rate < MOSTLY_DRAWN_BELOW)
 }
 
-/// Returns the class that colours a verdict, and the mark that says the same without colour.
-pub(super) fn verdict_class(verdict: BalanceVerdict) -> (&'static str, &'static str) {
-    match verdict {
-        BalanceVerdict::Balanced => ("even", "="),
-        BalanceVerdict::First => ("first", "▲"),
-        BalanceVerdict::Second => ("second", "▼"),
-        BalanceVerdict::Unresolved => ("open", "?"),
+/// Returns the class that colours a conclusion, and the mark that says the same without colour.
+pub(super) fn verdict_class(conclusion: Conclusion) -> (&'static str, &'static str) {
+    match conclusion {
+        Conclusion::Balanced => ("even", "="),
+        Conclusion::EvenWithThisPlayer => ("open", "≈"),
+        Conclusion::First => ("first", "▲"),
+        Conclusion::Second => ("second", "▼"),
+        Conclusion::Unresolved => ("open", "?"),
     }
 }
 

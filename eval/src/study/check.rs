@@ -26,6 +26,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
         settings.margin > 0.0 && settings.margin < 0.5,
         "margin must be above 0 and below 0.5 (0.03 is 3 points of 100)",
     );
+    demand((0.0..=1.0).contains(&settings.min_contact), "min_contact must be from 0 to 1 (0.5 is half of the games)");
     demand(settings.confidence > 0.5 && settings.confidence < 1.0, "confidence must be above 0.5 and below 1");
     demand(settings.min_games >= 2, "min_games must be at least 2");
     demand(settings.max_games >= settings.min_games, "max_games must be at least min_games");

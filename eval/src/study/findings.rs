@@ -13,15 +13,15 @@ use super::folder::Folder;
 use super::plan::Plan;
 use super::series::{Series, SeriesKind, first_player};
 use super::summary::{
-    CellSummary, Derivation, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening, StopReason,
-    StudySummary, VerdictSummary,
+    CellSummary, Conclusion, Derivation, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening,
+    StopReason, StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
 use crate::matches::openings::PolicyOpenings;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
-pub(super) use estimates::score_summary;
-use estimates::{balance_evidence, difference, rate};
+use estimates::{balance_evidence, difference};
+pub(super) use estimates::{estimate, rate, score_summary};
 use extras::{add_differences, test_differences};
 use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_balance};
 
@@ -45,7 +45,7 @@ pub(super) fn summary(
     }
     let mut notes = plan.notes.clone();
     findings.note_what_is_missing(&rulesets, &mut notes);
-    Ok(StudySummary {
+    let mut summary = StudySummary {
         format: SUMMARY_VERSION,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: command.to_owned(),
@@ -56,7 +56,9 @@ pub(super) fn summary(
         rank_agreements: findings.rank_agreements(),
         rulesets,
         notes,
-    })
+    };
+    summary.conclude(plan.confidence);
+    Ok(summary)
 }
 
 struct Findings<'a> {
@@ -105,7 +107,7 @@ impl Findings<'_> {
             has_duces: rules.has_duces(),
             is_placement: ruleset.setup.mode == SetupMode::Placement,
             derived,
-            trends: self.trends(&cells),
+            trends: Vec::new(),
             agreements: self.family_agreements(&cells),
             compensation: self.compensation(entry),
             pie: self.pie(entry),
@@ -149,6 +151,7 @@ impl Findings<'_> {
             score,
             decisive: rate(decisive, games, confidence),
             first_of_decisive: rate(outcomes.first_wins, decisive, confidence),
+            contact: rate(counts.with_captures, games, confidence),
             verdict: None,
             actions_mean: if games > 0 { counts.actions as f64 / games as f64 } else { 0.0 },
             effort_mean: (counts.effort.1 > 0).then(|| counts.effort.0 as f64 / counts.effort.1 as f64),
@@ -246,7 +249,12 @@ fn opening_summary(series: &Series) -> OpeningSummary {
 
 fn verdict(found: BalanceEvidence, finding: BalanceFinding) -> VerdictSummary {
     VerdictSummary {
-        verdict: finding.verdict,
+        // What speaks against it is added when all agents are judged.
+        verdict: Conclusion::of_test(finding.verdict, &[]),
+        test: finding.verdict,
+        doubts: Vec::new(),
+        last_doubling: None,
+        rank_agreement: None,
         p_unbalanced: found.p_unbalanced,
         p_unbalanced_holm: finding.p_unbalanced,
         equivalence: found.equivalence,

@@ -1,16 +1,73 @@
-//! The summary of a study as JSON.
+//! The summary of a study as JSON, and read back.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
+use serde_json::Value;
+
 use super::StudySummary;
+use super::summary::SUMMARY_VERSION;
+use latrunculi_stats::Confidence;
 
 /// What lies deeper than this stands on one line: the parts of a cell's metrics are the last that do not.
 const LINES_DOWN_TO: usize = 6;
 
+/// Why a text is not the summary of a study.
+#[derive(Debug, thiserror::Error)]
+pub enum SummaryError {
+    /// It has other fields or values; the reason.
+    #[error("this is no summary of a balance study: {0}")]
+    Content(String),
+    /// It has another format.
+    #[error("it has format {0}, this program reads formats 1 to {SUMMARY_VERSION}; balance --resume makes it anew")]
+    Format(u64),
+}
+
 impl StudySummary {
+    /// Reads a summary. Of format 1, which has no doubts about verdicts and judges trends by a fitted line, all conclusions
+    /// are drawn anew. The share of games with captures then comes from the metrics; where the summary has none, a note
+    /// says so. [`StudySummary::format`] is that of the text.
+    ///
+    /// # Errors
+    /// [`SummaryError`].
+    pub fn from_json(text: &str) -> Result<StudySummary, SummaryError> {
+        let no_summary = |error: serde_json::Error| SummaryError::Content(error.to_string());
+        let mut value: Value = serde_json::from_str(text).map_err(no_summary)?;
+        let Some(format) = value.get("format").and_then(Value::as_u64) else {
+            return Err(SummaryError::Content("it has no format".to_owned()));
+        };
+        if format == 0 || format > u64::from(SUMMARY_VERSION) {
+            return Err(SummaryError::Format(format));
+        }
+        if format > 1 {
+            return serde_json::from_value(value).map_err(no_summary);
+        }
+        for ruleset in value.get_mut("rulesets").and_then(Value::as_array_mut).into_iter().flatten() {
+            ruleset["trends"] = Value::Array(Vec::new());
+            for cell in ruleset.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(verdict) = cell.get_mut("verdict").and_then(Value::as_object_mut) {
+                    verdict.insert("test".to_owned(), verdict.get("verdict").cloned().unwrap_or_default());
+                    verdict.insert("doubts".to_owned(), Value::Array(Vec::new()));
+                }
+            }
+        }
+        let mut summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
+        let confidence = Confidence::new(summary.settings.confidence);
+        summary.conclude(confidence.map_err(|error| SummaryError::Content(error.to_string()))?);
+        let cells = || summary.rulesets.iter().flat_map(|ruleset| &ruleset.cells);
+        let unknown = cells().filter(|cell| cell.games > 0 && cell.contact.is_none()).count();
+        if unknown > 0 {
+            let all = cells().count();
+            summary.notes.push(format!(
+                "An older program made this summary: {unknown} of {all} measurements lack the share of games with captures, \
+                 which a verdict of balance needs."
+            ));
+        }
+        Ok(summary)
+    }
+
     /// Returns the summary as JSON with a line for everything down to the parts of a cell's metrics. The curves and
     /// maps below, of which there are tens of thousands of numbers, stand on one line each.
     ///

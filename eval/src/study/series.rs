@@ -66,6 +66,8 @@ pub(crate) struct CountedGame {
     /// Why.
     pub(crate) reason: Option<EndReason>,
     pub(crate) actions: usize,
+    /// Whether a player captures in it; captures in the opening do not count.
+    pub(crate) has_capture: bool,
     /// Nodes or simulations in all, and the number of choices with effort.
     pub(crate) effort: (u64, u64),
     /// What the agent expected for the first player when the last stone was placed, as a score in `[0, 1]`.
@@ -155,6 +157,11 @@ impl Series {
             let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
             return Err(RecordFault::Contradiction { field: "the game", found, expected });
         };
+        let after = played.iter().skip(1).map(|(position, _)| position).chain([end.position()]);
+        let has_capture = played.iter().zip(after).skip(record.opening).any(|((before, _), after)| {
+            let opponent = before.player_to_act().opponent();
+            !(before.stones(opponent) & !after.stones(opponent)).is_empty()
+        });
         let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
         let efforts = record.efforts.iter().flatten();
         Ok(CountedGame {
@@ -163,6 +170,7 @@ impl Series {
             result: GameResult::for_player(outcome.winner, first),
             reason: Some(outcome.reason),
             actions: record.actions.len(),
+            has_capture,
             effort: (efforts.clone().sum(), efforts.count() as u64),
             value_after_placement,
         })

@@ -20,6 +20,8 @@ pub struct StudySettings {
     pub half_width: f64,
     /// A ruleset is balanced if its score is shown to differ from ½ by less than this margin.
     pub margin: f64,
+    /// A verdict of balance needs captures in at least this share of the games, in `[0, 1]`.
+    pub min_contact: f64,
     /// The confidence level of the intervals; tests have the significance level `1 − confidence`.
     pub confidence: f64,
     /// The fewest games of each ruleset with each agent.
@@ -90,6 +92,7 @@ impl Default for StudySettings {
             agents: Vec::new(),
             half_width: 0.03,
             margin: 0.03,
+            min_contact: 0.5,
             confidence: 0.95,
             min_games: 400,
             max_games: 4000,

@@ -16,7 +16,7 @@ use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{BalanceVerdict, Equivalence, Estimate, Interval, WinDrawLoss};
 
 /// The version of the format of [`StudySummary`].
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 
 /// The results of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,6 +152,10 @@ pub struct CellSummary {
     pub decisive: Option<RateSummary>,
     /// The first player's share of the games that somebody won, with Wilson's interval.
     pub first_of_decisive: Option<RateSummary>,
+    /// Share of the games in which a player captures, with Wilson's interval; captures in the opening do not count. `None`
+    /// without games, and where a summary of an older format lacks it.
+    #[serde(default)]
+    pub contact: Option<RateSummary>,
     /// The conclusion about the balance; `None` without a score.
     pub verdict: Option<VerdictSummary>,
     /// Actions per counted game, those of the opening included.
@@ -247,10 +251,18 @@ pub struct RateSummary {
 }
 
 /// The conclusion about a ruleset's balance. The family of the tests is all rulesets with the same agent.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerdictSummary {
-    /// The verdict.
-    pub verdict: BalanceVerdict,
+    /// The conclusion, from the tests and from what speaks against it.
+    pub verdict: Conclusion,
+    /// What the tests of this agent's score alone say.
+    pub test: BalanceVerdict,
+    /// Why a score that is shown to be near ½ is not taken for balance of the ruleset; empty for other scores.
+    pub doubts: Vec<Doubt>,
+    /// The change of the score since a budget of at most half the size; `None` without one.
+    pub last_doubling: Option<LastDoubling>,
+    /// The rank correlation of all rulesets' scores with those of the next smaller budget; `None` without one.
+    pub rank_agreement: Option<RankAgreement>,
     /// Two-sided p-value of "the expected score is ½".
     pub p_unbalanced: f64,
     /// The same, adjusted by Holm.
@@ -261,6 +273,40 @@ pub struct VerdictSummary {
     pub p_balanced: f64,
     /// The same, adjusted by Holm.
     pub p_balanced_holm: f64,
+}
+
+/// The conclusion about the balance of a ruleset, from the games of one agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Conclusion {
+    /// The score is within the margin of ½, pieces are captured in enough games, and another kind of player agrees.
+    Balanced,
+    /// The score is within the margin of ½, but a [`Doubt`] remains.
+    EvenWithThisPlayer,
+    /// The first player is ahead.
+    First,
+    /// The second player is ahead.
+    Second,
+    /// Not shown to be any of these.
+    Unresolved,
+}
+
+/// Why a score near ½ need not mean that the ruleset is balanced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// Captures occur in fewer games than [`StudySettings::min_contact`] asks for.
+    FewCaptures,
+    /// It is not known in how many games captures occur.
+    CapturesUnknown,
+    /// The player does not search.
+    NoSearch,
+    /// The study has no other kind of player that searches.
+    OneKindOfPlayer,
+    /// Another kind of player has a score that is shown to be off ½, or to differ from this one.
+    KindsDisagree,
+    /// No other kind of player shows balance, and none shows the contrary.
+    NotConfirmed,
 }
 
 /// The same cell after openings of another length.
@@ -278,36 +324,64 @@ pub struct SecondOpening {
     pub shift: Option<DifferenceSummary>,
 }
 
-/// The advantage as a function of the budget, `s = a + b·log₂(budget)`, fitted with weights `1/SE²`.
+/// What a larger budget does to the advantage: the distance of the score from ½ at the ends of a ladder of budgets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrendSummary {
     /// The family of agents.
     pub family: String,
     /// The budgets, rising.
     pub budgets: Vec<u64>,
-    /// The change of the score per doubling of the budget.
-    pub slope: Estimate,
-    /// Its interval.
+    /// `|score − ½|` with the smallest and with the largest budget, in `[0, ½]`.
+    pub distances: [f64; 2],
+    /// The second distance less the first.
+    pub change: Estimate,
+    /// The interval of the change.
     pub interval: Interval,
-    /// Two-sided p-value of "it does not change".
-    pub p: Option<f64>,
-    /// χ² p-value of "it is a straight line"; `None` with two budgets.
-    pub p_straight: Option<f64>,
-    /// The direction.
+    /// What the change amounts to.
     pub direction: TrendDirection,
+    /// `false` where the budgets show both that the distance rises and that it falls, with Bonferroni over all pairs of
+    /// budgets.
+    pub is_monotone: bool,
+    /// Whether the two ends show an advantage of different players.
+    pub changes_side: bool,
 }
 
-/// The effect of a larger budget on the advantage.
+/// The effect of a larger budget on the distance of the score from ½.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrendDirection {
-    /// The whole interval of the slope points towards ½.
+    /// The whole interval of the change is negative.
     Shrinking,
-    /// The interval of the change over the whole ladder lies within the margin.
+    /// The interval of the change lies within the margin.
     Stable,
-    /// The whole interval of the slope points away from ½.
+    /// The whole interval of the change is positive.
     Growing,
     /// None of these is shown.
+    Unclear,
+}
+
+/// The change of a score since a budget of at most half the size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LastDoubling {
+    /// The smaller budget and the agent's own; of depths in plies, the next smaller one.
+    pub budgets: [u64; 2],
+    /// The score with the agent's budget less that with the smaller one.
+    pub change: Estimate,
+    /// The interval of the change.
+    pub interval: Interval,
+    /// What the change amounts to.
+    pub stability: Stability,
+}
+
+/// Whether a score stays where it is when the budget grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stability {
+    /// The interval of the change lies within the margin.
+    Stable,
+    /// The interval of the change does not contain 0.
+    Changed,
+    /// Neither is shown.
     Unclear,
 }
 

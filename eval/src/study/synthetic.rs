@@ -61,8 +61,16 @@ impl Synthetic {
             let reason = Some(EndReason::Eliminated);
             let effort = (0, 0);
             let value_after_placement = None;
-            let game =
-                CountedGame { opening_key: opening, key, result, reason, actions: 1, effort, value_after_placement };
+            let game = CountedGame {
+                opening_key: opening,
+                key,
+                result,
+                reason,
+                actions: 1,
+                has_capture: true,
+                effort,
+                value_after_placement,
+            };
             tally.add(index, Some(game));
             index += 1;
         }
@@ -171,6 +179,7 @@ fn games_in_any_order_count_alike() {
                 result,
                 reason: Some(EndReason::Eliminated),
                 actions: 1,
+                has_capture: true,
                 effort: (0, 0),
                 value_after_placement: None,
             }

@@ -1,10 +1,10 @@
 //! The summary as a table: one row per ruleset and agent, as comma separated values.
 
-use super::summary::{CellSummary, RulesetSummary, StudySummary};
-use latrunculi_stats::{BalanceVerdict, Interval};
+use super::summary::{CellSummary, Conclusion, Doubt, RulesetSummary, Stability, StudySummary};
+use latrunculi_stats::Interval;
 
 /// The columns, as docs/FORMATS.md explains them.
-pub const COLUMNS: [&str; 44] = [
+pub const COLUMNS: [&str; 49] = [
     "ruleset",
     "fingerprint",
     "base",
@@ -37,7 +37,12 @@ pub const COLUMNS: [&str; 44] = [
     "elo_upper",
     "decisive_rate",
     "first_of_decisive",
+    "contact_rate",
     "verdict",
+    "doubts",
+    "last_doubling_change",
+    "last_doubling_lower",
+    "last_doubling_upper",
     "p_unbalanced",
     "p_unbalanced_holm",
     "p_balanced",
@@ -76,6 +81,8 @@ impl StudySummary {
         let (lower, upper) = ends(score.map(|score| score.interval));
         let (simultaneous_lower, simultaneous_upper) = ends(score.map(|score| score.simultaneous));
         let (lost, won) = ends(score.map(|score| score.truncation_bracket));
+        let last = verdict.and_then(|verdict| verdict.last_doubling);
+        let (last_lower, last_upper) = ends(last.map(|last| last.interval));
         let (difference_lower, difference_upper) = ends(difference.map(|difference| difference.interval));
         [
             ruleset.name.clone(),
@@ -110,7 +117,12 @@ impl StudySummary {
             number(score.and_then(|score| score.elo.upper)),
             number(cell.decisive.map(|rate| rate.rate)),
             number(cell.first_of_decisive.map(|rate| rate.rate)),
-            verdict.map(|verdict| verdict_text(verdict.verdict).to_owned()).unwrap_or_default(),
+            number(cell.contact.map(|rate| rate.rate)),
+            verdict.map(|verdict| word(&verdict.verdict)).unwrap_or_default(),
+            verdict.map(|verdict| verdict.doubts.iter().map(word).collect::<Vec<_>>().join(" ")).unwrap_or_default(),
+            number(last.map(|last| last.change.value)),
+            last_lower,
+            last_upper,
             number(verdict.map(|verdict| verdict.p_unbalanced)),
             number(verdict.map(|verdict| verdict.p_unbalanced_holm)),
             number(verdict.map(|verdict| verdict.p_balanced)),
@@ -126,14 +138,38 @@ impl StudySummary {
     }
 }
 
-/// Returns the word for a verdict.
+/// Returns the words for a conclusion.
 #[must_use]
-pub fn verdict_text(verdict: BalanceVerdict) -> &'static str {
-    match verdict {
-        BalanceVerdict::Balanced => "balanced",
-        BalanceVerdict::First => "first",
-        BalanceVerdict::Second => "second",
-        BalanceVerdict::Unresolved => "unresolved",
+pub fn conclusion_text(conclusion: Conclusion) -> &'static str {
+    match conclusion {
+        Conclusion::Balanced => "balanced",
+        Conclusion::EvenWithThisPlayer => "even with this player",
+        Conclusion::First => "first player ahead",
+        Conclusion::Second => "second player ahead",
+        Conclusion::Unresolved => "unresolved",
+    }
+}
+
+/// Returns a doubt in a few words that follow "even with this player:".
+#[must_use]
+pub fn doubt_text(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::FewCaptures => "captures in too few games",
+        Doubt::CapturesUnknown => "games with captures not counted",
+        Doubt::NoSearch => "the player does not search",
+        Doubt::OneKindOfPlayer => "only one kind of player",
+        Doubt::KindsDisagree => "kinds of players disagree",
+        Doubt::NotConfirmed => "not confirmed by another kind of player",
+    }
+}
+
+/// Returns what a stability means.
+#[must_use]
+pub fn stability_text(stability: Stability) -> &'static str {
+    match stability {
+        Stability::Stable => "stable",
+        Stability::Changed => "changed",
+        Stability::Unclear => "unclear",
     }
 }
 

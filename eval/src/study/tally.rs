@@ -49,6 +49,8 @@ pub(crate) struct Counts {
     pub(crate) outcomes: OutcomeCounts,
     pub(crate) ends: BTreeMap<String, u64>,
     pub(crate) actions: u64,
+    /// Games in which a player captures.
+    pub(crate) with_captures: u64,
     /// Nodes or simulations in all, and the number of choices with effort.
     pub(crate) effort: (u64, u64),
     /// Values for the first player when the last stone was placed: sum, sum of squares, number.
@@ -138,6 +140,7 @@ impl SeriesTally {
             *counts.ends.entry(reason.as_str().to_owned()).or_default() += 1;
         }
         counts.actions += game.actions as u64;
+        counts.with_captures += u64::from(game.has_capture);
         counts.effort.0 += game.effort.0;
         counts.effort.1 += game.effort.1;
         if let Some(value) = game.value_after_placement {

@@ -70,6 +70,11 @@ pub(super) fn effective_error(score: &ScoreSummary, confidence: Confidence) -> f
     if score.standard_error > 0.0 { score.standard_error } else { score.interval.half_width() / confidence.z() }
 }
 
+/// Returns a score with [`effective_error`].
+pub(in crate::study) fn estimate(score: &ScoreSummary, confidence: Confidence) -> Estimate {
+    Estimate { value: score.score, standard_error: effective_error(score, confidence) }
+}
+
 /// Returns `one` less `other`, of independent games.
 pub(super) fn difference(one: &ScoreSummary, other: &ScoreSummary, confidence: Confidence) -> DifferenceSummary {
     let standard_error = effective_error(one, confidence).hypot(effective_error(other, confidence));
@@ -87,7 +92,7 @@ pub(super) fn as_difference(estimate: Estimate, confidence: Confidence) -> Diffe
 }
 
 /// Returns a rate with Wilson's interval; `None` of none.
-pub(super) fn rate(count: u64, of: u64, confidence: Confidence) -> Option<RateSummary> {
+pub(in crate::study) fn rate(count: u64, of: u64, confidence: Confidence) -> Option<RateSummary> {
     let interval = wilson(count, of, confidence).ok()?;
     Some(RateSummary { count, of, rate: count as f64 / of as f64, interval })
 }

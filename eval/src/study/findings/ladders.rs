@@ -1,47 +1,17 @@
-//! Comparisons of budgets and families: trends, agreement, the order of the rulesets.
+//! Comparisons of budgets and families: agreement, and the order of the rulesets.
 
 use super::Findings;
-use super::estimates::{difference, effective_error};
-use crate::study::summary::{AgentSummary, CellSummary, FamilyAgreement, RankAgreement, TrendDirection, TrendSummary};
+use super::estimates::difference;
+use crate::study::summary::{CellSummary, FamilyAgreement, RankAgreement};
+use crate::study::trend::{ladders, tops};
 use latrunculi_stats::bootstrap::percentile_interval;
 use latrunculi_stats::rank::kendall_tau;
-use latrunculi_stats::trend::fit_line;
-use latrunculi_stats::{Bootstrap, BootstrapKey, Estimate, Interval};
+use latrunculi_stats::{Bootstrap, BootstrapKey, Interval};
 
 /// Replicates of the bootstrap of rank correlations.
 const REPLICATIONS: usize = 2_000;
 
 impl Findings<'_> {
-    pub(super) fn trends(&self, cells: &[CellSummary]) -> Vec<TrendSummary> {
-        let mut trends = Vec::new();
-        for ladder in ladders(&self.plan.agents) {
-            let family = &self.plan.agents[ladder[0]].family;
-            let points: Vec<(u64, Estimate)> = ladder
-                .iter()
-                .filter_map(|&agent| {
-                    let score = cells[agent].score?;
-                    let standard_error = effective_error(&score, self.plan.confidence);
-                    Some((self.plan.agents[agent].budget?, Estimate { value: score.score, standard_error }))
-                })
-                .collect();
-            let logarithms: Vec<(f64, Estimate)> =
-                points.iter().map(|&(budget, score)| ((budget.max(1) as f64).log2(), score)).collect();
-            let Ok(fit) = fit_line(&logarithms) else { continue };
-            let interval = fit.slope.interval(self.plan.confidence);
-            let length = logarithms[logarithms.len() - 1].0 - logarithms[0].0;
-            trends.push(TrendSummary {
-                family: family.clone(),
-                budgets: points.iter().map(|&(budget, _)| budget).collect(),
-                slope: fit.slope,
-                interval,
-                p: fit.slope.two_sided_p(0.0),
-                p_straight: fit.p_straight,
-                direction: direction(interval, fit.at_end - 0.5, length, self.plan.settings.margin),
-            });
-        }
-        trends
-    }
-
     pub(super) fn family_agreements(&self, cells: &[CellSummary]) -> Vec<FamilyAgreement> {
         let tops: Vec<usize> = tops(&self.plan.agents);
         let margin = self.plan.settings.margin;
@@ -132,40 +102,4 @@ impl Findings<'_> {
 struct Resampled {
     score: f64,
     replicates: Vec<f64>,
-}
-
-/// Returns the agents of each family that has at least two budgets, rising.
-fn ladders(agents: &[AgentSummary]) -> Vec<Vec<usize>> {
-    families(agents).into_iter().filter(|ladder| ladder.len() > 1).collect()
-}
-
-/// Returns the agent of the largest budget of each family.
-fn tops(agents: &[AgentSummary]) -> Vec<usize> {
-    families(agents).into_iter().filter_map(|ladder| ladder.last().copied()).collect()
-}
-
-fn families(agents: &[AgentSummary]) -> Vec<Vec<usize>> {
-    let mut families: Vec<Vec<usize>> = Vec::new();
-    for agent in 0..agents.len() {
-        match families.iter_mut().find(|family| agents[family[0]].family == agents[agent].family) {
-            Some(family) => family.push(agent),
-            None => families.push(vec![agent]),
-        }
-    }
-    for family in &mut families {
-        family.sort_by_key(|&agent| agents[agent].budget);
-    }
-    families
-}
-
-/// Returns what a slope with this interval amounts to; `advantage` is that of the strongest agent, `length`
-/// the length of the ladder in doublings.
-fn direction(slope: Interval, advantage: f64, length: f64, margin: f64) -> TrendDirection {
-    let rises = slope.lower > 0.0;
-    let falls = slope.upper < 0.0;
-    if rises || falls {
-        return if rises == (advantage > 0.0) { TrendDirection::Growing } else { TrendDirection::Shrinking };
-    }
-    let widest = slope.lower.abs().max(slope.upper.abs()) * length;
-    if widest < margin { TrendDirection::Stable } else { TrendDirection::Unclear }
 }

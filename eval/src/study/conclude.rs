@@ -1,0 +1,101 @@
+//! Conclusions from the numbers of a summary: trends over the budget, and what a score near one half is worth.
+//!
+//! They follow from the summary alone, so they can be drawn again from one of an older format.
+
+use latrunculi_stats::{BalanceVerdict, Confidence};
+
+use super::StudySummary;
+use super::findings::rate;
+use super::summary::{AgentSummary, CellSummary, Conclusion, Doubt, RateSummary, RulesetSummary};
+use super::trend::{last_doubling, tops, trends};
+use crate::metrics::mechanics::Mechanic;
+
+impl StudySummary {
+    /// Draws all conclusions anew from scores, tests, differences and captures.
+    pub(super) fn conclude(&mut self, confidence: Confidence) {
+        let (agents, margin) = (&self.agents, self.settings.margin);
+        for ruleset in &mut self.rulesets {
+            for cell in &mut ruleset.cells {
+                cell.contact = cell.contact.or_else(|| contact_of_metrics(cell, confidence));
+            }
+            ruleset.trends = trends(agents, &ruleset.cells, confidence, margin);
+            for agent in 0..ruleset.cells.len() {
+                let doubts = doubts(agents, ruleset, agent, self.settings.min_contact);
+                let last_doubling = last_doubling(agents, &ruleset.cells, agent, confidence, margin);
+                let rank_agreement = self.rank_agreements.iter().find(|pair| {
+                    let family = |text: &String| agents.iter().find(|one| one.agent == *text).map(|one| &one.family);
+                    pair.agents[1] == agents[agent].agent && family(&pair.agents[0]) == Some(&agents[agent].family)
+                });
+                let Some(verdict) = &mut ruleset.cells[agent].verdict else { continue };
+                verdict.verdict = Conclusion::of_test(verdict.test, &doubts);
+                verdict.doubts = doubts;
+                verdict.last_doubling = last_doubling;
+                verdict.rank_agreement = rank_agreement.cloned();
+            }
+        }
+    }
+}
+
+impl Conclusion {
+    /// Returns what a test comes to with these doubts.
+    #[must_use]
+    pub fn of_test(test: BalanceVerdict, doubts: &[Doubt]) -> Conclusion {
+        match test {
+            BalanceVerdict::Balanced if doubts.is_empty() => Conclusion::Balanced,
+            BalanceVerdict::Balanced => Conclusion::EvenWithThisPlayer,
+            BalanceVerdict::First => Conclusion::First,
+            BalanceVerdict::Second => Conclusion::Second,
+            BalanceVerdict::Unresolved => Conclusion::Unresolved,
+        }
+    }
+}
+
+/// Returns what speaks against calling a ruleset balanced because the score of `agent` is near one half.
+fn doubts(agents: &[AgentSummary], ruleset: &RulesetSummary, agent: usize, min_contact: f64) -> Vec<Doubt> {
+    let test = |agent: usize| ruleset.cells[agent].verdict.as_ref().map(|verdict| verdict.test);
+    if test(agent) != Some(BalanceVerdict::Balanced) {
+        return Vec::new();
+    }
+    let contact = |agent: usize| ruleset.cells[agent].contact.map(|contact| contact.rate >= min_contact);
+    let mut doubts = Vec::new();
+    match contact(agent) {
+        Some(true) => {}
+        Some(false) => doubts.push(Doubt::FewCaptures),
+        None => doubts.push(Doubt::CapturesUnknown),
+    }
+    let own = kind(&agents[agent].family);
+    if own.is_none() {
+        doubts.push(Doubt::NoSearch);
+    }
+    let is_other = |&other: &usize| kind(&agents[other].family).is_some_and(|kind| Some(kind) != own);
+    let others: Vec<usize> = tops(agents).into_iter().filter(is_other).filter(|&other| test(other).is_some()).collect();
+    let differs = |other: usize| {
+        let both = [agent, other].map(|one| &agents[one].agent);
+        ruleset.agreements.iter().any(|pair| {
+            pair.depends_on_agent && !pair.is_within_margin && both.iter().all(|one| pair.agents.contains(one))
+        })
+    };
+    let disagrees =
+        |other: usize| matches!(test(other), Some(BalanceVerdict::First | BalanceVerdict::Second)) || differs(other);
+    let confirms = |other: usize| test(other) == Some(BalanceVerdict::Balanced) && contact(other) == Some(true);
+    if others.is_empty() {
+        doubts.push(Doubt::OneKindOfPlayer);
+    } else if others.iter().any(|&other| disagrees(other)) {
+        doubts.push(Doubt::KindsDisagree);
+    } else if !others.iter().any(|&other| confirms(other)) {
+        doubts.push(Doubt::NotConfirmed);
+    }
+    doubts
+}
+
+/// Returns the kind of search of a family of agents; `None` for players that do not search.
+fn kind(family: &str) -> Option<&str> {
+    family.split(' ').next().filter(|kind| matches!(*kind, "alphabeta" | "mcts" | "net"))
+}
+
+/// Returns the share of games with captures that the metrics of a cell know.
+fn contact_of_metrics(cell: &CellSummary, confidence: Confidence) -> Option<RateSummary> {
+    let mechanics = &cell.metrics.as_ref()?.mechanics;
+    let games = mechanics.iter().find(|used| used.mechanic == Mechanic::Capture)?.overall.games;
+    rate(games.count, games.trials, confidence)
+}

@@ -1,0 +1,168 @@
+//! What a score near one half is worth: captures, a second kind of player, and summaries of an older format.
+
+use latrunculi_eval::study::summary::{Conclusion, Doubt, RankAgreement, RateSummary, SUMMARY_VERSION, TrendDirection};
+use latrunculi_eval::study::{StudySummary, SummaryError};
+use latrunculi_stats::{BalanceVerdict, Interval};
+use serde_json::{Value, json};
+
+use crate::report_fixture::{shipped, study};
+
+/// The place of alpha-beta's largest budget.
+const ALPHA_BETA: usize = 2;
+/// The place of the tree search's largest budget.
+const TREE: usize = 4;
+
+/// Returns a summary as programs wrote it with format 1.
+fn old(summary: &StudySummary) -> Value {
+    let mut value = serde_json::to_value(summary).expect("a summary is JSON");
+    value["format"] = json!(1);
+    for ruleset in value["rulesets"].as_array_mut().expect("rulesets") {
+        ruleset["trends"] = json!([{ "family": "alphabeta", "budgets": [500, 8000], "direction": "growing",
+            "slope": { "value": 0.01, "standard_error": 0.003 }, "interval": { "lower": 0.004, "upper": 0.016 } }]);
+        for cell in ruleset["cells"].as_array_mut().expect("cells") {
+            cell.as_object_mut().expect("a cell").remove("contact");
+            let verdict = cell["verdict"].as_object_mut().expect("a verdict");
+            verdict["verdict"] = verdict["test"].clone();
+            for later in ["test", "doubts", "last_doubling", "rank_agreement"] {
+                verdict.remove(later);
+            }
+        }
+    }
+    value["settings"].as_object_mut().expect("settings").remove("min_contact");
+    value
+}
+
+/// Returns the conclusion and the doubts about alpha-beta's largest budget: all agents are even in games with captures, but for
+/// what `change` changes of the ruleset.
+fn concluded(change: impl FnOnce(&mut Value)) -> (Conclusion, Vec<Doubt>) {
+    let mut summary = study(&shipped(&["bell-8x8"]), 0);
+    for cell in &mut summary.rulesets[0].cells {
+        cell.verdict.as_mut().expect("a verdict").test = BalanceVerdict::Balanced;
+    }
+    let mut value = old(&summary);
+    for agent in 0..summary.agents.len() {
+        contact(&mut value["rulesets"][0], agent, 0.5);
+    }
+    change(&mut value);
+    let summary = StudySummary::from_json(&value.to_string()).expect("a summary");
+    let verdict = summary.rulesets[0].cells[ALPHA_BETA].verdict.clone().expect("a verdict");
+    (verdict.verdict, verdict.doubts)
+}
+
+fn contact(ruleset: &mut Value, agent: usize, rate: f64) {
+    let interval = Interval { lower: 0.0, upper: 1.0 };
+    let contact = RateSummary { count: (1000.0 * rate) as u64, of: 1000, rate, interval };
+    ruleset["cells"][agent]["contact"] = serde_json::to_value(contact).expect("a rate");
+}
+
+fn test(value: &mut Value, agent: usize, test: &str) {
+    value["rulesets"][0]["cells"][agent]["verdict"]["verdict"] = json!(test);
+}
+
+#[test]
+fn balance_needs_captures_and_another_kind_of_player_that_agrees() {
+    let even = |doubts: &[Doubt]| (Conclusion::EvenWithThisPlayer, doubts.to_vec());
+    assert_eq!(concluded(|_| {}), (Conclusion::Balanced, Vec::new()));
+    // Half of the games is the floor, unless the study says otherwise.
+    assert_eq!(concluded(|value| contact(&mut value["rulesets"][0], ALPHA_BETA, 0.499)), even(&[Doubt::FewCaptures]));
+    let lower_floor = |value: &mut Value| {
+        contact(&mut value["rulesets"][0], ALPHA_BETA, 0.2);
+        contact(&mut value["rulesets"][0], TREE, 0.2);
+        value["settings"]["min_contact"] = json!(0.2);
+    };
+    assert_eq!(concluded(lower_floor), (Conclusion::Balanced, Vec::new()));
+    let unknown = |value: &mut Value| value["rulesets"][0]["cells"][ALPHA_BETA]["contact"] = Value::Null;
+    assert_eq!(concluded(unknown), even(&[Doubt::CapturesUnknown]));
+    // Other budgets of the same search, and players that do not search, are no second opinion.
+    let alone = |value: &mut Value| {
+        for (agent, family) in [(3, "greedy"), (4, "alphabeta by depth")] {
+            value["agents"][agent]["family"] = json!(family);
+        }
+    };
+    assert_eq!(concluded(alone), even(&[Doubt::OneKindOfPlayer]));
+    let greedy = |value: &mut Value| {
+        for agent in 0..=ALPHA_BETA {
+            value["agents"][agent]["family"] = json!("greedy");
+        }
+    };
+    assert_eq!(concluded(greedy), even(&[Doubt::NoSearch]));
+    assert_eq!(concluded(|value| test(value, TREE, "second")), even(&[Doubt::KindsDisagree]));
+    let differs = |value: &mut Value| value["rulesets"][0]["agreements"][0]["depends_on_agent"] = json!(true);
+    assert_eq!(concluded(differs), even(&[Doubt::KindsDisagree]));
+    assert_eq!(concluded(|value| test(value, TREE, "unresolved")), even(&[Doubt::NotConfirmed]));
+    assert_eq!(concluded(|value| contact(&mut value["rulesets"][0], TREE, 0.1)), even(&[Doubt::NotConfirmed]));
+    // The smaller budget of the other kind has no say.
+    assert_eq!(concluded(|value| test(value, 3, "first")), (Conclusion::Balanced, Vec::new()));
+    // A third kind that disagrees outweighs a second one that agrees.
+    let third = |value: &mut Value| {
+        value["agents"][3]["family"] = json!("net models/bell.safetensors");
+        test(value, 3, "first");
+    };
+    assert_eq!(concluded(third), even(&[Doubt::KindsDisagree]));
+    let several = |value: &mut Value| {
+        contact(&mut value["rulesets"][0], ALPHA_BETA, 0.0);
+        test(value, TREE, "first");
+    };
+    assert_eq!(concluded(several), even(&[Doubt::FewCaptures, Doubt::KindsDisagree]));
+}
+
+#[test]
+fn an_advantage_needs_no_second_opinion() {
+    for (found, conclusion) in
+        [("first", Conclusion::First), ("second", Conclusion::Second), ("unresolved", Conclusion::Unresolved)]
+    {
+        let few = |value: &mut Value| {
+            contact(&mut value["rulesets"][0], ALPHA_BETA, 0.0);
+            test(value, ALPHA_BETA, found);
+        };
+        assert_eq!(concluded(few), (conclusion, Vec::new()));
+    }
+}
+
+#[test]
+fn an_older_summary_is_concluded_anew_from_its_numbers() {
+    let mut summary = study(&shipped(&["bell-8x8", "dutch-8x8"]), 1);
+    let pair = |agents: [&str; 2], tau| RankAgreement {
+        agents: agents.map(str::to_owned),
+        rulesets: 3,
+        tau: Some(tau),
+        interval: None,
+    };
+    summary.rank_agreements = vec![
+        pair(["alphabeta:nodes=500", "alphabeta:nodes=2000"], 0.2),
+        pair(["mcts:sims=400", "alphabeta:nodes=8000"], 0.3),
+        pair(["alphabeta:nodes=2000", "alphabeta:nodes=8000"], 0.8),
+    ];
+    let value = old(&summary);
+    let read = StudySummary::from_json(&value.to_string()).expect("a summary");
+    assert_eq!(read.format, 1);
+    for ruleset in &read.rulesets {
+        assert_eq!(ruleset.trends.len(), 2);
+        let scores = [0, ALPHA_BETA].map(|agent| (ruleset.cells[agent].score.expect("a score").score - 0.5).abs());
+        assert!((ruleset.trends[0].change.value - (scores[1] - scores[0])).abs() < 1e-9);
+        assert_eq!(ruleset.trends[0].budgets, [500, 2000, 8000]);
+        assert_ne!(ruleset.trends[0].direction, TrendDirection::Growing);
+        let verdict = |agent: usize| ruleset.cells[agent].verdict.as_ref().expect("a verdict");
+        assert_eq!(verdict(ALPHA_BETA).rank_agreement.as_ref().expect("a pair").tau, Some(0.8));
+        assert_eq!(verdict(ALPHA_BETA).last_doubling.expect("a change").budgets, [2000, 8000]);
+        assert_eq!((verdict(0).last_doubling, verdict(0).rank_agreement.as_ref()), (None, None));
+    }
+    // Metrics know the captures; what lacks them is named.
+    let described = &read.rulesets[0].cells[ALPHA_BETA];
+    let games = described.metrics.as_ref().expect("metrics").sample.games;
+    assert_eq!(described.contact.expect("a share").of, games);
+    assert_eq!(read.rulesets[1].cells[ALPHA_BETA].contact, None);
+    assert!(read.notes.iter().any(|note| note.contains("9 of 10 measurements lack")), "{:?}", read.notes);
+    // A summary of this format is taken as it is.
+    let own = StudySummary::from_json(&serde_json::to_string(&summary).expect("JSON")).expect("a summary");
+    assert_eq!((own.format, own.rulesets[1].cells[0].contact), (SUMMARY_VERSION, summary.rulesets[1].cells[0].contact));
+    for format in [0, SUMMARY_VERSION + 1] {
+        let mut other = value.clone();
+        other["format"] = json!(format);
+        let fault = StudySummary::from_json(&other.to_string()).expect_err("another format");
+        assert!(matches!(fault, SummaryError::Format(found) if found == u64::from(format)), "{fault}");
+    }
+    for wrong in ["", "{}", "[1]", "{\"format\": 1}", "{\"format\": 1, \"rulesets\": [3, {\"cells\": 4}]}"] {
+        assert!(matches!(StudySummary::from_json(wrong), Err(SummaryError::Content(_))), "{wrong}");
+    }
+}
