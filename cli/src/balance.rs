@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use latrunculi_engine::Rules;
-use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::agents::OpenedNetwork;
 use latrunculi_eval::study::{
     StudyConfig, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study, saved_study,
 };
@@ -219,7 +219,7 @@ impl StudyNetworks<'static> for Networks {
         models::checksum(model).map_err(|error| format!("{error:#}"))
     }
 
-    fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<NetworkEvaluator<'static>, String> {
+    fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<OpenedNetwork<'static>, String> {
         self.args.factory(rules)(model)
     }
 }

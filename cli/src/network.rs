@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use latrunculi_engine::Rules;
-use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::agents::OpenedNetwork;
 use latrunculi_model::{DeviceChoice, Precision};
 use latrunculi_train::models::NetworkOpener;
 
@@ -32,7 +32,7 @@ impl NetworkArgs {
     pub(crate) fn factory(
         &self,
         rules: &Arc<Rules>,
-    ) -> impl FnMut(&str) -> Result<NetworkEvaluator<'static>, String> + use<> {
+    ) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {
         let NetworkArgs { device, precision, other_ruleset } = *self;
         NetworkOpener { device, precision, other_ruleset }.factory(rules)
     }

@@ -4,6 +4,7 @@
 //! rules. Its choices depend on the position, its seed and its choices since [`Agent::new_game`], never on the
 //! clock or the machine.
 
+mod network;
 mod search_agents;
 mod search_options;
 mod spec;
@@ -11,11 +12,12 @@ mod spec;
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluator};
 
+pub use network::{NetworkPlay, OpenedNetwork};
 pub(crate) use search_agents::NetworkSearch;
 pub use search_agents::{NetworkAgent, value_of_score};
 pub use search_options::{SearchLimits, SearchOptions};
 pub(crate) use spec::open_network;
-pub use spec::{AgentKind, AgentSpec, AgentTextError};
+pub use spec::{AgentKind, AgentSpec, AgentTextError, SearchKind};
 
 /// A player that chooses actions.
 pub trait Agent {
@@ -129,7 +131,7 @@ pub type NetworkEvaluator<'a> = Box<dyn Evaluator<GameState> + 'a>;
 /// Opens the network named by an agent's text, or returns the reason why it cannot.
 ///
 /// This crate contains no networks; the caller supplies this function.
-pub type NetworkFactory<'a, 'e> = dyn FnMut(&str) -> Result<NetworkEvaluator<'e>, String> + 'a;
+pub type NetworkFactory<'a, 'e> = dyn FnMut(&str) -> Result<OpenedNetwork<'e>, String> + 'a;
 
 /// Hashes numbers into a seed so that neighbouring numbers give unrelated seeds.
 ///

@@ -53,7 +53,7 @@ impl fmt::Display for Verdict {
 /// Writes a margin in hundredths of all men with its 95 % interval.
 #[must_use]
 pub fn percent_of_men(margin: &Estimate) -> String {
-    let interval = margin.interval(Confidence::NINETY_FIVE);
+    let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
     let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| share * 100.0);
     format!("{value:+.1} % of the men, {lower:+.1} to {upper:+.1}")
 }
@@ -230,7 +230,7 @@ pub fn to_csv(runs: &[LearningRun]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for run in runs {
         for Measured { minutes, generations, games, steps, verdict } in run.measured() {
-            let margins = verdict.margin.map(|margin| margin.interval(Confidence::NINETY_FIVE));
+            let margins = verdict.margin.map(|margin| margin.interval_of_margin(Confidence::NINETY_FIVE));
             let row: [String; COLUMNS.len()] = [
                 run.name.clone(),
                 run.ruleset.clone(),

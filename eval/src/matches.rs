@@ -18,7 +18,7 @@ use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, Position, Rules};
 use latrunculi_search::SEARCH_VERSION;
 
-use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, mix_seeds, open_network};
+use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, NetworkPlay, mix_seeds, open_network};
 use crate::matches::game_play::{play_apart, play_in_step};
 use crate::matches::ledger::{Ledger, LedgerError, LedgerGame, Place};
 use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
@@ -175,23 +175,36 @@ pub fn play_match<'e>(
         return Err(AgentError::Human.into());
     }
     let mut evaluators = Vec::new();
-    let mut models: Vec<&str> = Vec::new();
+    let mut models: Vec<(&str, NetworkPlay)> = Vec::new();
     for model in agents().filter_map(AgentSpec::model) {
-        if !models.contains(&model) {
-            evaluators.push(open_network(model, networks)?);
-            models.push(model);
+        if !models.iter().any(|(known, _)| *known == model) {
+            let network = open_network(model, networks)?;
+            evaluators.push(network.evaluator);
+            models.push((model, network.play));
         }
     }
+    let play_of =
+        |agent: &AgentSpec| models.iter().find(|(known, _)| Some(*known) == agent.model()).map(|(_, play)| play);
+    let kernels: Vec<&str> = agents().filter_map(play_of).map(|play| play.kernel.as_str()).collect();
+    let texts = config.agents.each_ref().map(|agent| agent.text_with(play_of(agent)));
     let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
     let is_drawn_alike = config.opening_policy.is_none();
     let book = is_drawn_alike.then(|| OpeningBook::draw(rules, config.seed, config.pairs, opening_length));
-    let series = config.series(rules, opening_length);
-    let schedule = Schedule { rules, config, opening_length, book, series, models };
+    let mut series = config.series(rules, opening_length);
+    if kernels.iter().any(|kernel| !kernel.is_empty()) {
+        series.push_str(&format!("{KERNELS}{}", kernels.join(",")));
+    }
+    let schedule = Schedule { rules, config, opening_length, book, series, models, texts };
 
     let mut tally = Tally::new(&schedule, observer)?;
     if let Some(path) = &config.ledger {
-        let (ledger, games) = Ledger::open(path, |series| series == schedule.series)?;
+        let own = without_kernels(&schedule.series);
+        let (ledger, games) = Ledger::open(path, |series| without_kernels(series) == own)?;
         for LedgerGame { line, place, record } in games {
+            if place.series != schedule.series {
+                let [found, wanted] = [&place.series, &schedule.series].map(|series| kernels_of(series).to_owned());
+                return Err(LedgerError::OtherKernel { path: path.clone(), line, found, wanted }.into());
+            }
             let game = schedule.recorded(&place, record).map_err(|fault| ledger.fault(line, fault))?;
             if let Some(game) = game {
                 tally.add_recorded(game)?;
@@ -207,6 +220,18 @@ pub fn play_match<'e>(
         play_in_step(&games, config.games_at_once, &pool, &mut evaluators)?;
     }
     Ok(games.into_tally().into_report())
+}
+
+/// What stands in a series before the kernels that compute its networks.
+const KERNELS: &str = " kernels=";
+
+/// Returns a series without the kernels, which come last.
+fn without_kernels(series: &str) -> &str {
+    series.split_once(KERNELS).map_or(series, |(before, _)| before)
+}
+
+fn kernels_of(series: &str) -> &str {
+    series.split_once(KERNELS).map_or("a kernel that it does not name", |(_, kernels)| kernels)
 }
 
 /// A game to be played.
@@ -225,7 +250,10 @@ struct Schedule<'a> {
     /// The openings, if known before the games.
     book: Option<OpeningBook>,
     series: String,
-    models: Vec<&'a str>,
+    /// The opened networks.
+    models: Vec<(&'a str, NetworkPlay)>,
+    /// The agents' texts, with what their networks add.
+    texts: [String; 2],
 }
 
 impl Schedule<'_> {
@@ -269,10 +297,11 @@ impl Schedule<'_> {
         Place { series: self.series.clone(), pair: job.pair, game: job.beginner as u8 + 1 }
     }
 
-    /// Returns the index of an agent's network among the opened ones.
-    fn network_of(&self, agent: &AgentSpec) -> Option<usize> {
+    /// Returns the index of an agent's network among the opened ones, and how it plays.
+    fn network_of(&self, agent: &AgentSpec) -> Option<(usize, &NetworkPlay)> {
         let model = agent.model()?;
-        self.models.iter().position(|&known| known == model)
+        let index = self.models.iter().position(|(known, _)| *known == model)?;
+        Some((index, &self.models[index].1))
     }
 
     /// Checks a game of the ledger; `None` for games that are not part of this match.

@@ -256,7 +256,20 @@ pub fn play_rating<'e>(
     let opening_of = |pair: usize| book.openings[pair].repeats.unwrap_or(pair) as u64;
     let results: Vec<SeriesResult> =
         matches.iter().flat_map(|(pairing, report)| series(*pairing, report, opening_of)).collect();
-    let texts: Vec<String> = config.agents.iter().map(AgentSpec::to_string).collect();
+    // A network's text tells how it played, once it has.
+    let played_as = |agent: usize| {
+        matches.iter().find_map(|([one, other], report)| match agent {
+            _ if agent == *one => Some(report.agents[0].clone()),
+            _ if agent == *other => Some(report.agents[1].clone()),
+            _ => None,
+        })
+    };
+    let texts: Vec<String> = config
+        .agents
+        .iter()
+        .enumerate()
+        .map(|(index, agent)| played_as(index).unwrap_or_else(|| agent.to_string()))
+        .collect();
     let (table, refused) = match RatingTable::fit(&texts, &results, &config.fit) {
         Ok(table) => (Some(table), None),
         Err(StatisticsError::Unconnected { agent }) => {

@@ -16,6 +16,8 @@ mod portable;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod symmetry;
+#[cfg(test)]
 mod tests;
 mod weights;
 

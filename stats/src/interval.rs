@@ -103,6 +103,23 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Returns the interval of the mean of values in `[-1, 1]`, such as material margins; it never leaves that range.
+    ///
+    /// It is normal on the scale of `atanh`, where the standard error is `SE/(1 − m²)`; for small errors it equals
+    /// [`Estimate::interval`]. A mean of ±1 has no spread and is its own interval.
+    ///
+    /// Source: Fisher 1915 (the transformation), the delta method.
+    #[must_use]
+    pub fn interval_of_margin(&self, confidence: Confidence) -> Interval {
+        let mean = self.value.clamp(-1.0, 1.0);
+        let slope = 1.0 - mean * mean;
+        if slope <= 0.0 {
+            return Interval { lower: mean, upper: mean };
+        }
+        let half = confidence.z() * self.standard_error / slope;
+        Interval { lower: (mean.atanh() - half).tanh(), upper: (mean.atanh() + half).tanh() }
+    }
+
     /// Returns the mean of independent values with its standard error `sqrt(Σ(x − x̄)²/(n(n − 1)))`; `None` below two.
     #[must_use]
     pub fn of_mean(values: &[f64]) -> Option<Estimate> {
@@ -138,5 +155,28 @@ impl Estimate {
     #[must_use]
     pub fn scaled(self, factor: f64) -> Estimate {
         Estimate { value: self.value * factor, standard_error: self.standard_error * factor.abs() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_margin_stays_in_its_range() {
+        let at = |value: f64, standard_error: f64| {
+            Estimate { value, standard_error }.interval_of_margin(Confidence::NINETY_FIVE)
+        };
+        for (value, error) in [(0.97, 0.2), (-0.6, 0.5), (0.0, 3.0)] {
+            let Interval { lower, upper } = at(value, error);
+            assert!(-1.0 <= lower && lower < value && value < upper && upper <= 1.0, "{value}: {lower} to {upper}");
+        }
+        for value in [-0.4, 0.0, 0.2] {
+            let normal = Estimate { value, standard_error: 0.01 }.interval(Confidence::NINETY_FIVE);
+            let found = at(value, 0.01);
+            assert!((found.lower - normal.lower).abs() < 5e-4 && (found.upper - normal.upper).abs() < 5e-4);
+        }
+        assert_eq!(at(1.0, 0.0), Interval { lower: 1.0, upper: 1.0 });
+        assert_eq!(at(0.25, 0.0).half_width(), 0.0);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use latrunculi_engine::{GameState, Rules, presets};
-use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::agents::OpenedNetwork;
 use latrunculi_eval::{AgentError, AgentSpec, Choice, SearchOptions};
 use latrunculi_search::evaluators::Uniform;
 
@@ -15,8 +15,8 @@ pub(crate) fn spec(text: &str) -> AgentSpec {
     text.parse().expect("an agent")
 }
 
-pub(crate) fn uniform(_model: &str) -> Result<NetworkEvaluator<'static>, String> {
-    Ok(Box::new(Uniform))
+pub(crate) fn uniform(_model: &str) -> Result<OpenedNetwork<'static>, String> {
+    Ok(OpenedNetwork::plain(Box::new(Uniform)))
 }
 
 #[test]
@@ -31,6 +31,8 @@ fn agent_texts_are_written_as_they_are_read() {
         "mcts:sims=2000",
         "net:runs/a,b=c/best.safetensors,sims=64",
         "net:best,sims=0,seed=9",
+        "net:best,sims=8,search=puct",
+        "net:best,sims=8,search=gumbel,seed=9",
         "human",
     ] {
         assert_eq!(spec(text).to_string(), text);
@@ -54,6 +56,7 @@ fn a_wrong_agent_text_is_refused_with_what_is_known_and_the_nearest_name() {
         ("random:sims=3", &["random has no setting"]),
         ("net:", &["needs a model"]),
         ("net:sims=3", &["needs a model"]),
+        ("net:best,search=ucb", &["search=ucb", "gumbel or puct"]),
     ] {
         let error = text.parse::<AgentSpec>().unwrap_err().to_string();
         for part in parts {

@@ -3,9 +3,12 @@
 use std::fs;
 use std::ops::ControlFlow;
 
+use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::matches::openings::{OpeningBook, default_length};
 use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, play_match};
 use latrunculi_search::SEARCH_VERSION;
+use latrunculi_search::evaluators::Uniform;
+use latrunculi_search::mcts::Settings;
 use latrunculi_stats::{Sprt, SprtBounds, SprtVerdict};
 
 use crate::agents::{rules, spec, uniform};
@@ -220,6 +223,58 @@ fn games_of_another_alphabeta_under_the_same_name_do_not_count() {
     fs::remove_file(&path).unwrap();
     play("bell-8x8", &MatchConfig { agents: [spec("greedy"), spec("random")], ..config });
     assert!(!fs::read_to_string(&path).unwrap().contains("search="));
+}
+
+/// Opens networks that answer alike everywhere, with a search and a kernel.
+fn networks(search: Settings, kernel: &str) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> {
+    let play = NetworkPlay { search, kernel: kernel.to_owned() };
+    move |_| Ok(OpenedNetwork { evaluator: Box::new(Uniform), play: play.clone() })
+}
+
+#[test]
+fn a_network_plays_the_search_of_its_model_unless_the_text_asks_for_another() {
+    let of = |agent: &str, search: Settings| {
+        let config = MatchConfig { threads: 1, ..config(agent, "greedy", 2) };
+        play_match(&rules("bell-8x8"), &config, &mut networks(search, "f32"), &mut go_on).expect("a match")
+    };
+    let actions =
+        |report: &MatchReport| -> Vec<_> { report.records.iter().map(|game| game.record.actions.clone()).collect() };
+    let puct = Settings { reuse_tree: false, ..Settings::puct() };
+    let [gumbel, by_puct] = [Settings::gumbel(), puct.clone()].map(|search| of("net:any,sims=12", search));
+    assert_eq!(gumbel.agents, ["net:any,sims=12 [kernel=f32]", "greedy"]);
+    assert_eq!(by_puct.agents[0], "net:any,sims=12 [search=puct reuse_tree=false kernel=f32]");
+    assert!(by_puct.records.iter().all(|game| game.record.agents.contains(&by_puct.agents[0])));
+    assert_ne!(actions(&gumbel), actions(&by_puct));
+    let asked = of("net:any,sims=12,search=gumbel", puct.clone());
+    assert_eq!(asked.agents[0], "net:any,sims=12,search=gumbel [kernel=f32]");
+    assert_eq!(actions(&asked), actions(&gumbel));
+    assert_eq!(actions(&of("net:any,sims=12", puct)), actions(&by_puct), "the same again");
+}
+
+#[test]
+fn games_of_another_kernel_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    let config = MatchConfig { ledger: Some(path.clone()), ..config("net:any,sims=4", "greedy", 2) };
+    let played = |kernel: &str| {
+        let mut played = 0;
+        play_match(&rules("bell-8x8"), &config, &mut networks(Settings::gumbel(), kernel), &mut |progress| {
+            played += usize::from(progress.record.is_some());
+            ControlFlow::Continue(())
+        })
+        .map(|_| played)
+        .map_err(|error| error.to_string())
+    };
+    assert_eq!((played("bf16-amx"), played("bf16-amx")), (Ok(4), Ok(0)));
+    let text = fs::read_to_string(&path).unwrap();
+    let reason = played("libtorch-f32").unwrap_err();
+    for part in ["games.jsonl, line 1", "computed by bf16-amx", "now they are by libtorch-f32", "another ledger"] {
+        assert!(reason.contains(part), "{reason}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    // A ledger of a program that did not write the kernel.
+    fs::write(&path, text.replace(" kernels=bf16-amx", "")).unwrap();
+    assert!(played("bf16-amx").unwrap_err().contains("a kernel that it does not name"));
 }
 
 #[test]

@@ -271,3 +271,26 @@ fn what_is_no_rating_is_refused() {
         play(&RatingConfig { opening_length: Some(0), ..config(&["alphabeta:nodes=1", "alphabeta:depth=1"], 2) });
     assert_eq!(report.table.is_none(), report.refused.is_some());
 }
+
+#[test]
+fn one_sided_pairs_say_nothing_of_the_advantage() {
+    // The stronger agent wins both games of every pair: openings agree, but about the strengths alone.
+    let games = |first, second, won| SeriesResult {
+        first,
+        second,
+        games: if won { WinDrawLoss::new(1, 0, 0) } else { WinDrawLoss::new(0, 0, 1) },
+        opening: 0,
+    };
+    let results: Vec<SeriesResult> = (0..10)
+        .flat_map(|opening| [games(1, 0, true), games(0, 1, false)].map(|one| SeriesResult { opening, ..one }))
+        .collect();
+    for model in MODELS {
+        let settings = FitSettings { model, ..FitSettings::default() };
+        let table = RatingTable::fit(&names(2), &results, &settings).unwrap();
+        assert_eq!(table.errors, ErrorKind::FisherInformation);
+        let score = table.equal_strength.score;
+        assert_near("score", score.value, 0.5, 1e-6);
+        assert!(score.interval.lower < 0.3 && score.interval.upper > 0.7, "{score:?}");
+        assert!(0.0 <= score.interval.lower && score.interval.upper <= 1.0 && table.advantage.standard_error > 0.0);
+    }
+}

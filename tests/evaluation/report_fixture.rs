@@ -205,6 +205,7 @@ fn cell(agent: &str, at: f64, number: usize) -> CellSummary {
     };
     CellSummary {
         agent: agent.to_owned(),
+        played_as: agent.to_owned(),
         opening: OpeningSummary { actions: 6, policy: None },
         games_played: games + 12,
         games,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::record::read_records;
 use latrunculi_engine::{GameRecord, GameState, Player, Rules, Ruleset, RulesetFile, presets};
-use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::matches::openings::PolicyOpenings;
 use latrunculi_eval::matches::{MatchConfig, play_match};
 use latrunculi_eval::metrics::diversity::DiversitySource;
@@ -20,6 +20,7 @@ use latrunculi_eval::study::{
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::exhaustive::Exhaustive;
+use latrunculi_search::mcts::Settings;
 use latrunculi_stats::BalanceVerdict;
 use latrunculi_stats::multiplicity::holm;
 
@@ -423,8 +424,8 @@ impl StudyNetworks<'static> for Networks {
         if model.contains("dutch") { Err("not there".to_owned()) } else { Ok("0123".to_owned()) }
     }
 
-    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<NetworkEvaluator<'static>, String> {
-        Ok(Box::new(Uniform))
+    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<OpenedNetwork<'static>, String> {
+        Ok(OpenedNetwork::plain(Box::new(Uniform)))
     }
 }
 
@@ -467,6 +468,36 @@ fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
     none.settings.opening.by_ruleset.clear();
     let fault = run_study(&none, &mut Networks, &mut go_on).expect_err("no network").to_string();
     assert!(fault.contains("can play none of the rulesets") && fault.contains("not there"), "{fault}");
+}
+
+/// A network whose model asks for a search of its own.
+struct Searching(&'static str);
+
+impl StudyNetworks<'static> for Searching {
+    fn identity(&mut self, _model: &str) -> Result<String, String> {
+        Ok("0123".to_owned())
+    }
+
+    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<OpenedNetwork<'static>, String> {
+        let search = Settings { margin_weight: 0.25, ..Settings::gumbel() };
+        let play = NetworkPlay { search, kernel: self.0.to_owned() };
+        Ok(OpenedNetwork { evaluator: Box::new(Uniform), play })
+    }
+}
+
+#[test]
+fn a_study_names_the_search_and_the_kernel_of_its_networks_and_keeps_to_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asked = StudySettings { min_games: 2, max_games: 2, ..settings(&["net:of-{ruleset},sims=4"]) };
+    let config = config(folder.path(), asked, &["small"]);
+    let study = run_study(&config, &mut Searching("bf16-amx"), &mut go_on).expect("a study");
+    let played_as = "net:of-small,sims=4 [margin_weight=0.25 kernel=bf16-amx]";
+    assert_eq!(study.rulesets[0].cells[0].played_as, played_as);
+    let ledger = fs::read(folder.path().join("games/small/net-of-small-sims-4.jsonl")).expect("a ledger");
+    let games = read_records(ledger.as_slice()).expect("games");
+    assert!(games.len() == 2 && games.iter().all(|game| game.agents == [played_as, played_as]));
+    let fault = run_study(&config, &mut Searching("libtorch-f32"), &mut go_on).expect_err("another kernel").to_string();
+    assert!(fault.contains("kernel=bf16-amx") && fault.contains("kernel=libtorch-f32"), "{fault}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl TrainingRun<'_> {
         );
         let what = format!("against {opponent}, with {simulations} simulations");
         let margin = margin.map(|margin| {
-            let interval = margin.interval(Confidence::NINETY_FIVE);
+            let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
             MeasuredMargin { mean: margin.value, lower: interval.lower, upper: interval.upper }
         });
         Measurement { what, wins, draws, losses, score, lower, upper, margin, command }.rounded()

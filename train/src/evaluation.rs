@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use latrunculi_engine::{Action, GameState, Rules};
-use latrunculi_eval::agents::NetworkEvaluator;
+use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::learning::Verdict;
 use latrunculi_eval::matches::{MatchConfig, MatchError, MatchProgress, play_match};
 use latrunculi_eval::{AgentKind, AgentSpec, AgentTextError};
+use latrunculi_search::mcts::Settings;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use latrunculi_stats::Interval;
 
@@ -26,6 +27,8 @@ pub struct EvaluationMatch {
     /// All but the number of pairs and the seed. The run's network is the first agent.
     config: MatchConfig,
     simulations: u32,
+    /// The search of the run, with which its network plays.
+    search: Settings,
     networks: NetworkOpener,
 }
 
@@ -37,7 +40,10 @@ impl EvaluationMatch {
     pub fn new(rules: Arc<Rules>, config: &TrainConfig, opponent: &str) -> Result<EvaluationMatch, Error> {
         let evaluation = &config.evaluation;
         let simulations = evaluation.simulations;
-        let own = AgentSpec { kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations }, seed: None };
+        let own = AgentSpec {
+            kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations, search: None },
+            seed: None,
+        };
         let opponent: AgentSpec =
             opponent.parse().map_err(|error: AgentTextError| Error::Refused(error.to_string()))?;
         let networks =
@@ -53,7 +59,8 @@ impl EvaluationMatch {
             games_at_once: config.games.actors * config.games.in_flight,
             ..MatchConfig::new([own, opponent], 0)
         };
-        Ok(EvaluationMatch { rules, config: match_config, simulations, networks })
+        let search = config.selfplay.search.clone();
+        Ok(EvaluationMatch { rules, config: match_config, simulations, search, networks })
     }
 
     /// Returns the text of the opponent.
@@ -77,10 +84,12 @@ impl EvaluationMatch {
         let config = MatchConfig { pairs: pairs as usize, seed, ..self.config.clone() };
         let mut own = Some(evaluator);
         let mut others = self.networks.factory(&self.rules);
-        let mut networks = |model: &str| -> Result<NetworkEvaluator<'_>, String> {
+        let mut networks = |model: &str| -> Result<OpenedNetwork<'_>, String> {
             if model == OWN_NETWORK {
                 let evaluator = own.take().ok_or("it is opened once")?;
-                return Ok(Box::new(Watched { evaluator, watch }));
+                // Nothing is repeated from such a match: what computes the network makes no difference.
+                let play = NetworkPlay { search: self.search.clone(), kernel: String::new() };
+                return Ok(OpenedNetwork { evaluator: Box::new(Watched { evaluator, watch }), play });
             }
             others(model)
         };

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use latrunculi_data::Shape;
 use latrunculi_engine::Rules;
-use latrunculi_eval::agents::NetworkEvaluator;
-use latrunculi_model::{Device, DeviceChoice, Model, Precision, TensorFileHeader, choose_precision};
+use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
+use latrunculi_model::{Device, DeviceChoice, Model, ModelInfo, Precision, TensorFileHeader, choose_precision};
+use latrunculi_search::mcts::Settings;
 
 use crate::error::error_chain;
 use crate::error::{Context, Error, bail};
-use crate::play_network::{self, PlayEvaluator};
+use crate::play_network;
 use crate::run_dir;
 
 /// Opens networks for agents.
@@ -28,12 +29,12 @@ pub struct NetworkOpener {
 
 impl NetworkOpener {
     /// Returns a function that opens a network for these rules by the path of its model file.
-    pub fn factory(&self, rules: &Arc<Rules>) -> impl FnMut(&str) -> Result<NetworkEvaluator<'static>, String> + use<> {
+    pub fn factory(&self, rules: &Arc<Rules>) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {
         let (opener, rules) = (*self, Arc::clone(rules));
-        move |path| opener.open(path, &rules).map(|evaluator| -> NetworkEvaluator<'static> { evaluator })
+        move |path| opener.open(path, &rules)
     }
 
-    fn open(&self, path: &str, rules: &Arc<Rules>) -> Result<PlayEvaluator, String> {
+    fn open(&self, path: &str, rules: &Arc<Rules>) -> Result<OpenedNetwork<'static>, String> {
         let device = Device::open(self.device).map_err(|error| error.to_string())?;
         let (_, model) = load_model(Path::new(path), device).map_err(|error| {
             // The caller names the file.
@@ -64,8 +65,25 @@ impl NetworkOpener {
         }
         let choice = choose_precision(&model.network, device, self.precision, rules);
         let precision = choice.map_err(|error| error.to_string())?.precision;
-        play_network::evaluator(&model.network, device, precision).map_err(|error| error_chain(&error))
+        let evaluator =
+            play_network::evaluator(&model.network, device, precision).map_err(|error| error_chain(&error))?;
+        let mut kernel = play_network::kernel_name(device, precision);
+        if device.is_gpu() {
+            kernel.push_str("-gpu");
+        }
+        Ok(OpenedNetwork { evaluator, play: NetworkPlay { search: search_of(&model.info)?, kernel } })
     }
+}
+
+/// Returns the search that a model asks for; the default one where it names none.
+fn search_of(info: &ModelInfo) -> Result<Settings, String> {
+    let Some(value) = &info.search else { return Ok(Settings::default()) };
+    let unusable = |reason: String| {
+        format!("the search settings in the file cannot be used ({reason}); make the model again with this program")
+    };
+    let search: Settings = serde_json::from_value(value.clone()).map_err(|error| unusable(error.to_string()))?;
+    let faults = search.validate();
+    if faults.is_empty() { Ok(search) } else { Err(unusable(faults.join("; "))) }
 }
 
 /// The file name of a model in the folders that `train`, `fit` and `export` write.

@@ -22,7 +22,7 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     }
     if let Some(margin) = report.margin {
         let confidence = Confidence::new(report.confidence).unwrap_or(Confidence::NINETY_FIVE);
-        let interval = margin.interval(confidence);
+        let interval = margin.interval_of_margin(confidence);
         let interval = format!("{percent:.0} % [{:+.4}, {:+.4}]", interval.lower, interval.upper);
         row("margin of A", format!("{:+.4}  {interval} of all men at the end", margin.value));
     }

@@ -250,14 +250,17 @@ const REPORTED_SIMULATIONS: u32 = 64;
 /// Tree search with a network, in half-steps: the caller evaluates the leaves of many searches in one batch.
 pub(crate) struct NetworkSearch {
     search: Search<GameState>,
+    /// Whether the root of the search is the position of the game.
+    is_in_game: bool,
     budget: SearchBudget,
     rng: ChaCha8Rng,
 }
 
 impl NetworkSearch {
-    pub(crate) fn new(state: &GameState, simulations: u32) -> NetworkSearch {
+    pub(crate) fn new(state: &GameState, settings: Settings, simulations: u32) -> NetworkSearch {
         NetworkSearch {
-            search: Search::new(Settings::gumbel(), state),
+            search: Search::new(settings, state),
+            is_in_game: false,
             budget: SearchBudget { simulations, add_noise: false },
             rng: ChaCha8Rng::seed_from_u64(0),
         }
@@ -265,11 +268,23 @@ impl NetworkSearch {
 
     pub(crate) fn new_game(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.is_in_game = false;
     }
 
+    /// Begins a search at `state`. Every action since the search before it must have been told to [`NetworkSearch::follow`].
     pub(crate) fn begin(&mut self, state: &GameState) {
-        self.search.set_root(state);
+        if !self.is_in_game {
+            self.search.set_root(state);
+            self.is_in_game = true;
+        }
         self.search.start(self.budget, &mut self.rng);
+    }
+
+    /// Follows an action of either player, so that the subtree below it is kept where the settings say so.
+    pub(crate) fn follow(&mut self, action: Action) {
+        if self.is_in_game {
+            self.search.advance(action);
+        }
     }
 
     pub(crate) fn search_mut(&mut self) -> &mut Search<GameState> {
@@ -288,12 +303,18 @@ pub struct NetworkAgent<'e> {
 }
 
 impl<'e> NetworkAgent<'e> {
-    /// Creates an agent that spends `simulations` per choice; 0 is the bare policy.
+    /// Creates an agent that spends `simulations` per choice; 0 is the bare policy. It begins each choice with an empty tree,
+    /// as it is not told of the actions between them.
     ///
     /// `state` is any state under the rules to be played.
     #[must_use]
-    pub fn new(evaluator: NetworkEvaluator<'e>, state: &GameState, simulations: u32) -> NetworkAgent<'e> {
-        NetworkAgent { search: NetworkSearch::new(state, simulations), evaluator }
+    pub fn new(
+        evaluator: NetworkEvaluator<'e>,
+        state: &GameState,
+        settings: Settings,
+        simulations: u32,
+    ) -> NetworkAgent<'e> {
+        NetworkAgent { search: NetworkSearch::new(state, settings, simulations), evaluator }
     }
 }
 
@@ -307,7 +328,7 @@ impl Agent for NetworkAgent<'_> {
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
-        let NetworkSearch { search, budget, rng } = &mut self.search;
+        let NetworkSearch { search, budget, rng, .. } = &mut self.search;
         search.set_root(state);
         search.start(budget_of(*budget, options), rng);
         run(search, &mut *self.evaluator, options)
@@ -342,5 +363,62 @@ fn choice_of(search: &Search<GameState>) -> Choice {
         principal_variation: result.principal_variation.clone(),
         candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(),
         ..Choice::bare(result.best_action())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_engine::presets;
+    use latrunculi_search::evaluators::Uniform;
+
+    use super::*;
+
+    /// Plays some actions by two searches that follow each other; returns the sizes of the trees when a search begins.
+    fn sizes(reuse_tree: bool) -> Vec<usize> {
+        let rules = Arc::new(Rules::new(&presets::ruleset("bell-8x8").unwrap()).unwrap());
+        let mut state = GameState::new(rules);
+        let settings = Settings { reuse_tree, ..Settings::gumbel() };
+        let mut seats = [0, 1].map(|_| NetworkSearch::new(&state, settings.clone(), 200));
+        seats.iter_mut().for_each(|seat| seat.new_game(1));
+        let mut sizes = Vec::new();
+        for _ in 0..8 {
+            let seat = &mut seats[state.player_to_act().index()];
+            seat.begin(&state);
+            sizes.push(seat.search.tree_size().0);
+            let choice = run(&mut seat.search, &mut Uniform, &mut SearchOptions::reporting(&mut |_| {})).unwrap();
+            assert!(state.is_legal(choice.action) && choice.effort == 200);
+            state.play(choice.action);
+            seats.iter_mut().for_each(|seat| seat.follow(choice.action));
+        }
+        sizes
+    }
+
+    #[test]
+    fn the_tree_is_kept_over_the_actions_of_both_players() {
+        let kept = sizes(true);
+        // The first search of each side begins with nothing.
+        assert!(kept[..2] == [0, 0] && kept[2..].iter().any(|&nodes| nodes > 1), "{kept:?}");
+        assert_eq!(kept, sizes(true));
+        assert!(sizes(false).iter().all(|&nodes| nodes == 0));
+    }
+
+    #[test]
+    fn a_new_game_begins_anew() {
+        let rules = Arc::new(Rules::new(&presets::ruleset("bell-8x8").unwrap()).unwrap());
+        let start = GameState::new(rules);
+        let mut seat = NetworkSearch::new(&start, Settings::gumbel(), 50);
+        let mut play = |seed: u64| {
+            seat.new_game(seed);
+            let mut state = start.clone();
+            for _ in 0..4 {
+                seat.begin(&state);
+                run(&mut seat.search, &mut Uniform, &mut SearchOptions::reporting(&mut |_| {})).unwrap();
+                let action = seat.choice().action;
+                state.play(action);
+                seat.follow(action);
+            }
+            state.rules().position_text(state.position())
+        };
+        assert_eq!(play(1), play(1));
     }
 }

@@ -9,8 +9,8 @@ use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::{DEPTH_MAX, Limits};
 use latrunculi_search::latrunculi::Weights;
 
-use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkAgent, RandomAgent, RolloutAgent};
-use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory, mix_seeds};
+use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent};
+use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
 ///
@@ -57,9 +57,29 @@ pub enum AgentKind {
         model: String,
         /// Simulations per choice; 0 is the bare policy.
         simulations: u32,
+        /// A search with its default settings in place of the one that the model asks for.
+        search: Option<SearchKind>,
     },
     /// A person.
     Human,
+}
+
+/// A kind of tree search with a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SearchKind {
+    /// Gumbel search.
+    Gumbel,
+    /// PUCT.
+    Puct,
+}
+
+impl SearchKind {
+    fn name(self) -> &'static str {
+        match self {
+            SearchKind::Gumbel => "gumbel",
+            SearchKind::Puct => "puct",
+        }
+    }
 }
 
 /// The forms of the agents' texts, one example of each.
@@ -174,6 +194,15 @@ impl<'a> Settings<'a> {
         Ok(self.number("sims", least, 10_000_000, range)?.map(|number| number as u32))
     }
 
+    fn search(&self) -> Result<Option<SearchKind>, AgentTextError> {
+        let Some(&(setting, value)) = self.values.iter().find(|&&(given, _)| given == "search") else {
+            return Ok(None);
+        };
+        let found = [SearchKind::Gumbel, SearchKind::Puct].into_iter().find(|kind| kind.name() == value);
+        let (agent, value, range) = (self.agent, value.to_owned(), "gumbel or puct");
+        found.map(Some).ok_or(AgentTextError::BadValue { agent, setting, value, range })
+    }
+
     fn seed(&self) -> Result<Option<u64>, AgentTextError> {
         self.number("seed", 0, u64::MAX, "a whole number")
     }
@@ -221,9 +250,9 @@ impl FromStr for AgentSpec {
                     let missing = "a model, as in net:best.safetensors,sims=64";
                     return Err(AgentTextError::Missing { agent: "net", missing });
                 }
-                let settings = Settings::read("net", &["sims", "seed"], given)?;
+                let settings = Settings::read("net", &["sims", "search", "seed"], given)?;
                 let simulations = settings.simulations(0)?.unwrap_or(NETWORK_SIMULATIONS);
-                (AgentKind::Network { model, simulations }, settings)
+                (AgentKind::Network { model, simulations, search: settings.search()? }, settings)
             }
             _ => {
                 // The first setting follows a colon; only those after it follow commas.
@@ -254,8 +283,9 @@ impl fmt::Display for AgentSpec {
                 settings.push(format!("sims={simulations}"));
                 "mcts"
             }
-            AgentKind::Network { model, simulations } => {
+            AgentKind::Network { model, simulations, search } => {
                 settings.extend([model.clone(), format!("sims={simulations}")]);
+                settings.extend(search.map(|search| format!("search={}", search.name())));
                 "net"
             }
         };
@@ -293,6 +323,16 @@ impl AgentSpec {
         Some(format!("{:016x}", mix_seeds(&numbers)))
     }
 
+    /// Returns the text with what its network, where it has one, adds in brackets: the settings of the search that are not
+    /// the default ones, and the kernel.
+    pub(crate) fn text_with(&self, network: Option<&NetworkPlay>) -> String {
+        let words = match (&self.kind, network) {
+            (AgentKind::Network { search, .. }, Some(network)) => network.words(*search),
+            _ => Vec::new(),
+        };
+        if words.is_empty() { self.to_string() } else { format!("{self} [{}]", words.join(" ")) }
+    }
+
     /// Returns the network that it needs.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
@@ -312,12 +352,19 @@ impl AgentSpec {
         networks: &mut NetworkFactory<'_, 'e>,
     ) -> Result<Box<dyn Agent + 'e>, AgentError> {
         match &self.kind {
-            AgentKind::Network { model, simulations } => {
-                let evaluator = open_network(model, networks)?;
-                Ok(Box::new(NetworkAgent::new(evaluator, &GameState::new(Arc::clone(rules)), *simulations)))
+            AgentKind::Network { model, simulations, search } => {
+                let OpenedNetwork { evaluator, play } = open_network(model, networks)?;
+                let state = GameState::new(Arc::clone(rules));
+                Ok(Box::new(NetworkAgent::new(evaluator, &state, play.search(*search), *simulations)))
             }
             _ => self.make_alone(rules).map(|agent| agent as Box<dyn Agent>),
         }
+    }
+
+    /// Returns the search of a network agent; `None` for other agents.
+    pub(crate) fn network_search(&self, play: &NetworkPlay, state: &GameState) -> Option<NetworkSearch> {
+        let AgentKind::Network { simulations, search, .. } = &self.kind else { return None };
+        Some(NetworkSearch::new(state, play.search(*search), *simulations))
     }
 
     /// Makes an agent that needs no network, and so may think on any thread.
@@ -361,6 +408,6 @@ impl AgentSpec {
 pub(crate) fn open_network<'e>(
     model: &str,
     networks: &mut NetworkFactory<'_, 'e>,
-) -> Result<NetworkEvaluator<'e>, AgentError> {
+) -> Result<OpenedNetwork<'e>, AgentError> {
     networks(model).map_err(|reason| AgentError::Network { model: model.to_owned(), reason })
 }

@@ -14,7 +14,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::agents::{Agent, AgentError, AgentKind, AgentSpec, Candidate, Choice, NetworkEvaluator, NetworkSearch};
+use crate::agents::{Agent, AgentError, AgentSpec, Candidate, Choice, NetworkEvaluator, NetworkPlay, NetworkSearch};
 
 /// The index of the agent whose policy draws the opening, after the two contestants.
 const OPENING_AGENT: usize = 2;
@@ -30,8 +30,10 @@ pub(crate) struct Matchup<'a> {
     pub(crate) agents: [&'a AgentSpec; 2],
     /// The agent from whose policy openings are drawn, if any.
     pub(crate) opening_agent: Option<&'a AgentSpec>,
-    /// For the contestants and the opening agent: the index of the network among the opened ones.
-    pub(crate) networks: [Option<usize>; 3],
+    /// The contestants' texts for the record.
+    pub(crate) texts: [&'a str; 2],
+    /// For the contestants and the opening agent: the index of the network among the opened ones, and how it plays.
+    pub(crate) networks: [Option<(usize, &'a NetworkPlay)>; 3],
 }
 
 impl Matchup<'_> {
@@ -181,7 +183,7 @@ impl<J: Copy> GameProgress<J> {
     fn new<S: GameSource<Job = J>>(source: &S, job: J) -> GameProgress<J> {
         let Beginning { mut state, opening, seats, seed, agent_seeds, visits_within } = source.beginning(job);
         let matchup = source.matchup(job);
-        let mut record = GameRecord::new(&state, seats.map(|agent| matchup.agents[agent].to_string()), seed);
+        let mut record = GameRecord::new(&state, seats.map(|agent| matchup.texts[agent].to_owned()), seed);
         for &action in &opening.actions {
             record.play(&mut state, action, None, None);
         }
@@ -210,12 +212,13 @@ impl<J: Copy> GameProgress<J> {
         Some(self.seats[self.state.player_to_act().index()])
     }
 
-    fn play(&mut self, choice: &Choice) {
+    /// Plays a choice, or what the opening policy draws from it; returns the action.
+    fn play(&mut self, choice: &Choice) -> Action {
         if let Some(opening) = &mut self.opening {
             let action = opening.draw(choice);
             self.record.play(&mut self.state, action, None, None);
             self.record.opening = self.record.actions.len();
-            return;
+            return action;
         }
         let chosen = self.record.actions.len() - self.record.opening;
         if chosen < self.visits_within && choice.candidates.iter().any(|tried| tried.visits > 0) {
@@ -224,6 +227,7 @@ impl<J: Copy> GameProgress<J> {
         }
         let effort = (choice.effort > 0).then_some(choice.effort);
         self.record.play(&mut self.state, choice.action, choice.value, effort);
+        choice.action
     }
 }
 
@@ -237,12 +241,13 @@ enum Seat {
 
 impl Seat {
     fn new(matchup: &Matchup<'_>, index: usize, spec: &AgentSpec, state: &GameState) -> Result<Seat, AgentError> {
-        Ok(match (&spec.kind, matchup.networks[index]) {
-            (&AgentKind::Network { simulations, .. }, Some(network)) => {
-                Seat::Network(Box::new(NetworkSearch::new(state, simulations)), network)
-            }
-            _ => Seat::Local(spec.make_evaluated_as(matchup.rules, matchup.evaluated_as)?),
-        })
+        Ok(
+            match matchup.networks[index].and_then(|(network, play)| Some((spec.network_search(play, state)?, network)))
+            {
+                Some((search, network)) => Seat::Network(Box::new(search), network),
+                None => Seat::Local(spec.make_evaluated_as(matchup.rules, matchup.evaluated_as)?),
+            },
+        )
     }
 }
 
@@ -291,9 +296,18 @@ impl<J: Copy + Send> ActiveGame<J> {
         while let Some(agent) = self.progress.agent_to_act() {
             let Seat::Local(agent) = &mut self.seats[agent] else { break };
             let choice = agent.choose(&self.progress.state)?;
-            self.progress.play(&choice);
+            self.play(&choice);
         }
         Ok(())
+    }
+
+    fn play(&mut self, choice: &Choice) {
+        let action = self.progress.play(choice);
+        for seat in &mut self.seats {
+            if let Seat::Network(search, _) = seat {
+                search.follow(action);
+            }
+        }
     }
 
     /// Returns whether a network is to act.
@@ -320,7 +334,7 @@ impl<J: Copy + Send> ActiveGame<J> {
     fn finish_search(&mut self) {
         if let Some((search, _)) = self.search_to_act() {
             let choice = search.choice();
-            self.progress.play(&choice);
+            self.play(&choice);
         }
     }
 }

@@ -49,7 +49,8 @@ impl GameSource for MatchGames<'_, '_> {
         let network = |agent| schedule.network_of(agent);
         let networks = [network(a), network(b), opening_agent.and_then(network)];
         let (rules, evaluated_as) = (schedule.rules, schedule.rules.ruleset());
-        Matchup { id: 0, rules, evaluated_as, agents: [a, b], opening_agent, networks }
+        let texts = [0, 1].map(|agent: usize| schedule.texts[agent].as_str());
+        Matchup { id: 0, rules, evaluated_as, agents: [a, b], opening_agent, texts, networks }
     }
 
     fn beginning(&self, job: Job) -> Beginning {

@@ -25,6 +25,22 @@ pub enum LedgerError {
         /// The file.
         path: PathBuf,
     },
+    /// A game of this match was played with networks computed otherwise.
+    #[error(
+        "{}, line {line}: the networks of this game were computed by {found}, now they are by {wanted}; games repeat only \
+         with the same kernel: use --device and --precision as then, or another ledger",
+        path.display()
+    )]
+    OtherKernel {
+        /// The file.
+        path: PathBuf,
+        /// The line number, from 1.
+        line: usize,
+        /// The kernels of the game.
+        found: String,
+        /// The kernels now.
+        wanted: String,
+    },
     /// A line is invalid.
     #[error("{}, line {line}: {fault}", path.display())]
     Line {

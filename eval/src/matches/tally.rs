@@ -17,7 +17,7 @@ use latrunculi_stats::{Confidence, Estimate, Interval, PairTable, Sprt, Statisti
 pub struct MatchReport {
     /// The ruleset's id.
     pub ruleset: String,
-    /// The agents' texts.
+    /// The agents' texts; of networks with the settings of the search that are not the default ones, and the kernel.
     pub agents: [String; 2],
     /// The seed of the match.
     pub seed: u64,
@@ -58,7 +58,7 @@ pub struct MatchReport {
     /// Why there is no interval.
     pub interval_refused: Option<String>,
     /// Mean material margin of the first agent at the end of the counted games, in shares of all men, its standard error over
-    /// pairs: tells agents apart where nearly all games are drawn. `None` below two pairs.
+    /// pairs ([`Estimate::interval_of_margin`]): tells agents apart where nearly all games are drawn. `None` below two pairs.
     pub margin: Option<Estimate>,
     /// Elo difference, with the asymmetric bounds that belong to `interval`.
     pub elo: Option<EloEstimate>,
@@ -260,7 +260,7 @@ impl<'a, 'o> Tally<'a, 'o> {
         let mean = |sum: f64, count: u64| if count > 0 { sum / count as f64 } else { 0.0 };
         MatchReport {
             ruleset: self.schedule.rules.ruleset().id.clone(),
-            agents: [config.agents[0].to_string(), config.agents[1].to_string()],
+            agents: self.schedule.texts.clone(),
             seed: config.seed,
             opening_length: self.schedule.opening_length,
             games_played: if self.is_decided() { self.games_in_turn } else { self.games_played },

@@ -124,7 +124,8 @@ pub struct EqualStrength {
 pub enum ErrorKind {
     /// The sandwich by opening.
     ClusteredByOpening,
-    /// The joint Fisher information: there were no more openings than parameters.
+    /// The joint Fisher information: there were no more openings than parameters, or the games of every opening say the same
+    /// of the advantage.
     FisherInformation,
 }
 
@@ -176,9 +177,10 @@ impl RatingTable {
         let in_nats = anchors.iter().map(|(&agent, &elo)| (agent, elo / ELO_PER_NAT));
         let model = BradleyTerry::new(settings.model, agents.len()).anchored(in_nats);
         let fit = model.fit(results)?;
-        let (errors, covariance) = match fit.advantage(Covariance::Clustered) {
-            Ok(_) => (ErrorKind::ClusteredByOpening, Covariance::Clustered),
-            Err(_) => (ErrorKind::FisherInformation, Covariance::Fisher),
+        let (errors, covariance) = if clustering_tells(&fit)? {
+            (ErrorKind::ClusteredByOpening, Covariance::Clustered)
+        } else {
+            (ErrorKind::FisherInformation, Covariance::Fisher)
         };
         let of_fit = FittedAgents { fit: &fit, covariance, confidence: settings.confidence };
 
@@ -218,6 +220,17 @@ impl RatingTable {
             confidence: settings.confidence.level(),
         })
     }
+}
+
+/// Below this ratio to the Fisher information's error, one clustered by opening is rounding alone.
+const ROUNDING: f64 = 1e-6;
+
+/// Returns whether openings differ enough to estimate errors from them. If one agent wins all games of every pair, the pairs
+/// contribute nothing to the score of the advantage, and its clustered error would be zero although nothing is known of it.
+fn clustering_tells(fit: &Fit) -> Result<bool, StatisticsError> {
+    let Ok(clustered) = fit.advantage(Covariance::Clustered) else { return Ok(false) };
+    let fisher = fit.advantage(Covariance::Fisher)?;
+    Ok(fisher.standard_error == 0.0 || clustered.standard_error > ROUNDING * fisher.standard_error)
 }
 
 /// What a fit says of its agents.

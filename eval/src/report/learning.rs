@@ -198,7 +198,7 @@ fn margin(run: &LearningRun, measured: &[Measured]) -> Markup {
     };
     let description = found().map(told).collect::<Vec<_>>().join("; ");
     let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
-    let ends = |margin: Estimate| margin.interval(Confidence::NINETY_FIVE);
+    let ends = |margin: Estimate| margin.interval_of_margin(Confidence::NINETY_FIVE);
     let farthest = found().flat_map(|(_, margin)| [ends(*margin).lower, ends(*margin).upper]);
     let most = farthest.fold(0.1, |most: f64, end| most.max(end.abs()));
     let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((-most, most), plot.up()) };
@@ -310,7 +310,7 @@ fn matches(measured: &[Measured]) -> Markup {
                                 td { (numbers::count(measured.verdict.draws)) }
                                 td { (numbers::count(measured.verdict.losses)) }
                                 td { @match &measured.verdict.margin {
-                                    Some(margin) => { (numbers::points(margin.value)) " " span.i { "(" (numbers::points_interval(margin.interval(Confidence::NINETY_FIVE))) ")" } }
+                                    Some(margin) => { (numbers::points(margin.value)) " " span.i { "(" (numbers::points_interval(margin.interval_of_margin(Confidence::NINETY_FIVE))) ")" } }
                                     None => { "–" }
                                 } }
                             }

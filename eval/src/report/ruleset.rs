@@ -142,6 +142,7 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
     html! {
         p {
             strong { (words::short_agent(agent)) ". " }
+            @if cell.played_as.ends_with(']') { "It played as " code { (cell.played_as) } ". " }
             "Openings: " (words::opening(&cell.opening)) "; " (numbers::count(cell.openings_distinct)) " distinct. "
             @if cell.games_repeated > 0 { (numbers::count(cell.games_repeated)) " repeated games do not count. " }
             "Ends: "

@@ -6,7 +6,7 @@ use latrunculi_engine::parameters::nearest;
 use super::settings::StudySettings;
 use super::summary::AgentSummary;
 use super::{StudyError, sweep};
-use crate::agents::{AgentKind, AgentSpec};
+use crate::agents::{AgentKind, AgentSpec, SearchKind};
 
 /// Checks the settings as a whole and reads the agents.
 pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Vec<AgentSpec>, StudyError> {
@@ -92,8 +92,13 @@ pub(super) fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
             ("alphabeta by depth".to_owned(), depth.map(u64::from), Some("plies"))
         }
         AgentKind::Mcts { simulations } => ("mcts".to_owned(), Some(u64::from(*simulations)), Some("simulations")),
-        AgentKind::Network { model, simulations } => {
-            (format!("net {model}"), Some(u64::from(*simulations)), Some("simulations"))
+        AgentKind::Network { model, simulations, search } => {
+            let search = match search {
+                None => "",
+                Some(SearchKind::Gumbel) => " by gumbel",
+                Some(SearchKind::Puct) => " by puct",
+            };
+            (format!("net {model}{search}"), Some(u64::from(*simulations)), Some("simulations"))
         }
     };
     AgentSummary { agent: text.to_owned(), family, budget, budget_unit: unit.map(str::to_owned) }

@@ -139,6 +139,7 @@ impl Findings<'_> {
             });
         CellSummary {
             agent: self.plan.agents[agent].agent.clone(),
+            played_as: main.map_or(String::new(), |(series, _)| series.text.clone()),
             opening: main.map_or(OpeningSummary { actions: 0, policy: None }, |(series, _)| opening_summary(series)),
             games_played: counts.played,
             games,

@@ -45,7 +45,9 @@ impl StudySummary {
             return serde_json::from_value(value).map_err(no_summary);
         }
         for ruleset in value.get_mut("rulesets").and_then(Value::as_array_mut).into_iter().flatten() {
-            ruleset["trends"] = Value::Array(Vec::new());
+            if let Some(fields) = ruleset.as_object_mut() {
+                fields.insert("trends".to_owned(), Value::Array(Vec::new()));
+            }
             for cell in ruleset.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(verdict) = cell.get_mut("verdict").and_then(Value::as_object_mut) {
                     verdict.insert("test".to_owned(), verdict.get("verdict").cloned().unwrap_or_default());

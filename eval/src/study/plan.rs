@@ -18,7 +18,7 @@ use super::summary::AgentSummary;
 use super::sweep::{self, NotDerived};
 use super::tally::{SeriesTally, StopRule};
 use super::turns::{FirstTurns, first_turns};
-use crate::agents::{AgentKind, AgentSpec, NetworkEvaluator, mix_seeds};
+use crate::agents::{AgentKind, AgentSpec, NetworkEvaluator, NetworkPlay, OpenedNetwork, mix_seeds};
 use crate::matches::openings::{PolicyOpenings, default_length};
 use crate::metrics::MetricsConfig;
 use latrunculi_stats::Confidence;
@@ -40,7 +40,7 @@ pub trait StudyNetworks<'e> {
     ///
     /// # Errors
     /// In words, when it does not fit them.
-    fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<NetworkEvaluator<'e>, String>;
+    fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<OpenedNetwork<'e>, String>;
 }
 
 /// Networks for studies without any.
@@ -52,7 +52,7 @@ impl StudyNetworks<'static> for NoNetworks {
         Err("no network can be used here".to_owned())
     }
 
-    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<NetworkEvaluator<'static>, String> {
+    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<OpenedNetwork<'static>, String> {
         Err("no network can be used here".to_owned())
     }
 }
@@ -65,6 +65,16 @@ pub(super) struct Entry {
     pub(super) derived: Option<(usize, &'static str, String, String)>,
 }
 
+/// A network that was opened.
+struct Opened {
+    /// The ruleset, by its place in the study.
+    entry: usize,
+    model: String,
+    /// The checksum, and the kernel that computes it.
+    identity: String,
+    play: NetworkPlay,
+}
+
 /// What a study is made of.
 pub(super) struct Plan {
     pub(super) settings: StudySettings,
@@ -74,8 +84,7 @@ pub(super) struct Plan {
     pub(super) agents: Vec<AgentSummary>,
     pub(super) headline: usize,
     opening_policy: Option<PolicyOpenings>,
-    /// The ruleset, the model and the checksum of each network that was opened.
-    opened: Vec<(usize, String, String)>,
+    opened: Vec<Opened>,
     pub(super) notes: Vec<String>,
 }
 
@@ -146,9 +155,12 @@ impl Plan {
                 let opened =
                     networks.identity(&path).and_then(|identity| Ok((identity, networks.open(&rules, &path)?)));
                 match opened {
-                    Ok((identity, evaluator)) => {
+                    Ok((mut identity, OpenedNetwork { evaluator, play })) => {
                         found_any = true;
-                        self.opened.push((entry, path, identity));
+                        if !play.kernel.is_empty() {
+                            identity.push_str(&format!(" kernel={}", play.kernel));
+                        }
+                        self.opened.push(Opened { entry, model: path, identity, play });
                         evaluators.push(evaluator);
                     }
                     Err(reason) => {
@@ -177,13 +189,14 @@ impl Plan {
     }
 
     fn network(&self, entry: usize, path: &str) -> Option<usize> {
-        self.opened.iter().position(|(of, model, _)| *of == entry && model == path)
+        self.opened.iter().position(|opened| opened.entry == entry && opened.model == path)
     }
 
     /// Returns a checksum of each network that takes part, in the order of rulesets and agents.
     pub(super) fn identities(&self) -> Vec<String> {
         let id = |entry: usize| &self.entries[entry].rules.ruleset().id;
-        self.opened.iter().map(|(entry, model, identity)| format!("{} {model}@{identity}", id(*entry))).collect()
+        let text = |opened: &Opened| format!("{} {}@{}", id(opened.entry), opened.model, opened.identity);
+        self.opened.iter().map(text).collect()
     }
 
     /// Returns a number that changes when alpha-beta judges any of the rulesets otherwise.
@@ -277,13 +290,15 @@ impl Plan {
             opening_policy.agent = on_path(&opening_policy.agent);
             networks[1] = network(&opening_policy.agent);
             opening_policy.identity =
-                networks[1].flatten().map(|network| self.opened[network].2.clone()).unwrap_or_default();
+                networks[1].flatten().map(|network| self.opened[network].identity.clone()).unwrap_or_default();
         }
         if networks.contains(&Some(None)) {
             return None;
         }
         let rules = Arc::clone(&self.entries[entry].rules);
-        let networks = networks.map(Option::flatten);
+        let networks =
+            networks.map(Option::flatten).map(|network| network.map(|at| (at, self.opened[at].play.clone())));
+        let text = spec.text_with(networks[0].as_ref().map(|(_, play)| play));
         let visits_within = if self.settings.metrics { MetricsConfig::default().opening_actions as usize } else { 0 };
         let series = Series {
             kind,
@@ -292,6 +307,7 @@ impl Plan {
             rules,
             evaluated_as: self.base_of(entry).rules.ruleset().clone(),
             spec,
+            text,
             networks,
             opening_length: length,
             opening_policy,
@@ -303,7 +319,7 @@ impl Plan {
     }
 
     fn keyed(&self, series: Series) -> Series {
-        let identity = series.networks[0].map_or("", |network| self.opened[network].2.as_str());
+        let identity = series.networks[0].as_ref().map_or("", |(network, _)| self.opened[*network].identity.as_str());
         series.with_key(self.settings.seed, identity)
     }
 

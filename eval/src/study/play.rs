@@ -227,13 +227,15 @@ impl GameSource for StudyGames<'_, '_> {
 
     fn matchup(&self, job: StudyJob) -> Matchup<'_> {
         let series = &self.series[job.series];
+        let [own, opener] = series.networks.each_ref().map(|network| network.as_ref().map(|(at, play)| (*at, play)));
         Matchup {
             id: job.series,
             rules: &series.rules,
             evaluated_as: &series.evaluated_as,
             agents: [&series.spec; 2],
             opening_agent: series.opening_policy.as_ref().map(|policy| &policy.agent),
-            networks: [series.networks[0], series.networks[0], series.networks[1]],
+            texts: [&series.text; 2],
+            networks: [own, own, opener],
         }
     }
 

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::tally::StopRule;
-use crate::agents::{AgentSpec, mix_seeds};
+use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
 use crate::matches::openings::{GameKeys, PolicyOpenings};
 use latrunculi_stats::GameResult;
 
@@ -41,8 +41,10 @@ pub(super) struct Series {
     /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
     pub(super) evaluated_as: Ruleset,
     pub(super) spec: AgentSpec,
-    /// The networks of the agent and of the opening policy among the opened ones.
-    pub(super) networks: [Option<usize>; 2],
+    /// The agent's text with what its network adds.
+    pub(super) text: String,
+    /// The networks of the agent and of the opening policy: the place among the opened ones, and how it plays.
+    pub(super) networks: [Option<(usize, NetworkPlay)>; 2],
     /// Actions that are drawn.
     pub(super) opening_length: usize,
     /// From whose policy; `None` for any legal action.

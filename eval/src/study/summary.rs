@@ -128,6 +128,10 @@ pub struct DifferenceSummary {
 pub struct CellSummary {
     /// The agent's text.
     pub agent: String,
+    /// The same as it played here: with the ruleset's own network, the settings of its search that are not the default ones,
+    /// and the kernel that computes it; empty without games, and in summaries of older formats.
+    #[serde(default)]
+    pub played_as: String,
     /// The openings of the games.
     pub opening: OpeningSummary,
     /// Games played, including repetitions that do not count.
