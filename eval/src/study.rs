@@ -45,7 +45,7 @@ use folder::{Folder, OpenLedgers};
 pub use json::SummaryError;
 use plan::Plan;
 pub use plan::{NoNetworks, StudyNetworks};
-use play::{StudyGames, needs_network};
+use play::{StudyGames, has_games_left, needs_network};
 use series::Series;
 pub use settings::{OpeningSettings, StudySettings};
 pub use summary::StudySummary;
@@ -146,7 +146,8 @@ pub enum StudyError {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-/// Makes a study, or the rest of it where the folder holds some games already.
+/// Makes a study, or the rest of it where the folder holds some games already. A finished study of a program whose searches
+/// play otherwise is summarised anew from its games; an unfinished one is refused.
 ///
 /// The summary of a study that the observer stopped says so, and what it has found until then.
 ///
@@ -170,7 +171,12 @@ pub fn run_study<'e>(
         played.extend(second);
         is_interrupted = interrupted;
     }
-    pool.install(|| findings::summary(&plan, &played, &config.command, &folder, !is_interrupted))
+    let mut summary = pool.install(|| findings::summary(&plan, &played, &config.command, &folder, !is_interrupted))?;
+    if !folder.other_program.is_empty() {
+        let differences = folder.other_program.join(", ");
+        summary.notes.push(format!("Another program played the games ({differences}); this one counted them anew."));
+    }
+    Ok(summary)
 }
 
 /// What the parts of a study have in common.
@@ -187,6 +193,10 @@ impl Run<'_, '_, '_> {
     /// Plays the games of all series; answers the series with their games, and whether it was stopped.
     fn part(&mut self, part: usize, series: Vec<Series>) -> Result<(Vec<(Series, SeriesTally)>, bool), StudyError> {
         let OpenLedgers { mut ledgers, ledger_of, mut tallies } = self.folder.open_ledgers(&series, self.pool)?;
+        let mut all = series.iter().zip(&mut tallies);
+        if !self.folder.other_program.is_empty() && all.any(|(series, tally)| has_games_left(series, tally)) {
+            return Err(self.folder.refuse());
+        }
         let mut told = StudyProgress { series: series.len(), part: (part, self.parts), ..StudyProgress::default() };
         let mut is_interrupted = false;
         for with_network in [false, true] {

@@ -210,23 +210,28 @@ fn everything_is_there(study: &StudySummary) {
 fn a_folder_keeps_the_study_that_it_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let asked = || StudySettings { max_games: 20, ..settings(&["random"]) };
-    run(&config(folder.path(), asked(), &["small"]));
+    let whole = run(&config(folder.path(), asked(), &["small"]));
     let fault = fails(&config(folder.path(), StudySettings { seed: 6, ..asked() }, &["small"]));
     assert!(fault.contains("seed is 5 there and 6 here"), "{fault}");
-    // Games of a program whose searches choose otherwise are not gone on with.
+    // A finished study of a program whose searches choose otherwise is counted anew; an unfinished one is not gone on with.
     let guard = folder.path().join("study.json");
-    let text = fs::read_to_string(&guard).expect("a guard");
+    let ledger = folder.path().join("games/small/random.jsonl");
+    let [text, games] = [&guard, &ledger].map(|path| fs::read_to_string(path).expect("a file"));
     let line = format!("\"search_version\": {SEARCH_VERSION}");
     assert!(text.contains(&line), "{text}");
     for (older, found) in
         [(text.replace(&line, "\"search_version\": 999"), 999), (text.replace(&format!(",\n  {line}"), ""), 0)]
     {
+        let difference = format!("search_version is {found} there and {SEARCH_VERSION} here");
         fs::write(&guard, &older).expect("written");
+        let mut anew = run(&config(folder.path(), asked(), &["small"]));
+        assert!(anew.notes.pop().is_some_and(|note| note.contains(&difference)));
+        assert_eq!(anew, whole);
+        let last = games.trim_end().rfind('\n').expect("several games");
+        fs::write(&ledger, &games[..=last]).expect("written");
         let fault = fails(&config(folder.path(), asked(), &["small"]));
-        assert!(
-            fault.contains(&format!("search_version is {found} there and {SEARCH_VERSION} here")),
-            "{fault}\n{older}"
-        );
+        assert!(fault.contains(&difference), "{fault}\n{older}");
+        fs::write(&ledger, &games).expect("written");
     }
     fs::write(&guard, text).expect("written");
     let fault = fails(&config(folder.path(), asked(), &["bell"]));

@@ -166,3 +166,31 @@ fn an_older_summary_is_concluded_anew_from_its_numbers() {
         assert!(matches!(StudySummary::from_json(wrong), Err(SummaryError::Content(_))), "{wrong}");
     }
 }
+
+#[test]
+fn every_published_summary_is_read_and_says_what_its_numbers_say() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studies");
+    let mut count = 0;
+    for study in std::fs::read_dir(folder).expect("studies").flatten() {
+        let Ok(text) = std::fs::read_to_string(study.path().join("summary.json")) else { continue };
+        let summary = StudySummary::from_json(&text).expect("a summary");
+        count += 1;
+        for ruleset in &summary.rulesets {
+            for trend in &ruleset.trends {
+                let [first, last] = trend.distances;
+                let expected = match trend.direction {
+                    TrendDirection::Growing => last > first,
+                    TrendDirection::Shrinking => last < first,
+                    TrendDirection::Stable | TrendDirection::Unclear => true,
+                };
+                assert!(expected, "{}: {trend:?}", ruleset.name);
+            }
+            for cell in &ruleset.cells {
+                let Some(verdict) = &cell.verdict else { continue };
+                let is_met = cell.contact.is_some_and(|contact| contact.rate >= summary.settings.min_contact);
+                assert!(verdict.verdict != Conclusion::Balanced || is_met, "{}: {}", ruleset.name, cell.agent);
+            }
+        }
+    }
+    assert!(count >= 2);
+}

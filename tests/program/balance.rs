@@ -90,15 +90,23 @@ fn a_study_that_is_killed_goes_on_to_the_same_report() {
     let summary = whole.join("summary.json");
     let text = fs::read_to_string(&summary).expect("a summary");
     for (wrong, part) in [
-        (&text[..text.len() / 2], "holds no summary"),
-        ("{}", "holds no summary"),
-        (&text.replacen("\"format\": 1", "\"format\": 9", 1), "format 9, this program reads"),
+        (&text[..text.len() / 2], "no summary of a balance study"),
+        ("{}", "no summary of a balance study"),
+        (&text.replacen("\"format\": 2", "\"format\": 9", 1), "format 9, this program reads"),
     ] {
         fs::write(&summary, wrong).expect("written");
         let complaint = complaint(&["--report-only", path(&whole)]);
         assert!(complaint.contains("summary.json") && complaint.contains(part), "{complaint}");
     }
     assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page, "it was left alone");
+    // One of the older format is written anew.
+    assert!(!text.contains("even_with_this_player"));
+    fs::write(&summary, text.replacen("\"format\": 2", "\"format\": 1", 1)).expect("written");
+    assert!(balance(&["--report-only", path(&whole)]).status.success());
+    let anew: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&summary).expect("a summary")).expect("JSON");
+    assert_eq!((&anew["format"], anew["rulesets"][0]["trends"].as_array().map(Vec::len)), (&2.into(), Some(1)));
+    assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page);
 }
 
 #[test]
@@ -115,7 +123,7 @@ fn no_verdict_contradicts_the_interval_beside_it() {
             let bound = |name: &str| cell["score"]["interval"][name].as_f64().expect("a bound");
             let is_open = bound("lower") <= 0.5 && bound("upper") >= 0.5;
             let verdict = cell["verdict"]["verdict"].as_str().expect("a verdict");
-            assert!(!is_open || matches!(verdict, "unresolved" | "balanced"), "{ruleset}");
+            assert!(!is_open || matches!(verdict, "unresolved" | "even_with_this_player"), "{ruleset}");
             assert_eq!(is_open, cell["verdict"]["p_unbalanced"].as_f64() > Some(0.05), "{ruleset}");
         }
     }

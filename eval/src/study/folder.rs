@@ -45,9 +45,14 @@ pub(super) struct OpenLedgers {
     pub(super) tallies: Vec<SeriesTally>,
 }
 
+/// The fields of [`Guard`] that say by which program the games were played, not which games they are.
+const PROGRAM_FIELDS: [&str; 3] = ["version", "evaluation", "search_version"];
+
 /// The folder of a study.
 pub(super) struct Folder {
     path: PathBuf,
+    /// How the program that played the games differs from this one, which then may count them but play no others.
+    pub(super) other_program: Vec<String>,
 }
 
 impl Folder {
@@ -67,14 +72,15 @@ impl Folder {
             evaluation: plan.evaluation(),
             search_version: SEARCH_VERSION,
         };
-        let folder = Folder { path: path.to_owned() };
+        let mut folder = Folder { path: path.to_owned(), other_program: Vec::new() };
         let guard_path = folder.path.join("study.json");
         if guard_path.exists() {
             let found = read_guard(&guard_path)?;
-            let differences = differences(&found, &guard);
-            if !differences.is_empty() {
+            let (names, differences): (Vec<String>, Vec<String>) = differences(&found, &guard).into_iter().unzip();
+            if names.iter().any(|name| !PROGRAM_FIELDS.contains(&name.as_str())) {
                 return Err(StudyError::OtherStudy { folder: folder.path, differences });
             }
+            folder.other_program = differences;
             return Ok(folder);
         }
         let rulesets = folder.path.join("rulesets");
@@ -87,6 +93,11 @@ impl Folder {
         // The settings come last: a folder without them holds no study.
         write_whole(&guard_path, (text + "\n").as_bytes())?;
         Ok(folder)
+    }
+
+    /// Refuses to go on with games of another program.
+    pub(super) fn refuse(&self) -> StudyError {
+        StudyError::OtherStudy { folder: self.path.clone(), differences: self.other_program.clone() }
     }
 
     fn ledger_path(&self, series: &Series) -> PathBuf {
@@ -175,8 +186,8 @@ fn read_guard(path: &Path) -> Result<Guard, StudyError> {
     serde_json::from_str(&text).map_err(|error| file_error(path, &format!("not the settings of a study: {error}")))
 }
 
-/// Names what differs between two studies.
-fn differences(found: &Guard, asked: &Guard) -> Vec<String> {
+/// Names what differs between two studies: the field, and both values in words.
+fn differences(found: &Guard, asked: &Guard) -> Vec<(String, String)> {
     let fields = |guard: &Guard| -> serde_json::Map<String, serde_json::Value> {
         let mut all = match serde_json::to_value(guard) {
             Ok(serde_json::Value::Object(fields)) => fields,
@@ -194,7 +205,8 @@ fn differences(found: &Guard, asked: &Guard) -> Vec<String> {
         .iter()
         .filter(|(name, value)| found.get(*name) != Some(value))
         .map(|(name, value)| {
-            format!("{name} is {} there and {value} here", found.get(name).unwrap_or(&serde_json::Value::Null))
+            let there = found.get(name).unwrap_or(&serde_json::Value::Null);
+            (name.clone(), format!("{name} is {there} there and {value} here"))
         })
         .collect()
 }

@@ -101,6 +101,14 @@ impl<'a, 'o> StudyGames<'a, 'o> {
     }
 }
 
+/// Counts the openings of a series that only repeat earlier ones; returns whether a game remains to be played.
+pub(super) fn has_games_left(series: &Series, tally: &mut SeriesTally) -> bool {
+    let mut progress = SeriesProgress::new(series, tally.clone());
+    let is_left = progress.next_game(series).is_some();
+    *tally = progress.tally;
+    is_left
+}
+
 impl SeriesProgress {
     fn new(series: &Series, tally: SeriesTally) -> SeriesProgress {
         let openings =
