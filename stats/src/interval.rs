@@ -105,19 +105,22 @@ pub struct Estimate {
 impl Estimate {
     /// Returns the interval of the mean of values in `[-1, 1]`, such as material margins; it never leaves that range.
     ///
-    /// It is normal on the scale of `atanh`, where the standard error is `SE/(1 − m²)`; for small errors it equals
-    /// [`Estimate::interval`]. A mean of ±1 has no spread and is its own interval.
+    /// It is [`Estimate::interval`] where that stays inside. Otherwise it is normal on the scale of `atanh`, where the
+    /// standard error is `SE/(1 − m²)`; of a mean of ±1 it is the part of the normal interval inside the range.
     ///
     /// Source: Fisher 1915 (the transformation), the delta method.
     #[must_use]
-    pub fn interval_of_margin(&self, confidence: Confidence) -> Interval {
-        let mean = self.value.clamp(-1.0, 1.0);
-        let slope = 1.0 - mean * mean;
+    pub fn interval_of_margin(self, confidence: Confidence) -> Interval {
+        let normal = self.interval(confidence);
+        let slope = 1.0 - self.value * self.value;
+        if normal.lower >= -1.0 && normal.upper <= 1.0 {
+            return normal;
+        }
         if slope <= 0.0 {
-            return Interval { lower: mean, upper: mean };
+            return normal.clamped(-1.0, 1.0);
         }
         let half = confidence.z() * self.standard_error / slope;
-        Interval { lower: (mean.atanh() - half).tanh(), upper: (mean.atanh() + half).tanh() }
+        Interval { lower: (self.value.atanh() - half).tanh(), upper: (self.value.atanh() + half).tanh() }
     }
 
     /// Returns the mean of independent values with its standard error `sqrt(Σ(x − x̄)²/(n(n − 1)))`; `None` below two.
@@ -172,10 +175,9 @@ mod tests {
             assert!(-1.0 <= lower && lower < value && value < upper && upper <= 1.0, "{value}: {lower} to {upper}");
         }
         for value in [-0.4, 0.0, 0.2] {
-            let normal = Estimate { value, standard_error: 0.01 }.interval(Confidence::NINETY_FIVE);
-            let found = at(value, 0.01);
-            assert!((found.lower - normal.lower).abs() < 5e-4 && (found.upper - normal.upper).abs() < 5e-4);
+            assert_eq!(at(value, 0.01), Estimate { value, standard_error: 0.01 }.interval(Confidence::NINETY_FIVE));
         }
+        assert!(at(1.0, 0.1).lower < 0.81 && at(1.0, 0.1).upper == 1.0);
         assert_eq!(at(1.0, 0.0), Interval { lower: 1.0, upper: 1.0 });
         assert_eq!(at(0.25, 0.0).half_width(), 0.0);
     }

@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use latrunculi_engine::{Rules, presets};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::matches::openings::{OpeningBook, default_length};
 use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, play_match};
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::mcts::Settings;
-use latrunculi_stats::{Sprt, SprtBounds, SprtVerdict};
+use latrunculi_stats::{Confidence, Sprt, SprtBounds, SprtVerdict};
 
 use crate::agents::{rules, spec, uniform};
 
@@ -47,6 +49,23 @@ fn alphabeta_beats_greedy() {
     assert_eq!(report.by_seat.beginning.games(), 15);
     assert_eq!(report.by_seat.replying.games(), 15);
     assert_eq!(report.ends.values().sum::<u64>(), 30);
+}
+
+#[test]
+fn margins_that_are_all_alike_have_an_interval_all_the_same() {
+    // A few quiet actions after the opening no man is lost: all margins are 0, and the next might be another.
+    let mut quiet = presets::ruleset("dutch-8x8-noking").expect("shipped");
+    quiet.end.quiet_limit = 4;
+    let rules = Arc::new(Rules::new(&quiet).expect("valid"));
+    let config = MatchConfig { opening_length: Some(2), ..config("random", "greedy", 10) };
+    let report = play_match(&rules, &config, &mut uniform, &mut go_on).expect("a match");
+    let margin = report.margin.expect("ten pairs");
+    let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
+    assert_eq!(margin.value, 0.0);
+    // None of n pairs had another margin: Clopper and Pearson allow that many.
+    let allowed = 1.0 - 0.025f64.powf(1.0 / report.table.pairs() as f64);
+    assert!(report.table.pairs() >= 5, "{}", report.table.pairs());
+    assert!((interval.upper - allowed).abs() < 1e-6 && (interval.lower + allowed).abs() < 1e-6, "{interval:?}");
 }
 
 #[test]

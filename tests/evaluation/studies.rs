@@ -493,14 +493,18 @@ impl StudyNetworks<'static> for Searching {
 #[test]
 fn a_study_names_the_search_and_the_kernel_of_its_networks_and_keeps_to_them() {
     let folder = tempfile::tempdir().expect("a folder");
-    let asked = StudySettings { min_games: 2, max_games: 2, ..settings(&["net:of-{ruleset},sims=4"]) };
+    let mut asked = StudySettings { min_games: 2, max_games: 2, ..settings(&["net:of-{ruleset},sims=4"]) };
+    asked.opening.array = Some(2);
     let config = config(folder.path(), asked, &["small"]);
     let study = run_study(&config, &mut Searching("bf16-amx"), &mut go_on).expect("a study");
     let played_as = "net:of-small,sims=4 [margin_weight=0.25 kernel=bf16-amx]";
     assert_eq!(study.rulesets[0].cells[0].played_as, played_as);
     let ledger = fs::read(folder.path().join("games/small/net-of-small-sims-4.jsonl")).expect("a ledger");
     let games = read_records(ledger.as_slice()).expect("games");
-    assert!(games.len() == 2 && games.iter().all(|game| game.agents == [played_as, played_as]));
+    assert!(!games.is_empty());
+    for game in games {
+        assert_eq!(game.agents, [played_as, played_as]);
+    }
     let fault = run_study(&config, &mut Searching("libtorch-f32"), &mut go_on).expect_err("another kernel").to_string();
     assert!(fault.contains("kernel=bf16-amx") && fault.contains("kernel=libtorch-f32"), "{fault}");
 }

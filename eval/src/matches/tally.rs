@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Job, MatchError, MatchGame, MatchObserver, MatchProgress, Schedule, sprt_report};
 use crate::matches::ledger::Ledger;
+use latrunculi_stats::proportion::clopper_pearson;
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, Estimate, Interval, PairTable, Sprt, StatisticsError, WinDrawLoss};
@@ -278,7 +279,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             interval: estimates.interval,
             confidence: config.confidence.level(),
             interval_refused: estimates.refused,
-            margin: margin(&self.counted),
+            margin: margin(&self.counted, config.confidence),
             elo: estimates.elo,
             normalized_elo: estimates.normalized_elo,
             likelihood_of_superiority: estimates.likelihood_of_superiority,
@@ -319,10 +320,18 @@ impl<'a, 'o> Tally<'a, 'o> {
 }
 
 /// Returns the mean margin of the first agent in games that are counted pair by pair.
-fn margin(counted: &[MatchGame]) -> Option<Estimate> {
+///
+/// Where all pairs have the same margin, the error is that of as many pairs with another one, at the far end of the range, as
+/// Clopper and Pearson allow where none was seen.
+fn margin(counted: &[MatchGame], confidence: Confidence) -> Option<Estimate> {
     let of_first = |game: &MatchGame| f64::from(if game.beginner == 0 { game.margin } else { -game.margin });
     let pairs: Vec<f64> = counted.chunks_exact(2).map(|pair| (of_first(&pair[0]) + of_first(&pair[1])) / 2.0).collect();
-    Estimate::of_mean(&pairs)
+    let found = Estimate::of_mean(&pairs)?;
+    if found.standard_error > 0.0 {
+        return Some(found);
+    }
+    let unseen = clopper_pearson(0, pairs.len() as u64, confidence).ok()?.upper;
+    Some(Estimate { standard_error: unseen * (1.0 + found.value.abs()) / confidence.z(), ..found })
 }
 
 /// What a table of pairs says about the first agent's strength.
