@@ -375,10 +375,10 @@ mod tests {
 
     /// Plays some actions by two searches that follow each other; returns the sizes of the trees when a search begins.
     fn sizes(reuse_tree: bool) -> Vec<usize> {
-        let rules = Arc::new(Rules::new(&presets::ruleset("bell-8x8").unwrap()).unwrap());
+        let rules = Arc::new(Rules::new(&presets::ruleset("dutch-8x8-noking").unwrap()).unwrap());
         let mut state = GameState::new(rules);
         let settings = Settings { reuse_tree, ..Settings::gumbel() };
-        let mut seats = [0, 1].map(|_| NetworkSearch::new(&state, settings.clone(), 200));
+        let mut seats = [0, 1].map(|_| NetworkSearch::new(&state, settings.clone(), 400));
         seats.iter_mut().for_each(|seat| seat.new_game(1));
         let mut sizes = Vec::new();
         for _ in 0..8 {
@@ -386,7 +386,7 @@ mod tests {
             seat.begin(&state);
             sizes.push(seat.search.tree_size().0);
             let choice = run(&mut seat.search, &mut Uniform, &mut SearchOptions::reporting(&mut |_| {})).unwrap();
-            assert!(state.is_legal(choice.action) && choice.effort == 200);
+            assert!(state.is_legal(choice.action) && choice.effort == 400);
             state.play(choice.action);
             seats.iter_mut().for_each(|seat| seat.follow(choice.action));
         }
