@@ -33,17 +33,19 @@ def planes_of(board, own, enemy):  # the planes that speak of one side, seen fro
     yield f"where an {own} move would take", squares({to for to, _ in takes})
 
 def inputs_of(board, turns, description):
+    inputs = {i["name"]: i for i in description["inputs"]}
+    of_ruleset = [e["name"] for e in inputs["scalars"]["scalars"]][inputs["scalars"]["of_position"]:]
     found = {"squares of the board": np.ones((N, N)), "turns played, of the cap": turns / TURNS_MAX,
              "nearness of the cap, 16 / (turns left + 16)": 16 / (TURNS_MAX - turns + 16),
              "own pieces on the board and in hand, of those at the start": (board == 1).sum() / 16,
              "enemy pieces on the board and in hand, of those at the start": (board == -1).sum() / 16,
-             **dict(planes_of(board, "own", "enemy")), **dict(planes_of(-board, "enemy", "own"))}
-    rows = {i["name"]: (i[i["name"]], np.zeros(i["shape"][2:])) for i in description["inputs"]}  # the rest is 0 in this game
-    return {name: np.array([[found.get(e["name"], e.get("constant", none)) for e in entries]], np.float32)
-            for name, (entries, none) in rows.items()}
+             **dict(planes_of(board, "own", "enemy")), **dict(planes_of(-board, "enemy", "own")),
+             **dict(zip(of_ruleset, description["rulesets"][0]["scalars"], strict=True))}
+    none = {"planes": np.zeros((N, N)), "scalars": 0}  # the rest is 0 in this game
+    return {name: np.array([[found.get(e["name"], none[name]) for e in i[name]]], np.float32) for name, i in inputs.items()}
 
 session, description = onnxruntime.InferenceSession(sys.argv[1]), json.load(open(sys.argv[2]))
-ruleset, board = description["ruleset"], np.repeat([1, 0, -1], [2, 4, 2])[:, None].repeat(N, axis=1)
+ruleset, board = description["rulesets"][0], np.repeat([1, 0, -1], [2, 4, 2])[:, None].repeat(N, axis=1)
 actions, seen, result, reason = [], {(0, board.tobytes())}, "draw", "ply cap"
 while len(actions) < TURNS_MAX:
     player = len(actions) % 2

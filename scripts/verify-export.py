@@ -51,6 +51,7 @@ def run_operations(description, weights, planes, scalars):
             case "softmax": result = softmax(value["input"])
             case "mean": result = value["board"].mean(axis=(2, 3))
             case "max": result = value["board"].max(axis=(2, 3))
+            case "size_scale": result = value["input"] * np.float32((np.prod(value["board"].shape[2:]) ** 0.5 - 9) / 4)
             case "concat": result = np.concatenate([values[place] for place in op["inputs"]], axis=1)
             case "slice": result = value["input"].take(range(op["start"], op["start"] + op["len"]), axis=op["dim"])
             case "mean_squares": result = value["squares"].mean(axis=1)
@@ -58,6 +59,7 @@ def run_operations(description, weights, planes, scalars):
             case "squares": result = value["board"].reshape(*value["board"].shape[:2], -1).transpose(0, 2, 1)
             case "transpose": result = value["input"].transpose(0, 2, 1)
             case "reshape": result = value["input"].reshape(-1, *op["size"])
+            case "flatten": result = value["input"].reshape(len(value["input"]), -1)
             case "product": result = value["left"] @ value["right"]
             case "float": result = value["input"]
             case unknown: raise ValueError(f"this script does not know the operation {unknown!r}")
@@ -122,9 +124,8 @@ def verify(path, tolerance, positions_min):
     check = np.load(path.with_suffix(".check.npz"))
     planes, scalars = check["planes"], check["scalars"]
     distinct = len({hashlib.sha256(board.tobytes() + rest.tobytes()).digest() for board, rest in zip(planes, scalars)})
-    ruleset = description["ruleset"]
-    print(f"{path}: ruleset {ruleset['name']} ({ruleset['fingerprint']}), "
-          f"board {description['board']['files']}x{description['board']['ranks']}, "
+    rulesets = ", ".join(f"{ruleset['name']} ({ruleset['fingerprint']})" for ruleset in description["rulesets"])
+    print(f"{path}: trained on {rulesets}; board {planes.shape[3]}x{planes.shape[2]}, "
           f"{len(planes)} positions, {distinct} of them different")
     is_good = True
     if len(planes) < positions_min:

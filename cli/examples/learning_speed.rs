@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use latrunculi_data::{
-    Encoder, PLANES, ReplaySettings, ReplayWindow, SCALARS, Samples, Shape, TrainingBatch, read_shard,
+    Encoder, PLANES, ReplaySettings, ReplayWindow, SCALARS, Samples, ShardSummary, TrainingBatch, read_shard,
 };
 use latrunculi_data::{NetworkConfig, Pooling};
 use latrunculi_engine::{Rules, RulesetFile, Symmetry, presets};
@@ -39,12 +39,12 @@ impl Blindness {
                 }
             }
         }
-        for scalars in batch.scalars.chunks_exact_mut(shape.scalars) {
-            if self.rules {
-                scalars[SCALARS.len()..].fill(0.0);
-            }
+        if self.rules {
+            batch.rule_inputs.fill(0.0);
+        }
+        for scalars in batch.scalars.chunks_exact_mut(SCALARS.len()) {
             if self.counters {
-                scalars[14..SCALARS.len()].fill(0.0);
+                scalars[14..].fill(0.0);
             }
         }
     }
@@ -114,15 +114,15 @@ impl Variant {
         steps: u64,
         seed: u64,
     ) -> Result<StepReport, Box<dyn Error>> {
-        let network = Network::new(&self.network, &Shape::of(rules), seed, Device::CPU)?;
+        let network = Network::new(&self.network, seed, Device::CPU)?;
         let mut trainer = Trainer::new(&network, &self.training)?;
         let mut window = ReplayWindow::new(Arc::clone(rules), self.replay, 0);
         (0..).zip(samples).for_each(|(generation, samples)| window.add(generation, samples.clone()));
-        let mut draw = window.draw(GameKey { run_seed: seed, generation: 0, game: 0 }.stream(Purpose::Training));
+        let mut draw = window.draw(GameKey { run_seed: seed, series: 0, game: 0 }.stream(Purpose::Training));
         for step in 0..steps {
             let mut batch = draw.batch(self.batch_size);
             self.blindness.apply(&mut batch);
-            trainer.step(&batch, step as f64 / steps as f64)?;
+            trainer.step(&[batch], step as f64 / steps as f64)?;
         }
         let encoder = Encoder::new(Arc::clone(rules));
         let places: Vec<usize> = (0..held_out.len()).step_by(2).collect();
@@ -135,7 +135,7 @@ impl Variant {
                 .iter()
                 .for_each(|&index| held_out.write_into(index, &encoder, Symmetry::IDENTITY, &results, &mut batch));
             self.blindness.apply(&mut batch);
-            let report = trainer.evaluate(&batch)?;
+            let report = trainer.evaluate(&[batch])?;
             let weight = places.len() as f64;
             sum.policy += weight * (report.policy - report.target_entropy);
             sum.value += weight * report.value;
@@ -165,13 +165,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (steps, seeds): (u64, u64) = (steps.parse()?, seeds.parse()?);
     let run = Path::new(run);
-    let text = std::fs::read_to_string(run.join("ruleset.toml"))?;
-    let ruleset =
-        RulesetFile::parse(&text, &presets::file, presets::NAMES).map_err(|error| format!("{error:?}"))?.ruleset;
-    let rules = Arc::new(Rules::new(&ruleset)?);
     let mut paths: Vec<_> = std::fs::read_dir(run.join("shards"))?.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "npz"));
     paths.sort();
+    let text = ShardSummary::read(paths.first().ok_or("the run has no shard")?)?.ruleset_text;
+    let ruleset =
+        RulesetFile::parse(&text, &presets::file, presets::NAMES).map_err(|error| format!("{error:?}"))?.ruleset;
+    let rules = Arc::new(Rules::new(&ruleset)?);
     let mut samples = Vec::new();
     for path in &paths {
         samples.push(read_shard(path, &rules)?.1);

@@ -12,8 +12,8 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use latrunculi_engine::{GameState, Rules, RulesetFile, presets};
-use latrunculi_model::{Device, InferenceNetwork, Model, NetEvaluator, Precision};
+use latrunculi_engine::GameState;
+use latrunculi_model::{Device, Model, NetEvaluator, Precision};
 use latrunculi_search::mcts::{
     self, GumbelSettings, Interior, LeafBatch, Mode, PuctSettings, QScale, SearchBudget, SearchResult,
 };
@@ -61,9 +61,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (positions, simulations, long): (usize, u32, u32) = (positions.parse()?, simulations.parse()?, long.parse()?);
     let model = Model::load(Path::new(model), Device::CPU)?;
-    let file = RulesetFile::parse(&model.info.ruleset_text, &presets::file, presets::NAMES);
-    let rules = Arc::new(Rules::new(&file.map_err(|error| format!("{error:?}"))?.ruleset)?);
-    let mut evaluator = NetEvaluator::new(InferenceNetwork::new(&model.network, Device::CPU, Precision::Auto)?);
+    let trained = model.info.rulesets.first().ok_or("the model names no ruleset")?;
+    let rules = Arc::new(trained.rules().map_err(|error| format!("{error:?}"))?);
+    let mut evaluator = NetEvaluator::new(&model.network, Device::CPU, Precision::Auto);
     // One position of each game, at all ages.
     let default = settings(QScale::MCTX, Interior::ImprovedPolicy);
     let mut games: Vec<GameState> = (0..positions).map(|_| GameState::new(Arc::clone(&rules))).collect();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use latrunculi_eval::learning::{LearningRun, Verdict, by_opponent, percent_of_men, to_csv};
+use latrunculi_eval::learning::{LearningRun, Verdict, percent_of_men, standings, to_csv};
 use latrunculi_train::curves::{PAGE, TABLE, read, write};
 
 #[derive(Args)]
@@ -64,9 +64,9 @@ fn number_equal_names(runs: &mut [LearningRun]) {
 /// Returns the learning curve of a run as text.
 fn text(run: &LearningRun) -> String {
     let mut text = format!(
-        "{} · ruleset {} · {} · {} games in {:.1} min{}\n",
+        "{} · {} · {} · {} games in {:.1} min{}\n",
         run.name,
-        run.ruleset,
+        run.subject(),
         run.network,
         run.games(),
         run.minutes(),
@@ -77,8 +77,9 @@ fn text(run: &LearningRun) -> String {
         return text + "no match was played yet; evaluation.every sets how often one is played\n";
     };
     let terms = |verdict: &Verdict| format!("against {} with {} simulations", verdict.opponent, verdict.simulations);
-    let is_one_curve = by_opponent(&measured).len() == 1;
-    let against = if is_one_curve { format!(" {}", terms(&last.verdict)) } else { String::new() };
+    let is_one_opponent = measured.iter().all(|one| terms(&one.verdict) == terms(&last.verdict));
+    let against = if is_one_opponent { format!(" {}", terms(&last.verdict)) } else { String::new() };
+    let has_several = run.rulesets.len() > 1;
     let _ = writeln!(
         text,
         "{:>7} {:>11} {:>7} {:>7}  score{against}, 95 % interval",
@@ -88,7 +89,7 @@ fn text(run: &LearningRun) -> String {
         let verdict = &measured.verdict;
         let _ = writeln!(
             text,
-            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % ({:.1} to {:.1}; +{} ={} -{}){}{}",
+            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % ({:.1} to {:.1}; +{} ={} -{}){}{}{}",
             measured.minutes,
             measured.generations,
             measured.games,
@@ -100,8 +101,13 @@ fn text(run: &LearningRun) -> String {
             verdict.draws,
             verdict.losses,
             verdict.margin.as_ref().map_or(String::new(), |margin| format!("; margin {}", percent_of_men(margin))),
-            if is_one_curve { String::new() } else { format!("; {}", terms(verdict)) }
+            if has_several { format!("; {}", measured.ruleset) } else { String::new() },
+            if is_one_opponent { String::new() } else { format!("; {}", terms(verdict)) }
         );
+    }
+    if let (true, Some(standing)) = (has_several, standings(&measured).last()) {
+        let (mean, worst) = (100.0 * standing.mean, 100.0 * standing.worst);
+        let _ = writeln!(text, "{} rulesets measured: mean {mean:.1} %, worst {worst:.1} %", standing.rulesets);
     }
     text
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
-use latrunculi_data::{EncodingNames, ReplayWindow, Shape, read_shard};
-use latrunculi_engine::Rules;
+use latrunculi_data::{EncodingNames, ReplayPart, ReplayWindows, ShardSummary, read_shard};
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_model::{Device, Model, ModelHistory, ModelInfo, Network, Trainer};
 use latrunculi_selfplay::GameKey;
 use latrunculi_train::learner::{StepPlan, train_steps};
-use latrunculi_train::rulesets;
 use latrunculi_train::run_dir;
+use latrunculi_train::run_rulesets::{self, RunRuleset};
 use latrunculi_train::{TrainConfig, TrainingMetrics, WorkProgress, files, models};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -59,7 +59,6 @@ struct FitState {
     steps: u64,
     checkpoint_every: u64,
     samples: u64,
-    ruleset: String,
     config: String,
 }
 
@@ -70,20 +69,19 @@ struct FitState {
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
     let config = args.config.read()?;
-    let rules = rulesets::load(&config.ruleset)?;
-    config.validate(&Shape::of(&rules))?;
+    let rulesets = run_rulesets::load(&config.rulesets)?;
+    config.validate(rulesets.len())?;
     let device = Device::open(config.device.parse()?)?;
-    let window = window(&args.shards, &rules, &config)?;
+    let windows = windows(&args.shards, &rulesets, &config)?;
     let batch_size = config.games.batch_size;
-    let steps = args.steps.unwrap_or_else(|| config.replay.steps_allowed(window.total(), 0, batch_size));
+    let steps = args.steps.unwrap_or_else(|| config.replay.steps_allowed(windows.total(), 0, batch_size));
     fs::create_dir_all(&args.out).with_context(|| format!("{}: making the folder", args.out.display()))?;
     let _lock = files::lock(&args.out)?;
     let checkpoint = args.out.join("checkpoint.safetensors");
     let state = FitState {
         steps,
         checkpoint_every: args.checkpoint_every,
-        samples: window.total(),
-        ruleset: rules.ruleset().id.clone(),
+        samples: windows.total(),
         config: config.to_text()?,
     };
     let extra = serde_json::to_string(&state).context("describing the training")?;
@@ -101,7 +99,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         }
         trainer
     } else {
-        Trainer::new(&first_network(args, &config, &rules, device)?, &config.training)?
+        Trainer::new(&first_network(args, &config, device)?, &config.training)?
     };
     let display = Display::new(args.quiet || args.json);
     let begun_at = trainer.counters().steps;
@@ -113,10 +111,11 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         let fraction = |step: u64| step as f64 / steps as f64;
         let count = args.checkpoint_every.min(steps - made);
         let plan = StepPlan {
-            window: &window,
-            key: GameKey { run_seed: config.seed, generation: part, game: 0 },
+            windows: &windows,
+            key: GameKey { run_seed: config.seed, series: part, game: 0 },
             steps: count,
             batch_size,
+            batches: config.games.batches_per_step,
             progress: (fraction(made), fraction(made + count)),
         };
         let results = train_steps(&mut trainer, &plan, &|done| {
@@ -144,30 +143,30 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     }
     drop(work);
     let model_path = args.out.join("model.safetensors");
-    model(&trainer, &config, &rules, window.total())?.save(&model_path)?;
+    model(&trainer, &config, &rulesets, windows.total())?.save(&model_path)?;
     if args.json {
         println!("{}", json!({ "model": model_path.display().to_string(), "steps_total": trainer.counters().steps }));
     } else {
         let made = trainer.counters().steps - begun_at;
-        display.say(&format!("{made} steps on {} samples; wrote {}", window.total(), model_path.display()));
+        display.say(&format!("{made} steps on {} samples; wrote {}", windows.total(), model_path.display()));
     }
     Ok(())
 }
 
 /// Returns the network with which the training begins.
-fn first_network(args: &FitArgs, config: &TrainConfig, rules: &Rules, device: Device) -> anyhow::Result<Network> {
+fn first_network(args: &FitArgs, config: &TrainConfig, device: Device) -> anyhow::Result<Network> {
     let Some(path) = &args.model else {
-        return Network::new(&config.network, &Shape::of(rules), config.seed, device).context("making the network");
+        return Network::new(&config.network, config.seed, device).context("making the network");
     };
     let network = models::load_model(path, device)?.1.network;
-    if *network.shape() != Shape::of(rules) || *network.config() != config.network {
-        bail!("{}: its network or its board differs from the configuration", path.display());
+    if *network.config() != config.network {
+        bail!("{}: its network differs from the configuration", path.display());
     }
     Ok(network)
 }
 
 /// Reads the shards of a folder, or of the run in it, in the order of their names.
-fn window(folder: &Path, rules: &Arc<Rules>, config: &TrainConfig) -> anyhow::Result<ReplayWindow> {
+fn windows(folder: &Path, rulesets: &[RunRuleset], config: &TrainConfig) -> anyhow::Result<ReplayWindows> {
     let of_run = folder.join(run_dir::SHARDS);
     let is_run = folder.join(run_dir::CONFIG).is_file() && of_run.is_dir();
     let folder = if is_run { of_run.as_path() } else { folder };
@@ -177,20 +176,24 @@ fn window(folder: &Path, rules: &Arc<Rules>, config: &TrainConfig) -> anyhow::Re
         .filter(|path| path.extension().is_some_and(|extension| extension == "npz"))
         .collect();
     paths.sort();
-    let mut window = ReplayWindow::new(Arc::clone(rules), config.replay, 0);
+    let part = |known: &RunRuleset| ReplayPart { rules: Arc::clone(&known.rules), share: known.share, earlier: 0 };
+    let mut windows = ReplayWindows::new(config.replay, rulesets.iter().map(part), 0.0, 0);
     for (number, path) in (0..).zip(&paths) {
-        window.add(number, read_shard(path, rules)?.1);
+        let fingerprint = ShardSummary::read(path)?.fingerprint;
+        let is_of = |known: &&RunRuleset| ruleset_fingerprint(known.rules.ruleset()) == fingerprint;
+        // Where none is meant, the first says what is wrong with the shard.
+        let rules = &rulesets.iter().find(is_of).unwrap_or(&rulesets[0]).rules;
+        windows.add(rules, number, read_shard(path, rules)?.1);
     }
-    if window.is_empty() {
+    if windows.is_empty() {
         bail!("{}: the folder holds no shard with a sample", folder.display());
     }
-    Ok(window)
+    Ok(windows)
 }
 
-fn model(trainer: &Trainer, config: &TrainConfig, rules: &Rules, samples: u64) -> anyhow::Result<Model> {
+fn model(trainer: &Trainer, config: &TrainConfig, rulesets: &[RunRuleset], samples: u64) -> anyhow::Result<Model> {
     let info = ModelInfo {
-        ruleset: rules.ruleset().id.clone(),
-        ruleset_text: rules.ruleset().to_toml(),
+        rulesets: run_rulesets::of_model(rulesets, 1.0),
         encoding: EncodingNames::default(),
         training: trainer.counters(),
         history: ModelHistory {

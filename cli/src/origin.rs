@@ -7,5 +7,5 @@ pub(crate) const COMMIT: Option<&str> = option_env!("LATRUNCULI_COMMIT");
 
 /// Returns what a training run notes about how it was started.
 pub(crate) fn origin(config: &str, settings: &[String]) -> Origin {
-    Origin { config: config.to_owned(), settings: settings.to_vec(), commit: COMMIT.map(str::to_owned) }
+    Origin { config: config.to_owned(), settings: settings.to_vec(), from: None, commit: COMMIT.map(str::to_owned) }
 }

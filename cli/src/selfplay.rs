@@ -1,14 +1,16 @@
 //! `selfplay`: games into shards, from a model or, where there is none, from the teacher.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
-use latrunculi_data::{Samples, Shape, ShardInfo, read_shard, write_shard};
+use latrunculi_data::{ShardInfo, read_shard, write_shard};
 use latrunculi_model::{Device, Precision, PrecisionChoice, choose_precision};
 use latrunculi_selfplay::{Journal, SelfPlayError};
 use latrunculi_train::fair_gate::FairGate;
-use latrunculi_train::rulesets;
+use latrunculi_train::generation::{ListedGames, Playing};
+use latrunculi_train::run_rulesets;
 use latrunculi_train::{GameMetrics, WorkProgress, files, generation, models, play_network};
 use serde_json::json;
 
@@ -51,8 +53,12 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let end =
         args.first.checked_add(args.shards).context("--first plus --shards exceeds the largest number of a shard")?;
     let mut config = args.config.read()?;
-    let rules = rulesets::load(&config.ruleset)?;
-    config.validate(&Shape::of(&rules))?;
+    let rulesets = run_rulesets::load(&config.rulesets)?;
+    let [only] = &rulesets[..] else {
+        bail!("the configuration has {}; choose one with --set rulesets=NAME", config.rulesets);
+    };
+    let rules = Arc::clone(&only.rules);
+    config.validate(rulesets.len())?;
     let device = Device::open(config.device.parse()?)?;
     // The arguments determine who plays, not the number of the shard.
     config.teacher.generations = if args.model.is_none() { u64::MAX } else { 0 };
@@ -61,11 +67,10 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     }
     let network = match &args.model {
         Some(path) => {
-            let (_, model) = models::load_model(path, device)?;
-            if *model.network.shape() != Shape::of(&rules) {
-                bail!("{}: the model is for another board than that of {}", path.display(), config.ruleset);
+            if config.games.per_generation == 0 {
+                bail!("games.per_generation = 0 must be at least 1 with --model");
             }
-            Some(model.network)
+            Some(models::load_model(path, device)?.1.network)
         }
         None => None,
     };
@@ -79,8 +84,8 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let display = Display::new(args.quiet || args.json);
     for number in args.first..end {
         let path = args.out.join(format!("{number:06}.npz"));
-        let plan = generation::plan(&config, &rules, number);
-        let players = generation::players(&plan, network.as_ref(), precision)?;
+        let list = generation::list(&config, &rules, number);
+        let players = generation::players(&list.plan, list.games, network.as_ref(), precision)?;
         let info = ShardInfo::new(&rules, config.seed, number, players);
         if path.exists() {
             let (found, samples) = read_shard(&path, &rules)?;
@@ -95,22 +100,26 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             continue;
         }
         let actors = config.games.actors;
-        let journal = match generation::may_be_split(&plan, actors, device, precision) {
-            true => Some(Journal::open(&path.with_extension("journal"), &rules, &info)?),
-            false => None,
+        // What a network plays may depend on the batch in its last digits: such a shard is played as a whole.
+        let journal = match network {
+            Some(_) => None,
+            None => Some(Journal::open(&path.with_extension("journal"), &rules, &info)?),
         };
         let (journal, found) = journal.unzip();
+        let games = list.games;
         let evaluators = match &network {
             Some(network) => play_network::evaluators(network, actors, device, precision)?,
-            None => Vec::new(),
+            None => generation::idle_evaluators(actors),
         };
-        let work = display.begin(&format!("shard {number}"), plan.games, None);
+        let work = display.begin(&format!("shard {number}"), games, None);
         let watch = |games| {
             work.set(games);
             !stop.load(Ordering::Relaxed)
         };
-        let gate = FairGate::new(actors);
-        let played = match generation::play(plan, actors, evaluators, journal.as_ref().zip(found), &gate, &watch) {
+        let gate = &FairGate::new(actors);
+        let playing = Playing { evaluators, parallel_trees: config.games.parallel_trees, gate, watch: &watch };
+        let listed = ListedGames { list, journal: journal.as_ref(), found: found.unwrap_or_default() };
+        let played = match generation::play_lists(vec![listed], playing) {
             Err(SelfPlayError::Stopped) => {
                 drop(work);
                 return Err(Stopped::telling("stopped; run the same command to continue").into());
@@ -118,16 +127,12 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             played => played?,
         };
         drop(work);
-        let mut samples = Samples::new(Shape::of(&rules));
-        for game in &played.games {
-            samples.append(&game.samples);
-        }
+        let samples = played.rulesets[0].samples();
         write_shard(&path, &info, &samples)?;
         if let Some(journal) = journal {
             journal.remove()?;
         }
-        let metrics =
-            GameMetrics::new(&played, rules.ruleset().first_player, actors, config.games.in_flight, choice, device);
+        let metrics = GameMetrics::new(&played, &rulesets, actors, choice, device);
         report(args, &display, &path, samples.len(), Some(&metrics));
     }
     Ok(())

@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::Args;
 use latrunculi_train::runs::{self, RUNS};
 use latrunculi_train::{
-    ConfigSource, Event, Observer, RunEnd, StopFlag, TrainConfig, TrainingRun, WorkProgress, rulesets,
+    ConfigSource, Event, Observer, Origin, RunEnd, StopFlag, TrainConfig, TrainingRun, WorkProgress, run_rulesets,
 };
 
 use crate::config_args::{SetArgs, config_help};
@@ -28,6 +28,11 @@ pub(crate) struct TrainArgs {
     run: Option<PathBuf>,
     #[command(flatten)]
     set: SetArgs,
+    /// Begins with the weights of this model, or of the model of this run, instead of random ones; the network has its size
+    /// and plays its first games itself, so that teacher.generations is 0. For more training on one ruleset, or on your
+    /// own: --set rulesets=FILE
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["resume", "continues"])]
+    from: Option<PathBuf>,
     /// Continues the newest unfinished run in runs/ of the same configuration and settings; begins one if there is none
     #[arg(long = "continue", conflicts_with_all = ["run", "resume"])]
     continues: bool,
@@ -67,12 +72,12 @@ fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Consol
     let settings = &args.set.settings;
     let config = TrainConfig::read(&source, settings)?;
     if args.continues {
-        let rules = rulesets::load(&config.ruleset)?;
-        if let Some(folder) = runs::newest_unfinished(Path::new(RUNS), &source.name(), &config, &rules) {
+        let rulesets = run_rulesets::load(&config.rulesets)?;
+        if let Some(folder) = runs::newest_unfinished(Path::new(RUNS), &source.name(), &config, &rulesets) {
             return Ok(TrainingRun::resume(&folder, &origin("", &[]), stop, console)?);
         }
     }
-    let origin = origin(&source.to_string(), settings);
+    let origin = Origin { from: args.from.clone(), ..origin(&source.to_string(), settings) };
     Ok(match &args.run {
         Some(folder) => TrainingRun::begin(config, folder, &origin, stop, console)?,
         None => TrainingRun::begin_next(config, Path::new(RUNS), &source.name(), &origin, stop, console)?,

@@ -4,17 +4,19 @@ use latrunculi_engine::{Action, GameState};
 use std::sync::Arc;
 
 use crate::error::BatchError;
-use crate::features::{EncodedPosition, Encoder, Shape};
+use crate::features::{EncodedPosition, Encoder, SCALARS, Shape};
 use crate::policy_index::{ActionIndices, action_indices};
 use crate::schema::BatchColumn;
 
-/// Encoded positions, without targets.
+/// Encoded positions of one ruleset, without targets.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodedBatch<'a> {
     /// `[B, C, H, W]`, 0 or 1.
     pub planes: &'a [f32],
-    /// `[B, S]`
+    /// `[B, S]`: of the positions alone.
     pub scalars: &'a [f32],
+    /// `[R]`: the numbers of the ruleset.
+    pub rule_inputs: &'a [f32],
     /// `[B + 1]`: the actions of position `i` are `action_offsets[i]..action_offsets[i + 1]`.
     pub action_offsets: &'a [u32],
     /// `[L]`: the two entries of the policy vector whose sum is the action's logit.
@@ -34,6 +36,23 @@ impl EncodedBatch<'_> {
         self.len() == 0
     }
 
+    /// Returns the first `count` positions.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    #[must_use]
+    pub fn first(&self, count: usize) -> EncodedBatch<'_> {
+        let plane_len = self.planes.len() / self.len().max(1);
+        let action_offsets = &self.action_offsets[..=count];
+        EncodedBatch {
+            planes: &self.planes[..count * plane_len],
+            scalars: &self.scalars[..count * SCALARS.len()],
+            rule_inputs: self.rule_inputs,
+            action_offsets,
+            action_indices: &self.action_indices[..action_offsets[count] as usize],
+        }
+    }
+
     /// Checks that planes and scalars have the lengths that `shape` asks for.
     ///
     /// # Errors
@@ -43,7 +62,7 @@ impl EncodedBatch<'_> {
             if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
         };
         length("planes", self.planes.len(), self.len() * shape.planes * shape.area())?;
-        length("scalars", self.scalars.len(), self.len() * shape.scalars)
+        length("scalars", self.scalars.len(), self.len() * SCALARS.len())
     }
 }
 
@@ -54,7 +73,7 @@ pub struct EncodedPositions {
     scalars: Vec<f32>,
     action_offsets: Vec<u32>,
     action_indices: Vec<ActionIndices>,
-    /// Encoder of the last position's rules; most batches are of one ruleset.
+    /// Encoder of the positions' rules.
     encoder: Option<Encoder>,
 }
 
@@ -79,16 +98,26 @@ impl EncodedPositions {
         self.action_indices.clear();
     }
 
-    /// Adds a position with its legal actions. All positions must be of boards of one size.
+    /// Adds a position with its legal actions.
+    ///
+    /// # Panics
+    /// When it is of another ruleset than those before.
     pub fn push(&mut self, game: &GameState, legal_actions: &[Action]) {
         let (rules, position) = (game.rules(), game.position());
         let encoder = match &mut self.encoder {
             Some(encoder) if Arc::ptr_eq(encoder.rules(), rules) => encoder,
-            other => other.insert(Encoder::new(Arc::clone(rules))),
+            other => {
+                let encoder = Encoder::new(Arc::clone(rules));
+                let is_same = other.as_ref().is_none_or(|other| {
+                    other.rule_inputs() == encoder.rule_inputs() && other.shape() == encoder.shape()
+                });
+                assert!(is_same || self.action_offsets.len() == 1, "a batch is of one ruleset");
+                other.insert(encoder)
+            }
         };
         let encoded = EncodedPosition::new(rules, position, game.repetitions());
         encoder.extend_planes(&encoded, &mut self.planes);
-        encoder.extend_scalars(&encoded, &mut self.scalars);
+        self.scalars.extend_from_slice(&encoded.scalars);
         self.action_indices.extend(legal_actions.iter().map(|&action| action_indices(rules, position, action)));
         self.action_offsets.push(self.action_indices.len() as u32);
     }
@@ -99,6 +128,7 @@ impl EncodedPositions {
         EncodedBatch {
             planes: &self.planes,
             scalars: &self.scalars,
+            rule_inputs: self.encoder.as_ref().map_or(&[], Encoder::rule_inputs),
             action_offsets: &self.action_offsets,
             action_indices: &self.action_indices,
         }

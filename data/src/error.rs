@@ -13,6 +13,9 @@ pub enum BatchError {
         /// Shape of the network.
         network: String,
     },
+    /// Its positions are of another ruleset than those before, or than the network is made for.
+    #[error("the batch is of another ruleset than the network was made ready for")]
+    Ruleset,
     /// A vector has the wrong length.
     #[error("'{name}' of the batch has {found} entries where {expected} are needed")]
     Length {

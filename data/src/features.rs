@@ -78,8 +78,13 @@ impl Shape {
     /// Returns the shape for these rules.
     #[must_use]
     pub fn of(rules: &Rules) -> Shape {
-        let scalars = SCALARS.len() + rule_inputs::count();
-        Shape { files: rules.files(), ranks: rules.ranks(), planes: PLANES.len(), scalars }
+        Shape::board(rules.files(), rules.ranks())
+    }
+
+    /// Returns the shape for a board.
+    #[must_use]
+    pub fn board(files: usize, ranks: usize) -> Shape {
+        Shape { files, ranks, planes: PLANES.len(), scalars: SCALARS.len() + rule_inputs::count() }
     }
 
     /// Returns the number of squares, `A`.
@@ -131,6 +136,12 @@ impl Encoder {
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// Returns the numbers of the ruleset, `[R]`.
+    #[must_use]
+    pub fn rule_inputs(&self) -> &[f32] {
+        &self.rule_inputs
     }
 
     /// Appends the planes of a position as `[C, H, W]` f32, ranks from the player's own side up.

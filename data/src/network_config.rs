@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::features::Shape;
-
 /// How a block gets information about the whole board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,7 +19,38 @@ pub enum Pooling {
     SqueezeExcitation,
 }
 
-/// The size of a network, apart from its inputs ([`Shape`]).
+/// How the ruleset reaches the blocks. Both are folded into the convolutions for a known ruleset, so neither costs
+/// anything in play.
+///
+/// Source: Perez et al. 2018, "FiLM: Visual Reasoning with a General Conditioning Layer".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Conditioning {
+    /// Every convolution of a block has a scale and a shift of each channel.
+    #[default]
+    Film,
+    /// A shift alone.
+    Bias,
+}
+
+/// Length of the embedding of a ruleset, from which scales and shifts are made.
+pub const RULE_EMBEDDING: usize = 32;
+
+/// Returns the factor by which the means over a board of `area` squares are multiplied for the weights that know the
+/// board's size: 0 for 9x9, -0.25 for 8x8, 0.75 for 12x12.
+///
+/// Source: Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3 (there by the width of the board).
+#[must_use]
+pub fn size_factor(area: usize) -> f32 {
+    ((area as f64).sqrt() as f32 - SIZE_CENTRE) * SIZE_STEP
+}
+
+/// The root of the area that [`size_factor`] takes as the middle, and the change of the factor with that root.
+pub const SIZE_CENTRE: f32 = 9.0;
+/// See [`SIZE_CENTRE`].
+pub const SIZE_STEP: f32 = 0.25;
+
+/// The size of a network. It has no board: the same weights play on every one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
@@ -39,6 +68,9 @@ pub struct NetworkConfig {
     pub value_channels: usize,
     /// Width of the hidden layer behind them; 4 to 1024.
     pub value_hidden: usize,
+    /// How the ruleset reaches the blocks.
+    #[serde(default)]
+    pub conditioning: Conditioning,
 }
 
 impl Default for NetworkConfig {
@@ -52,14 +84,15 @@ impl Default for NetworkConfig {
             policy_channels: 16,
             value_channels: 16,
             value_hidden: 64,
+            conditioning: Conditioning::default(),
         }
     }
 }
 
 impl NetworkConfig {
-    /// Returns every reason why there is no network of these sizes for `shape`; empty when there is one.
+    /// Returns every reason why there is no network of these sizes; empty when there is one.
     #[must_use]
-    pub fn validate(&self, shape: &Shape) -> Vec<String> {
+    pub fn validate(&self) -> Vec<String> {
         let mut reasons = Vec::new();
         let mut range = |name: &str, value: usize, least: usize, most: usize| {
             if !(least..=most).contains(&value) {
@@ -72,10 +105,6 @@ impl NetworkConfig {
         range("policy_channels", self.policy_channels, 4, 256);
         range("value_channels", self.value_channels, 4, 256);
         range("value_hidden", self.value_hidden, 4, 1024);
-        range("files", shape.files, 2, 16);
-        range("ranks", shape.ranks, 2, 16);
-        range("planes", shape.planes, 1, 1024);
-        range("scalars", shape.scalars, 0, 1024);
         if !self.channels.is_multiple_of(8) {
             reasons.push(format!("channels = {} must be a multiple of 8", self.channels));
         }
@@ -86,6 +115,15 @@ impl NetworkConfig {
     #[must_use]
     pub fn is_pooled(&self, index: usize) -> bool {
         self.pooling != Pooling::None && (index + 1).is_multiple_of(self.pooling_every)
+    }
+
+    /// Returns how many numbers each channel of a convolution gets from the ruleset.
+    #[must_use]
+    pub fn rule_outputs(&self) -> usize {
+        match self.conditioning {
+            Conditioning::Film => 2,
+            Conditioning::Bias => 1,
+        }
     }
 
     /// Returns the number of channels between squeeze and excitation.

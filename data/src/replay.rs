@@ -30,6 +30,10 @@ pub struct ReplaySettings {
     /// proportion to his margin; against stalling. 0 leaves draws as they are; the game stays zero-sum with any.
     #[serde(default)]
     pub draw_margin_fraction: f32,
+    /// Whether that fraction is multiplied by the fraction of the window's samples whose games were drawn: where draws
+    /// are rare they are left as they are, and the more games are decided the nearer the targets are to the real game.
+    #[serde(default)]
+    pub draw_margin_by_draws: bool,
     /// Material margin, in `(0, 1]`, from which the whole fraction goes to the player who is ahead.
     #[serde(default = "whole_margin")]
     pub draw_margin_full: f32,
@@ -51,6 +55,7 @@ impl Default for ReplaySettings {
             reuse: 4.0,
             bootstrap_weight: 0.3,
             draw_margin_fraction: 0.0,
+            draw_margin_by_draws: false,
             draw_margin_full: whole_margin(),
             mirror: true,
         }
@@ -118,13 +123,22 @@ impl ReplaySettings {
     }
 }
 
-/// The newest generations in memory.
+/// The samples of one generation.
+#[derive(Debug)]
+struct Shard {
+    generation: u64,
+    samples: Samples,
+    /// Samples of drawn games.
+    drawn: u64,
+}
+
+/// The newest generations of one ruleset in memory.
 #[derive(Debug)]
 pub struct ReplayWindow {
     encoder: Encoder,
     settings: ReplaySettings,
-    /// Oldest first, each with its generation.
-    shards: VecDeque<(u64, Samples)>,
+    /// Oldest first.
+    shards: VecDeque<Shard>,
     /// Samples ever added, removed ones included.
     total: u64,
 }
@@ -140,10 +154,11 @@ impl ReplayWindow {
     /// Adds a generation and removes whole generations that are no longer drawn from.
     pub fn add(&mut self, generation: u64, samples: Samples) {
         self.total += samples.len() as u64;
-        self.shards.push_back((generation, samples));
+        let drawn = samples.win_draw_loss.iter().filter(|result| result[1] > 0.5).count() as u64;
+        self.shards.push_back(Shard { generation, samples, drawn });
         let wanted = self.settings.window_len(self.total);
-        while let Some((_, oldest)) = self.shards.front()
-            && self.held() - oldest.len() as u64 >= wanted
+        while let Some(oldest) = self.shards.front()
+            && self.held() - oldest.samples.len() as u64 >= wanted
         {
             self.shards.pop_front();
         }
@@ -158,12 +173,12 @@ impl ReplayWindow {
     /// Returns the samples in memory.
     #[must_use]
     pub fn held(&self) -> u64 {
-        self.shards.iter().map(|(_, samples)| samples.len() as u64).sum()
+        self.shards.iter().map(|shard| shard.samples.len() as u64).sum()
     }
 
     /// Returns the generations in memory, oldest first.
     pub fn generations(&self) -> impl Iterator<Item = u64> + '_ {
-        self.shards.iter().map(|(generation, _)| *generation)
+        self.shards.iter().map(|shard| shard.generation)
     }
 
     /// Returns the number of samples that are drawn from.
@@ -185,12 +200,23 @@ impl ReplayWindow {
         if !self.settings.mirror {
             symmetries.truncate(1);
         }
-        Draw { window: self, stream, order: Vec::new(), symmetries }
+        let mut settings = self.settings;
+        if settings.draw_margin_by_draws && !self.is_empty() {
+            let drawn: u64 = self.shards.iter().map(|shard| shard.drawn).sum();
+            settings.draw_margin_fraction *= drawn as f32 / self.held() as f32;
+        }
+        Draw { window: self, settings, stream, order: Vec::new(), symmetries }
+    }
+
+    /// Returns the rules of the samples.
+    #[must_use]
+    pub fn rules(&self) -> &Arc<Rules> {
+        self.encoder.rules()
     }
 
     /// Finds sample `index` of the window, counted from the newest.
     fn find(&self, mut index: u64) -> (&Samples, usize) {
-        for (_, samples) in self.shards.iter().rev() {
+        for Shard { samples, .. } in self.shards.iter().rev() {
             let len = samples.len() as u64;
             if index < len {
                 return (samples, (len - 1 - index) as usize);
@@ -205,6 +231,8 @@ impl ReplayWindow {
 #[derive(Debug)]
 pub struct Draw<'a> {
     window: &'a ReplayWindow,
+    /// Those of the window, with its own fraction of draws.
+    settings: ReplaySettings,
     stream: ChaCha8Rng,
     /// Samples not drawn yet in this round.
     order: Vec<u32>,
@@ -219,7 +247,6 @@ impl Draw<'_> {
     /// When the window is empty.
     pub fn batch(&mut self, batch_size: usize) -> TrainingBatch {
         assert!(!self.window.is_empty(), "there is something to draw from");
-        let settings = &self.window.settings;
         let encoder = &self.window.encoder;
         let mut batch = TrainingBatch::new(encoder.shape());
         for _ in 0..batch_size {
@@ -230,7 +257,7 @@ impl Draw<'_> {
             let index = self.order.swap_remove(next);
             let symmetry = self.symmetries[self.stream.random_range(0..self.symmetries.len())];
             let (samples, index) = self.window.find(u64::from(index));
-            samples.write_into(index, encoder, symmetry, settings, &mut batch);
+            samples.write_into(index, encoder, symmetry, &self.settings, &mut batch);
         }
         batch
     }

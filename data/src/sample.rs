@@ -10,7 +10,7 @@ use crate::error::BatchError;
 use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, packed_plane_len, unpack_plane};
 use crate::policy_index::{ActionIndices, indices_for_opponent};
 use crate::replay::ReplaySettings;
-use crate::schema::Dimension::{Actions, InputScalars, Planes, Samples as PerSampleRow, Squares};
+use crate::schema::Dimension::{Actions, Planes, Samples as PerSampleRow, Scalars, Squares};
 use crate::schema::{
     INDEX_OR_NONE, MARGIN, NOT_NEGATIVE, PROBABILITY, PackedPlanes, PackedSquares, PerAction, PerSample, PolicyIndices,
     PositionScalars, SampleIndex, SampleView, sample_schema,
@@ -24,8 +24,8 @@ sample_schema! {
 
     /// numbers that hold for the whole position, in [0, 1]
     scalars: PositionScalars, in PROBABILITY
-        => Vec<f32>, [PerSampleRow, InputScalars], "`[B, S]`: of position and ruleset, each in `[0, 1]`.",
-        |view, column| view.encoder.extend_scalars(&view.position, column);
+        => Vec<f32>, [PerSampleRow, Scalars], "`[B, S]`: each in `[0, 1]`.",
+        |view, column| column.extend_from_slice(&view.position.scalars);
 
     /// the two entries of the policy vector whose sum is the action's logit; the second is the vector's length, a constant zero, where one is enough
     action_indices: PolicyIndices, in NOT_NEGATIVE
@@ -40,7 +40,7 @@ sample_schema! {
         => Vec<f32>, [Actions], "`[L]`: policy targets; those of one sample sum to 1.",
         |view, column| column.extend_from_slice(&view.samples.policy[view.actions.clone()]);
 
-    /// result of the game for the player to act: win, draw, loss
+    /// result of the game for the player to act: win, draw, loss; where alpha-beta plays, mixed with what it expected
     win_draw_loss: PerSample<[f32; 3]>, in PROBABILITY
         => Vec<[f32; 3]>, [PerSampleRow], "`[B]`: value targets, [`ReplaySettings::value_target`], for the player to act.",
         |view, column| {
@@ -52,7 +52,7 @@ sample_schema! {
     /// what the search expected for the player to act: win, draw, loss
     search_win_draw_loss: PerSample<[f32; 3]>, in PROBABILITY;
 
-    /// final material margin for the player to act, in [-1, 1]
+    /// final material margin for the player to act, in [-1, 1]; where one player is noisy, the margin of the position
     margin: PerSample<f32>, in MARGIN
         => Vec<f32>, [PerSampleRow], "`[B]`: final material margin for the player to act, in `[-1, 1]`.",
         |view, column| column.push(view.samples.margin[view.index]);
@@ -148,13 +148,14 @@ impl Samples {
 }
 
 impl TrainingBatch {
-    /// Checks that the batch fits networks of this shape: lengths, offsets and weights.
+    /// Checks the batch: that its shape is one of this encoding, lengths, offsets and weights.
     ///
     /// # Errors
     /// [`BatchError`]: what does not fit.
-    pub fn validate(&self, shape: &crate::Shape) -> Result<(), BatchError> {
-        if self.shape != *shape {
-            let (batch, network) = (format!("{:?}", self.shape), format!("{shape:?}"));
+    pub fn validate(&self) -> Result<(), BatchError> {
+        let expected = crate::Shape::board(self.shape.files, self.shape.ranks);
+        if self.shape != expected {
+            let (batch, network) = (format!("{:?}", self.shape), format!("{expected:?}"));
             return Err(BatchError::Shape { batch, network });
         }
         if self.is_empty() {

@@ -30,8 +30,6 @@ pub enum Dimension {
     PlaneBytes,
     /// `S`: scalars of the position.
     Scalars,
-    /// Scalars of position and ruleset; in batches alone.
-    InputScalars,
     /// `A`: squares; in batches alone.
     Squares,
     /// A fixed length.
@@ -46,7 +44,6 @@ impl fmt::Display for Dimension {
             Dimension::Planes => "C",
             Dimension::PlaneBytes => "P",
             Dimension::Scalars => "S",
-            Dimension::InputScalars => "S + R",
             Dimension::Squares => "A",
             Dimension::Fixed(len) => return write!(f, "{len}"),
         })
@@ -74,7 +71,6 @@ impl Extent {
             Dimension::Planes => self.shape.planes,
             Dimension::PlaneBytes => packed_plane_len(self.shape.area()),
             Dimension::Scalars => SCALARS.len(),
-            Dimension::InputScalars => self.shape.scalars,
             Dimension::Squares => self.shape.area(),
             Dimension::Fixed(len) => len,
         }
@@ -526,11 +522,13 @@ macro_rules! sample_schema {
             $(#[doc = $meaning] pub $name: Vec<<$kind as $crate::schema::Kind>::Entry>,)+
         }
 
-        /// Samples to train on, as plain vectors.
+        /// Samples of one ruleset to train on, as plain vectors.
         #[derive(Clone, Debug, PartialEq)]
         pub struct TrainingBatch {
             /// Sizes of the input and of the policy.
             pub shape: $crate::features::Shape,
+            /// `[R]`: the numbers of the ruleset, [`rule_inputs`](crate::rule_inputs); empty until the first sample.
+            pub rule_inputs: Vec<f32>,
             /// `[B + 1]`: the legal actions of sample `b` are `action_offsets[b]..action_offsets[b + 1]` below.
             pub action_offsets: Vec<u32>,
             $($(#[doc = $doc] pub $name: $batch,)?)+
@@ -628,7 +626,7 @@ macro_rules! sample_schema {
             /// Returns an empty batch.
             #[must_use]
             pub fn new(shape: $crate::features::Shape) -> TrainingBatch {
-                TrainingBatch { shape, action_offsets: vec![0], $($($name: <$batch>::default(),)?)+ }
+                TrainingBatch { shape, rule_inputs: Vec::new(), action_offsets: vec![0], $($($name: <$batch>::default(),)?)+ }
             }
 
             /// Returns the number of samples, `B`.
@@ -644,7 +642,15 @@ macro_rules! sample_schema {
             }
 
             /// Adds a sample.
+            ///
+            /// # Panics
+            /// When it is of another ruleset than the samples before.
             pub fn push(&mut self, view: &$crate::schema::SampleView<'_, Samples>) {
+                if self.is_empty() {
+                    self.rule_inputs.clear();
+                    self.rule_inputs.extend_from_slice(view.encoder.rule_inputs());
+                }
+                assert_eq!(self.rule_inputs, view.encoder.rule_inputs(), "a batch is of one ruleset");
                 $($({
                     fn fill($view: &$crate::schema::SampleView<'_, Samples>, $column: &mut $batch) {
                         $fill
@@ -661,6 +667,8 @@ macro_rules! sample_schema {
             pub fn check_lengths(&self) -> Result<(), $crate::error::BatchError> {
                 let actions = self.action_offsets.last().map_or(0, |&last| last as usize);
                 let extent = $crate::schema::Extent { shape: self.shape, samples: self.len(), actions };
+                let rules = $crate::rule_inputs::count();
+                $crate::schema::BatchColumn::check(&self.rule_inputs, "rule_inputs", rules, &self.shape)?;
                 $($({
                     let expected = extent.product(&[$($dimension),+]);
                     $crate::schema::BatchColumn::check(&self.$name, stringify!($name), expected, &self.shape)?;

@@ -16,7 +16,7 @@ use crate::sample_checks::check_rule_inputs;
 use crate::schema::Columns;
 
 /// Version of the format.
-pub const SHARD_VERSION: u32 = 3;
+pub const SHARD_VERSION: u32 = 4;
 
 /// Where the samples of a shard come from.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct ShardInfo {
     pub ruleset: String,
     /// Fingerprint of its parameters.
     pub fingerprint: String,
+    /// The text of the ruleset, every parameter written out.
+    pub ruleset_text: String,
     /// The ruleset as the network sees it.
     pub rule_inputs: Vec<f32>,
     /// Seed of the run.
@@ -43,6 +45,7 @@ impl ShardInfo {
         ShardInfo {
             ruleset: ruleset.id.clone(),
             fingerprint: ruleset_fingerprint(ruleset),
+            ruleset_text: ruleset.to_toml(),
             rule_inputs: rule_inputs::of(ruleset),
             run_seed,
             generation,
@@ -78,6 +81,7 @@ fn write_arrays<W: Write + io::Seek>(
     writer.array("encoding", &[1], &[ENCODING_VERSION])?;
     writer.array("ruleset", &[info.ruleset.len()], info.ruleset.as_bytes())?;
     writer.array("ruleset_fingerprint", &[info.fingerprint.len()], info.fingerprint.as_bytes())?;
+    writer.array("ruleset_text", &[info.ruleset_text.len()], info.ruleset_text.as_bytes())?;
     writer.array("shape", &[4], &stored_shape(&samples.shape))?;
     writer.array("rule_inputs", &[info.rule_inputs.len()], &info.rule_inputs)?;
     writer.array("run_seed", &[1], &[info.run_seed])?;
@@ -116,6 +120,7 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
     let info = ShardInfo {
         ruleset: name,
         fingerprint,
+        ruleset_text: reader.text("ruleset_text").map_err(in_file)?,
         rule_inputs,
         run_seed: reader.number("run_seed").map_err(in_file)?,
         generation: reader.number("generation").map_err(in_file)?,

@@ -14,6 +14,8 @@ pub struct ShardSummary {
     pub ruleset: String,
     /// Fingerprint of its parameters.
     pub fingerprint: String,
+    /// The text of the ruleset, every parameter written out.
+    pub ruleset_text: String,
     /// Seed of the run.
     pub run_seed: u64,
     /// Generation, from 0.
@@ -41,6 +43,7 @@ fn summarise(reader: &mut ArrayReader) -> Result<ShardSummary, NpzError> {
     Ok(ShardSummary {
         ruleset: reader.text("ruleset")?,
         fingerprint: reader.text("ruleset_fingerprint")?,
+        ruleset_text: reader.text("ruleset_text")?,
         run_seed: reader.number("run_seed")?,
         generation: reader.number("generation")?,
         shape: std::array::from_fn(|index| shape[index]),

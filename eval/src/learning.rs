@@ -1,5 +1,6 @@
 //! The course of training runs: what a run wrote about each of its rounds, and how strong its network was when.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,21 @@ pub struct RoundLosses {
     pub value: f64,
 }
 
+/// The games of one ruleset in a round. What is not looked at here is passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundRuleset {
+    /// Games.
+    pub games: u64,
+    /// Samples.
+    pub samples: u64,
+    /// Share of drawn games.
+    pub draw_rate: f64,
+    /// The first player's mean score.
+    pub first_player_score: f64,
+    /// Mean number of actions of a game.
+    pub actions_mean: f64,
+}
+
 /// One line of a run's metrics (docs/FORMATS.md, "Metrics"), as far as a learning curve needs it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
@@ -107,14 +123,19 @@ pub struct Round {
     /// Mean number of actions of a game.
     #[serde(default)]
     pub actions_mean: Option<f64>,
-    /// The match of the network that played.
+    /// The games by ruleset.
     #[serde(default)]
-    pub verdict: Option<Verdict>,
+    pub rulesets: BTreeMap<String, RoundRuleset>,
+    /// The matches of the network that played, by ruleset.
+    #[serde(default)]
+    pub verdicts: BTreeMap<String, Verdict>,
 }
 
-/// How strong the network of a run was at some time.
+/// How strong the network of a run was at some time in one ruleset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
+    /// The ruleset.
+    pub ruleset: String,
     /// Minutes of the run that had made this network.
     pub minutes: f64,
     /// Generations played until then.
@@ -127,11 +148,11 @@ pub struct Measured {
     pub verdict: Verdict,
 }
 
-/// Parts the matches of a run by opponent and by the network's simulations, in the order in which these were first met:
-/// only scores within one part make a curve.
+/// Parts the matches of a run by ruleset, by opponent and by the network's simulations, in the order in which these were
+/// first met: only scores within one part make a curve.
 #[must_use]
 pub fn by_opponent(measured: &[Measured]) -> Vec<Vec<&Measured>> {
-    let terms = |one: &Measured| (one.verdict.opponent.clone(), one.verdict.simulations);
+    let terms = |one: &Measured| (one.ruleset.clone(), one.verdict.opponent.clone(), one.verdict.simulations);
     let mut parts: Vec<Vec<&Measured>> = Vec::new();
     for one in measured {
         match parts.iter_mut().find(|part| terms(part[0]) == terms(one)) {
@@ -147,38 +168,49 @@ pub fn by_opponent(measured: &[Measured]) -> Vec<Vec<&Measured>> {
 pub struct LearningRun {
     /// Its name.
     pub name: String,
-    /// The ruleset that it learnt.
-    pub ruleset: String,
+    /// The rulesets that it learnt, by name.
+    pub rulesets: Vec<String>,
     /// The network in words, as `4 blocks x 32 channels`.
     pub network: String,
     /// Simulations of a decision in self-play.
     pub simulations: u32,
     /// Its rounds, in order.
     pub rounds: Vec<Round>,
-    /// The match at its end, if it has come so far.
-    pub result: Option<Verdict>,
+    /// The matches at its end by ruleset, if it has come so far.
+    pub result: Option<BTreeMap<String, Verdict>>,
 }
 
 impl LearningRun {
-    /// Returns how strong the network was when, in order; the last entry is that of the finished run.
+    /// Returns the rulesets in a few words: the only one, or how many there are.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        match &self.rulesets[..] {
+            [only] => only.clone(),
+            rulesets => format!("{} rulesets", rulesets.len()),
+        }
+    }
+
+    /// Returns how strong the network was when, in order; the last entries are those of the finished run.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
         let mut found = Vec::new();
         let (mut generations, mut games, mut steps) = (0, 0, 0);
         for round in &self.rounds {
-            if let Some(verdict) = &round.verdict {
+            for (ruleset, verdict) in &round.verdicts {
                 // That is the network which the round begins with, unless it learns first.
                 let (secs, steps) =
                     if round.learns_first { (round.train_secs, round.steps_total) } else { (0.0, steps) };
                 let minutes = (round.elapsed_secs - round.round_secs + secs).max(0.0) / 60.0;
-                found.push(Measured { minutes, generations, games, steps, verdict: verdict.clone() });
+                let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
+                found.push(Measured { ruleset, minutes, generations, games, steps, verdict });
             }
             generations += u64::from(round.games.is_some());
             games += round.games.unwrap_or(0);
             steps = round.steps_total;
         }
-        if let Some(verdict) = &self.result {
-            found.push(Measured { minutes: self.minutes(), generations, games, steps, verdict: verdict.clone() });
+        for (ruleset, verdict) in self.result.iter().flatten() {
+            let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
+            found.push(Measured { ruleset, minutes: self.minutes(), generations, games, steps, verdict });
         }
         found
     }
@@ -199,6 +231,39 @@ impl LearningRun {
     pub fn played(&self) -> impl Iterator<Item = &Round> {
         self.rounds.iter().filter(|round| round.games.is_some())
     }
+}
+
+/// How a run stood over all its rulesets at some time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// Minutes of the run.
+    pub minutes: f64,
+    /// Rulesets in which a match has been played until then.
+    pub rulesets: usize,
+    /// Mean of the last score in each of them.
+    pub mean: f64,
+    /// The lowest of these.
+    pub worst: f64,
+}
+
+/// Returns mean and worst score over the rulesets at the time of each match. The last score of a ruleset counts until the
+/// next match in it.
+#[must_use]
+pub fn standings(measured: &[Measured]) -> Vec<Standing> {
+    let mut scores: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut found: Vec<Standing> = Vec::new();
+    for one in measured {
+        scores.insert(&one.ruleset, one.verdict.score);
+        let mean = scores.values().sum::<f64>() / scores.len() as f64;
+        let worst = scores.values().copied().fold(f64::INFINITY, f64::min);
+        let standing = Standing { minutes: one.minutes, rulesets: scores.len(), mean, worst };
+        // Matches of the same time make one point.
+        if found.last().is_some_and(|last| last.minutes == one.minutes) {
+            found.pop();
+        }
+        found.push(standing);
+    }
+    found
 }
 
 /// The columns of [`to_csv`], as docs/FORMATS.md explains them.
@@ -229,11 +294,11 @@ pub const COLUMNS: [&str; 19] = [
 pub fn to_csv(runs: &[LearningRun]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for run in runs {
-        for Measured { minutes, generations, games, steps, verdict } in run.measured() {
+        for Measured { ruleset, minutes, generations, games, steps, verdict } in run.measured() {
             let margins = verdict.margin.map(|margin| margin.interval_of_margin(Confidence::NINETY_FIVE));
             let row: [String; COLUMNS.len()] = [
                 run.name.clone(),
-                run.ruleset.clone(),
+                ruleset,
                 run.network.clone(),
                 run.simulations.to_string(),
                 number(Some(minutes)),

@@ -1,9 +1,9 @@
 //! Positions on their way into the network, and what it answers.
 //!
-//! Legend: `B` positions, `P` planes, `S` scalars, `A` squares, `L` legal actions of all positions.
+//! Legend: `B` positions, `P` planes, `S` scalars of the position, `A` squares, `L` legal actions of all positions.
 
 use latrunculi_data::policy_index::action_indices;
-use latrunculi_data::{ActionIndices, EncodedPosition, Shape};
+use latrunculi_data::{ActionIndices, EncodedPosition, SCALARS, Shape};
 use latrunculi_engine::{Action, GameState, SquareSet};
 
 use crate::error::BatchError;
@@ -13,10 +13,8 @@ use crate::error::BatchError;
 pub struct PositionBatch {
     /// `[B, P]`: each plane as the set of the squares where it is 1.
     pub(crate) planes: Vec<SquareSet>,
-    /// `[B, S - R]`: the scalars of the positions.
+    /// `[B, S]`: the scalars of the positions.
     pub(crate) scalars: Vec<f32>,
-    /// `[R]`: the scalars of the ruleset, which follow those of each position.
-    pub(crate) rule_inputs: Vec<f32>,
     /// `[B + 1]`: the actions of position `i` are `action_offsets[i]..action_offsets[i + 1]`.
     action_offsets: Vec<u32>,
     /// `[L]`: the two entries of the policy vector whose sum is the action's logit.
@@ -25,23 +23,15 @@ pub struct PositionBatch {
 
 impl Default for PositionBatch {
     fn default() -> Self {
-        PositionBatch {
-            planes: Vec::new(),
-            scalars: Vec::new(),
-            rule_inputs: Vec::new(),
-            action_offsets: vec![0],
-            action_indices: Vec::new(),
-        }
+        PositionBatch { planes: Vec::new(), scalars: Vec::new(), action_offsets: vec![0], action_indices: Vec::new() }
     }
 }
 
 impl PositionBatch {
-    /// Removes all positions and sets the scalars of the ruleset of those to come.
-    pub fn clear(&mut self, rule_inputs: &[f32]) {
+    /// Removes all positions.
+    pub fn clear(&mut self) {
         self.planes.clear();
         self.scalars.clear();
-        self.rule_inputs.clear();
-        self.rule_inputs.extend_from_slice(rule_inputs);
         self.action_offsets.truncate(1);
         self.action_indices.clear();
     }
@@ -85,8 +75,7 @@ impl PositionBatch {
             if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
         };
         length("planes", self.planes.len(), self.len() * shape.planes)?;
-        length("rule_inputs", self.rule_inputs.len(), self.rule_inputs.len().min(shape.scalars))?;
-        length("scalars", self.scalars.len(), self.len() * (shape.scalars - self.rule_inputs.len()))?;
+        length("scalars", self.scalars.len(), self.len() * SCALARS.len())?;
         let none = shape.policy_len() as u32;
         match self.action_indices.iter().position(|&[first, second]| first >= none || second > none) {
             Some(index) => Err(BatchError::Range { name: "action_indices", index }),

@@ -16,6 +16,17 @@ pub enum ModelError {
         /// Version that is read.
         known: u32,
     },
+    /// The file was written by an older version of the program, whose networks knew one board.
+    #[error(
+        "a model of version {found}, this program reads {known}: networks of that version know one board and one ruleset; \
+         train anew, or use the version of the program that wrote it"
+    )]
+    Older {
+        /// Version of the file.
+        found: u32,
+        /// Version that is read.
+        known: u32,
+    },
     /// The network sees positions in another way.
     #[error(
         "its network was trained with another encoding of positions than this program has; use the version of the \

@@ -2,40 +2,60 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{Shape, rule_inputs};
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
 use crate::batch::{Answers, PositionBatch};
-use crate::error::BatchError;
-use crate::model::{InferenceNetwork, Session};
+use crate::error::KernelError;
+use crate::model::{RULESETS_MAX, RulesetNetworks, Session};
 
-/// Answers for search with a network, a batch at a time, on the calling thread. Each evaluating thread has its own.
+/// Answers for search with a network, a batch of one ruleset at a time, on the calling thread. Each evaluating thread has
+/// its own; it answers any ruleset.
 #[derive(Debug)]
 pub struct InferenceEvaluator {
-    session: Session,
+    networks: RulesetNetworks,
+    /// Those for rulesets; the last asked for comes last.
+    sessions: Vec<RulesetSession>,
     positions: PositionBatch,
     answers: Answers,
-    /// The rules of the last batch and their inputs.
-    rules: Option<(Arc<Rules>, Vec<f32>)>,
+}
+
+#[derive(Debug)]
+struct RulesetSession {
+    rules: Arc<Rules>,
+    fingerprint: String,
+    session: Session,
 }
 
 impl InferenceEvaluator {
     /// Makes an evaluator with buffers of its own; the weights are shared.
     #[must_use]
-    pub fn new(network: &InferenceNetwork) -> InferenceEvaluator {
+    pub fn new(networks: &RulesetNetworks) -> InferenceEvaluator {
         InferenceEvaluator {
-            session: network.session(),
+            networks: networks.clone(),
+            sessions: Vec::new(),
             positions: PositionBatch::default(),
             answers: Answers::default(),
-            rules: None,
         }
     }
 
-    /// Returns the network.
-    #[must_use]
-    pub fn network(&self) -> &InferenceNetwork {
-        self.session.network()
+    /// Makes the session for these rules the last one.
+    fn begin(&mut self, rules: &Arc<Rules>) -> Result<(), KernelError> {
+        if self.sessions.last().is_some_and(|last| Arc::ptr_eq(&last.rules, rules)) {
+            return Ok(());
+        }
+        let fingerprint = ruleset_fingerprint(rules.ruleset());
+        let found = self.sessions.iter().position(|known| known.fingerprint == fingerprint);
+        let session = match found {
+            Some(place) => self.sessions.remove(place).session,
+            None => self.networks.get(rules)?.session(),
+        };
+        if self.sessions.len() == RULESETS_MAX {
+            self.sessions.remove(0);
+        }
+        self.sessions.push(RulesetSession { rules: Arc::clone(rules), fingerprint, session });
+        Ok(())
     }
 }
 
@@ -48,21 +68,18 @@ impl Evaluator<GameState> for InferenceEvaluator {
     ) -> Result<(), EvalError> {
         assert!(games.len() == legal_actions.len() && games.len() == evaluations.len(), "one of each per position");
         let Some(game) = games.first() else { return Ok(()) };
-        let (batch, network) = (Shape::of(game.rules()), *self.network().shape());
-        if batch != network {
-            let error = BatchError::Shape { batch: format!("{batch:?}"), network: format!("{network:?}") };
-            return Err(EvalError::Device(error.to_string()));
-        }
         let rules = game.rules();
-        let (_, inputs) = match &mut self.rules {
-            Some(known) if Arc::ptr_eq(&known.0, rules) => known,
-            other => other.insert((Arc::clone(rules), rule_inputs::of(rules.ruleset()))),
+        let is_same = |other: &Arc<Rules>| {
+            Arc::ptr_eq(other, rules) || ruleset_fingerprint(other.ruleset()) == ruleset_fingerprint(rules.ruleset())
         };
-        self.positions.clear(inputs);
+        assert!(games.iter().all(|other| is_same(other.rules())), "a batch is of one ruleset");
+        self.begin(rules).map_err(|error| EvalError::Device(error.to_string()))?;
+        self.positions.clear();
         for (game, actions) in games.iter().zip(legal_actions) {
             self.positions.push_game(game, actions);
         }
-        let answered = self.session.answer(&self.positions, &mut self.answers);
+        let session = &mut self.sessions.last_mut().expect("it was made ready").session;
+        let answered = session.answer(&self.positions, &mut self.answers);
         answered.map_err(|error| EvalError::Device(error.to_string()))?;
         let Answers { logits, offsets, win_draw_loss, margin } = &self.answers;
         let values = win_draw_loss.iter().zip(margin);

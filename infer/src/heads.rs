@@ -62,20 +62,19 @@ impl Dense {
     /// Computes `N` positions at once: `inputs` is `[N][inputs]`, `outputs` `[N][outputs]`.
     #[inline(always)]
     pub(crate) fn run<const N: usize>(&self, inputs: [&[f32]; N], outputs: [&mut [[f32; LANES]]; N]) {
-        self.add(&self.bias, 0, inputs, outputs);
+        self.add(&self.bias, inputs, outputs);
     }
 
-    /// Writes `bias` plus what inputs from number `first` on add; there may be more inputs, which add nothing.
+    /// Writes `bias` plus what the inputs add; there may be more inputs, which add nothing.
     #[inline(always)]
     pub(crate) fn add<const N: usize>(
         &self,
         bias: &[[f32; LANES]],
-        first: usize,
         inputs: [&[f32]; N],
         outputs: [&mut [[f32; LANES]]; N],
     ) {
         let vectors = self.bias.len();
-        let weights = &self.weight[first * vectors..];
+        let weights = &self.weight[..];
         let len = inputs.iter().fold(weights.len() / vectors, |len, input| len.min(input.len()));
         let inputs = inputs.map(|input| &input[..len]);
         let outputs = outputs.map(|output| &mut output[..vectors]);

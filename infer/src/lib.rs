@@ -1,7 +1,8 @@
 //! A model file in, answers out: the network on the processor, without libtorch.
 //!
-//! [`InferenceModel::load`] reads a file, [`InferenceModel::network`] arranges the weights for a [`Kernel`], and each
-//! evaluating thread makes a [`Session`] or an [`InferenceEvaluator`] of that. Which kernels there are is asked of the
+//! [`InferenceModel::load`] reads a file, [`InferenceModel::network`] arranges the weights for a ruleset and a [`Kernel`],
+//! and each evaluating thread makes a [`Session`] of that; or an [`InferenceEvaluator`] of [`RulesetNetworks`], which
+//! answers any ruleset. Which kernels there are is asked of the
 //! processor at run time. All compute the same network, each with its own rounding; `reference.rs` is the definition
 //! that the tests hold them to.
 
@@ -24,5 +25,5 @@ mod weights;
 pub use batch::{Answers, PositionBatch};
 pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};
 pub use evaluator::InferenceEvaluator;
-pub use model::{InferenceModel, InferenceNetwork, Kernel, Session};
+pub use model::{InferenceModel, InferenceNetwork, Kernel, RulesetNetworks, Session};
 pub use model_file::{ModelInfo, NamedTensor};

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use latrunculi_data::Shape;
+use latrunculi_data::{NetworkConfig, Shape, rule_inputs};
+use latrunculi_engine::Rules;
+use latrunculi_engine::record::ruleset_fingerprint;
 
 use crate::batch::{Answers, PositionBatch};
 use crate::error::{AnswerError, KernelError, LoadError, ModelError};
 use crate::model_file::{self, ModelInfo, NamedTensor};
 use crate::native::amx;
 use crate::portable;
-use crate::weights::Weights;
-use latrunculi_data::NetworkConfig;
+use crate::weights::Parameters;
 
 /// How the arithmetic is done. The same kernel gives the same answers on every processor that has it; different
 /// kernels differ by rounding.
@@ -80,11 +81,11 @@ impl FromStr for Kernel {
     }
 }
 
-/// A network for play and what is known about it. Clones share the weights.
+/// A network for every board and ruleset, and what is known about it. Clones share the weights.
 #[derive(Clone, Debug)]
 pub struct InferenceModel {
     info: ModelInfo,
-    weights: Arc<Weights>,
+    parameters: Arc<Parameters>,
 }
 
 impl InferenceModel {
@@ -94,7 +95,7 @@ impl InferenceModel {
     /// [`LoadError`] with the file and what is wrong with it.
     pub fn load(path: &Path) -> Result<InferenceModel, LoadError> {
         model_file::read(path)
-            .and_then(|file| InferenceModel::from_tensors(&file.config, &file.shape, file.info, file.tensors))
+            .and_then(|file| InferenceModel::from_tensors(&file.config, file.info, file.tensors))
             .map_err(|source| LoadError { path: path.to_owned(), source })
     }
 
@@ -105,11 +106,10 @@ impl InferenceModel {
     /// finite.
     pub fn from_tensors(
         config: &NetworkConfig,
-        shape: &Shape,
         info: ModelInfo,
         tensors: BTreeMap<String, NamedTensor>,
     ) -> Result<InferenceModel, ModelError> {
-        Ok(InferenceModel { info, weights: Arc::new(Weights::new(config, shape, tensors)?) })
+        Ok(InferenceModel { info, parameters: Arc::new(Parameters::new(config, tensors)?) })
     }
 
     /// Returns what the file says about the network.
@@ -121,44 +121,123 @@ impl InferenceModel {
     /// Returns the description of the network.
     #[must_use]
     pub fn config(&self) -> &NetworkConfig {
-        &self.weights.config
-    }
-
-    /// Returns the size of the positions it sees.
-    #[must_use]
-    pub fn shape(&self) -> &Shape {
-        &self.weights.shape
+        self.parameters.config()
     }
 
     #[cfg(test)]
-    pub(crate) fn weights(&self) -> &Weights {
-        &self.weights
+    pub(crate) fn parameters(&self) -> &Parameters {
+        &self.parameters
     }
 
-    /// Arranges the weights for `kernel`.
+    /// Folds `rules` into the weights and arranges them for `kernel`.
     ///
-    /// `calibration` is read by [`Kernel::Int8Amx`] alone: some hundred positions of real games, from which it takes the
-    /// scales of its activations. The answers depend on them.
+    /// `calibration` is read by [`Kernel::Int8Amx`] alone: some hundred positions of real games under these rules, from
+    /// which it takes the scales of its activations. The answers depend on them.
     ///
     /// # Errors
     /// [`KernelError`] when the kernel is not available here or the positions do not fit.
-    pub fn network(&self, kernel: Kernel, calibration: &PositionBatch) -> Result<InferenceNetwork, KernelError> {
+    pub fn network(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        calibration: &PositionBatch,
+    ) -> Result<InferenceNetwork, KernelError> {
+        self.specialised(kernel, &Shape::of(rules), &rule_inputs::of(rules.ruleset()), calibration)
+    }
+
+    /// As [`InferenceModel::network`], for the numbers of a ruleset.
+    pub(crate) fn specialised(
+        &self,
+        kernel: Kernel,
+        shape: &Shape,
+        rule_inputs: &[f32],
+        calibration: &PositionBatch,
+    ) -> Result<InferenceNetwork, KernelError> {
         if !kernel.is_available() {
             let known: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
             return Err(KernelError::Unavailable(kernel.name(), known.join(", ")));
         }
+        let weights = self.parameters.specialised(shape, rule_inputs);
         let packed = match kernel {
-            Kernel::F32 => Packed::F32(portable::Network::new(&self.weights)),
-            Kernel::Bf16Amx => Packed::Bf16(amx::Bf16Network::new(&self.weights)),
+            Kernel::F32 => Packed::F32(portable::Network::new(&weights)),
+            Kernel::Bf16Amx => Packed::Bf16(amx::Bf16Network::new(&weights)),
             Kernel::Int8Amx => {
                 if calibration.is_empty() {
                     return Err(KernelError::NoCalibration(kernel.name()));
                 }
-                calibration.check(self.shape())?;
-                Packed::Int8(amx::Int8Network::new(&self.weights, calibration))
+                calibration.check(shape)?;
+                Packed::Int8(amx::Int8Network::new(&weights, calibration))
             }
         };
-        Ok(InferenceNetwork { kernel, shape: *self.shape(), packed: Arc::new(packed) })
+        Ok(InferenceNetwork { kernel, shape: *shape, packed: Arc::new(packed) })
+    }
+
+    /// Returns networks for any ruleset on a kernel that needs no calibration.
+    ///
+    /// # Errors
+    /// [`KernelError`] when the kernel is not available here.
+    pub fn networks(&self, kernel: Kernel) -> Result<RulesetNetworks, KernelError> {
+        if kernel.is_available() {
+            Ok(RulesetNetworks { model: self.clone(), kernel, ready: Arc::default() })
+        } else {
+            let known: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
+            Err(KernelError::Unavailable(kernel.name(), known.join(", ")))
+        }
+    }
+}
+
+/// Rulesets for which networks are kept ready; the one that was not asked for longest gives way.
+pub(crate) const RULESETS_MAX: usize = 64;
+
+/// One model's networks for rulesets on one kernel, each arranged on first use. Clones share them.
+#[derive(Clone, Debug)]
+pub struct RulesetNetworks {
+    model: InferenceModel,
+    kernel: Kernel,
+    /// By the fingerprint of the ruleset; the last asked for comes last.
+    ready: Arc<Mutex<Vec<(String, InferenceNetwork)>>>,
+}
+
+impl RulesetNetworks {
+    /// Returns the kernel that computes.
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Keeps a network ready for these rules, which [`InferenceModel::network`] made.
+    pub fn insert(&self, rules: &Rules, network: InferenceNetwork) {
+        self.keep(ruleset_fingerprint(rules.ruleset()), network);
+    }
+
+    /// Returns the network for these rules.
+    ///
+    /// # Errors
+    /// [`KernelError::NoCalibration`] when the kernel needs positions of this ruleset and no network was inserted.
+    pub fn get(&self, rules: &Rules) -> Result<InferenceNetwork, KernelError> {
+        let fingerprint = ruleset_fingerprint(rules.ruleset());
+        let found = self.lock().iter().find(|(known, _)| *known == fingerprint).map(|(_, network)| network.clone());
+        let network = match found {
+            Some(network) => network,
+            // Made outside the lock: two threads that need it at once both make the same.
+            None => self.model.network(self.kernel, rules, &PositionBatch::default())?,
+        };
+        self.keep(fingerprint, network.clone());
+        Ok(network)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(String, InferenceNetwork)>> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a network last.
+    fn keep(&self, fingerprint: String, network: InferenceNetwork) {
+        let mut ready = self.lock();
+        ready.retain(|(known, _)| *known != fingerprint);
+        if ready.len() == RULESETS_MAX {
+            ready.remove(0);
+        }
+        ready.push((fingerprint, network));
     }
 }
 
@@ -176,7 +255,7 @@ enum Buffers {
     Int8(amx::Int8Buffers),
 }
 
-/// A network arranged for one kernel. Clones share the weights; each evaluating thread makes a [`Session`] of its own.
+/// A network for one ruleset, arranged for one kernel. Clones share the weights; each evaluating thread makes a [`Session`] of its own.
 #[derive(Clone, Debug)]
 pub struct InferenceNetwork {
     kernel: Kernel,

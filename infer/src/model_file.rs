@@ -7,37 +7,20 @@ use std::path::Path;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use latrunculi_data::{ENCODING_VERSION, PLANES, SCALARS, Shape, rule_inputs};
-use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
+use latrunculi_data::{ENCODING_VERSION, NetworkConfig, PLANES, SCALARS, TrainedRuleset, rule_inputs};
 
 use crate::error::ModelError;
-use latrunculi_data::NetworkConfig;
 
 const KIND: &str = "latrunculi model";
-const VERSION: u32 = 1;
-/// The encoding of files that do not say theirs.
-const ENCODING_UNSAID: u32 = 2;
+const VERSION: u32 = 2;
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 4 << 30;
 
-/// What a model file says about its network besides weights and shape: the part that playing needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a model file says about its network besides weights and sizes: the part that playing needs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// Name of the ruleset it was trained on.
-    pub ruleset: String,
-    /// That ruleset in full, as TOML.
-    pub ruleset_text: String,
-}
-
-impl ModelInfo {
-    /// Returns the rules that the file carries.
-    ///
-    /// # Errors
-    /// [`RulesetFileError`] with every fault of the ruleset's text.
-    pub fn rules(&self) -> Result<Rules, RulesetFileError> {
-        let file = RulesetFile::parse(&self.ruleset_text, &presets::file, presets::NAMES)?;
-        Ok(Rules::new(&file.ruleset).expect("a ruleset that was read from a file is valid"))
-    }
+    /// The rulesets it was trained on, the one with the largest share first.
+    pub rulesets: Vec<TrainedRuleset>,
 }
 
 /// One tensor of a model: its shape and its entries in the order of the shape.
@@ -52,7 +35,6 @@ pub struct NamedTensor {
 /// What a model file holds.
 pub(crate) struct Contents {
     pub(crate) config: NetworkConfig,
-    pub(crate) shape: Shape,
     pub(crate) info: ModelInfo,
     pub(crate) tensors: BTreeMap<String, NamedTensor>,
 }
@@ -98,17 +80,15 @@ fn parse(bytes: &[u8]) -> Result<Contents, ModelError> {
     }
     let found = metadata.get("format_version").cloned().unwrap_or_default();
     if found != VERSION.to_string() {
-        return Err(ModelError::Version { found, known: VERSION });
+        return Err(match found.parse::<u32>() {
+            Ok(found) if found < VERSION => ModelError::Older { found, known: VERSION },
+            _ => ModelError::Version { found, known: VERSION },
+        });
     }
-    let encoding = match metadata.get("encoding") {
-        Some(_) => described(&metadata, "encoding")?,
-        None => ENCODING_UNSAID,
-    };
-    if encoding != ENCODING_VERSION {
+    if described::<u32>(&metadata, "encoding")? != ENCODING_VERSION {
         return Err(ModelError::Encoding);
     }
     let config: NetworkConfig = described(&metadata, "network")?;
-    let shape: Shape = described(&metadata, "shape")?;
     let StoredInfo { info, encoding } = described(&metadata, "info")?;
     let scalars = SCALARS.into_iter().chain(rule_inputs::names());
     if !encoding.planes.iter().map(String::as_str).eq(PLANES)
@@ -128,7 +108,7 @@ fn parse(bytes: &[u8]) -> Result<Contents, ModelError> {
         let values: Vec<f32> = words.iter().map(|&word| f32::from_le_bytes(word)).collect();
         tensors.insert(name, NamedTensor { shape: view.shape().to_vec(), values });
     }
-    Ok(Contents { config, shape, info, tensors })
+    Ok(Contents { config, info, tensors })
 }
 
 /// Returns the value under `key`, read as JSON.

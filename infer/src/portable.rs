@@ -6,7 +6,7 @@
 //! Legend: `A` squares, `C'` channels rounded up to [`LANES`], `P` planes; a *cell* is a square of the board with its
 //! border.
 
-use latrunculi_data::Shape;
+use latrunculi_data::{SCALARS, Shape};
 use latrunculi_engine::SquareSet;
 
 use crate::batch::{Answers, PositionBatch};
@@ -94,8 +94,7 @@ pub(crate) struct Buffers {
     trunk: Vec<f32>,
     inner: Vec<f32>,
     branch: Vec<f32>,
-    /// `[C'/16]`: the stem's bias with the scalars of the ruleset, and a position's.
-    ruleset: Vec<[f32; LANES]>,
+    /// `[C'/16]`: the bias of a position.
     bias: Vec<[f32; LANES]>,
     /// `[2 C']`: means, then maxima.
     pooled: Vec<f32>,
@@ -158,7 +157,6 @@ impl Network {
             trunk: vec![0.0; cells * self.channels],
             inner: vec![0.0; cells * self.channels],
             branch: vec![0.0; cells * self.channels],
-            ruleset: vec![[0.0; LANES]; self.channels / LANES],
             bias: vec![[0.0; LANES]; self.channels / LANES],
             pooled: vec![0.0; 2 * self.channels],
             squeezed: vec![[0.0; LANES]; self.channels / LANES],
@@ -172,14 +170,13 @@ impl Network {
     /// Answers a batch that was checked.
     #[inline(always)]
     pub(crate) fn answer(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
-        let (planes, scalars) = (self.shape.planes, self.shape.scalars - batch.rule_inputs.len());
+        let (planes, scalars) = (self.shape.planes, SCALARS.len());
         for first in (0..batch.len()).step_by(heads::TOGETHER) {
             let last = (first + heads::TOGETHER).min(batch.len());
             for position in first..last {
                 self.forward(
                     &batch.planes[position * planes..][..planes],
                     &batch.scalars[position * scalars..][..scalars],
-                    &batch.rule_inputs,
                     position - first,
                     buffers,
                 );
@@ -196,7 +193,7 @@ impl Network {
 
     /// Computes one position up to what the last layers read, at `place` of the buffers for these.
     #[inline(always)]
-    fn forward(&self, planes: &[SquareSet], scalars: &[f32], rule_inputs: &[f32], place: usize, buffers: &mut Buffers) {
+    fn forward(&self, planes: &[SquareSet], scalars: &[f32], place: usize, buffers: &mut Buffers) {
         let (files, area) = (self.shape.files, self.shape.area());
         let cell = |square: usize| (square / files + 1) * (files + 2) + square % files + 1;
         buffers.planes.fill(0.0);
@@ -205,9 +202,8 @@ impl Network {
                 buffers.planes[cell(square.index()) * self.shape.planes + plane] = 1.0;
             }
         }
-        let Buffers { trunk, inner, branch, ruleset, bias, pooled, squeezed, excited, .. } = buffers;
-        self.scalars.add(&self.stem.bias, scalars.len(), [rule_inputs], [ruleset]);
-        self.scalars.add(ruleset, 0, [scalars], [bias]);
+        let Buffers { trunk, inner, branch, bias, pooled, squeezed, excited, .. } = buffers;
+        self.scalars.add(&self.stem.bias, [scalars], [bias]);
         self.convolve(&self.stem, &buffers.planes, trunk, bias, false, true);
         for block in &self.blocks {
             self.convolve(&block.first, trunk, inner, &block.first.bias, false, true);
@@ -215,7 +211,7 @@ impl Network {
                 Pooling::None => self.convolve(&block.second, inner, trunk, &block.second.bias, true, true),
                 Pooling::GlobalBias(weights) => {
                     self.pool(inner, pooled);
-                    weights.add(&block.second.bias, 0, [pooled], [bias]);
+                    weights.add(&block.second.bias, [pooled], [bias]);
                     self.convolve(&block.second, inner, trunk, bias, true, true);
                 }
                 Pooling::SqueezeExcitation { squeeze, excite } => {

@@ -1,6 +1,6 @@
 //! The network, slow and plain: what every kernel is compared with.
 
-use latrunculi_data::ActionIndices;
+use latrunculi_data::{ActionIndices, SCALARS};
 use latrunculi_engine::{Square, SquareSet};
 
 use crate::batch::{Answers, PositionBatch};
@@ -24,14 +24,12 @@ pub(crate) fn bf16(value: f32) -> f32 {
 pub(crate) fn answer(weights: &Weights, batch: &PositionBatch, round: Rounding) -> Answers {
     let mut answers = Answers::default();
     answers.clear();
-    let (planes, scalars) = (weights.shape.planes, weights.shape.scalars - batch.rule_inputs.len());
+    let (planes, scalars) = (weights.shape.planes, SCALARS.len());
     for position in 0..batch.len() {
-        let mut inputs = batch.scalars[position * scalars..][..scalars].to_vec();
-        inputs.extend_from_slice(&batch.rule_inputs);
         one(
             weights,
             &batch.planes[position * planes..][..planes],
-            &inputs,
+            &batch.scalars[position * scalars..][..scalars],
             batch.actions(position),
             round,
             &mut answers,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{NetworkConfig, Pooling, Shape};
+use latrunculi_data::NetworkConfig;
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_search::mcts::{Search, SearchBudget, Settings};
 use latrunculi_search::{Evaluation, Evaluator};
@@ -11,23 +11,21 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::tests::tensors;
-use crate::{InferenceEvaluator, InferenceModel, Kernel, ModelInfo, PositionBatch};
+use crate::{InferenceEvaluator, InferenceModel, Kernel, ModelInfo};
 
-/// Returns a network with random weights for these rules, on the kernel that every processor has.
-fn network(rules: &Rules) -> InferenceEvaluator {
+/// Returns a network with random weights, on the kernel that every processor has.
+fn network() -> InferenceEvaluator {
     let config = NetworkConfig {
         blocks: 1,
         channels: 16,
-        pooling: Pooling::GlobalBias,
         pooling_every: 1,
         policy_channels: 8,
         value_channels: 8,
         value_hidden: 16,
+        ..NetworkConfig::default()
     };
-    let shape = Shape::of(rules);
-    let tensors = tensors(&config, &shape, 5);
-    let model = InferenceModel::from_tensors(&config, &shape, ModelInfo::default(), tensors).unwrap();
-    InferenceEvaluator::new(&model.network(Kernel::F32, &PositionBatch::default()).unwrap())
+    let model = InferenceModel::from_tensors(&config, ModelInfo::default(), tensors(&config, 5)).unwrap();
+    InferenceEvaluator::new(&model.networks(Kernel::F32).unwrap())
 }
 
 fn legal(game: &GameState) -> Vec<Action> {
@@ -72,9 +70,9 @@ fn choose(network: &mut InferenceEvaluator, game: &GameState) -> (Action, f32) {
 
 #[test]
 fn a_network_agent_chooses_alike_for_both_players() {
+    let mut network = network();
     for name in presets::NAMES {
         let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
-        let mut network = network(&rules);
         let mut rng = ChaCha8Rng::seed_from_u64(31);
         for played in [0, 9, 40, 120] {
             let [game, twin] = twins(&rules, played, &mut rng);

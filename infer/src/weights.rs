@@ -1,15 +1,17 @@
-//! The weights of a network as the forward pass uses them, in `f32`: what never changes is computed once here.
+//! The weights of a network in `f32`: those of every board and ruleset, and those that one forward pass uses, for one
+//! ruleset, into which ruleset and size of the board are folded.
 //!
-//! Legend: `C` channels, `P` planes, `S` scalars, `D` policy channels, `V` value channels, `K` value hidden. Squares
-//! are seen as `[rank, file]`; a 3x3 convolution has nine taps, rank by rank from the own side up.
+//! Legend: `C` channels, `P` planes, `S` scalars of the position, `R` numbers of the ruleset, `E` length of its embedding,
+//! `D` policy channels, `V` value channels, `K` value hidden. Squares are seen as `[rank, file]`; a 3x3 convolution has
+//! nine taps, rank by rank from the own side up.
 
 use std::collections::BTreeMap;
 
-use latrunculi_data::Shape;
+use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
+use latrunculi_data::{Conditioning, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
 
 use crate::error::ModelError;
 use crate::model_file::NamedTensor;
-use latrunculi_data::{NetworkConfig, Pooling};
 
 /// A matrix with a bias: `[rows, columns]`, `[rows]`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +27,25 @@ impl Linear {
     pub(crate) fn row(&self, row: usize) -> &[f32] {
         &self.weight[row * self.columns..(row + 1) * self.columns]
     }
+
+    /// Returns the product with a vector, `[columns]` to `[rows]`, plus the bias.
+    fn times(&self, vector: &[f32]) -> Vec<f32> {
+        assert_eq!(vector.len(), self.columns, "a vector of the matrix's length");
+        let sum = |row: usize| self.bias[row] + self.row(row).iter().zip(vector).map(|(w, x)| w * x).sum::<f32>();
+        (0..self.rows).map(sum).collect()
+    }
+
+    /// Adds another matrix times `factor` to the first columns.
+    fn add_columns(&mut self, other: &Linear, factor: f32) {
+        for (row, other) in self.weight.chunks_exact_mut(self.columns).zip(other.weight.chunks_exact(other.columns)) {
+            row.iter_mut().zip(other).for_each(|(value, other)| *value += other * factor);
+        }
+    }
+}
+
+/// Adds numbers to numbers.
+fn add(values: &mut [f32], others: &[f32]) {
+    values.iter_mut().zip(others).for_each(|(value, other)| *value += other);
 }
 
 /// A 3x3 convolution: `weight` is `[out, 9, in]`, `bias` is `[out]`.
@@ -37,6 +58,14 @@ pub(crate) struct Convolution {
 }
 
 impl Convolution {
+    /// Multiplies each channel's weights and bias by 1 plus its number of `scales`, which may be empty for none.
+    fn scale(&mut self, scales: &[f32]) {
+        let rows = self.weight.chunks_exact_mut(9 * self.inputs);
+        for ((row, bias), scale) in rows.zip(&mut self.bias).zip(scales) {
+            row.iter_mut().chain([bias]).for_each(|value| *value *= 1.0 + scale);
+        }
+    }
+
     /// Returns the weight from channel `input` at `tap` to channel `output`; 0 where there is no such channel.
     pub(crate) fn at(&self, output: usize, tap: usize, input: usize) -> f32 {
         if output < self.outputs && input < self.inputs {
@@ -69,7 +98,7 @@ pub(crate) struct Block {
     pub(crate) pooling: PoolingWeights,
 }
 
-/// All weights of a network.
+/// The weights of a network for one ruleset.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weights {
     pub(crate) config: NetworkConfig,
@@ -90,17 +119,66 @@ pub(crate) struct Weights {
     pub(crate) last: Linear,
 }
 
-impl Weights {
-    /// Takes the tensors of a network apart, folds what is constant, and checks all.
+/// The weights of a network for every board and ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parameters {
+    /// Those that a ruleset may change; the shape is that of no board.
+    general: Weights,
+    /// From the ruleset to its embedding, before tanh: `[E, R]`.
+    embedding: Linear,
+    /// From the embedding to a shift of each channel of the stem: `[C, E]`.
+    stem: Linear,
+    /// From the embedding to scales and shifts of the two convolutions of each block: `[2C, E]`; where there are shifts
+    /// alone `[C, E]`.
+    blocks: Vec<[Linear; 2]>,
+    /// For each block that pools: added, times the factor of the size, to the columns of the means.
+    pooling_by_size: Vec<Option<Linear>>,
+    /// The same for the hidden layer: `[K, V]`.
+    hidden_by_size: Linear,
+}
+
+impl Parameters {
+    /// Returns the description of the network.
+    pub(crate) fn config(&self) -> &NetworkConfig {
+        &self.general.config
+    }
+
+    /// Folds a ruleset, given by its numbers `[R]`, and the size of its board into the weights.
+    pub(crate) fn specialised(&self, shape: &Shape, rule_inputs: &[f32]) -> Weights {
+        let mut weights = Weights { shape: *shape, ..self.general.clone() };
+        let embedding: Vec<f32> = self.embedding.times(rule_inputs).into_iter().map(f32::tanh).collect();
+        add(&mut weights.stem.bias, &self.stem.times(&embedding));
+        let film = weights.config.conditioning == Conditioning::Film;
+        let size = size_factor(shape.area());
+        let own = self.blocks.iter().zip(&self.pooling_by_size);
+        for (block, (rules, by_size)) in weights.blocks.iter_mut().zip(own) {
+            for (convolution, rules) in [&mut block.first, &mut block.second].into_iter().zip(rules) {
+                let numbers = rules.times(&embedding);
+                let (scales, shifts) = numbers.split_at(if film { convolution.outputs } else { 0 });
+                convolution.scale(scales);
+                add(&mut convolution.bias, shifts);
+            }
+            match (&mut block.pooling, by_size) {
+                (PoolingWeights::GlobalBias(means), Some(by_size))
+                | (PoolingWeights::SqueezeExcitation { squeeze: means, .. }, Some(by_size)) => {
+                    means.add_columns(by_size, size);
+                }
+                _ => {}
+            }
+        }
+        weights.hidden.add_columns(&self.hidden_by_size, size);
+        weights
+    }
+
+    /// Takes the tensors of a network apart, standardises the convolutions, and checks all.
     ///
     /// # Errors
     /// [`ModelError`] with what does not fit.
     pub(crate) fn new(
         config: &NetworkConfig,
-        shape: &Shape,
         tensors: BTreeMap<String, NamedTensor>,
-    ) -> Result<Weights, ModelError> {
-        let faults = config.validate(shape);
+    ) -> Result<Parameters, ModelError> {
+        let faults = config.validate();
         if !faults.is_empty() {
             return Err(ModelError::Config(faults));
         }
@@ -109,15 +187,13 @@ impl Weights {
         let (features, hidden) = (config.value_channels, config.value_hidden);
         let stem = Convolution {
             outputs: channels,
-            inputs: shape.planes,
-            weight: tensors.take("stem.weight", &[channels, 3, 3, shape.planes])?,
+            inputs: PLANES.len(),
+            weight: tensors.take("stem.weight", &[channels, 3, 3, PLANES.len()])?,
             bias: tensors.take("stem.bias", &[channels])?,
         };
-        let scalars = match shape.scalars {
-            0 => Linear { rows: channels, bias: vec![0.0; channels], ..Linear::default() },
-            count => tensors.matrix("stem.scalars", channels, count)?,
-        };
+        let scalars = tensors.matrix("stem.scalars", channels, SCALARS.len())?;
         let mut blocks = Vec::with_capacity(config.blocks);
+        let (mut rules, mut pooling_by_size) = (Vec::new(), Vec::new());
         for index in 0..config.blocks {
             let pooling = match config.pooling {
                 _ if !config.is_pooled(index) => PoolingWeights::None,
@@ -141,6 +217,21 @@ impl Weights {
             };
             let first = tensors.standardised(&format!("blocks.{index}.conv1"), channels)?;
             let second = tensors.standardised(&format!("blocks.{index}.conv2"), channels)?;
+            let by_size = match &pooling {
+                PoolingWeights::None => None,
+                PoolingWeights::GlobalBias(_) => {
+                    Some(tensors.matrix(&format!("blocks.{index}.global.size"), channels, channels)?)
+                }
+                PoolingWeights::SqueezeExcitation { squeeze, .. } => {
+                    Some(tensors.matrix(&format!("blocks.{index}.squeeze.size"), squeeze.rows, channels)?)
+                }
+            };
+            pooling_by_size.push(by_size);
+            let mut of_rules = |half: usize| {
+                let rows = config.rule_outputs() * channels;
+                tensors.matrix(&format!("blocks.{index}.conv{half}.rules"), rows, RULE_EMBEDDING)
+            };
+            rules.push([of_rules(1)?, of_rules(2)?]);
             blocks.push(Block { first, second, pooling });
         }
         let mut from = tensors.linear("policy.from", keys, channels)?;
@@ -155,9 +246,9 @@ impl Weights {
             last.weight.extend(part.weight);
             last.bias.extend(part.bias);
         }
-        let weights = Weights {
+        let general = Weights {
             config: config.clone(),
-            shape: *shape,
+            shape: Shape::board(0, 0),
             stem,
             scalars,
             blocks,
@@ -167,8 +258,16 @@ impl Weights {
             hidden: tensors.linear("value.hidden", hidden, 2 * features)?,
             last,
         };
+        let parameters = Parameters {
+            general,
+            embedding: tensors.matrix("rules.embedding", RULE_EMBEDDING, rule_inputs::count())?,
+            stem: tensors.matrix("stem.rules", channels, RULE_EMBEDDING)?,
+            blocks: rules,
+            pooling_by_size,
+            hidden_by_size: tensors.matrix("value.hidden.size", hidden, features)?,
+        };
         match tensors.0.into_keys().next() {
-            None => Ok(weights),
+            None => Ok(parameters),
             Some(name) => {
                 let reason = "the network that is described has no such tensor".to_owned();
                 Err(ModelError::Tensor { name, reason })

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use latrunculi_data::{EncodedPositions, NetworkConfig, Shape, rule_inputs};
+use latrunculi_data::{EncodedPositions, NetworkConfig};
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_infer::{InferenceModel, Kernel, PositionBatch};
 use latrunculi_model::{Answers, Device, InferenceNetwork, Model, ModelInfo, Network, Precision};
@@ -39,7 +39,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let duration: f64 = list(3, "5")[0].parse()?;
     let rules = presets::ruleset(ruleset).ok_or("no such ruleset")?;
     let rules = Arc::new(Rules::new(&rules)?);
-    let shape = Shape::of(&rules);
     let folder = std::env::temp_dir().join(format!("latrunculi-compare-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let path = folder.join("model.safetensors");
@@ -55,14 +54,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             value_hidden: 4 * heads,
             ..NetworkConfig::default()
         };
-        let network = Network::new(&config, &shape, 1, Device::CPU)?;
-        let model = Model { network, info: ModelInfo { ruleset: ruleset.clone(), ..ModelInfo::default() } };
+        let network = Network::new(&config, 1, Device::CPU)?;
+        let model = Model { network, info: ModelInfo::default() };
         model.save(&path)?;
         let inference = InferenceModel::load(&path)?;
         for batch in list(1, "128,256") {
             let batch: usize = batch.parse()?;
             let (mut encoded, mut positions) = (EncodedPositions::default(), PositionBatch::default());
-            positions.clear(&rule_inputs::of(rules.ruleset()));
             let mut actions: Vec<Action> = Vec::new();
             let mut game = GameState::new(Arc::clone(&rules));
             let mut step = 3;
@@ -80,13 +78,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut precisions = vec![Precision::Bf16];
             precisions.extend((list(4, "")[0] == "f32").then_some(Precision::F32));
             for precision in precisions {
-                let mut network = InferenceNetwork::new(&model.network, Device::CPU, precision)?;
+                let mut network = InferenceNetwork::new(&model.network, &rules, Device::CPU, precision)?;
                 let (encoded, mut found) = (&encoded, Answers::default());
                 let run = move || Ok(network.answer(&encoded.as_batch(), &mut found)?);
                 answers.push((format!("libtorch-{precision}"), Box::new(run), Vec::new()));
             }
             for kernel in Kernel::available() {
-                let mut session = inference.network(kernel, &positions)?.session();
+                let mut session = inference.network(kernel, &rules, &positions)?.session();
                 let (positions, mut found) = (&positions, latrunculi_infer::Answers::default());
                 let run = move || Ok(session.answer(positions, &mut found)?);
                 answers.push((kernel.to_string(), Box::new(run), Vec::new()));

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use latrunculi_data::{EncodedPosition, EncodedPositions, NetworkConfig, Shape};
+use latrunculi_data::{EncodedPosition, EncodedPositions, NetworkConfig};
 use latrunculi_engine::{Action, GameState, Player, Rules, presets};
 use latrunculi_model::{Answers, Device, InferenceNetwork, Network, Precision};
 
@@ -69,8 +69,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 positions.iter().for_each(|(game, actions)| encoded.push(game, actions));
             }
         })?;
-        let network = Network::new(&config, &Shape::of(&rules), 1, Device::CPU)?;
-        let mut network = InferenceNetwork::new(&network, Device::CPU, Precision::Auto)?;
+        let network = Network::new(&config, 1, Device::CPU)?;
+        let mut network = InferenceNetwork::new(&network, &rules, Device::CPU, Precision::Auto)?;
         let mut answers = Answers::default();
         let size = encoded.as_batch().len();
         let mut failed = None;

@@ -7,7 +7,8 @@ use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use latrunculi_data::{EncodedBatch, NetworkConfig, Pooling, Shape};
+use latrunculi_data::{EncodedBatch, NetworkConfig, Pooling, Shape, rule_inputs};
+use latrunculi_engine::{Rules, presets};
 use latrunculi_model::testing::made_up_batch;
 use latrunculi_model::{Answers, Device, InferenceNetwork, Network, Precision, Trainer, TrainingConfig};
 
@@ -37,21 +38,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("se") => Pooling::SqueezeExcitation,
         _ => Pooling::GlobalBias,
     };
-    let shape = Shape { files: 8, ranks: 8, planes: 16, scalars: 16 };
+    let rules = Rules::new(&presets::ruleset("dutch-8x8").ok_or("no such ruleset")?)?;
+    let shape = Shape::of(&rules);
     let config = NetworkConfig { blocks, channels, pooling, ..NetworkConfig::default() };
-    println!("{config:?}, 8x8, 16 planes, 40 actions a position");
+    println!("{config:?}, 8x8, 40 actions a position");
     for precision in [Precision::F32, Precision::Bf16] {
         for &batch_size in &batches {
             let rates: Vec<f64> = std::thread::scope(|scope| {
                 let run = || -> Result<f64, String> {
                     let text = |error: &dyn Error| error.to_string();
-                    let network = Network::new(&config, &shape, 1, Device::CPU).map_err(|error| text(&error))?;
-                    let mut network =
-                        InferenceNetwork::new(&network, Device::CPU, precision).map_err(|error| text(&error))?;
-                    let batch = made_up_batch(&shape, batch_size, 40);
+                    let network = Network::new(&config, 1, Device::CPU).map_err(|error| text(&error))?;
+                    let mut network = InferenceNetwork::new(&network, &rules, Device::CPU, precision)
+                        .map_err(|error| text(&error))?;
+                    let mut batch = made_up_batch(&shape, batch_size, 40);
+                    batch.rule_inputs = rule_inputs::of(rules.ruleset());
                     let encoded = EncodedBatch {
                         planes: &batch.planes,
                         scalars: &batch.scalars,
+                        rule_inputs: &batch.rule_inputs,
                         action_offsets: &batch.action_offsets,
                         action_indices: &batch.action_indices,
                     };
@@ -78,10 +82,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for precision in [Precision::F32, Precision::Bf16] {
         for batch_size in [256, 1024] {
-            let network = Network::new(&config, &shape, 1, Device::CPU)?;
+            let network = Network::new(&config, 1, Device::CPU)?;
             let settings = TrainingConfig { precision, threads, ..TrainingConfig::default() };
             let mut trainer = Trainer::new(&network, &settings)?;
-            let batch = made_up_batch(&shape, batch_size, 40);
+            let batch = [made_up_batch(&shape, batch_size, 40)];
             let mut best = 0.0_f64;
             for _ in 0..6 {
                 let (start, mut count) = (seconds(), 0);

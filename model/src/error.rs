@@ -154,6 +154,18 @@ pub enum FileError {
         /// Version that is read.
         known: u32,
     },
+    /// It was written by an older version of the program, whose networks knew one board.
+    #[error("{path}: {kind} of version {found}, this program reads {known}: networks of that version know one board and one ruleset; train anew, or use the version of the program that wrote it", path = .path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The kind of file.
+        kind: &'static str,
+        /// Version of the file.
+        found: u32,
+        /// Version that is read.
+        known: u32,
+    },
     /// Its network sees positions in another way.
     #[error("{path}: its network was trained with another encoding of positions than this program has; use the version of the program that trained it, or train anew", path = .path.display())]
     Encoding {

@@ -1,11 +1,12 @@
 //! Files for other programs, each read back and compared with the network before it gets its name.
 //!
-//! All formats hold the same function, with names and shapes (`B` is free):
+//! All formats hold the same function, for every board and ruleset, with names and shapes (`B`, `ranks` and `files` are
+//! free):
 //!
 //! | in / out | name | shape | |
 //! |---|---|---|---|
 //! | in | `planes` | `[B, planes, ranks, files]` | zeros and ones |
-//! | in | `scalars` | `[B, scalars]` | |
+//! | in | `scalars` | `[B, scalars]` | those of the position, then those of the ruleset |
 //! | out | `policy_logits` | `[B, policy_len]` | an action's logit is the sum of its two entries |
 //! | out | `win_draw_loss` | `[B, 3]` | probabilities for the player to act |
 //! | out | `margin` | `[B]` | expected final margin for the player to act, in `(-1, 1)` |
@@ -27,13 +28,13 @@ use tch::{CModule, IValue, Kind, Tensor};
 
 use crate::error::{FileError, TorchError};
 use crate::files;
-use crate::graph::GraphUse;
+use crate::graph::Output;
 use crate::model_file::Model;
 use crate::network::WeightedGraph;
 use crate::runner::{Runner, channels_last};
+use crate::weights::Specialisation;
 use arrays::{ArrayWriter, read_array};
-use latrunculi_data::Shape;
-use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_data::{EncodedBatch, SCALARS, Shape};
 
 pub(crate) use torchscript::Archive;
 
@@ -41,7 +42,7 @@ pub(crate) use torchscript::Archive;
 pub const EXPORT_TOLERANCE: f64 = 1e-4;
 
 const WEIGHTS: &str = "latrunculi weights";
-const WEIGHTS_VERSION: u32 = 1;
+const WEIGHTS_VERSION: u32 = 2;
 /// Name of the description within a file.
 const DESCRIPTION: &str = "description";
 
@@ -101,27 +102,29 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Positions on which an exported file is compared with the network.
+/// Positions of one ruleset on which an exported file is compared with the network.
 #[derive(Clone, Copy, Debug)]
 pub struct ExportSample<'a> {
-    /// `[B, planes, ranks, files]`
-    pub planes: &'a [f32],
-    /// `[B, scalars]`
-    pub scalars: &'a [f32],
+    /// Sizes of the positions.
+    pub shape: Shape,
+    /// The positions; their actions are not read.
+    pub batch: EncodedBatch<'a>,
 }
 
 impl ExportSample<'_> {
     /// Returns the positions as tensors `[B, planes, ranks, files]` and `[B, scalars]`.
-    fn tensors(&self, shape: &Shape) -> Result<[Tensor; 2], TorchError> {
-        let plane_len = shape.planes * shape.area();
-        let count = self.planes.len() / plane_len;
-        if count == 0 || self.planes.len() != count * plane_len || self.scalars.len() != count * shape.scalars {
+    fn tensors(&self) -> Result<[Tensor; 2], TorchError> {
+        let (shape, batch) = (&self.shape, &self.batch);
+        let count = batch.len();
+        let fits = batch.validate(shape).is_ok() && SCALARS.len() + batch.rule_inputs.len() == shape.scalars;
+        if count == 0 || !fits {
             return Err(TorchError::other("the sample does not have the network's shape".to_owned()));
         }
         let size = [count, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
-        let planes = Tensor::f_from_slice(self.planes)?.f_view(size)?;
-        let scalars = Tensor::f_from_slice(self.scalars)?.f_view([count as i64, shape.scalars as i64])?;
-        Ok([planes, scalars])
+        let planes = Tensor::f_from_slice(batch.planes)?.f_view(size)?;
+        let own = Tensor::f_from_slice(batch.scalars)?.f_view([count as i64, -1])?;
+        let rules = Tensor::f_from_slice(batch.rule_inputs)?.f_view([1, -1])?.f_expand([count as i64, -1], false)?;
+        Ok([planes, Tensor::f_cat(&[own, rules], 1)?])
     }
 }
 
@@ -137,8 +140,8 @@ pub struct ExportReport {
 }
 
 impl Model {
-    /// Writes this model for other programs to `path`. The file is written beside, read back, compared
-    /// with the network on `sample`, and renamed only when it agrees.
+    /// Writes this model for other programs to `path`: one file for every board and ruleset. The file is written beside,
+    /// read back, compared with the network on each of `samples`, and renamed only when it agrees.
     ///
     /// Files of weights must come back bit for bit; then the network made of them is compared as well.
     ///
@@ -150,14 +153,14 @@ impl Model {
         &self,
         format: ExportFormat,
         path: &Path,
-        sample: &ExportSample<'_>,
+        samples: &[ExportSample<'_>],
         overwrite: bool,
     ) -> Result<ExportReport, FileError> {
         if !overwrite && path.exists() {
             return Err(FileError::Exists { path: path.to_owned() });
         }
         let beside = files::beside(path);
-        let result = self.export_beside(format, path, &beside, sample);
+        let result = self.export_beside(format, path, &beside, samples);
         match &result {
             Ok(_) => files::put_in_place(&beside, path)?,
             // What cannot be used is not left lying about.
@@ -171,30 +174,50 @@ impl Model {
         format: ExportFormat,
         path: &Path,
         beside: &Path,
-        sample: &ExportSample<'_>,
+        samples: &[ExportSample<'_>],
     ) -> Result<ExportReport, FileError> {
         let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
         let network = self.exported_graph().map_err(torch)?;
-        let [planes, scalars] = sample.tensors(self.network.shape()).map_err(torch)?;
         let bytes = self.to_bytes(format, &network).map_err(torch)?;
         files::write_whole(beside, &bytes)?;
-        let (expected, found) = tch::no_grad(|| -> Result<_, TorchError> {
-            let expected = run(&network, &planes, &scalars)?;
-            Ok((expected, read_and_run(format, beside, &network, &planes, &scalars)?))
-        })
-        .map_err(torch)?;
-        let mut differences = Vec::with_capacity(expected.len());
-        for (index, (expected, (output, _))) in expected.iter().zip(&network.graph.outputs).enumerate() {
-            let found = found.get(index).filter(|found| found.size() == expected.size());
-            let difference = found.map_or(Ok(f64::INFINITY), |found| largest_difference(expected, found));
-            let (output, difference) = (output.name(), difference.map_err(torch)?);
-            if difference > EXPORT_TOLERANCE {
-                let allowed = EXPORT_TOLERANCE;
-                return Err(FileError::Disagrees { path: path.to_owned(), output, difference, allowed });
+        let names = network.graph.outputs.iter().map(|(output, _)| output.name());
+        let mut report = ExportReport {
+            positions: 0,
+            differences: names.map(|name| (name, 0.0)).collect(),
+            file_bytes: bytes.len() as u64,
+        };
+        for sample in samples {
+            let [planes, scalars] = sample.tensors().map_err(torch)?;
+            let (expected, found) = tch::no_grad(|| -> Result<_, TorchError> {
+                let expected = self.answers(sample, &planes)?;
+                Ok((expected, read_and_run(format, beside, &network, &planes, &scalars)?))
+            })
+            .map_err(torch)?;
+            for (index, (expected, (output, largest))) in expected.iter().zip(&mut report.differences).enumerate() {
+                let found = found.get(index).filter(|found| found.size() == expected.size());
+                let difference = found.map_or(Ok(f64::INFINITY), |found| largest_difference(expected, found));
+                let difference = difference.map_err(torch)?;
+                if difference > EXPORT_TOLERANCE {
+                    let (path, allowed) = (path.to_owned(), EXPORT_TOLERANCE);
+                    return Err(FileError::Disagrees { path, output, difference, allowed });
+                }
+                *largest = largest.max(difference);
             }
-            differences.push((output, difference));
+            report.positions += sample.batch.len();
         }
-        Ok(ExportReport { positions: planes.size()[0] as usize, differences, file_bytes: bytes.len() as u64 })
+        Ok(report)
+    }
+
+    /// Returns what the network answers in play, in the order of the exported outputs. `planes` are those of the sample.
+    fn answers(&self, sample: &ExportSample<'_>, planes: &Tensor) -> Result<Vec<Tensor>, TorchError> {
+        let (rule_inputs, area) = (sample.batch.rule_inputs.to_vec(), sample.shape.area());
+        let network = self.network.graph(Some(&Specialisation { rule_inputs, area }))?;
+        let scalars = Tensor::f_from_slice(sample.batch.scalars)?.f_view([sample.batch.len() as i64, -1])?;
+        let weights = network.weights_on(tch::Device::Cpu, Kind::Float)?;
+        let outputs = Runner::new(network.graph).run(&weights, &channels_last(planes)?, &scalars)?;
+        let logits = outputs.action_logits().map(|logits| logits.flatten(1, -1));
+        let [win_draw_loss, margin] = [Output::WinDrawLoss, Output::Margin].map(|output| outputs.get(output));
+        Ok(vec![Tensor::f_cat(&logits, 1)?, win_draw_loss.shallow_clone(), margin.shallow_clone()])
     }
 
     /// Returns the description of the exported network: the JSON that stands in every exported file and
@@ -219,7 +242,7 @@ impl Model {
         let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
         let bytes = tch::no_grad(|| -> Result<Vec<u8>, TorchError> {
             let network = self.exported_graph()?;
-            let [planes, scalars] = sample.tensors(self.network.shape())?;
+            let [planes, scalars] = sample.tensors()?;
             let answers = run(&network, &planes, &scalars)?;
             let names = network.graph.outputs.iter().map(|(output, _)| output.name());
             let mut writer = ArrayWriter::new(true);
@@ -234,7 +257,7 @@ impl Model {
     }
 
     fn exported_graph(&self) -> Result<WeightedGraph, TorchError> {
-        self.network.graph(GraphUse::Export)
+        self.network.graph(None)
     }
 
     fn to_bytes(&self, format: ExportFormat, network: &WeightedGraph) -> Result<Vec<u8>, TorchError> {
@@ -246,12 +269,10 @@ impl Model {
                 archive.to_bytes()
             }
             ExportFormat::Onnx => {
-                let fingerprint = self.info.rules().map(|rules| ruleset_fingerprint(rules.ruleset()));
+                let names: Vec<&str> = self.info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
                 let properties = BTreeMap::from([
                     (DESCRIPTION, description),
-                    ("ruleset", self.info.ruleset.clone()),
-                    ("ruleset_toml", self.info.ruleset_text.clone()),
-                    ("ruleset_fingerprint", fingerprint.unwrap_or_default()),
+                    ("rulesets", names.join(", ")),
                     ("program", format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
                 ]);
                 onnx::to_bytes(network, &properties)
@@ -387,34 +408,45 @@ fn read_npz(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::sample_inputs;
     use crate::model_file::ModelInfo;
-    use crate::tests::{SHAPE, trained};
-    use latrunculi_data::Pooling;
+    use crate::testing::{made_up_batch, made_up_rules};
+    use crate::tests::{encoded, perturbed, shape};
+    use latrunculi_data::{NetworkConfig, Pooling, TrainingBatch};
 
     fn model(pooling: Pooling) -> Model {
-        Model { network: trained(pooling).network().unwrap(), info: ModelInfo::default() }
+        let config = NetworkConfig { pooling, blocks: 2, channels: 16, ..NetworkConfig::default() };
+        Model { network: perturbed(&config), info: ModelInfo::default() }
+    }
+
+    /// Made-up positions on two boards, under two rulesets.
+    fn batches(count: usize) -> [TrainingBatch; 2] {
+        let other = TrainingBatch { rule_inputs: made_up_rules(5), ..made_up_batch(&Shape::board(12, 8), count, 10) };
+        [made_up_batch(&shape(), count, 10), other]
+    }
+
+    fn sample(batch: &TrainingBatch) -> ExportSample<'_> {
+        ExportSample { shape: batch.shape, batch: encoded(batch) }
     }
 
     #[test]
     fn every_format_answers_as_the_network() {
         let folder = tempfile::tempdir().unwrap();
-        let (planes, scalars) = sample_inputs(&SHAPE, 50);
-        let sample = ExportSample { planes: &planes, scalars: &scalars };
+        let batches = batches(25);
+        let samples = batches.each_ref().map(sample);
         for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
             let model = model(pooling);
             for format in ExportFormat::ALL {
                 let path = folder.path().join(format!("{pooling:?}.{}", format.extension()));
-                let report = model.export(format, &path, &sample, false).unwrap();
+                let report = model.export(format, &path, &samples, false).unwrap();
                 assert_eq!(report.positions, 50);
                 let names: Vec<&str> = report.differences.iter().map(|(name, _)| *name).collect();
                 assert_eq!(names, ["policy_logits", "win_draw_loss", "margin"]);
                 assert!(report.differences.iter().all(|(_, difference)| *difference < EXPORT_TOLERANCE));
                 let bytes = std::fs::read(&path).unwrap();
                 assert_eq!(report.file_bytes, bytes.len() as u64);
-                let again = model.export(format, &path, &sample, false);
+                let again = model.export(format, &path, &samples, false);
                 assert!(matches!(again, Err(FileError::Exists { .. })));
-                model.export(format, &path, &sample, true).unwrap();
+                model.export(format, &path, &samples, true).unwrap();
                 assert!(bytes == std::fs::read(&path).unwrap(), "equal content gives equal files");
             }
         }
@@ -425,10 +457,10 @@ mod tests {
     fn the_check_data_are_the_inputs_and_the_networks_answers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("check.npz");
-        let (planes, scalars) = sample_inputs(&SHAPE, 9);
+        let [batch, _] = batches(9);
         let model = model(Pooling::GlobalBias);
-        model.write_check_data(&path, &ExportSample { planes: &planes, scalars: &scalars }, false).unwrap();
-        assert_eq!(read_array::<f32>(&path, "planes", planes.len()).unwrap().1, planes);
+        model.write_check_data(&path, &sample(&batch), false).unwrap();
+        assert_eq!(read_array::<f32>(&path, "planes", batch.planes.len()).unwrap().1, batch.planes);
         let (shape, values) = read_array::<f32>(&path, "win_draw_loss", 27).unwrap();
         assert_eq!(shape, [9, 3]);
         assert!(values.chunks_exact(3).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-5));
@@ -440,16 +472,17 @@ mod tests {
     fn a_sample_of_another_shape_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.pt");
-        let sample = ExportSample { planes: &[0.0; 5], scalars: &[] };
-        assert!(model(Pooling::None).export(ExportFormat::TorchScript, &path, &sample, false).is_err());
+        let [batch, _] = batches(3);
+        let sample = ExportSample { shape: Shape::board(5, 5), ..sample(&batch) };
+        assert!(model(Pooling::None).export(ExportFormat::TorchScript, &path, &[sample], false).is_err());
         assert!(!path.exists());
     }
 
     #[test]
     fn a_file_that_answers_otherwise_is_not_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let (planes, scalars) = sample_inputs(&SHAPE, 5);
-        let [planes, scalars] = ExportSample { planes: &planes, scalars: &scalars }.tensors(&SHAPE).unwrap();
+        let [batch, _] = batches(5);
+        let [planes, scalars] = sample(&batch).tensors().unwrap();
         let [one, other] = [Pooling::GlobalBias, Pooling::None].map(model);
         let graph = one.exported_graph().unwrap();
         for format in ExportFormat::ALL {

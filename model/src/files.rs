@@ -210,7 +210,11 @@ pub(crate) fn read(path: &Path, kind: &'static str, version: u32) -> Result<Tens
     }
     let found = metadata.get(VERSION_KEY).cloned().unwrap_or_default();
     if found != version.to_string() {
-        return Err(FileError::Version { path: path.to_owned(), found, known: version });
+        let path = path.to_owned();
+        return Err(match found.parse::<u32>() {
+            Ok(found) if found < version => FileError::Older { path, kind, found, known: version },
+            _ => FileError::Version { path, found, known: version },
+        });
     }
 
     let parsed = safetensors::SafeTensors::deserialize(&bytes).map_err(|error| broken(error.to_string()))?;

@@ -9,7 +9,17 @@
 //! Source: Brock, De, Smith 2021, "Characterizing signal propagation to close the performance gap in
 //! unnormalized ResNets" (arXiv 2101.08692), equation 4.
 //!
-//! The scalars become a bias of every channel of the first convolution. The policy is a map from x to: each
+//! The scalars of the position become a bias of every channel of the first convolution. The ruleset is embedded (one
+//! layer, tanh); the embedding shifts every channel of the first convolution, and scales and shifts every channel of
+//! each convolution of the blocks. Means over the board are read once as they are and once times
+//! [`size_factor`](latrunculi_data::network_config::size_factor). Ruleset and board are the same for a whole batch, so in
+//! training and in play both are part of the weights: [`crate::weights`] folds them into gains, biases and matrices
+//! before the graph runs. Only the exported graph has the ruleset as an input and works on every board.
+//!
+//! The embedding's weights start at 0 and have no weight decay. So the ruleset does nothing at first; an input that is 0
+//! in the whole training keeps weights of 0; one that is constant works as a bias and has no random part.
+//!
+//! The policy is a map from x to: each
 //! square has a query as from-square and a key as to-square, and their dot product is the logit. Placing a
 //! man, placing a dux, removing and choosing a victim have one query each, made of the pooled features, with
 //! the same keys; stop and pass come from the pooled features alone. No layer depends on the size of the board.
@@ -24,13 +34,13 @@
 //! This is the only definition of the network. [`crate::runner`] runs it in training and in play, `export` writes
 //! it in every format, [`crate::weights`] makes its weights of the parameters.
 //!
-//! Legend: `B` positions, `P` planes, `S` scalars, `H` ranks, `W` files, `A` = H·W squares, `C`
-//! channels, `D` policy channels, `V` value channels, `K` value hidden.
+//! Legend: `B` positions, `P` planes, `S` scalars of the position, `R` numbers of the ruleset, `E` length of its
+//! embedding, `H` ranks, `W` files, `A` = H·W squares, `C` channels, `D` policy channels, `V` value channels, `K` value
+//! hidden.
 
 use serde::Serialize;
 
-use latrunculi_data::Shape;
-use latrunculi_data::{NetworkConfig, Pooling};
+use latrunculi_data::{Conditioning, NetworkConfig, Pooling, SCALARS, rule_inputs};
 
 /// Index of a value: that of the operation that makes it.
 pub(crate) type ValueIndex = usize;
@@ -43,7 +53,7 @@ pub(crate) type WeightIndex = usize;
 pub(crate) enum Op {
     /// The input `[B, P, H, W]`.
     Planes,
-    /// The input `[B, S]`.
+    /// The input `[B, S]`; in exported files `[B, S + R]`.
     Scalars,
     /// Convolution of `[B, I, H, W]` by `[O, I, 3, 3]` plus `[O]`; the board keeps its size.
     Convolution { input: ValueIndex, weight: WeightIndex, bias: WeightIndex },
@@ -67,6 +77,8 @@ pub(crate) enum Op {
     Mean { board: ValueIndex },
     /// Maximum over the board: `[B, C, H, W]` to `[B, C]`.
     Max { board: ValueIndex },
+    /// `[B, C]` times `(root of the squares of board - 9) / 4`; only in exported files.
+    SizeScale { input: ValueIndex, board: ValueIndex },
     /// Joins along dimension 1.
     Concat { inputs: Vec<ValueIndex> },
     /// `len` entries of dimension `dim`, from `start`.
@@ -81,6 +93,8 @@ pub(crate) enum Op {
     Transpose { input: ValueIndex },
     /// Gives every dimension but the first a new size.
     Reshape { input: ValueIndex, size: Vec<i64> },
+    /// Makes one dimension of all but the first.
+    Flatten { input: ValueIndex },
     /// Matrix products `[B, N, D]` by `[B, D, M]`.
     Product { left: ValueIndex, right: ValueIndex },
     /// Divided by the square root of `len`, for dot products of `len` terms. Only in training: in play the
@@ -104,6 +118,7 @@ impl Op {
             | Op::Slice { input, .. }
             | Op::Transpose { input }
             | Op::Reshape { input, .. }
+            | Op::Flatten { input }
             | Op::DivideByRoot { input, .. }
             | Op::Float { input }
             | Op::Mean { board: input }
@@ -114,6 +129,7 @@ impl Op {
             Op::Add { left, right } | Op::Product { left, right } => vec![*left, *right],
             Op::AddBias { board, bias } => vec![*board, *bias],
             Op::Scale { board, factor } => vec![*board, *factor],
+            Op::SizeScale { input, board } => vec![*input, *board],
             Op::Concat { inputs } => inputs.clone(),
         }
     }
@@ -169,20 +185,15 @@ impl Output {
             Output::MovesLeft => "moves_left",
         }
     }
+}
 
-    /// Returns its size without the first dimension, that of the batch.
-    pub(crate) fn size(self, shape: &Shape) -> Vec<usize> {
-        let area = shape.area();
-        match self {
-            Output::ActionMap => vec![area, area],
-            Output::SquareLogits => vec![4, area],
-            Output::StopPass => vec![2],
-            Output::WinDrawLossLogits | Output::WinDrawLoss => vec![3],
-            Output::Margin | Output::MovesLeft => Vec::new(),
-            Output::PolicyLogits | Output::OpponentPolicy => vec![shape.policy_len()],
-            Output::Survival => vec![area],
-        }
-    }
+/// Length of a dimension of an exported input or output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Length {
+    Fixed(usize),
+    /// Free; the same name has the same length everywhere.
+    Free(&'static str),
 }
 
 /// What a graph is made for; it decides the outputs.
@@ -190,7 +201,7 @@ impl Output {
 pub(crate) enum GraphUse {
     /// Action map, square logits, stop and pass, win-draw-loss, margin.
     Play,
-    /// Policy logits, win-draw-loss, margin.
+    /// Policy logits, win-draw-loss, margin, on any board, with the ruleset among the inputs.
     Export,
     /// As for play with logits of win, draw, loss; the heads that only training has where `extra_heads` is set.
     Training { extra_heads: bool },
@@ -210,7 +221,8 @@ pub(crate) enum WeightPart {
     Trunk,
     /// Two per block: `[C]`
     TrunkBias,
-    /// One per pooled block: `[C, 2C]` for a global bias, `[C/4, C]` for squeeze and excitation
+    /// One per pooled block: `[C, 2C]` for a global bias, `[C/4, C]` for squeeze and excitation; in exported files with
+    /// `C` more columns, after those of the means, for the means by size
     PoolIn,
     /// Squeeze and excitation, one per pooled block: `[C/4]`
     PoolInBias,
@@ -222,7 +234,7 @@ pub(crate) enum WeightPart {
     Head,
     /// `[2D + V]`
     HeadBias,
-    /// `[K, 2V]`
+    /// `[K, 2V]`; in exported files `[K, 3V]`, as for pooling
     ValueHidden,
     /// `[K]`
     ValueHiddenBias,
@@ -230,6 +242,14 @@ pub(crate) enum WeightPart {
     Last,
     /// `[6 + 4D]`
     LastBias,
+    /// Only in exported files: `[E, R]`
+    RulesEmbedding,
+    /// Only in exported files: `[C, E]`
+    RulesStem,
+    /// Only in exported files, two per block: scales and shifts `[2C, E]`, or shifts alone `[C, E]`
+    RulesTrunk,
+    /// Only in exported files, two per block: `[2C]`, 1 for scales and 0 for shifts; or `[C]` of zeros
+    RulesTrunkBias,
     /// Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
     TrainingSquares,
     /// `[1 + 2D]`
@@ -255,7 +275,6 @@ pub(crate) struct GraphWeight {
 /// Operations, each after those it reads from; the weights they use; the outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
-    pub(crate) shape: Shape,
     pub(crate) ops: Vec<Op>,
     pub(crate) weights: Vec<GraphWeight>,
     pub(crate) outputs: Vec<(Output, ValueIndex)>,
@@ -265,37 +284,51 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// Builds the network for a use.
-    pub(crate) fn new(config: &NetworkConfig, shape: &Shape, graph_use: GraphUse) -> Graph {
-        let mut graph =
-            Graph { shape: *shape, ops: Vec::new(), weights: Vec::new(), outputs: Vec::new(), is_float: Vec::new() };
+    pub(crate) fn new(config: &NetworkConfig, graph_use: GraphUse) -> Graph {
+        let mut graph = Graph { ops: Vec::new(), weights: Vec::new(), outputs: Vec::new(), is_float: Vec::new() };
         let planes = graph.push(Op::Planes);
-        let scalars = graph.push(Op::Scalars);
+        let mut scalars = graph.push(Op::Scalars);
+        let mut rules = None;
+        if graph_use == GraphUse::Export {
+            let (own, numbers) = (SCALARS.len() as i64, rule_inputs::count() as i64);
+            let inputs = scalars;
+            scalars = graph.push(Op::Slice { input: inputs, dim: 1, start: 0, len: own });
+            let numbers = graph.push(Op::Slice { input: inputs, dim: 1, start: own, len: numbers });
+            let embedding = graph.linear("rules.embedding", numbers, WeightPart::RulesEmbedding, None, 0);
+            rules = Some(graph.push(Op::Tanh { input: embedding }));
+        }
+        // The board whose size the pooled features know, where it is not in the weights.
+        let sized = rules.map(|_| planes);
         let mut trunk = graph.convolution("stem", planes, WeightPart::Stem, WeightPart::StemBias, 0);
-        if shape.scalars > 0 {
-            let bias = graph.linear("stem.scalars", scalars, WeightPart::Scalars, None, 0);
+        let bias = graph.linear("stem.scalars", scalars, WeightPart::Scalars, None, 0);
+        trunk = graph.push(Op::AddBias { board: trunk, bias });
+        if let Some(rules) = rules {
+            let bias = graph.linear("stem.rules", rules, WeightPart::RulesStem, None, 0);
             trunk = graph.push(Op::AddBias { board: trunk, bias });
         }
         trunk = graph.push(Op::Relu { input: trunk });
         let mut pooled = 0;
         for block in 0..config.blocks {
             let name = format!("blocks.{block}");
-            let (weight, bias) = (WeightPart::Trunk, WeightPart::TrunkBias);
-            let inner = graph.convolution(&format!("{name}.conv1"), trunk, weight, bias, 2 * block);
+            let inner = graph.conditioned(config, &format!("{name}.conv1"), trunk, rules, 2 * block);
             let inner = graph.push(Op::Relu { input: inner });
-            let mut branch = graph.convolution(&format!("{name}.conv2"), inner, weight, bias, 2 * block + 1);
+            let mut branch = graph.conditioned(config, &format!("{name}.conv2"), inner, rules, 2 * block + 1);
             if config.is_pooled(block) {
                 match config.pooling {
                     Pooling::None => {}
                     Pooling::GlobalBias => {
-                        let summary = graph.pool(inner);
+                        let mean = graph.push(Op::Mean { board: inner });
+                        let max = graph.push(Op::Max { board: inner });
+                        let summary = graph.summary(mean, Some(max), sized);
                         let bias = graph.linear(&format!("{name}.global"), summary, WeightPart::PoolIn, None, pooled);
                         branch = graph.push(Op::AddBias { board: branch, bias });
                     }
                     Pooling::SqueezeExcitation => {
                         let channels = config.channels as i64;
                         let mean = graph.push(Op::Mean { board: branch });
+                        let summary = graph.summary(mean, None, sized);
                         let (weight, bias) = (WeightPart::PoolIn, Some(WeightPart::PoolInBias));
-                        let squeezed = graph.linear(&format!("{name}.squeeze"), mean, weight, bias, pooled);
+                        let squeezed = graph.linear(&format!("{name}.squeeze"), summary, weight, bias, pooled);
                         let squeezed = graph.push(Op::Relu { input: squeezed });
                         let (weight, bias) = (WeightPart::PoolOut, Some(WeightPart::PoolOutBias));
                         let excited = graph.linear(&format!("{name}.excite"), squeezed, weight, bias, pooled);
@@ -323,7 +356,7 @@ impl Graph {
         let features = graph.push(Op::Relu { input: features });
         let mean = graph.push(Op::MeanSquares { squares: features });
         let max = graph.push(Op::MaxSquares { squares: features });
-        let summary = graph.push(Op::Concat { inputs: vec![mean, max] });
+        let summary = graph.summary(mean, Some(max), sized);
         let hidden =
             graph.linear("value.hidden", summary, WeightPart::ValueHidden, Some(WeightPart::ValueHiddenBias), 0);
         let hidden = graph.push(Op::Relu { input: hidden });
@@ -378,7 +411,7 @@ impl Graph {
         let stop_pass = self.push(Op::Slice { input: last, dim: 1, start: 1, len: 2 });
         let opponent_policy = self.policy_vector(action_map, square_logits, stop_pass);
         let survival = self.push(Op::Slice { input: squares, dim: 2, start: 0, len: 1 });
-        let survival = self.push(Op::Reshape { input: survival, size: vec![self.shape.area() as i64] });
+        let survival = self.push(Op::Flatten { input: survival });
         let moves_left = self.push(Op::Slice { input: last, dim: 1, start: 0, len: 1 });
         let moves_left = self.push(Op::Reshape { input: moves_left, size: Vec::new() });
         self.outputs.extend([
@@ -390,17 +423,38 @@ impl Graph {
 
     /// Joins the three kinds of logits into the policy vector.
     fn policy_vector(&mut self, map: ValueIndex, squares: ValueIndex, stop_pass: ValueIndex) -> ValueIndex {
-        let area = self.shape.area() as i64;
-        let map = self.push(Op::Reshape { input: map, size: vec![area * area] });
-        let squares = self.push(Op::Reshape { input: squares, size: vec![4 * area] });
+        let map = self.push(Op::Flatten { input: map });
+        let squares = self.push(Op::Flatten { input: squares });
         self.push(Op::Concat { inputs: vec![map, squares, stop_pass] })
     }
 
-    /// Mean and maximum over the board, joined.
-    fn pool(&mut self, board: ValueIndex) -> ValueIndex {
-        let mean = self.push(Op::Mean { board });
-        let max = self.push(Op::Max { board });
-        self.push(Op::Concat { inputs: vec![mean, max] })
+    /// Joins means, means by the size of the board `sized` where that is not in the weights, and maxima.
+    fn summary(&mut self, mean: ValueIndex, max: Option<ValueIndex>, sized: Option<ValueIndex>) -> ValueIndex {
+        let by_size = sized.map(|board| self.push(Op::SizeScale { input: mean, board }));
+        let inputs: Vec<ValueIndex> = [Some(mean), by_size, max].into_iter().flatten().collect();
+        if inputs.len() == 1 { mean } else { self.push(Op::Concat { inputs }) }
+    }
+
+    /// Adds a convolution of a block, scaled and shifted by the embedding `rules` where that is not in the weights.
+    fn conditioned(
+        &mut self,
+        config: &NetworkConfig,
+        name: &str,
+        input: ValueIndex,
+        rules: Option<ValueIndex>,
+        index: usize,
+    ) -> ValueIndex {
+        let mut board = self.convolution(name, input, WeightPart::Trunk, WeightPart::TrunkBias, index);
+        let Some(rules) = rules else { return board };
+        let channels = config.channels as i64;
+        let (weight, bias) = (WeightPart::RulesTrunk, Some(WeightPart::RulesTrunkBias));
+        let mut bias = self.linear(&format!("{name}.rules"), rules, weight, bias, index);
+        if config.conditioning == Conditioning::Film {
+            let factor = self.push(Op::Slice { input: bias, dim: 1, start: 0, len: channels });
+            bias = self.push(Op::Slice { input: bias, dim: 1, start: channels, len: channels });
+            board = self.push(Op::Scale { board, factor });
+        }
+        self.push(Op::AddBias { board, bias })
     }
 
     fn convolution(

@@ -2,30 +2,13 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{NetworkConfig, Pooling, Shape, rule_inputs};
+use latrunculi_data::{Conditioning, NetworkConfig, Pooling, TrainedRuleset};
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, PositionBatch};
 use latrunculi_search::{Evaluation, Evaluator};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
-use tch::Tensor;
 
-use crate::{Device, InferenceNetwork, Model, ModelInfo, NetEvaluator, Network, Precision};
-
-/// Makes a network none of whose weights is zero.
-fn network(config: &NetworkConfig, shape: &Shape) -> Network {
-    let start = Network::new(config, shape, 5, Device::CPU).unwrap();
-    let mut rng = ChaCha8Rng::seed_from_u64(6);
-    let noise: Vec<f32> = (0..start.parameter_count())
-        .map(|_| {
-            let normal: f32 = StandardNormal.sample(&mut rng);
-            0.1 * normal
-        })
-        .collect();
-    let parameters = &start.parameters + Tensor::from_slice(&noise);
-    Network::from_parameters(config, shape, &parameters, Device::CPU).unwrap()
-}
+use crate::tests::perturbed;
+use crate::{Device, Model, ModelInfo, NetEvaluator, Precision};
 
 /// Games on the way, each a few actions further than the one before.
 fn games(ruleset: &str) -> Vec<GameState> {
@@ -52,15 +35,17 @@ fn infer_answers_as_libtorch_does() {
     let path = folder.path().join("model.safetensors");
     for (index, name) in presets::NAMES.iter().enumerate() {
         let games = games(name);
-        let shape = Shape::of(games[0].rules());
+        let rules = games[0].rules();
         let pooling = [Pooling::GlobalBias, Pooling::SqueezeExcitation, Pooling::None][index % 3];
-        let config = NetworkConfig { blocks: 3, channels: [16, 24, 32, 48][index % 4], pooling, ..Default::default() };
-        let network = network(&config, &shape);
-        let mut expected = NetEvaluator::new(InferenceNetwork::new(&network, Device::CPU, Precision::F32).unwrap());
-        let info = ModelInfo { ruleset: (*name).to_owned(), ..ModelInfo::default() };
-        Model { network, info }.save(&path).unwrap();
+        let conditioning = [Conditioning::Film, Conditioning::Bias][index % 2];
+        let channels = [16, 24, 32, 48][index % 4];
+        let config = NetworkConfig { blocks: 3, channels, pooling, conditioning, ..Default::default() };
+        let network = perturbed(&config);
+        let mut expected = NetEvaluator::new(&network, Device::CPU, Precision::F32);
+        let rulesets = vec![TrainedRuleset::new(rules, 1.0)];
+        Model { network, info: ModelInfo { rulesets, ..ModelInfo::default() } }.save(&path).unwrap();
         let model = InferenceModel::load(&path).unwrap();
-        assert_eq!(model.info().ruleset, *name);
+        assert_eq!(model.info().rulesets, [TrainedRuleset::new(rules, 1.0)]);
 
         let actions: Vec<Vec<Action>> = games
             .iter()
@@ -75,10 +60,13 @@ fn infer_answers_as_libtorch_does() {
         let mut left = vec![Evaluation::default(); games.len()];
         expected.evaluate(&of_games, &of_actions, &mut left).unwrap();
         let mut calibration = PositionBatch::default();
-        calibration.clear(&rule_inputs::of(games[0].rules().ruleset()));
         games.iter().zip(&actions).for_each(|(game, actions)| calibration.push_game(game, actions));
         for kernel in Kernel::available() {
-            let mut found = InferenceEvaluator::new(&model.network(kernel, &calibration).unwrap());
+            let networks = model.networks(kernel).unwrap();
+            if kernel == Kernel::Int8Amx {
+                networks.insert(rules, model.network(kernel, rules, &calibration).unwrap());
+            }
+            let mut found = InferenceEvaluator::new(&networks);
             let mut right = vec![Evaluation::default(); games.len()];
             found.evaluate(&of_games, &of_actions, &mut right).unwrap();
             let logits = |evaluations: &[Evaluation]| -> Vec<f32> {

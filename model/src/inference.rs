@@ -1,6 +1,6 @@
-//! A network for play: standardised weights, one precision, logits of legal actions only.
+//! A network for play under one ruleset: weights folded for it, one precision, logits of legal actions only.
 //!
-//! Legend: `B` positions, `P` planes, `S` scalars, `H` ranks, `W` files, `L` all legal actions.
+//! Legend: `B` positions, `P` planes, `S` scalars of the position, `H` ranks, `W` files, `L` all legal actions.
 
 use std::time::Instant;
 
@@ -9,11 +9,13 @@ use tch::Tensor;
 use crate::actions::ActionGather;
 use crate::device::{self, Device};
 use crate::error::{InferenceError, TorchError};
-use crate::graph::{GraphUse, Output};
+use crate::graph::Output;
 use crate::network::Network;
 use crate::precision::Precision;
 use crate::runner::{Outputs, Runner, channels_last};
-use latrunculi_data::{EncodedBatch, Shape};
+use crate::weights::Specialisation;
+use latrunculi_data::{BatchError, EncodedBatch, SCALARS, Shape};
+use latrunculi_engine::Rules;
 
 /// The network's answers to the positions of a batch. The memory is reused for the next batch.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,10 +28,11 @@ pub struct Answers {
     pub margin: Vec<f32>,
 }
 
-/// A network for play.
+/// A network for play under one ruleset.
 #[derive(Debug)]
 pub struct InferenceNetwork {
     shape: Shape,
+    specialisation: Specialisation,
     device: Device,
     precision: Precision,
     runner: Runner,
@@ -40,17 +43,35 @@ pub struct InferenceNetwork {
 }
 
 impl InferenceNetwork {
-    /// Makes an inference copy of `network` on `device`.
+    /// Makes a copy of `network` for play under `rules` on `device`.
     ///
     /// [`Precision::Auto`] is what the hardware suggests; [`crate::choose_precision`] also compares the answers.
     ///
     /// # Errors
     /// [`InferenceError::Torch`] when the device fails.
-    pub fn new(network: &Network, device: Device, precision: Precision) -> Result<InferenceNetwork, InferenceError> {
-        let graph = network.graph(GraphUse::Play)?;
+    pub fn new(
+        network: &Network,
+        rules: &Rules,
+        device: Device,
+        precision: Precision,
+    ) -> Result<InferenceNetwork, InferenceError> {
+        let specialisation = Specialisation::of(rules);
+        InferenceNetwork::specialised(network, Shape::of(rules), specialisation, device, precision)
+    }
+
+    /// As [`InferenceNetwork::new`].
+    pub(crate) fn specialised(
+        network: &Network,
+        shape: Shape,
+        specialisation: Specialisation,
+        device: Device,
+        precision: Precision,
+    ) -> Result<InferenceNetwork, InferenceError> {
+        let graph = network.graph(Some(&specialisation))?;
         let precision = precision.on(device);
         Ok(InferenceNetwork {
-            shape: *network.shape(),
+            shape,
+            specialisation,
             device,
             precision,
             weights: graph.weights_on(device.0, precision.kind(device))?,
@@ -83,11 +104,14 @@ impl InferenceNetwork {
     /// On the processor it computes in the calling thread alone (see [`device::use_threads`]).
     ///
     /// # Errors
-    /// [`InferenceError::Batch`] when the batch does not fit, [`InferenceError::NotFinite`] when an answer is not
-    /// finite, [`InferenceError::Torch`] when the device fails.
+    /// [`InferenceError::Batch`] when the batch does not fit or is of another ruleset, [`InferenceError::NotFinite`] when
+    /// an answer is not finite, [`InferenceError::Torch`] when the device fails.
     pub fn answer(&mut self, batch: &EncodedBatch<'_>, answers: &mut Answers) -> Result<(), InferenceError> {
         device::use_threads(1);
         batch.validate(&self.shape)?;
+        if batch.rule_inputs != self.specialisation.rule_inputs && !batch.is_empty() {
+            return Err(BatchError::Ruleset.into());
+        }
         let mut gather = std::mem::take(&mut self.gather);
         gather.fill(&self.shape, batch.action_offsets, batch.action_indices)?;
         let result = tch::no_grad(|| self.answer_checked(batch, &gather, answers));
@@ -129,7 +153,7 @@ impl InferenceNetwork {
         let kind = self.precision.kind(self.device);
         let size = [batch_size, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
         let planes = Tensor::f_from_slice(planes)?.f_view(size)?.f_to_device(self.device.0)?.f_to_kind(kind)?;
-        let scalars = Tensor::f_from_slice(scalars)?.f_view([batch_size as i64, shape.scalars as i64])?;
+        let scalars = Tensor::f_from_slice(scalars)?.f_view([batch_size as i64, SCALARS.len() as i64])?;
         let scalars = scalars.f_to_device(self.device.0)?.f_to_kind(kind)?;
         Ok((channels_last(&planes)?, scalars))
     }
@@ -170,7 +194,7 @@ impl InferenceNetwork {
     }
 }
 
-/// Returns `planes` and `scalars` of `count` made-up positions, the same each time.
+/// Returns planes `[B, P, H, W]` and scalars `[B, S]` of `count` made-up positions, the same each time.
 pub(crate) fn sample_inputs(shape: &Shape, count: usize) -> (Vec<f32>, Vec<f32>) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = move || {
@@ -181,6 +205,6 @@ pub(crate) fn sample_inputs(shape: &Shape, count: usize) -> (Vec<f32>, Vec<f32>)
         (state >> 40) as f32 / (1_u64 << 24) as f32
     };
     let planes = (0..count * shape.planes * shape.area()).map(|_| f32::from(u8::from(next() < 0.15))).collect();
-    let scalars = (0..count * shape.scalars).map(|_| next()).collect();
+    let scalars = (0..count * SCALARS.len()).map(|_| next()).collect();
     (planes, scalars)
 }

@@ -4,15 +4,16 @@
 //! operation each. Parameters that are computed on together are next to each other: all convolutions of the trunk are
 //! standardised at once.
 //!
-//! Legend: `C` channels, `N` blocks, `M` pooled blocks, `P` planes, `S`
-//! scalars, `D` policy channels, `V` value channels, `K` value hidden.
+//! Legend: `C` channels, `N` blocks, `M` pooled blocks, `P` planes, `S` scalars of the position, `R` numbers of the
+//! ruleset, `E` length of its embedding, `F` numbers of a channel that are made of it (scale and shift, or shift alone),
+//! `D` policy channels, `V` value channels, `K` value hidden.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use latrunculi_data::Shape;
-use latrunculi_data::{NetworkConfig, Pooling};
+use latrunculi_data::network_config::RULE_EMBEDDING;
+use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, rule_inputs};
 
 /// The initial values of a parameter.
 #[derive(Clone, Copy, Debug)]
@@ -91,26 +92,36 @@ pub(crate) mod group {
     pub(crate) const LAST_WEIGHT: usize = 16;
     /// `[3 + 1 + 2 + 4D]`
     pub(crate) const LAST_BIAS: usize = 17;
+    /// Of the means by size. Global bias: `[M, C, C]`. Squeeze and excitation: `[M, C/4, C]`.
+    pub(crate) const POOL_SIZE_WEIGHT: usize = 18;
+    /// Of the means by size: `[K, V]`
+    pub(crate) const VALUE_SIZE_WEIGHT: usize = 19;
+    /// `[E, R]`
+    pub(crate) const RULES_EMBEDDING: usize = 20;
+    /// `[C, E]`
+    pub(crate) const RULES_STEM: usize = 21;
+    /// `[2N, F, C, E]`
+    pub(crate) const RULES_TRUNK: usize = 22;
     /// The first that only training has. Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
-    pub(crate) const TRAINING_SQUARES_WEIGHT: usize = 18;
+    pub(crate) const TRAINING_SQUARES_WEIGHT: usize = 23;
     /// `[1 + 2D]`
-    pub(crate) const TRAINING_SQUARES_BIAS: usize = 19;
+    pub(crate) const TRAINING_SQUARES_BIAS: usize = 24;
     /// Moves left; stop, pass and four queries of the opponent's policy: `[1 + 2 + 4D, K]`
-    pub(crate) const TRAINING_LAST_WEIGHT: usize = 20;
+    pub(crate) const TRAINING_LAST_WEIGHT: usize = 25;
     /// `[1 + 2 + 4D]`
-    pub(crate) const TRAINING_LAST_BIAS: usize = 21;
+    pub(crate) const TRAINING_LAST_BIAS: usize = 26;
 }
 
 impl ParameterLayout {
     /// Returns the layout of a network for play.
-    pub(crate) fn new(config: &NetworkConfig, shape: &Shape) -> ParameterLayout {
-        ParameterLayout::of_play(config, shape).layout
+    pub(crate) fn new(config: &NetworkConfig) -> ParameterLayout {
+        ParameterLayout::of_play(config).layout
     }
 
     /// Returns the layout of a network in training: the parameters for play, then those of the heads that only training
     /// has.
-    pub(crate) fn for_training(config: &NetworkConfig, shape: &Shape) -> ParameterLayout {
-        let mut builder = ParameterLayout::of_play(config, shape);
+    pub(crate) fn for_training(config: &NetworkConfig) -> ParameterLayout {
+        let mut builder = ParameterLayout::of_play(config);
         let (keys, hidden) = (config.policy_channels, config.value_hidden);
         let head = (1.0 / config.channels as f64).sqrt();
         builder.add("training.survival.weight", &[1, config.channels], true, Start::Normal(0.3 * head));
@@ -134,7 +145,7 @@ impl ParameterLayout {
         builder.layout
     }
 
-    fn of_play(config: &NetworkConfig, shape: &Shape) -> Builder {
+    fn of_play(config: &NetworkConfig) -> Builder {
         let mut builder =
             Builder { layout: ParameterLayout { parameters: Vec::new(), group_lens: Vec::new() }, offset: 0 };
         let channels = config.channels;
@@ -142,15 +153,13 @@ impl ParameterLayout {
         let pooled = || (0..config.blocks).filter(|&block| config.is_pooled(block));
 
         // Inputs are sparse zeros and ones: a tenth or so are ones.
-        let stem = 2.0 * (2.0 / (9.0 * shape.planes as f64)).sqrt();
-        builder.add("stem.weight", &[channels, 3, 3, shape.planes], true, Start::Normal(stem));
+        let stem = 2.0 * (2.0 / (9.0 * PLANES.len() as f64)).sqrt();
+        builder.add("stem.weight", &[channels, 3, 3, PLANES.len()], true, Start::Normal(stem));
         builder.end_group();
         builder.add("stem.bias", &[channels], false, Start::Zero);
         builder.end_group();
-        if shape.scalars > 0 {
-            let scalars = 0.5 * (1.0 / shape.scalars as f64).sqrt();
-            builder.add("stem.scalars.weight", &[channels, shape.scalars], true, Start::Normal(scalars));
-        }
+        let scalars = 0.5 * (1.0 / SCALARS.len() as f64).sqrt();
+        builder.add("stem.scalars.weight", &[channels, SCALARS.len()], true, Start::Normal(scalars));
         builder.end_group();
 
         let trunk = (2.0 / (9.0 * channels as f64)).sqrt();
@@ -231,6 +240,29 @@ impl ParameterLayout {
         builder.end_group();
         for (name, len) in outputs.into_iter().chain([("policy.queries", 4 * keys)]) {
             builder.add(&format!("{name}.bias"), &[len], false, Start::Zero);
+        }
+        builder.end_group();
+
+        for block in pooled() {
+            let (name, rows) = match config.pooling {
+                Pooling::SqueezeExcitation => ("squeeze", squeezed),
+                _ => ("global", channels),
+            };
+            builder.add(&format!("blocks.{block}.{name}.size.weight"), &[rows, channels], true, Start::Zero);
+        }
+        builder.end_group();
+        builder.add("value.hidden.size.weight", &[hidden, features], true, Start::Zero);
+        builder.end_group();
+
+        // The embedding is 0 at first and has a gradient, because what reads it is not 0.
+        builder.add("rules.embedding.weight", &[RULE_EMBEDDING, rule_inputs::count()], false, Start::Zero);
+        builder.end_group();
+        let reader = Start::Normal(0.3 * (1.0 / RULE_EMBEDDING as f64).sqrt());
+        builder.add("stem.rules.weight", &[channels, RULE_EMBEDDING], true, reader);
+        builder.end_group();
+        for (block, half) in convolutions() {
+            let name = format!("blocks.{block}.conv{half}.rules.weight");
+            builder.add(&name, &[config.rule_outputs() * channels, RULE_EMBEDDING], true, reader);
         }
         builder.end_group();
         builder

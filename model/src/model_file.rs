@@ -13,32 +13,28 @@ use crate::layout::ParameterLayout;
 use crate::network::Network;
 use crate::training::{Trainer, TrainingConfig, TrainingCounters};
 use latrunculi_data::EncodingNames;
-use latrunculi_data::NetworkConfig;
-use latrunculi_data::{ENCODING_VERSION, Shape};
-use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
+use latrunculi_data::{ENCODING_VERSION, NetworkConfig, TrainedRuleset};
+use latrunculi_engine::Rules;
+use latrunculi_engine::record::ruleset_fingerprint;
 
 const MODEL: &str = "latrunculi model";
-const MODEL_VERSION: u32 = 1;
+const MODEL_VERSION: u32 = 2;
 const CHECKPOINT: &str = "latrunculi checkpoint";
-const CHECKPOINT_VERSION: u32 = 2;
+const CHECKPOINT_VERSION: u32 = 3;
 /// Metadata key of the [`ENCODING_VERSION`] of the weights.
 const ENCODING: &str = "encoding";
-/// The version of files without that key.
-const ENCODING_DEFAULT: u32 = 2;
 
 /// What a model file says about its network apart from weights and sizes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelInfo {
-    /// Name of the ruleset it was trained on.
-    pub ruleset: String,
-    /// That ruleset in full, as TOML, so that play needs no other file.
-    pub ruleset_text: String,
+    /// The rulesets it was trained on, the one with the largest share first.
+    pub rulesets: Vec<TrainedRuleset>,
     /// Names of its planes and scalars.
     pub encoding: EncodingNames,
     /// Progress of the training.
     pub training: TrainingCounters,
-    /// How it was made and its measured strength; empty in older files.
+    /// How it was made and its measured strength.
     #[serde(default)]
     pub history: ModelHistory,
     /// The search settings of the run that trained it, as in `[selfplay.search]` of its configuration; absent where they
@@ -126,13 +122,11 @@ impl Measurement {
 }
 
 impl ModelInfo {
-    /// Returns the rules in the file.
-    ///
-    /// # Errors
-    /// [`RulesetFileError`] with every error in the ruleset's text.
-    pub fn rules(&self) -> Result<Rules, RulesetFileError> {
-        let file = RulesetFile::parse(&self.ruleset_text, &presets::file, presets::NAMES)?;
-        Ok(Rules::new(&file.ruleset).expect("a parsed ruleset is valid"))
+    /// Returns what the network was trained on under these rules, whatever their name.
+    #[must_use]
+    pub fn trained_on(&self, rules: &Rules) -> Option<&TrainedRuleset> {
+        let fingerprint = ruleset_fingerprint(rules.ruleset());
+        self.rulesets.iter().find(|trained| trained.fingerprint == fingerprint)
     }
 }
 
@@ -151,7 +145,7 @@ impl Model {
     /// # Errors
     /// [`FileError::Io`] when the system refuses, [`FileError::Torch`] when the device fails.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
-        let mut metadata = describe(self.network.config(), self.network.shape());
+        let mut metadata = describe(self.network.config());
         metadata.insert("info".to_owned(), to_json(&self.info));
         let tensors: Vec<(String, Tensor)> =
             self.network.named().into_iter().map(|(name, tensor)| (name.to_owned(), tensor)).collect();
@@ -166,14 +160,14 @@ impl Model {
     /// [`FileError`]: what is wrong with the file, with its name.
     pub fn load(path: &Path, device: Device) -> Result<Model, FileError> {
         let file = files::read(path, MODEL, MODEL_VERSION)?;
-        let (config, shape, layout) = described(&file, path)?;
+        let (config, layout) = described(&file, path)?;
         let info: ModelInfo = file.described(path, "info")?;
         if info.encoding != EncodingNames::default() {
             return Err(FileError::Encoding { path: path.to_owned() });
         }
         check_names(&file, path, &layout, &[""])?;
         let parameters = gather(&file, path, &layout, "")?;
-        let network = Network::from_parameters(&config, &shape, &parameters, device)
+        let network = Network::from_parameters(&config, &parameters, device)
             .map_err(|source| FileError::Network { path: path.to_owned(), source })?;
         Ok(Model { network, info })
     }
@@ -181,9 +175,6 @@ impl Model {
 
 /// The four vectors of a checkpoint, by the prefix of their tensors' names.
 const PARTS: [&str; 4] = ["parameters/", "average/", "first_moment/", "second_moment/"];
-/// Old and new parts of tensors' names; checkpoints with the old ones are read.
-const RENAMED_TENSORS: [(&str, &str); 2] =
-    [("/training.reply.", "/training.opponent_policy."), ("/training.turns_left.", "/training.moves_left.")];
 
 impl Trainer {
     /// Writes everything that the next step depends on to `path`, atomically. `extra` is the caller's own state, which
@@ -193,7 +184,7 @@ impl Trainer {
     /// [`FileError::Io`] when the system refuses, [`FileError::Torch`] when the device fails.
     pub fn save(&self, path: &Path, extra: &str) -> Result<(), FileError> {
         let torch = |source| FileError::Torch { path: path.to_owned(), source };
-        let mut metadata = describe(&self.network_config, &self.shape);
+        let mut metadata = describe(&self.network_config);
         metadata.insert("training".to_owned(), to_json(&self.config));
         metadata.insert("counters".to_owned(), to_json(&self.counters));
         metadata.insert("extra".to_owned(), extra.to_owned());
@@ -218,14 +209,9 @@ impl Trainer {
     /// # Errors
     /// [`FileError`]: what is wrong with the file, with its name.
     pub fn load(path: &Path, device: Device) -> Result<(Trainer, String), FileError> {
-        let mut file = files::read(path, CHECKPOINT, CHECKPOINT_VERSION)?;
-        let renamed = |(name, tensor): (String, Tensor)| {
-            let renames = RENAMED_TENSORS.iter();
-            (renames.fold(name, |name, (old, new)| name.replacen(old, new, 1)), tensor)
-        };
-        file.tensors = file.tensors.into_iter().map(renamed).collect();
-        let (network_config, shape, _) = described(&file, path)?;
-        let layout = ParameterLayout::for_training(&network_config, &shape);
+        let file = files::read(path, CHECKPOINT, CHECKPOINT_VERSION)?;
+        let (network_config, _) = described(&file, path)?;
+        let layout = ParameterLayout::for_training(&network_config);
         let config: TrainingConfig = file.described(path, "training")?;
         let counters: TrainingCounters = file.described(path, "counters")?;
         check_names(&file, path, &layout, &PARTS)?;
@@ -234,7 +220,7 @@ impl Trainer {
                 .f_to_device(device.0)
                 .map_err(|error| FileError::Torch { path: path.to_owned(), source: error.into() })
         };
-        let network = Network::from_parameters(&network_config, &shape, &to_device(PARTS[0])?, device)
+        let network = Network::from_parameters(&network_config, &to_device(PARTS[0])?, device)
             .map_err(|source| FileError::Network { path: path.to_owned(), source })?;
         let mut trainer = Trainer::new(&network, &config)
             .map_err(|error| FileError::Metadata { path: path.to_owned(), reason: error.to_string() })?;
@@ -247,51 +233,22 @@ impl Trainer {
     }
 }
 
-/// A [`Shape`] in a file.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StoredShape {
-    files: usize,
-    ranks: usize,
-    planes: usize,
-    scalars: usize,
-}
-
-impl StoredShape {
-    pub(crate) fn of(shape: &Shape) -> StoredShape {
-        let &Shape { files, ranks, planes, scalars } = shape;
-        StoredShape { files, ranks, planes, scalars }
-    }
-
-    fn shape(&self) -> Shape {
-        let &StoredShape { files, ranks, planes, scalars } = self;
-        Shape { files, ranks, planes, scalars }
-    }
-}
-
 fn to_json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("our own descriptions are always JSON")
 }
 
-fn describe(config: &NetworkConfig, shape: &Shape) -> BTreeMap<String, String> {
-    BTreeMap::from([
-        ("network".to_owned(), to_json(config)),
-        ("shape".to_owned(), to_json(&StoredShape::of(shape))),
-        (ENCODING.to_owned(), to_json(&ENCODING_VERSION)),
-    ])
+fn describe(config: &NetworkConfig) -> BTreeMap<String, String> {
+    BTreeMap::from([("network".to_owned(), to_json(config)), (ENCODING.to_owned(), to_json(&ENCODING_VERSION))])
 }
 
-fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, Shape, ParameterLayout), FileError> {
-    let encoding =
-        if file.metadata.contains_key(ENCODING) { file.described(path, ENCODING)? } else { ENCODING_DEFAULT };
-    if encoding != ENCODING_VERSION {
+fn described(file: &TensorFile, path: &Path) -> Result<(NetworkConfig, ParameterLayout), FileError> {
+    if file.described::<u32>(path, ENCODING)? != ENCODING_VERSION {
         return Err(FileError::Encoding { path: path.to_owned() });
     }
     let config: NetworkConfig = file.described(path, "network")?;
-    let shape = file.described::<StoredShape>(path, "shape")?.shape();
-    crate::network::check(&config, &shape).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
-    let layout = ParameterLayout::new(&config, &shape);
-    Ok((config, shape, layout))
+    crate::network::check(&config).map_err(|source| FileError::Network { path: path.to_owned(), source })?;
+    let layout = ParameterLayout::new(&config);
+    Ok((config, layout))
 }
 
 /// Returns an error when the file has a tensor that the network does not have.
@@ -330,8 +287,9 @@ fn gather(file: &TensorFile, path: &Path, layout: &ParameterLayout, part: &str) 
 mod tests {
     use super::*;
     use crate::testing::made_up_batch;
-    use crate::tests::{SHAPE, trained};
+    use crate::tests::{shape, trained};
     use latrunculi_data::Pooling;
+    use latrunculi_engine::presets;
 
     fn values(tensor: &Tensor) -> Vec<f32> {
         Vec::try_from(tensor.detach()).unwrap()
@@ -339,7 +297,8 @@ mod tests {
 
     fn model() -> Model {
         let search = Some(serde_json::json!({ "draw_value": 0.0 }));
-        let info = ModelInfo { ruleset: "bell".to_owned(), search, ..ModelInfo::default() };
+        let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
+        let info = ModelInfo { rulesets: vec![TrainedRuleset::new(&rules, 0.75)], search, ..ModelInfo::default() };
         Model { network: trained(Pooling::GlobalBias).averaged_network().unwrap(), info }
     }
 
@@ -368,8 +327,8 @@ mod tests {
         assert_eq!(extra, "{\"games\":7}");
         assert_eq!(continued.counters(), trainer.counters());
         for seed in 0..4 {
-            let batch = made_up_batch(&SHAPE, 16 + seed, 9);
-            let reports = [trainer.step(&batch, 0.9).unwrap(), continued.step(&batch, 0.9).unwrap()];
+            let batches = [made_up_batch(&shape(), 16 + seed, 9)];
+            let reports = [trainer.step(&batches, 0.9).unwrap(), continued.step(&batches, 0.9).unwrap()];
             assert_eq!(reports[0], reports[1]);
         }
         assert_eq!(values(&trainer.parameters), values(&continued.parameters));
@@ -407,13 +366,16 @@ mod tests {
         assert!(matches!(refusal(|bytes| bytes[..8].fill(0xff)), FileError::NotSafetensors { .. }));
         let other = |bytes: &mut Vec<u8>| replace(bytes, "latrunculi model", "latrunculi mobel");
         assert!(matches!(refusal(other), FileError::OtherKind { .. }));
-        let version = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"1\"", "\"format_version\":\"9\"");
+        let version = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"2\"", "\"format_version\":\"9\"");
         assert!(matches!(refusal(version), FileError::Version { .. }));
+        let older = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"2\"", "\"format_version\":\"1\"");
+        let said = refusal(older).to_string();
+        assert!(said.contains("one board") && said.contains("train anew"), "{said}");
         let said = |version: u32| format!("\"{ENCODING}\":\"{version}\"");
         let encoding = |bytes: &mut Vec<u8>| replace(bytes, &said(ENCODING_VERSION), &said(ENCODING_VERSION - 1));
         assert!(matches!(refusal(encoding), FileError::Encoding { .. }));
         let unsaid = |bytes: &mut Vec<u8>| replace(bytes, "\"encoding\":", "\"encodinh\":");
-        assert!(matches!(refusal(unsaid), FileError::Encoding { .. }), "before it was said it was another");
+        assert!(matches!(refusal(unsaid), FileError::Metadata { .. }));
         let shape = |bytes: &mut Vec<u8>| replace(bytes, "\\\"channels\\\":16", "\\\"channels\\\":24");
         assert!(matches!(refusal(shape), FileError::Tensor { .. }));
         let name = |bytes: &mut Vec<u8>| replace(bytes, "\"stem.bias\"", "\"stem.bios\"");

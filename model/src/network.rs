@@ -8,15 +8,13 @@ use crate::files;
 use crate::graph::{Graph, GraphUse, GraphWeight};
 use crate::layout::ParameterLayout;
 use crate::runner::channels_last;
-use crate::weights::make_weights;
+use crate::weights::{Specialisation, WeightMaker};
 use latrunculi_data::NetworkConfig;
-use latrunculi_data::Shape;
 
-/// A network on a device.
+/// A network on a device, for every board and ruleset.
 #[derive(Debug)]
 pub struct Network {
     config: NetworkConfig,
-    shape: Shape,
     pub(crate) layout: ParameterLayout,
     /// `[len] f32`
     pub(crate) parameters: Tensor,
@@ -28,26 +26,25 @@ impl Network {
     ///
     /// # Errors
     /// [`NetworkError::Config`] with every value that is out of range; [`NetworkError::Torch`].
-    pub fn new(config: &NetworkConfig, shape: &Shape, seed: u64, device: Device) -> Result<Network, NetworkError> {
-        check(config, shape)?;
-        let layout = ParameterLayout::new(config, shape);
+    pub fn new(config: &NetworkConfig, seed: u64, device: Device) -> Result<Network, NetworkError> {
+        check(config)?;
+        let layout = ParameterLayout::new(config);
         let parameters = Tensor::f_from_slice(&layout.start_values(seed))?;
-        Network::from_parameters(config, shape, &parameters, device)
+        Network::from_parameters(config, &parameters, device)
     }
 
     /// Makes a network of a vector `f32` that begins with its parameters, `[len]`; the rest, which only training has, is
     /// left out.
     pub(crate) fn from_parameters(
         config: &NetworkConfig,
-        shape: &Shape,
         parameters: &Tensor,
         device: Device,
     ) -> Result<Network, NetworkError> {
-        check(config, shape)?;
-        let layout = ParameterLayout::new(config, shape);
+        check(config)?;
+        let layout = ParameterLayout::new(config);
         let parameters = parameters.detach().f_narrow(0, 0, layout.len())?;
         let parameters = parameters.f_to_device(device.0)?.f_to_kind(Kind::Float)?.copy();
-        Ok(Network { config: config.clone(), shape: *shape, layout, parameters, device })
+        Ok(Network { config: config.clone(), layout, parameters, device })
     }
 
     /// Returns the CRC-32 of the weights (`f32`, little end first) as eight hexadecimal digits.
@@ -66,12 +63,6 @@ impl Network {
     #[must_use]
     pub fn config(&self) -> &NetworkConfig {
         &self.config
-    }
-
-    /// Returns the shape of its inputs.
-    #[must_use]
-    pub fn shape(&self) -> &Shape {
-        &self.shape
     }
 
     /// Returns the device of its weights.
@@ -100,6 +91,16 @@ impl Network {
         Ok(self.layout.parameters.iter().map(tensor).collect())
     }
 
+    /// Returns a network that shares the weights of this one.
+    pub(crate) fn shared(&self) -> Network {
+        Network {
+            config: self.config.clone(),
+            layout: self.layout.clone(),
+            parameters: self.parameters.shallow_clone(),
+            device: self.device,
+        }
+    }
+
     /// Returns the weights by name, in a fixed order, as views of the one vector.
     pub(crate) fn named(&self) -> Vec<(&str, Tensor)> {
         let cut = |parameter: &crate::layout::Parameter| {
@@ -109,11 +110,15 @@ impl Network {
         self.layout.parameters.iter().map(|parameter| (parameter.name.as_str(), cut(parameter))).collect()
     }
 
-    /// Returns the graph for a use with its weights, `f32` and contiguous on the processor.
-    pub(crate) fn graph(&self, graph_use: GraphUse) -> Result<WeightedGraph, TorchError> {
-        let graph = Graph::new(&self.config, &self.shape, graph_use);
+    /// Returns the graph for play under one ruleset, or without one the graph that is exported, with its weights, `f32`
+    /// and contiguous on the processor.
+    pub(crate) fn graph(&self, specialisation: Option<&Specialisation>) -> Result<WeightedGraph, TorchError> {
+        let graph_use = if specialisation.is_some() { GraphUse::Play } else { GraphUse::Export };
+        let graph = Graph::new(&self.config, graph_use);
         let parameters = self.parameters.f_to_device(tch::Device::Cpu)?;
-        let weights = tch::no_grad(|| make_weights(&graph, &self.config, &self.layout, &parameters, Kind::Float))?;
+        let weights = tch::no_grad(|| {
+            WeightMaker::new(&self.config, &self.layout, &parameters)?.weights(&graph, specialisation, Kind::Float)
+        })?;
         let contiguous = |tensor: Tensor| -> Result<Tensor, TorchError> { Ok(tensor.f_contiguous()?.copy()) };
         let weights = weights.into_iter().map(contiguous).collect::<Result<_, _>>()?;
         Ok(WeightedGraph { graph, weights })
@@ -148,7 +153,7 @@ impl WeightedGraph {
 pub type NamedWeights = (String, Vec<usize>, Vec<f32>);
 
 /// Checks the sizes of a network.
-pub(crate) fn check(config: &NetworkConfig, shape: &Shape) -> Result<(), NetworkError> {
-    let reasons = config.validate(shape);
+pub(crate) fn check(config: &NetworkConfig) -> Result<(), NetworkError> {
+    let reasons = config.validate();
     if reasons.is_empty() { Ok(()) } else { Err(NetworkError::Config(reasons)) }
 }

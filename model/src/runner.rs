@@ -4,6 +4,7 @@ use tch::{Kind, Tensor};
 
 use crate::error::TorchError;
 use crate::graph::{Graph, Op, Output, ValueIndex};
+use latrunculi_data::network_config::size_factor;
 
 /// A graph made ready to run: when each value is read last, and how values are cut.
 #[derive(Debug)]
@@ -122,6 +123,10 @@ impl Runner {
                 Op::Softmax { input } => read(*input).f_softmax(1, None)?,
                 Op::Mean { board } => read(*board).f_mean_dim(BOARD, false, None)?,
                 Op::Max { board } => maximum(read(*board))?,
+                Op::SizeScale { input, board } => {
+                    let (_, _, ranks, files) = read(*board).size4()?;
+                    read(*input).f_mul_scalar(f64::from(size_factor((ranks * files) as usize)))?
+                }
                 Op::Concat { inputs } => {
                     let inputs: Vec<&Tensor> = inputs.iter().map(|&input| read(input)).collect();
                     Tensor::f_cat(&inputs, 1)?
@@ -143,6 +148,7 @@ impl Runner {
                     let size: Vec<i64> = std::iter::once(-1).chain(size.iter().copied()).collect();
                     read(*input).f_reshape(size.as_slice())?
                 }
+                Op::Flatten { input } => read(*input).f_flatten(1, -1)?,
                 Op::Product { left, right } => read(*left).f_bmm(read(*right))?,
                 Op::DivideByRoot { input, len } => read(*input).f_mul_scalar(1.0 / (*len as f64).sqrt())?,
                 Op::Float { input } => read(*input).f_to_kind(Kind::Float)?,

@@ -1,7 +1,13 @@
 //! Made-up batches for tests and measurements.
 
 use crate::inference::sample_inputs;
-use latrunculi_data::{Shape, TrainingBatch};
+use latrunculi_data::{Shape, TrainingBatch, rule_inputs};
+
+/// Returns the numbers of a made-up ruleset; another for each `number`.
+#[must_use]
+pub fn made_up_rules(number: usize) -> Vec<f32> {
+    (0..rule_inputs::count()).map(|index| ((index * 7 + number * 13) % 11) as f32 / 10.0).collect()
+}
 
 /// Returns `count` made-up positions with about `actions` actions each and targets that depend on the planes, so that
 /// they can be learnt. The same each time.
@@ -10,7 +16,8 @@ pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBat
     let (planes, scalars) = sample_inputs(shape, count);
     let area = shape.area();
     let none = shape.policy_len() as u32;
-    let mut batch = TrainingBatch { planes, scalars, weights: vec![1.0; count], ..TrainingBatch::new(*shape) };
+    let (rule_inputs, weights) = (made_up_rules(0), vec![1.0; count]);
+    let mut batch = TrainingBatch { planes, scalars, rule_inputs, weights, ..TrainingBatch::new(*shape) };
     for position in 0..count {
         let board = &batch.planes[position * shape.planes * area..(position + 1) * shape.planes * area];
         let count_in = |plane: usize| board[(plane % shape.planes) * area..][..area].iter().sum::<f32>();

@@ -1,15 +1,23 @@
 //! Tests of the network on made-up positions.
 
-use latrunculi_data::{EncodedBatch, NetworkConfig, Pooling, Shape, TrainingBatch};
+use latrunculi_data::{
+    Conditioning, EncodedBatch, NetworkConfig, PLANES, Pooling, SCALARS, Shape, SparsePolicy, TrainingBatch,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
 use tch::{Kind, Tensor};
 
 use crate::graph::{Graph, GraphUse, Output};
+use crate::network::WeightedGraph;
 use crate::runner::{Outputs, Runner, channels_last};
-use crate::testing::made_up_batch;
-use crate::weights::make_weights;
-use crate::{Answers, Device, InferenceNetwork, Network, Precision, TrainError, Trainer, TrainingConfig};
+use crate::testing::{made_up_batch, made_up_rules};
+use crate::weights::{Specialisation, WeightMaker};
+use crate::{Answers, Device, InferenceNetwork, Network, Precision, StepReport, TrainError, Trainer, TrainingConfig};
 
-pub(crate) const SHAPE: Shape = Shape { files: 6, ranks: 5, planes: 7, scalars: 3 };
+pub(crate) fn shape() -> Shape {
+    Shape::board(6, 5)
+}
 
 pub(crate) fn config(pooling: Pooling) -> NetworkConfig {
     NetworkConfig {
@@ -20,6 +28,7 @@ pub(crate) fn config(pooling: Pooling) -> NetworkConfig {
         policy_channels: 8,
         value_channels: 8,
         value_hidden: 16,
+        conditioning: Conditioning::Film,
     }
 }
 
@@ -29,11 +38,11 @@ pub(crate) fn settings() -> TrainingConfig {
 
 /// A network whose every part does something: a few steps away from its start.
 pub(crate) fn trained(pooling: Pooling) -> Trainer {
-    let network = Network::new(&config(pooling), &SHAPE, 3, Device::CPU).unwrap();
+    let network = Network::new(&config(pooling), 3, Device::CPU).unwrap();
     let mut trainer = Trainer::new(&network, &settings()).unwrap();
-    let batch = made_up_batch(&SHAPE, 32, 10);
+    let batch = made_up_batch(&shape(), 32, 10);
     for _ in 0..8 {
-        trainer.step(&batch, 0.0).unwrap();
+        trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
     }
     trainer
 }
@@ -42,6 +51,7 @@ pub(crate) fn encoded(batch: &TrainingBatch) -> EncodedBatch<'_> {
     EncodedBatch {
         planes: &batch.planes,
         scalars: &batch.scalars,
+        rule_inputs: &batch.rule_inputs,
         action_offsets: &batch.action_offsets,
         action_indices: &batch.action_indices,
     }
@@ -51,23 +61,168 @@ fn largest_difference(left: &Tensor, right: &Tensor) -> f64 {
     (left - right).abs().max().double_value(&[])
 }
 
-fn unfolded(network: &Network, batch: &TrainingBatch) -> Outputs {
-    let (shape, size) = (network.shape(), batch.margin.len() as i64);
+/// A network none of whose weights is zero.
+pub(crate) fn perturbed(config: &NetworkConfig) -> Network {
+    let start = Network::new(config, 5, Device::CPU).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let noise: Vec<f32> = (0..start.parameter_count())
+        .map(|_| {
+            let normal: f32 = StandardNormal.sample(&mut rng);
+            0.1 * normal
+        })
+        .collect();
+    let parameters = &start.parameters + Tensor::from_slice(&noise);
+    Network::from_parameters(config, &parameters, Device::CPU).unwrap()
+}
+
+fn specialisation(batch: &TrainingBatch) -> Specialisation {
+    Specialisation { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() }
+}
+
+/// The network in play under the ruleset of a batch.
+fn in_play(network: &Network, batch: &TrainingBatch, precision: Precision) -> InferenceNetwork {
+    InferenceNetwork::specialised(network, batch.shape, specialisation(batch), Device::CPU, precision).unwrap()
+}
+
+fn planes_of(batch: &TrainingBatch) -> Tensor {
+    let (shape, size) = (batch.shape, batch.len() as i64);
     let planes =
         Tensor::from_slice(&batch.planes).view([size, shape.planes as i64, shape.ranks as i64, shape.files as i64]);
-    let scalars = Tensor::from_slice(&batch.scalars).view([size, shape.scalars as i64]);
-    let graph = Graph::new(network.config(), shape, GraphUse::Training { extra_heads: false });
-    let weights = make_weights(&graph, network.config(), &network.layout, &network.parameters, Kind::Float).unwrap();
-    Runner::new(graph).run(&weights, &channels_last(&planes).unwrap(), &scalars).unwrap()
+    channels_last(&planes).unwrap()
+}
+
+fn in_training(network: &Network, batch: &TrainingBatch) -> Outputs {
+    let scalars = Tensor::from_slice(&batch.scalars).view([batch.len() as i64, -1]);
+    let graph = Graph::new(network.config(), GraphUse::Training { extra_heads: false });
+    let maker = WeightMaker::new(network.config(), &network.layout, &network.parameters).unwrap();
+    let weights = maker.weights(&graph, Some(&specialisation(batch)), Kind::Float).unwrap();
+    Runner::new(graph).run(&weights, &planes_of(batch), &scalars).unwrap()
+}
+
+/// The exported graph, which reads the ruleset and the size of the board itself: value and margin.
+fn exported(network: &Network, batch: &TrainingBatch) -> Outputs {
+    let size = batch.len() as i64;
+    let own = Tensor::from_slice(&batch.scalars).view([size, -1]);
+    let rules = Tensor::from_slice(&batch.rule_inputs).view([1, -1]).expand([size, -1], false);
+    let WeightedGraph { graph, weights } = network.graph(None).unwrap();
+    Runner::new(graph).run(&weights, &planes_of(batch), &Tensor::cat(&[own, rules], 1)).unwrap()
+}
+
+#[test]
+fn rulesets_and_boards_that_are_folded_into_the_weights_answer_as_those_that_are_inputs() {
+    for conditioning in [Conditioning::Film, Conditioning::Bias] {
+        for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
+            let network = perturbed(&NetworkConfig { conditioning, ..config(pooling) });
+            let mut seen = Vec::new();
+            for (files, ranks, rules) in [(6, 5, 0), (6, 5, 1), (12, 8, 1), (5, 6, 1)] {
+                let mut batch = made_up_batch(&Shape::board(files, ranks), 5, 10);
+                batch.rule_inputs = made_up_rules(rules);
+                let folded = in_training(&network, &batch);
+                let general = exported(&network, &batch);
+                let values = folded.get(Output::WinDrawLossLogits).softmax(1, None);
+                assert!(largest_difference(&values, general.get(Output::WinDrawLoss)) < 1e-5);
+                assert!(largest_difference(folded.get(Output::Margin), general.get(Output::Margin)) < 1e-5);
+                let logits = folded.get(Output::ActionMap).flatten(1, -1);
+                let found = general.get(Output::PolicyLogits).narrow(1, 0, logits.size()[1]);
+                assert!(largest_difference(&logits, &found) < 1e-4);
+                seen.push(folded.get(Output::Margin).shallow_clone());
+            }
+            assert!(largest_difference(&seen[0], &seen[1]) > 1e-4, "the ruleset matters");
+        }
+    }
+}
+
+#[test]
+fn a_new_network_does_not_know_the_ruleset_and_one_that_never_varies_teaches_no_dead_input() {
+    let network = Network::new(&config(Pooling::GlobalBias), 3, Device::CPU).unwrap();
+    let mut batch = made_up_batch(&shape(), 16, 10);
+    let before = in_training(&network, &batch).get(Output::Margin).shallow_clone();
+    batch.rule_inputs.fill(0.0);
+    assert_eq!(largest_difference(&before, in_training(&network, &batch).get(Output::Margin)), 0.0);
+    // Only the first number is ever anything but 0.
+    batch.rule_inputs[0] = 1.0;
+    let mut trainer = Trainer::new(&network, &settings()).unwrap();
+    for _ in 0..20 {
+        trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
+    }
+    let trained = trainer.network().unwrap();
+    let (_, embedding) = trained.named().into_iter().find(|(name, _)| *name == "rules.embedding.weight").unwrap();
+    let rest = embedding.narrow(1, 1, batch.rule_inputs.len() as i64 - 1).abs().max().double_value(&[]);
+    assert_eq!(rest, 0.0, "inputs that are always 0 keep weights of 0");
+    assert!(embedding.narrow(1, 0, 1).abs().min().double_value(&[]) > 0.0, "what is read is learnt");
+}
+
+/// The samples of a batch from `range` on.
+fn part(batch: &TrainingBatch, range: std::ops::Range<usize>) -> TrainingBatch {
+    let (plane_len, area) = (batch.shape.planes * batch.shape.area(), batch.shape.area());
+    let rows = |values: &[f32], len: usize| values[range.start * len..range.end * len].to_vec();
+    let actions = batch.action_offsets[range.start] as usize..batch.action_offsets[range.end] as usize;
+    let mut opponent_policy = SparsePolicy::default();
+    for pair in batch.opponent_policy.offsets[range.start..=range.end].windows(2) {
+        let entries = pair[0] as usize..pair[1] as usize;
+        let indices = batch.opponent_policy.indices[entries.clone()].iter().copied();
+        opponent_policy.push(indices.zip(batch.opponent_policy.probabilities[entries].iter().copied()));
+    }
+    TrainingBatch {
+        shape: batch.shape,
+        rule_inputs: batch.rule_inputs.clone(),
+        action_offsets: batch.action_offsets[range.start..=range.end]
+            .iter()
+            .map(|offset| offset - batch.action_offsets[range.start])
+            .collect(),
+        planes: rows(&batch.planes, plane_len),
+        scalars: rows(&batch.scalars, SCALARS.len()),
+        action_indices: batch.action_indices[actions.clone()].to_vec(),
+        policy: batch.policy[actions].to_vec(),
+        win_draw_loss: batch.win_draw_loss[range.clone()].to_vec(),
+        margin: rows(&batch.margin, 1),
+        survival: rows(&batch.survival, area),
+        opponent_policy,
+        moves_left: rows(&batch.moves_left, 1),
+        weights: rows(&batch.weights, 1),
+    }
+}
+
+#[test]
+fn a_step_on_parts_is_a_step_on_their_union() {
+    let whole = {
+        let mut batch = made_up_batch(&shape(), 24, 10);
+        batch.weights.iter_mut().enumerate().for_each(|(index, weight)| *weight = 0.5 + index as f32 / 10.0);
+        batch
+    };
+    let other = TrainingBatch { rule_inputs: made_up_rules(3), ..made_up_batch(&Shape::board(8, 7), 10, 10) };
+    let parts = [part(&whole, 7..24), other.clone(), part(&whole, 0..7)];
+    let after = |batches: &[TrainingBatch]| {
+        let mut trainer = Trainer::new(&perturbed(&config(Pooling::GlobalBias)), &settings()).unwrap();
+        let report = trainer.step(batches, 0.0).unwrap();
+        assert_eq!(trainer.counters().samples, 34);
+        // The first moment is the gradient times a constant, without the signs that Adam makes of it.
+        (report, trainer.first_moment.shallow_clone())
+    };
+    let (left, right) = (after(&[whole, other]), after(&parts));
+    let size = left.1.abs().max().double_value(&[]);
+    assert!(largest_difference(&left.1, &right.1) < 1e-5 * size, "one gradient");
+    let numbers = |report: &StepReport| {
+        let StepReport { loss, policy, value, margin, survival, opponent_policy, .. } = *report;
+        [loss, policy, value, margin, survival, opponent_policy, report.moves_left, report.target_entropy]
+    };
+    for (left, right) in numbers(&left.0).into_iter().zip(numbers(&right.0)) {
+        assert!((left - right).abs() < 1e-5 * (1.0 + left.abs()), "{left} {right}");
+    }
+}
+
+#[test]
+fn a_step_without_batches_is_refused() {
+    assert!(matches!(trained(Pooling::None).step(&[], 0.0), Err(TrainError::Batch(_))));
 }
 
 #[test]
 fn what_plays_is_what_is_trained() {
     for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
         let network = trained(pooling).network().unwrap();
-        let batch = made_up_batch(&SHAPE, 9, 10);
-        let trained = unfolded(&network, &batch);
-        let copy = InferenceNetwork::new(&network, Device::CPU, Precision::F32).unwrap();
+        let batch = made_up_batch(&shape(), 9, 10);
+        let trained = in_training(&network, &batch);
+        let copy = in_play(&network, &batch, Precision::F32);
         let played = tch::no_grad(|| copy.forward(&batch.planes, &batch.scalars, 9)).unwrap();
         assert!(trained.get(Output::ActionMap).abs().max().double_value(&[]) > 0.1, "the test sees something");
         assert!(largest_difference(trained.get(Output::ActionMap), played.get(Output::ActionMap)) < 1e-4);
@@ -82,18 +237,19 @@ fn what_plays_is_what_is_trained() {
 #[test]
 fn a_batch_of_one_answers_as_a_batch_of_many() {
     let network = trained(Pooling::GlobalBias).network().unwrap();
-    let mut copy = InferenceNetwork::new(&network, Device::CPU, Precision::F32).unwrap();
-    let batch = made_up_batch(&SHAPE, 17, 10);
+    let batch = made_up_batch(&shape(), 17, 10);
+    let mut copy = in_play(&network, &batch, Precision::F32);
     let mut together = Answers::default();
     copy.answer(&encoded(&batch), &mut together).unwrap();
     assert_eq!(together.logits.len(), batch.policy.len());
     let mut alone = Answers::default();
     for position in 0..17 {
         let actions = batch.action_offsets[position] as usize..batch.action_offsets[position + 1] as usize;
-        let plane_len = SHAPE.planes * SHAPE.area();
+        let plane_len = PLANES.len() * shape().area();
         let one = EncodedBatch {
             planes: &batch.planes[position * plane_len..(position + 1) * plane_len],
-            scalars: &batch.scalars[position * SHAPE.scalars..(position + 1) * SHAPE.scalars],
+            scalars: &batch.scalars[position * SCALARS.len()..(position + 1) * SCALARS.len()],
+            rule_inputs: &batch.rule_inputs,
             action_offsets: &[0, actions.len() as u32],
             action_indices: &batch.action_indices[actions.clone()],
         };
@@ -109,10 +265,10 @@ fn a_batch_of_one_answers_as_a_batch_of_many() {
 #[test]
 fn sixteen_bits_answer_nearly_the_same() {
     let network = trained(Pooling::GlobalBias).network().unwrap();
-    let batch = made_up_batch(&SHAPE, 17, 10);
+    let batch = made_up_batch(&shape(), 17, 10);
     let mut answers = [Answers::default(), Answers::default()];
     for (answers, precision) in answers.iter_mut().zip([Precision::F32, Precision::Bf16]) {
-        InferenceNetwork::new(&network, Device::CPU, precision).unwrap().answer(&encoded(&batch), answers).unwrap();
+        in_play(&network, &batch, precision).answer(&encoded(&batch), answers).unwrap();
     }
     let [exact, short] = &answers;
     for (left, right) in exact.win_draw_loss.as_flattened().iter().zip(short.win_draw_loss.as_flattened()) {
@@ -126,13 +282,13 @@ fn sixteen_bits_answer_nearly_the_same() {
 #[test]
 fn one_batch_can_be_learnt_by_heart() {
     for precision in [Precision::F32, Precision::Bf16] {
-        let network = Network::new(&config(Pooling::GlobalBias), &SHAPE, 1, Device::CPU).unwrap();
+        let network = Network::new(&config(Pooling::GlobalBias), 1, Device::CPU).unwrap();
         let mut trainer = Trainer::new(&network, &TrainingConfig { precision, ..settings() }).unwrap();
-        let batch = made_up_batch(&SHAPE, 24, 10);
-        let first = trainer.step(&batch, 0.0).unwrap();
+        let batch = made_up_batch(&shape(), 24, 10);
+        let first = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
         let mut last = first;
         for _ in 0..250 {
-            last = trainer.step(&batch, 0.0).unwrap();
+            last = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
         }
         let excess = |report: &crate::StepReport| report.policy - report.target_entropy;
         assert!(excess(&last) < 0.15 * excess(&first), "{precision:?} policy {first:?} {last:?}");
@@ -141,7 +297,7 @@ fn one_batch_can_be_learnt_by_heart() {
         assert!(last.survival < 0.5 * first.survival, "{precision:?} survival {first:?} {last:?}");
         assert!(last.opponent_policy < 0.5 * first.opponent_policy, "{precision:?} reply {first:?} {last:?}");
         assert!(last.moves_left < 0.2 * first.moves_left, "{precision:?} turns left {first:?} {last:?}");
-        let averaged = trainer.evaluate(&batch).unwrap();
+        let averaged = trainer.evaluate(std::slice::from_ref(&batch)).unwrap();
         assert!(averaged.loss < first.loss, "the average learns too");
     }
 }
@@ -154,12 +310,12 @@ fn the_same_seed_gives_the_same_weights() {
 
 #[test]
 fn heads_of_training_can_be_switched_off_and_never_play() {
-    let network = Network::new(&config(Pooling::GlobalBias), &SHAPE, 3, Device::CPU).unwrap();
+    let network = Network::new(&config(Pooling::GlobalBias), 3, Device::CPU).unwrap();
     let off =
         TrainingConfig { survival_weight: 0.0, opponent_policy_weight: 0.0, moves_left_weight: 0.0, ..settings() };
     let mut trainer = Trainer::new(&network, &off).unwrap();
-    let batch = made_up_batch(&SHAPE, 32, 10);
-    let report = trainer.step(&batch, 0.0).unwrap();
+    let batch = made_up_batch(&shape(), 32, 10);
+    let report = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
     assert_eq!((report.survival, report.opponent_policy, report.moves_left), (0.0, 0.0, 0.0));
     let expected = report.policy + 1.5 * report.value + 0.25 * report.margin;
     assert!((report.loss - expected).abs() < 1e-5);
@@ -171,12 +327,12 @@ fn heads_of_training_can_be_switched_off_and_never_play() {
 
 #[test]
 fn unknown_survival_and_opponent_policy_add_no_loss() {
-    let network = Network::new(&config(Pooling::None), &SHAPE, 3, Device::CPU).unwrap();
+    let network = Network::new(&config(Pooling::None), 3, Device::CPU).unwrap();
     let mut trainer = Trainer::new(&network, &settings()).unwrap();
-    let mut batch = made_up_batch(&SHAPE, 8, 10);
+    let mut batch = made_up_batch(&shape(), 8, 10);
     batch.survival.fill(-1.0);
     batch.opponent_policy.forget();
-    let report = trainer.step(&batch, 0.0).unwrap();
+    let report = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
     assert_eq!((report.survival, report.opponent_policy), (0.0, 0.0));
 }
 
@@ -184,20 +340,20 @@ fn unknown_survival_and_opponent_policy_add_no_loss() {
 fn a_step_that_finds_nan_changes_nothing() {
     let mut trainer = trained(Pooling::None);
     let before = (Vec::<f32>::try_from(trainer.parameters.detach()).unwrap(), trainer.counters());
-    let mut batch = made_up_batch(&SHAPE, 8, 10);
+    let mut batch = made_up_batch(&shape(), 8, 10);
     batch.margin[3] = f32::NAN;
-    assert!(matches!(trainer.step(&batch, 0.0), Err(TrainError::NotFinite { .. })));
+    assert!(matches!(trainer.step(&[batch], 0.0), Err(TrainError::NotFinite { .. })));
     let after = (Vec::<f32>::try_from(trainer.parameters.detach()).unwrap(), trainer.counters());
     assert_eq!(before, after);
 }
 
 #[test]
 fn a_step_reports_whether_its_gradient_was_clipped() {
-    let batch = made_up_batch(&SHAPE, 16, 10);
+    let batch = made_up_batch(&shape(), 16, 10);
     let clipped = |gradient_norm_max| {
         let mut trainer = trained(Pooling::None);
         trainer.set_config(&TrainingConfig { gradient_norm_max, ..settings() }).unwrap();
-        let report = trainer.step(&batch, 0.0).unwrap();
+        let report = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
         assert!(report.gradient_norm > 1e-3);
         report.clipped
     };
@@ -207,7 +363,7 @@ fn a_step_reports_whether_its_gradient_was_clipped() {
 #[test]
 fn batches_that_do_not_fit_are_refused() {
     let mut trainer = trained(Pooling::None);
-    let good = made_up_batch(&SHAPE, 8, 10);
+    let good = made_up_batch(&shape(), 8, 10);
     let broken: [fn(&mut TrainingBatch); 10] = [
         |batch| _ = batch.survival.pop(),
         |batch| batch.opponent_policy.indices[0] = u32::MAX,
@@ -223,9 +379,9 @@ fn batches_that_do_not_fit_are_refused() {
     for break_it in broken {
         let mut batch = good.clone();
         break_it(&mut batch);
-        assert!(matches!(trainer.step(&batch, 0.0), Err(TrainError::Batch(_))));
+        assert!(matches!(trainer.step(&[batch], 0.0), Err(TrainError::Batch(_))));
     }
-    trainer.step(&good, 0.0).unwrap();
+    trainer.step(&[good], 0.0).unwrap();
 }
 
 #[test]
@@ -240,7 +396,7 @@ fn the_learning_rate_rises_and_falls() {
 #[test]
 fn impossible_descriptions_are_refused_with_every_reason() {
     let bad = NetworkConfig { blocks: 0, channels: 12, ..NetworkConfig::default() };
-    let text = Network::new(&bad, &SHAPE, 1, Device::CPU).unwrap_err().to_string();
+    let text = Network::new(&bad, 1, Device::CPU).unwrap_err().to_string();
     assert!(text.contains("blocks = 0") && text.contains("channels = 12"), "{text}");
     let bad = TrainingConfig { learning_rate: 0.0, beta2: 1.0, ..TrainingConfig::default() };
     let text = bad.validate().unwrap_err().to_string();

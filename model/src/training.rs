@@ -1,6 +1,9 @@
 //! The training step: loss, gradient, AdamW, moving average of the weights.
 //!
-//! A step depends on the [`Trainer`] and the batch alone, and a checkpoint holds the whole trainer, so a training that
+//! A step takes batches of any boards and rulesets, each of one, and makes of them the gradient of their union. The
+//! ruleset of a batch is folded into the weights that the batch sees, so it costs nothing per position.
+//!
+//! A step depends on the [`Trainer`] and the batches alone, and a checkpoint holds the whole trainer, so a training that
 //! continues from a checkpoint gives the same weights as one that was not interrupted. On the processor the same seed,
 //! batches and number of threads give the same weights bit by bit.
 //!
@@ -17,9 +20,9 @@ use crate::layout::ParameterLayout;
 use crate::network::Network;
 use crate::precision::Precision;
 use crate::runner::{Runner, channels_last};
-use crate::weights::make_weights;
+use crate::weights::{Specialisation, WeightMaker};
 use latrunculi_data::NetworkConfig;
-use latrunculi_data::{BatchError, Shape, TrainingBatch};
+use latrunculi_data::{BatchError, SCALARS, TrainingBatch};
 
 /// The settings of the optimisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,7 +147,7 @@ impl TrainingConfig {
     }
 }
 
-/// Losses and other numbers of a step. Losses are weighted means over the batch; entropies are in nats.
+/// Losses and other numbers of a step. Losses are weighted means over all samples; entropies are in nats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct StepReport {
     /// Weighted sum of the losses.
@@ -189,7 +192,6 @@ pub struct TrainingCounters {
 pub struct Trainer {
     pub(crate) config: TrainingConfig,
     pub(crate) network_config: NetworkConfig,
-    pub(crate) shape: Shape,
     pub(crate) layout: ParameterLayout,
     pub(crate) device: Device,
     runner: Runner,
@@ -213,8 +215,8 @@ impl Trainer {
     /// [`TrainError::Config`] with every setting that is out of range; [`TrainError::Torch`].
     pub fn new(network: &Network, config: &TrainingConfig) -> Result<Trainer, TrainError> {
         config.validate()?;
-        let (network_config, shape, device) = (network.config(), network.shape(), network.device());
-        let layout = ParameterLayout::for_training(network_config, shape);
+        let (network_config, device) = (network.config(), network.device());
+        let layout = ParameterLayout::for_training(network_config);
         // The heads that only training has start the same in every training.
         let start = Tensor::f_from_slice(&layout.start_values(0))?.f_to_device(device.0)?;
         let in_play = network.layout.len();
@@ -223,9 +225,8 @@ impl Trainer {
         Ok(Trainer {
             config: config.clone(),
             network_config: network_config.clone(),
-            shape: *shape,
             device,
-            runner: training_runner(network_config, shape, config),
+            runner: training_runner(network_config, config),
             average: parameters.copy(),
             first_moment: parameters.f_zeros_like()?,
             second_moment: parameters.f_zeros_like()?,
@@ -248,7 +249,7 @@ impl Trainer {
     /// [`TrainError::Config`] with every setting that is out of range; then nothing has changed.
     pub fn set_config(&mut self, config: &TrainingConfig) -> Result<(), TrainError> {
         config.validate()?;
-        self.runner = training_runner(&self.network_config, &self.shape, config);
+        self.runner = training_runner(&self.network_config, config);
         self.config = config.clone();
         Ok(())
     }
@@ -264,7 +265,7 @@ impl Trainer {
     /// # Errors
     /// [`NetworkError::Torch`] when the device is out of memory.
     pub fn network(&self) -> Result<Network, NetworkError> {
-        Network::from_parameters(&self.network_config, &self.shape, &self.parameters, self.device)
+        Network::from_parameters(&self.network_config, &self.parameters, self.device)
     }
 
     /// Returns a copy of the network with the averaged weights, which play.
@@ -272,20 +273,21 @@ impl Trainer {
     /// # Errors
     /// [`NetworkError::Torch`] when the device is out of memory.
     pub fn averaged_network(&self) -> Result<Network, NetworkError> {
-        Network::from_parameters(&self.network_config, &self.shape, &self.average, self.device)
+        Network::from_parameters(&self.network_config, &self.average, self.device)
     }
 
-    /// Makes one step. `progress` is the fraction of the whole training that is over, in `[0, 1]`; the learning rate
+    /// Makes one step on all samples of `batches`, which may be of different boards and rulesets: one step on their
+    /// union, whatever the order and the sizes, up to rounding. `progress` is the fraction of the whole training that is over, in `[0, 1]`; the learning rate
     /// depends on it.
     ///
     /// # Errors
-    /// [`TrainError::Batch`] when the batch does not fit, [`TrainError::NotFinite`] when a loss or the
+    /// [`TrainError::Batch`] when a batch does not fit or there is none, [`TrainError::NotFinite`] when a loss or the
     /// gradient is not finite, [`TrainError::Torch`] when the device fails. Weights, optimiser and counters are then
     /// unchanged.
-    pub fn step(&mut self, batch: &TrainingBatch, progress: f64) -> Result<StepReport, TrainError> {
+    pub fn step(&mut self, batches: &[TrainingBatch], progress: f64) -> Result<StepReport, TrainError> {
         device::use_threads(self.config.threads);
-        let gather = self.check(batch)?;
-        let (losses, mut report) = self.losses(batch, &gather, &self.parameters)?;
+        let gathers = check(batches)?;
+        let (losses, mut report) = self.losses(batches, &gathers, &self.parameters)?;
         let step = self.counters.steps;
         if !report.loss.is_finite() {
             return Err(TrainError::NotFinite { step, what: "loss" });
@@ -299,48 +301,77 @@ impl Trainer {
         report.learning_rate = self.config.learning_rate_at(step, progress);
         tch::no_grad(|| self.update(gradient, &report))?;
         self.counters.steps += 1;
-        self.counters.samples += batch.margin.len() as u64;
+        self.counters.samples += batches.iter().map(|batch| batch.len() as u64).sum::<u64>();
         Ok(report)
     }
 
-    /// Computes the losses of the averaged weights on a batch, without a step.
+    /// Computes the losses of the averaged weights on batches, without a step.
     ///
     /// # Errors
     /// As [`Trainer::step`].
-    pub fn evaluate(&self, batch: &TrainingBatch) -> Result<StepReport, TrainError> {
+    pub fn evaluate(&self, batches: &[TrainingBatch]) -> Result<StepReport, TrainError> {
         device::use_threads(self.config.threads);
-        let gather = self.check(batch)?;
-        let (_, report) = tch::no_grad(|| self.losses(batch, &gather, &self.average))?;
+        let gathers = check(batches)?;
+        let (_, report) = tch::no_grad(|| self.losses(batches, &gathers, &self.average))?;
         Ok(report)
-    }
-
-    fn check(&self, batch: &TrainingBatch) -> Result<ActionGather, BatchError> {
-        batch.validate(&self.shape)?;
-        ActionGather::new(&self.shape, &batch.action_offsets, &batch.action_indices)
     }
 
     /// Computes the loss, a scalar with a gradient, and the report.
     fn losses(
         &self,
-        batch: &TrainingBatch,
-        gather: &ActionGather,
+        batches: &[TrainingBatch],
+        gathers: &[ActionGather],
         parameters: &Tensor,
     ) -> Result<(Tensor, StepReport), TorchError> {
-        let (shape, device) = (&self.shape, self.device.0);
+        let maker = WeightMaker::new(&self.network_config, &self.layout, parameters)?;
+        let totals = Totals::of(batches);
+        let numbers = batches.iter().zip(gathers).map(|(batch, gather)| self.losses_of(batch, gather, &maker, &totals));
+        let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
+        let numbers = Tensor::f_stack(&numbers, 0)?.f_sum_dim_intlist(&[0_i64][..], false, Kind::Float)?;
+        let mut found = [0.0_f32; 8];
+        numbers.detach().f_to_device(tch::Device::Cpu)?.f_copy_data(&mut found, 8)?;
+        let [loss, policy, value, margin, policy_entropy, survival, opponent_policy, moves_left] = found.map(f64::from);
+        let target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.weight;
+        let report = StepReport {
+            loss,
+            policy,
+            value,
+            margin,
+            survival,
+            opponent_policy,
+            moves_left,
+            policy_entropy,
+            target_entropy,
+            ..StepReport::default()
+        };
+        Ok((numbers.f_select(0, 0)?, report))
+    }
+
+    /// Computes what one batch adds to the means over all: loss, policy, value, margin, entropy of the policy, survival,
+    /// opponent's policy, moves left: `[8]`.
+    fn losses_of(
+        &self,
+        batch: &TrainingBatch,
+        gather: &ActionGather,
+        maker: &WeightMaker<'_>,
+        totals: &Totals,
+    ) -> Result<Tensor, TorchError> {
+        let (shape, device) = (&batch.shape, self.device.0);
         let kind = self.config.precision.kind(self.device);
-        let size = batch.margin.len() as i64;
+        let size = batch.len() as i64;
         let to_device = |values: &[f32], size: &[i64]| -> Result<Tensor, TorchError> {
             Ok(Tensor::f_from_slice(values)?.f_view(size)?.f_to_device(device)?)
         };
         let planes = to_device(&batch.planes, &[size, shape.planes as i64, shape.ranks as i64, shape.files as i64])?;
         let planes = channels_last(&planes.f_to_kind(kind)?)?;
-        let scalars = to_device(&batch.scalars, &[size, shape.scalars as i64])?.f_to_kind(kind)?;
-        let weights = make_weights(self.runner.graph(), &self.network_config, &self.layout, parameters, kind)?;
+        let scalars = to_device(&batch.scalars, &[size, SCALARS.len() as i64])?.f_to_kind(kind)?;
+        let specialisation = Specialisation { rule_inputs: batch.rule_inputs.clone(), area: shape.area() };
+        let weights = maker.weights(self.runner.graph(), Some(&specialisation), kind)?;
         let outputs = self.runner.run(&weights, &planes, &scalars)?;
 
         let offsets = &batch.action_offsets;
         let width = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0).max(1);
-        let mut targets = vec![0.0_f32; batch.margin.len() * width];
+        let mut targets = vec![0.0_f32; batch.len() * width];
         for (row, pair) in targets.chunks_mut(width).zip(offsets.windows(2)) {
             let policy = &batch.policy[pair[0] as usize..pair[1] as usize];
             row[..policy.len()].copy_from_slice(policy);
@@ -349,10 +380,9 @@ impl Trainer {
         let entries = gather.fetch(outputs.action_logits())?;
         let log_policy = gather.table(&entries, offsets, width)?.f_log_softmax(1, Kind::Float)?;
         let sample_weights = to_device(&batch.weights, &[size])?;
-        let total_weight = f64::from(batch.weights.iter().sum::<f32>());
-        // Mean of `[B]` over the batch, weighted by the samples' weights.
+        // What `[B]` adds to the mean over all samples, weighted by their weights.
         let mean = |values: Tensor| -> Result<Tensor, TorchError> {
-            Ok(values.f_dot(&sample_weights)?.f_div_scalar(total_weight)?)
+            Ok(values.f_dot(&sample_weights)?.f_div_scalar(totals.weight)?)
         };
         let rows: &[i64] = &[1];
         let sum = |products: Tensor| products.f_sum_dim_intlist(rows, false, Kind::Float);
@@ -374,7 +404,7 @@ impl Trainer {
             loss = loss.f_add(&(&survival * config.survival_weight))?;
         }
         if config.opponent_policy_weight > 0.0 {
-            opponent_policy = opponent_policy_loss(outputs.get(Output::OpponentPolicy), batch)?;
+            opponent_policy = opponent_policy_loss(outputs.get(Output::OpponentPolicy), batch, totals.answered)?;
             loss = loss.f_add(&(&opponent_policy * config.opponent_policy_weight))?;
         }
         if config.moves_left_weight > 0.0 {
@@ -385,33 +415,7 @@ impl Trainer {
 
         let entropy = tch::no_grad(|| mean(sum(-log_policy.f_exp()? * &log_policy)?))?;
         let numbers = [&loss, &policy, &value, &margin, &entropy, &survival, &opponent_policy, &moves_left];
-        let numbers = Tensor::f_stack(&numbers, 0)?.detach().f_to_device(tch::Device::Cpu)?;
-        let mut found = [0.0_f32; 8];
-        numbers.f_copy_data(&mut found, 8)?;
-        let [loss_value, policy, value, margin, policy_entropy, survival, opponent_policy, moves_left] =
-            found.map(f64::from);
-        let target_entropy: f64 = offsets
-            .windows(2)
-            .zip(&batch.weights)
-            .map(|(pair, weight)| {
-                let policy = &batch.policy[pair[0] as usize..pair[1] as usize];
-                let surprise = |p: &f32| if *p > 0.0 { -f64::from(*p) * f64::from(*p).ln() } else { 0.0 };
-                f64::from(*weight) * policy.iter().map(surprise).sum::<f64>()
-            })
-            .sum();
-        let report = StepReport {
-            loss: loss_value,
-            policy,
-            value,
-            margin,
-            survival,
-            opponent_policy,
-            moves_left,
-            policy_entropy,
-            target_entropy: target_entropy / total_weight,
-            ..StepReport::default()
-        };
-        Ok((loss, report))
+        Ok(Tensor::f_stack(&numbers, 0)?)
     }
 
     /// Updates the weights by `gradient`, `[N] f32`.
@@ -440,10 +444,54 @@ impl Trainer {
     }
 }
 
+/// What the losses of all batches of a step are divided by.
+#[derive(Clone, Copy, Debug)]
+struct Totals {
+    /// Sum of the samples' weights.
+    weight: f64,
+    /// Sum of the weights where the opponent's next decision is known.
+    answered: f64,
+}
+
+impl Totals {
+    fn of(batches: &[TrainingBatch]) -> Totals {
+        let mut totals = Totals { weight: 0.0, answered: 0.0 };
+        for batch in batches {
+            for (pair, &weight) in batch.opponent_policy.offsets.windows(2).zip(&batch.weights) {
+                totals.weight += f64::from(weight);
+                totals.answered += if pair[0] < pair[1] { f64::from(weight) } else { 0.0 };
+            }
+        }
+        totals
+    }
+}
+
+/// Checks the batches of a step.
+fn check(batches: &[TrainingBatch]) -> Result<Vec<ActionGather>, BatchError> {
+    if batches.is_empty() {
+        return Err(BatchError::Length { name: "batches", found: 0, expected: 1 });
+    }
+    let checked = batches.iter().map(|batch| {
+        batch.validate()?;
+        ActionGather::new(&batch.shape, &batch.action_offsets, &batch.action_indices)
+    });
+    checked.collect()
+}
+
+/// Returns the sum of the entropies of the policy targets times the samples' weights.
+fn target_entropy(batch: &TrainingBatch) -> f64 {
+    let surprise = |p: &f32| if *p > 0.0 { -f64::from(*p) * f64::from(*p).ln() } else { 0.0 };
+    let of_sample = |(pair, weight): (&[u32], &f32)| {
+        let policy = &batch.policy[pair[0] as usize..pair[1] as usize];
+        f64::from(*weight) * policy.iter().map(surprise).sum::<f64>()
+    };
+    batch.action_offsets.windows(2).zip(&batch.weights).map(of_sample).sum()
+}
+
 /// Makes the runner of the training step; heads that only training has are left out where all their weights are 0.
-fn training_runner(network_config: &NetworkConfig, shape: &Shape, config: &TrainingConfig) -> Runner {
+fn training_runner(network_config: &NetworkConfig, config: &TrainingConfig) -> Runner {
     let extra_heads = config.survival_weight + config.opponent_policy_weight + config.moves_left_weight > 0.0;
-    Runner::new(Graph::new(network_config, shape, GraphUse::Training { extra_heads }))
+    Runner::new(Graph::new(network_config, GraphUse::Training { extra_heads }))
 }
 
 /// Returns the cross-entropy of survival, `[B]`: the mean over the pieces of each position. `logits` and `targets`
@@ -461,21 +509,19 @@ fn survival_loss(logits: &Tensor, targets: &Tensor) -> Result<Tensor, TorchError
     Ok(losses.f_sum_dim_intlist(squares, false, Kind::Float)? / pieces)
 }
 
-/// Returns the cross-entropy of the opponent's next decision, the weighted mean over the positions where it is known.
-/// `logits` is `[B, policy_len]`.
-fn opponent_policy_loss(logits: &Tensor, batch: &TrainingBatch) -> Result<Tensor, TorchError> {
+/// Returns what a batch adds to the cross-entropy of the opponent's next decision, the weighted mean over the positions
+/// where it is known, whose weights sum to `total`. `logits` is `[B, policy_len]`.
+fn opponent_policy_loss(logits: &Tensor, batch: &TrainingBatch, total: f64) -> Result<Tensor, TorchError> {
     let (policy, policy_len) = (&batch.opponent_policy, batch.shape.policy_len() as i64);
     let mut indices = Vec::with_capacity(policy.indices.len());
     let mut probabilities = Vec::with_capacity(policy.indices.len());
-    let mut total = 0.0;
     for (position, (pair, &weight)) in policy.offsets.windows(2).zip(&batch.weights).enumerate() {
         let range = pair[0] as usize..pair[1] as usize;
-        total += if range.is_empty() { 0.0 } else { f64::from(weight) };
         indices
             .extend(policy.indices[range.clone()].iter().map(|&index| position as i64 * policy_len + i64::from(index)));
         probabilities.extend(policy.probabilities[range].iter().map(|&probability| -probability * weight));
     }
-    if total == 0.0 {
+    if indices.is_empty() || total == 0.0 {
         return Ok(Tensor::from(0.0_f32).f_to_device(logits.device())?);
     }
     let indices = Tensor::f_from_slice(&indices)?.f_to_device(logits.device())?;

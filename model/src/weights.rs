@@ -1,6 +1,7 @@
-//! Makes the weights of a graph of the parameters: cut, standardised, in the kind of the computation.
+//! Makes the weights of a graph of the parameters: cut, standardised, folded, in the kind of the computation.
 //!
-//! Training makes them anew in each step of a vector that requires a gradient; play makes them once.
+//! Training makes them anew in each step of a vector that requires a gradient; play makes them once per ruleset. The
+//! same folding without libtorch is in `latrunculi-infer`; a test compares both.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,97 +11,218 @@ use tch::{Kind, Tensor};
 use crate::error::TorchError;
 use crate::graph::{Graph, WeightPart};
 use crate::layout::{ParameterLayout, group};
-use latrunculi_data::{NetworkConfig, Pooling};
+use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
+use latrunculi_data::{Conditioning, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
+use latrunculi_engine::Rules;
 
-/// Returns the weights of `graph` in its order, made of `parameters`, `[len] f32`.
-///
-/// `config` and `layout` are those of the network. Weights of convolutions are channels last in memory. Those that are
-/// not always `f32` are of `kind`.
-pub(crate) fn make_weights(
-    graph: &Graph,
-    config: &NetworkConfig,
-    layout: &ParameterLayout,
-    parameters: &Tensor,
-    kind: Kind,
-) -> Result<Vec<Tensor>, TorchError> {
-    let groups = parameters.f_split_with_sizes(layout.group_lens.as_slice(), 0)?;
-    let mut parts: BTreeMap<WeightPart, Vec<Tensor>> = BTreeMap::new();
-    let mut weights = Vec::with_capacity(graph.weights.len());
-    for weight in &graph.weights {
-        if let Entry::Vacant(part) = parts.entry(weight.part) {
-            let kind = if weight.is_float { Kind::Float } else { kind };
-            part.insert(make_part(weight.part, graph, config, &groups, kind)?);
-        }
-        weights.push(parts[&weight.part][weight.index].shallow_clone());
-    }
-    Ok(weights)
+/// What is the same for all positions of a batch and is folded into the weights.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Specialisation {
+    /// `[R]`: the numbers of the ruleset.
+    pub(crate) rule_inputs: Vec<f32>,
+    /// Squares of the board.
+    pub(crate) area: usize,
 }
 
-/// Returns the weights of one part.
-fn make_part(
-    part: WeightPart,
-    graph: &Graph,
-    config: &NetworkConfig,
-    groups: &[Tensor],
-    kind: Kind,
-) -> Result<Vec<Tensor>, TorchError> {
-    let shape = &graph.shape;
-    let (channels, planes) = (config.channels as i64, shape.planes as i64);
-    let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
-    let hidden = config.value_hidden as i64;
-    let squeezed = config.squeezed_channels() as i64;
-    let convolutions = 2 * config.blocks as i64;
-    // A group as one weight of this shape.
-    let one = |group: usize, shape: &[i64]| -> Result<Vec<Tensor>, TorchError> {
-        Ok(vec![groups[group].f_view(shape)?.f_to_kind(kind)?])
-    };
-    // A group as one weight per entry of the first dimension.
-    let rows = |group: usize, shape: &[i64]| -> Result<Vec<Tensor>, TorchError> {
-        Ok(groups[group].f_view(shape)?.f_to_kind(kind)?.f_unbind(0)?)
-    };
-    // A dot product of D terms is divided by the root of D: once, in the weights of the from-squares.
-    let temper = 1.0 / (keys as f64).sqrt();
-    match part {
-        WeightPart::Stem => {
-            let weight = groups[group::STEM_WEIGHT].f_view([channels, 3, 3, planes])?.f_to_kind(kind)?;
-            Ok(vec![weight.f_permute([0, 3, 1, 2])?])
+impl Specialisation {
+    /// Returns that of a ruleset.
+    pub(crate) fn of(rules: &Rules) -> Specialisation {
+        Specialisation { rule_inputs: rule_inputs::of(rules.ruleset()), area: Shape::of(rules).area() }
+    }
+}
+
+/// The parameters, prepared as far as all rulesets share it.
+#[derive(Debug)]
+pub(crate) struct WeightMaker<'a> {
+    config: &'a NetworkConfig,
+    groups: Vec<Tensor>,
+    /// `[2NC, 9C] f32`: the convolutions of the blocks, standardised, without gain.
+    trunk: Tensor,
+}
+
+/// Scales and shifts that a ruleset gives the convolutions.
+#[derive(Debug)]
+struct Film {
+    /// `[C]`: shift of the stem.
+    stem: Tensor,
+    /// `[2N, C]`: scale; absent where there are shifts alone.
+    scale: Option<Tensor>,
+    /// `[2N, C]`
+    shift: Tensor,
+}
+
+impl<'a> WeightMaker<'a> {
+    /// Prepares `parameters`, `[len] f32`; `config` and `layout` are those of the network.
+    pub(crate) fn new(
+        config: &'a NetworkConfig,
+        layout: &ParameterLayout,
+        parameters: &Tensor,
+    ) -> Result<WeightMaker<'a>, TorchError> {
+        let groups = parameters.f_split_with_sizes(layout.group_lens.as_slice(), 0)?;
+        // Standardised: mean 0, length 1 per output channel.
+        let (channels, convolutions) = (config.channels as i64, 2 * config.blocks as i64);
+        let raw = groups[group::TRUNK_WEIGHT].f_view([convolutions * channels, 9 * channels])?;
+        let centred = &raw - raw.f_mean_dim(&[1_i64][..], true, Kind::Float)?;
+        let length = centred.f_square()?.f_sum_dim_intlist(&[1_i64][..], true, Kind::Float)?;
+        let trunk = centred * (length + 1e-6).f_rsqrt()?;
+        Ok(WeightMaker { config, groups, trunk })
+    }
+
+    /// Returns the weights of `graph` in its order. Weights of convolutions are channels last in memory. Those that are
+    /// not always `f32` are of `kind`. `specialisation` is `None` for the graph that has the ruleset as an input.
+    pub(crate) fn weights(
+        &self,
+        graph: &Graph,
+        specialisation: Option<&Specialisation>,
+        kind: Kind,
+    ) -> Result<Vec<Tensor>, TorchError> {
+        let film = specialisation.map(|special| self.film(&special.rule_inputs)).transpose()?;
+        let size = specialisation.map(|special| size_factor(special.area));
+        let mut parts: BTreeMap<WeightPart, Vec<Tensor>> = BTreeMap::new();
+        let mut weights = Vec::with_capacity(graph.weights.len());
+        for weight in &graph.weights {
+            if let Entry::Vacant(part) = parts.entry(weight.part) {
+                let kind = if weight.is_float { Kind::Float } else { kind };
+                part.insert(self.part(weight.part, film.as_ref(), size, kind)?);
+            }
+            weights.push(parts[&weight.part][weight.index].shallow_clone());
         }
-        WeightPart::StemBias => one(group::STEM_BIAS, &[channels]),
-        WeightPart::Scalars => one(group::SCALARS_WEIGHT, &[channels, shape.scalars as i64]),
-        WeightPart::Trunk => {
-            // Standardised: mean 0, length 1 per output channel, then the gain.
-            let raw = groups[group::TRUNK_WEIGHT].f_view([convolutions * channels, 9 * channels])?;
-            let centred = &raw - raw.f_mean_dim(&[1_i64][..], true, Kind::Float)?;
-            let length = centred.f_square()?.f_sum_dim_intlist(&[1_i64][..], true, Kind::Float)?;
-            let gain = groups[group::TRUNK_GAIN].f_view([convolutions * channels, 1])?;
-            let scale = gain * (length + 1e-6).f_rsqrt()?;
-            let trunk = (centred * scale).f_to_kind(kind)?.f_view([convolutions, channels, 3, 3, channels])?;
-            Ok(trunk.f_permute([0, 1, 4, 2, 3])?.f_unbind(0)?)
+        Ok(weights)
+    }
+
+    /// Computes what a ruleset does to the convolutions.
+    fn film(&self, rule_inputs: &[f32]) -> Result<Film, TorchError> {
+        let (channels, convolutions) = (self.config.channels as i64, 2 * self.config.blocks as i64);
+        let (length, outputs) = (RULE_EMBEDDING as i64, self.config.rule_outputs() as i64);
+        let device = self.trunk.device();
+        let inputs = Tensor::f_from_slice(rule_inputs)?.f_to_device(device)?;
+        let embedding = self.groups[group::RULES_EMBEDDING].f_view([length, -1])?.f_mv(&inputs)?.f_tanh()?;
+        let stem = self.groups[group::RULES_STEM].f_view([channels, length])?.f_mv(&embedding)?;
+        let trunk = self.groups[group::RULES_TRUNK].f_view([-1, length])?.f_mv(&embedding)?;
+        let trunk = trunk.f_view([convolutions, outputs, channels])?;
+        let shift = trunk.f_select(1, outputs - 1)?;
+        let scale = match self.config.conditioning {
+            Conditioning::Film => Some(trunk.f_select(1, 0)? + 1.0),
+            Conditioning::Bias => None,
+        };
+        Ok(Film { stem, scale, shift })
+    }
+
+    /// Returns the weights of one part.
+    fn part(
+        &self,
+        part: WeightPart,
+        film: Option<&Film>,
+        size: Option<f32>,
+        kind: Kind,
+    ) -> Result<Vec<Tensor>, TorchError> {
+        let (config, groups) = (self.config, &self.groups);
+        let (channels, planes, scalars) = (config.channels as i64, PLANES.len() as i64, SCALARS.len() as i64);
+        let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
+        let hidden = config.value_hidden as i64;
+        let squeezed = config.squeezed_channels() as i64;
+        let convolutions = 2 * config.blocks as i64;
+        let length = RULE_EMBEDDING as i64;
+        // A group as one weight of this shape.
+        let one = |group: usize, shape: &[i64]| -> Result<Vec<Tensor>, TorchError> {
+            Ok(vec![groups[group].f_view(shape)?.f_to_kind(kind)?])
+        };
+        // A group as one weight per entry of the first dimension.
+        let rows = |group: usize, shape: &[i64]| -> Result<Vec<Tensor>, TorchError> {
+            Ok(groups[group].f_view(shape)?.f_to_kind(kind)?.f_unbind(0)?)
+        };
+        // Matrices `[…, rows, columns]` whose first columns read means, with those that read the means by size: added to
+        // the first for a known size, else between these and the rest.
+        let sized = |group: usize, size_group: usize, shape: &[i64], means: i64| -> Result<Tensor, TorchError> {
+            let all = groups[group].f_view(shape)?;
+            let rest = shape[shape.len() - 1] - means;
+            let (of_means, rest) = (all.f_narrow(-1, 0, means)?, all.f_narrow(-1, means, rest)?);
+            let mut size_shape = shape.to_vec();
+            size_shape[shape.len() - 1] = means;
+            let by_size = groups[size_group].f_view(size_shape.as_slice())?;
+            let matrix = match size {
+                Some(factor) => Tensor::f_cat(&[of_means + by_size * f64::from(factor), rest], -1)?,
+                None => Tensor::f_cat(&[of_means, by_size, rest], -1)?,
+            };
+            Ok(matrix.f_to_kind(kind)?)
+        };
+        // A dot product of D terms is divided by the root of D: once, in the weights of the from-squares.
+        let temper = 1.0 / (keys as f64).sqrt();
+        match part {
+            WeightPart::Stem => {
+                let weight = groups[group::STEM_WEIGHT].f_view([channels, 3, 3, planes])?.f_to_kind(kind)?;
+                Ok(vec![weight.f_permute([0, 3, 1, 2])?])
+            }
+            WeightPart::StemBias => match film {
+                Some(film) => Ok(vec![(&groups[group::STEM_BIAS] + &film.stem).f_to_kind(kind)?]),
+                None => one(group::STEM_BIAS, &[channels]),
+            },
+            WeightPart::Scalars => one(group::SCALARS_WEIGHT, &[channels, scalars]),
+            WeightPart::Trunk => {
+                let gain = groups[group::TRUNK_GAIN].f_view([convolutions, channels])?;
+                let gain = match film.and_then(|film| film.scale.as_ref()) {
+                    Some(scale) => gain * scale,
+                    None => gain,
+                };
+                let trunk = (&self.trunk * gain.f_view([convolutions * channels, 1])?).f_to_kind(kind)?;
+                let trunk = trunk.f_view([convolutions, channels, 3, 3, channels])?;
+                Ok(trunk.f_permute([0, 1, 4, 2, 3])?.f_unbind(0)?)
+            }
+            WeightPart::TrunkBias => {
+                let mut bias = groups[group::TRUNK_BIAS].f_view([convolutions, channels])?;
+                if let Some(film) = film {
+                    bias = match &film.scale {
+                        Some(scale) => bias * scale + &film.shift,
+                        None => bias + &film.shift,
+                    };
+                }
+                Ok(bias.f_to_kind(kind)?.f_unbind(0)?)
+            }
+            WeightPart::PoolIn => {
+                let shape = match config.pooling {
+                    Pooling::SqueezeExcitation => [-1, squeezed, channels],
+                    _ => [-1, channels, 2 * channels],
+                };
+                let all = sized(group::POOL_IN_WEIGHT, group::POOL_SIZE_WEIGHT, &shape, channels)?;
+                Ok(all.f_unbind(0)?)
+            }
+            WeightPart::PoolInBias => rows(group::POOL_IN_BIAS, &[-1, squeezed]),
+            WeightPart::PoolOut => rows(group::POOL_OUT_WEIGHT, &[-1, 2 * channels, squeezed]),
+            WeightPart::PoolOutBias => rows(group::POOL_OUT_BIAS, &[-1, 2 * channels]),
+            WeightPart::Head => {
+                let from = groups[group::FROM_WEIGHT].f_view([keys, channels])? * temper;
+                let others = groups[group::TO_VALUE_WEIGHT].f_view([keys + features, channels])?;
+                Ok(vec![Tensor::f_cat(&[from, others], 0)?.f_to_kind(kind)?])
+            }
+            WeightPart::HeadBias => {
+                let from = &groups[group::FROM_BIAS] * temper;
+                Ok(vec![Tensor::f_cat(&[&from, &groups[group::TO_VALUE_BIAS]], 0)?.f_to_kind(kind)?])
+            }
+            WeightPart::ValueHidden => {
+                let shape = [hidden, 2 * features];
+                Ok(vec![sized(group::VALUE_HIDDEN_WEIGHT, group::VALUE_SIZE_WEIGHT, &shape, features)?])
+            }
+            WeightPart::ValueHiddenBias => one(group::VALUE_HIDDEN_BIAS, &[hidden]),
+            WeightPart::Last => one(group::LAST_WEIGHT, &[6 + 4 * keys, hidden]),
+            WeightPart::LastBias => one(group::LAST_BIAS, &[6 + 4 * keys]),
+            WeightPart::RulesEmbedding => one(group::RULES_EMBEDDING, &[length, -1]),
+            WeightPart::RulesStem => one(group::RULES_STEM, &[channels, length]),
+            WeightPart::RulesTrunk => {
+                rows(group::RULES_TRUNK, &[convolutions, config.rule_outputs() as i64 * channels, length])
+            }
+            WeightPart::RulesTrunkBias => {
+                let options = (kind, self.trunk.device());
+                let shifts = Tensor::f_zeros([channels], options)?;
+                let bias = match config.conditioning {
+                    Conditioning::Film => Tensor::f_cat(&[Tensor::f_ones([channels], options)?, shifts], 0)?,
+                    Conditioning::Bias => shifts,
+                };
+                Ok((0..convolutions).map(|_| bias.shallow_clone()).collect())
+            }
+            WeightPart::TrainingSquares => one(group::TRAINING_SQUARES_WEIGHT, &[1 + 2 * keys, channels]),
+            WeightPart::TrainingSquaresBias => one(group::TRAINING_SQUARES_BIAS, &[1 + 2 * keys]),
+            WeightPart::TrainingLast => one(group::TRAINING_LAST_WEIGHT, &[3 + 4 * keys, hidden]),
+            WeightPart::TrainingLastBias => one(group::TRAINING_LAST_BIAS, &[3 + 4 * keys]),
         }
-        WeightPart::TrunkBias => rows(group::TRUNK_BIAS, &[convolutions, channels]),
-        WeightPart::PoolIn => match config.pooling {
-            Pooling::SqueezeExcitation => rows(group::POOL_IN_WEIGHT, &[-1, squeezed, channels]),
-            _ => rows(group::POOL_IN_WEIGHT, &[-1, channels, 2 * channels]),
-        },
-        WeightPart::PoolInBias => rows(group::POOL_IN_BIAS, &[-1, squeezed]),
-        WeightPart::PoolOut => rows(group::POOL_OUT_WEIGHT, &[-1, 2 * channels, squeezed]),
-        WeightPart::PoolOutBias => rows(group::POOL_OUT_BIAS, &[-1, 2 * channels]),
-        WeightPart::Head => {
-            let from = groups[group::FROM_WEIGHT].f_view([keys, channels])? * temper;
-            let others = groups[group::TO_VALUE_WEIGHT].f_view([keys + features, channels])?;
-            Ok(vec![Tensor::f_cat(&[from, others], 0)?.f_to_kind(kind)?])
-        }
-        WeightPart::HeadBias => {
-            let from = &groups[group::FROM_BIAS] * temper;
-            Ok(vec![Tensor::f_cat(&[&from, &groups[group::TO_VALUE_BIAS]], 0)?.f_to_kind(kind)?])
-        }
-        WeightPart::ValueHidden => one(group::VALUE_HIDDEN_WEIGHT, &[hidden, 2 * features]),
-        WeightPart::ValueHiddenBias => one(group::VALUE_HIDDEN_BIAS, &[hidden]),
-        WeightPart::Last => one(group::LAST_WEIGHT, &[6 + 4 * keys, hidden]),
-        WeightPart::LastBias => one(group::LAST_BIAS, &[6 + 4 * keys]),
-        WeightPart::TrainingSquares => one(group::TRAINING_SQUARES_WEIGHT, &[1 + 2 * keys, channels]),
-        WeightPart::TrainingSquaresBias => one(group::TRAINING_SQUARES_BIAS, &[1 + 2 * keys]),
-        WeightPart::TrainingLast => one(group::TRAINING_LAST_WEIGHT, &[3 + 4 * keys, hidden]),
-        WeightPart::TrainingLastBias => one(group::TRAINING_LAST_BIAS, &[3 + 4 * keys]),
     }
 }

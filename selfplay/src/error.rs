@@ -19,6 +19,17 @@ pub enum SelfPlayError {
     /// The settings are out of range, with every reason.
     #[error("the games cannot be set up: {}", .0.join("; "))]
     Settings(Vec<String>),
+    /// The state of a pool cannot be continued.
+    #[error("the games in flight of pool {pool}: {reason}")]
+    State {
+        /// Name of the pool.
+        pool: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The states of pools could not be written or read.
+    #[error("the games in flight: {0}")]
+    States(String),
 }
 
 /// A journal could not be read or written.

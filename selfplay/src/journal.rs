@@ -1,4 +1,5 @@
-//! The journal of a generation: every game is written as it ends, so that a kill loses only the games in flight.
+//! The journal of a list of games that alpha-beta plays: every game is written as it ends, so that a kill loses only the
+//! games in flight. Such games depend on nothing but their numbers, so that those written are not played again.
 //!
 //! The file grows by one entry per game: the length of the game in bytes and its checksum (CRC-32), both u32 in
 //! little-endian order, then the game (postcard). An incomplete or damaged entry ends the journal: it and what follows
@@ -13,11 +14,11 @@ use std::sync::{Mutex, PoisonError};
 use latrunculi_data::{Shape, ShardInfo};
 use latrunculi_engine::Rules;
 
+use crate::actors::PlayedGame;
 use crate::error::JournalError;
-use crate::games::PlayedGame;
 
 /// The first bytes of a journal, before the description of its generation. The digit is the version of the format.
-const MAGIC: &[u8; 8] = b"latrjrn3";
+const MAGIC: &[u8; 8] = b"latrjrn4";
 /// An entry that announces more bytes than this is damaged.
 const ENTRY_BYTES_MAX: u32 = 1 << 30;
 

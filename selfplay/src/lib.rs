@@ -3,21 +3,23 @@
 //! No network is named here: callers bring an evaluator ([`latrunculi_search::Evaluator`]), such as a network, or let
 //! alpha-beta play ([`TeacherSettings`]).
 
+pub mod actors;
 pub mod error;
-pub mod games;
 pub mod journal;
+pub mod pool;
 pub mod seeds;
 pub mod settings;
 pub mod teacher;
 pub mod weighting;
 
 mod active_game;
-mod cache;
 mod openings;
+mod record;
 
+pub use actors::{ActorEvaluator, PlayedGame, PoolResult, PoolTask, Progress, Quota, Watch, play_pools};
 pub use error::{JournalError, SelfPlayError};
-pub use games::{PlayedGame, Progress, SelfPlayPlan, Watch, play_games};
 pub use journal::Journal;
+pub use pool::{Pool, PoolPlan, PoolState, states_from_bytes, states_to_bytes};
 pub use seeds::{GameKey, Purpose};
 pub use settings::{PlayoutCapSettings, SelfPlaySettings, StartSettings};
 pub use teacher::{TeacherSettings, ValueSettings};

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use latrunculi_engine::{GameState, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::settings::{SelfPlaySettings, StartSettings};
 
 /// The start of one game.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Start {
     /// Uniformly random actions before anything else.
     pub(crate) random_actions: u32,
@@ -44,10 +45,11 @@ pub(crate) fn fork_choice(prior: &[f32], stream: &mut ChaCha8Rng) -> usize {
 }
 
 /// Plays `count` random actions from the start, and begins again when the game ends before. Where it ends every time, no
-/// action is played. Returns the game and the number of actions played.
-pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> (GameState, u32) {
+/// action is played. Returns the game and the actions played, each as its index among the legal ones.
+pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> (GameState, Vec<u16>) {
     let mut legal = Vec::new();
     let mut game = GameState::new(Arc::clone(rules));
+    let mut played = Vec::new();
     // A ruleset in which a hundred random openings in a row end the game is no playable game.
     for _ in 0..100 {
         for _ in 0..count {
@@ -55,14 +57,17 @@ pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha
                 break;
             }
             game.legal_actions(&mut legal);
-            game.play(legal[stream.random_range(0..legal.len())]);
+            let index = stream.random_range(0..legal.len());
+            game.play(legal[index]);
+            played.push(index as u16);
         }
         if game.outcome().is_none() {
-            return (game, count);
+            return (game, played);
         }
         game = GameState::new(Arc::clone(rules));
+        played.clear();
     }
-    (game, 0)
+    (game, played)
 }
 
 #[cfg(test)]

@@ -10,8 +10,6 @@ use crate::weighting::{ResignationSettings, SurpriseSettings};
 pub const SIMULATIONS_MAX: u32 = 10_000_000;
 /// Most actions of an opening.
 pub const OPENING_ACTIONS_MAX: u32 = 1000;
-/// Most evaluations in the cache of an actor: some tens of gigabytes.
-pub const CACHE_ENTRIES_MAX: usize = 1 << 24;
 
 /// How games are played.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,9 +32,6 @@ pub struct SelfPlaySettings {
     /// Half-life of the fall, in turns; 0: the temperature is constant.
     #[serde(default)]
     pub temperature_half_life: f32,
-    /// Evaluations in each actor's cache, at most [`CACHE_ENTRIES_MAX`]; 0: no cache.
-    #[serde(default)]
-    pub cache_entries: usize,
     /// Other variety at the start of games.
     #[serde(default)]
     pub starts: StartSettings,
@@ -97,7 +92,6 @@ impl Default for SelfPlaySettings {
             temperature_actions: 16,
             temperature_end: 0.0,
             temperature_half_life: 0.0,
-            cache_entries: 0,
             starts: StartSettings::default(),
             playout_cap: PlayoutCapSettings::default(),
             surprise: SurpriseSettings::default(),
@@ -127,9 +121,6 @@ impl SelfPlaySettings {
         let actions = self.opening_actions_max;
         let openings = format!("at most {OPENING_ACTIONS_MAX}");
         require("opening_actions_max", actions.into(), actions <= OPENING_ACTIONS_MAX, &openings);
-        let entries = self.cache_entries;
-        let caches = format!("at most {CACHE_ENTRIES_MAX}");
-        require("cache_entries", entries as f64, entries <= CACHE_ENTRIES_MAX, &caches);
         for (name, value) in [
             ("temperature", self.temperature),
             ("temperature_end", self.temperature_end),
@@ -203,12 +194,11 @@ mod tests {
         let bad = SelfPlaySettings {
             simulations: u32::MAX,
             opening_actions_max: 1_000_000_000,
-            cache_entries: 10_000_000_000_000,
             search: mcts::Settings { draw_value: f32::NAN, ..mcts::Settings::default() },
             ..SelfPlaySettings::default()
         };
         let reasons = bad.validate().join("\n");
-        for name in ["simulations = 4294967295", "opening_actions_max", "cache_entries", "search.draw_value = NaN"] {
+        for name in ["simulations = 4294967295", "opening_actions_max", "search.draw_value = NaN"] {
             assert!(reasons.contains(name), "{name}: {reasons}");
         }
     }

@@ -2,6 +2,12 @@
 //!
 //! In the array rulesets random play shuffles to a draw, so that a fresh network would learn nothing from its own games.
 //! Instead alpha-beta plays both sides of the first games, the bootstrap games.
+//!
+//! What is learnt from them: all actions that alpha-beta holds equal are equally probable in the policy target, because
+//! which of them it played cannot be learnt. The value target is a mixture of the result and of its score, and in a game
+//! with a noisy player its score alone: the result then tells of the noise, which the position does not show.
+
+use std::sync::Arc;
 
 use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Limits};
@@ -9,6 +15,9 @@ use latrunculi_search::latrunculi::LatrunculiHeuristic;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
+
+/// Highest temperature of the policy target, in hundredths of a man.
+pub const TEMPERATURE_MAX: f32 = 1000.0;
 
 /// How a score of alpha-beta becomes probabilities of win, draw and loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,8 +63,7 @@ impl ValueSettings {
 pub struct TeacherSettings {
     /// Nodes per decision; at least 1.
     pub nodes: u64,
-    /// Probability that an action is replaced by a random one, in `[0, 1]`; the policy target is still the action of
-    /// alpha-beta.
+    /// Probability that an action is replaced by a random one, in `[0, 1]`; the policy target is still that of alpha-beta.
     pub random_probability: f64,
     /// Probability that a game has a noisy player, on either side, in `[0, 1]`: where good play rarely captures, a fresh
     /// network learns from these games how games are won.
@@ -64,10 +72,26 @@ pub struct TeacherSettings {
     /// Probability that an action of the noisy player is replaced by a random one, in `[0, 1]`.
     #[serde(default)]
     pub noisy_player_random_probability: f64,
-    /// Part of the policy target that is spread evenly over all legal actions, in `[0, 1]`.
-    pub policy_smoothing: f32,
+    /// Temperature of the policy target `softmax(score / temperature)` over the legal actions, in hundredths of a man, above
+    /// 0 and at most [`TEMPERATURE_MAX`]. Not validated.
+    #[serde(default = "policy_temperature")]
+    pub policy_temperature: f32,
+    /// Weight of the game's result in the value target, in `[0, 1]`; the rest is the score's. 0 in games with a noisy
+    /// player, whatever is set. Not validated.
+    #[serde(default = "result_weight")]
+    pub result_weight: f32,
     /// How scores become value targets.
     pub value: ValueSettings,
+}
+
+/// A tenth of a man.
+fn policy_temperature() -> f32 {
+    10.0
+}
+
+/// Mostly the score.
+fn result_weight() -> f32 {
+    0.3
 }
 
 impl Default for TeacherSettings {
@@ -77,7 +101,8 @@ impl Default for TeacherSettings {
             random_probability: 0.05,
             noisy_player_probability: 0.0,
             noisy_player_random_probability: 0.0,
-            policy_smoothing: 0.15,
+            policy_temperature: policy_temperature(),
+            result_weight: result_weight(),
             value: ValueSettings::default(),
         }
     }
@@ -100,8 +125,12 @@ impl TeacherSettings {
                 reasons.push(format!("{name} = {probability} must be in [0, 1]"));
             }
         }
-        if !(0.0..=1.0).contains(&self.policy_smoothing) {
-            reasons.push(format!("policy_smoothing = {} must be in [0, 1]", self.policy_smoothing));
+        let temperature = self.policy_temperature;
+        if !(temperature > 0.0 && temperature <= TEMPERATURE_MAX) {
+            reasons.push(format!("policy_temperature = {temperature} must be above 0 and at most {TEMPERATURE_MAX}"));
+        }
+        if !(0.0..=1.0).contains(&self.result_weight) {
+            reasons.push(format!("result_weight = {} must be in [0, 1]", self.result_weight));
         }
         reasons
     }
@@ -112,6 +141,11 @@ impl TeacherSettings {
         is_noisy.then(|| if stream.random_bool(0.5) { Player::First } else { Player::Second })
     }
 
+    /// Returns the weight of the result in the value targets of a game.
+    pub(crate) fn result_weight_with(&self, noisy_player: Option<Player>) -> f32 {
+        if noisy_player.is_some() { 0.0 } else { self.result_weight }
+    }
+
     /// Returns the probability that an action of `player` is replaced by a random one.
     pub(crate) fn random_probability_of(&self, player: Player, noisy_player: Option<Player>) -> f64 {
         if noisy_player == Some(player) { self.noisy_player_random_probability } else { self.random_probability }
@@ -120,26 +154,39 @@ impl TeacherSettings {
 
 /// A decision of alpha-beta as training targets.
 pub(crate) struct Demonstration {
-    /// The action that alpha-beta chose.
-    pub(crate) action: Action,
+    /// Index of the action that alpha-beta chose among the legal ones.
+    pub(crate) index: usize,
     /// One probability per legal action; they sum to 1.
     pub(crate) policy: Vec<f32>,
     /// Expected result for the player to act.
     pub(crate) win_draw_loss: [f32; 3],
 }
 
-/// Bytes of the transposition table; every actor has one.
+/// Bytes of the transposition table; every teacher has one.
 const TABLE_BYTES: usize = 1 << 20;
 
 /// Alpha-beta, which plays both sides of a bootstrap game.
 pub(crate) struct Teacher {
+    rules: Arc<Rules>,
     search: AlphaBeta<GameState, LatrunculiHeuristic>,
 }
 
 impl Teacher {
-    pub(crate) fn new(rules: &Rules) -> Teacher {
-        let settings = AlphaBetaSettings { table_bytes: TABLE_BYTES, ..AlphaBetaSettings::default() };
-        Teacher { search: AlphaBeta::new(settings, LatrunculiHeuristic::new(rules)) }
+    pub(crate) fn new(rules: &Arc<Rules>) -> Teacher {
+        // Exact scores: what is equal at some depth has equal scores.
+        let settings = AlphaBetaSettings { table_bytes: TABLE_BYTES, ..AlphaBetaSettings::exact() };
+        let search = AlphaBeta::new(settings, LatrunculiHeuristic::new(rules));
+        Teacher { rules: Arc::clone(rules), search }
+    }
+
+    /// Sets the seed of the draw among equal actions.
+    pub(crate) fn set_seed(&mut self, seed: u64) {
+        self.search.set_seed(seed);
+    }
+
+    /// Tells whether this one plays under `rules`.
+    pub(crate) fn plays(&self, rules: &Arc<Rules>) -> bool {
+        Arc::ptr_eq(&self.rules, rules)
     }
 
     /// Searches a position; `legal` are its actions.
@@ -149,14 +196,118 @@ impl Teacher {
         game: &GameState,
         legal: &[Action],
     ) -> Demonstration {
-        let found = self.search.search(game, Limits::nodes(settings.nodes));
-        let spread = settings.policy_smoothing / legal.len() as f32;
-        let chosen = 1.0 - settings.policy_smoothing;
-        let probability = |&action| if action == found.action { spread + chosen } else { spread };
+        // Further below the best score the probability is below a four-hundredth of the best one's, and counts as 0.
+        let window = (6.0 * settings.policy_temperature).ceil() as i32;
+        let found = self.search.search_scores(game, Limits::nodes(settings.nodes), window);
         Demonstration {
-            action: found.action,
-            policy: legal.iter().map(probability).collect(),
+            index: legal.iter().position(|&action| action == found.action).unwrap_or(0),
+            policy: softmax(&found.scores, found.score, settings.policy_temperature),
             win_draw_loss: settings.value.win_draw_loss(found.score as f32),
         }
+    }
+}
+
+/// Returns `softmax(score / temperature)`; actions without a score get 0, and where none has one all get the same.
+fn softmax(scores: &[Option<i32>], best: i32, temperature: f32) -> Vec<f32> {
+    let weight = |score: &Option<i32>| score.map_or(0.0, |score| ((score - best) as f32 / temperature).exp());
+    let weights: Vec<f32> = scores.iter().map(weight).collect();
+    let sum: f32 = weights.iter().sum();
+    if sum == 0.0 {
+        return vec![1.0 / scores.len() as f32; scores.len()];
+    }
+    weights.into_iter().map(|weight| weight / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_engine::presets;
+    use latrunculi_search::alphabeta::minimax;
+
+    use super::*;
+
+    fn game(name: &str, actions: usize) -> GameState {
+        let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+        let mut game = GameState::new(rules);
+        let mut legal = Vec::new();
+        for step in 0..actions {
+            game.legal_actions(&mut legal);
+            let mut next = game.clone();
+            next.play(legal[step * 7 % legal.len()]);
+            if next.outcome().is_some() {
+                break;
+            }
+            game = next;
+        }
+        game
+    }
+
+    /// Returns the score of each action by minimax of depth 1, which a few hundred nodes are enough for.
+    fn scores(game: &GameState, legal: &[Action]) -> Vec<i32> {
+        let heuristic = LatrunculiHeuristic::new(game.rules());
+        let score = |&action: &Action| {
+            let mut child = game.clone();
+            child.play(action);
+            assert!(child.outcome().is_none());
+            let score = minimax(&child, &heuristic, 0, 12);
+            if child.player_to_act() == game.player_to_act() { score } else { -score }
+        };
+        legal.iter().map(score).collect()
+    }
+
+    #[test]
+    fn the_policy_is_the_softmax_of_the_scores_and_ties_are_equal() {
+        let settings = TeacherSettings { nodes: 90, policy_temperature: 25.0, ..TeacherSettings::default() };
+        let mut ties = 0;
+        for (name, actions) in [("bell", 0), ("bell", 20), ("dutch-8x8", 30), ("savard", 12)] {
+            let game = game(name, actions);
+            let mut legal = Vec::new();
+            game.legal_actions(&mut legal);
+            let mut teacher = Teacher::new(game.rules());
+            let found = teacher.search.search_scores(&game, Limits { nodes: settings.nodes, depth: 1 }, 150);
+            let expected = scores(&game, &legal);
+            let best = *expected.iter().max().unwrap();
+            let policy = softmax(&found.scores, found.score, settings.policy_temperature);
+            assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{name}");
+            assert_eq!(found.score, best, "{name}");
+            let top = policy[expected.iter().position(|&score| score == best).unwrap()];
+            for (index, &score) in expected.iter().enumerate() {
+                let ratio = if best - score < 150 { ((score - best) as f32 / 25.0).exp() } else { 0.0 };
+                assert!((policy[index] / top - ratio).abs() < 1e-4, "{name}: {score} of {best}");
+                ties += usize::from(score == best);
+            }
+            // As unsure as the scores are: at least as many actions count as are equal to the best one.
+            let entropy = |policy: &[f32]| -policy.iter().filter(|p| **p > 0.0).map(|p| p * p.ln()).sum::<f32>();
+            let tied = expected.iter().filter(|score| **score == best).count();
+            assert!(entropy(&policy) >= (tied as f32).ln() - 1e-4, "{name}");
+        }
+        assert!(ties >= 6, "mirror images are equal: {ties}");
+    }
+
+    #[test]
+    fn equal_actions_are_drawn_by_the_seed_and_the_targets_stay() {
+        let game = game("bell", 0);
+        let mut legal = Vec::new();
+        game.legal_actions(&mut legal);
+        let mut teacher = Teacher::new(game.rules());
+        // Enough for each placement once.
+        let settings = TeacherSettings { nodes: legal.len() as u64, ..TeacherSettings::default() };
+        let demonstrations: Vec<Demonstration> = (0..12)
+            .map(|seed| {
+                teacher.set_seed(seed);
+                teacher.demonstrate(&settings, &game, &legal)
+            })
+            .collect();
+        let policy = &demonstrations[0].policy;
+        let most = policy.iter().copied().fold(0.0, f32::max);
+        for other in &demonstrations {
+            assert_eq!((other.policy[other.index], &other.policy), (most, policy));
+        }
+        assert!(demonstrations.iter().any(|other| other.index != demonstrations[0].index));
+    }
+
+    #[test]
+    fn without_any_score_all_actions_are_equally_probable() {
+        assert_eq!(softmax(&[None, None], 0, 10.0), [0.5, 0.5]);
+        assert_eq!(softmax(&[Some(-999_990), None, Some(-999_990)], -999_990, 0.1), [0.5, 0.0, 0.5]);
     }
 }

@@ -34,7 +34,7 @@ impl SurpriseSettings {
 }
 
 /// What the weight of a searched position depends on.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Surprise {
     /// `w`: 1 after a full search, 0 after a fast one, less where the game is decided.
     pub weight: f32,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use latrunculi_data::policy_index::{augmentations, mapped_indices};
-use latrunculi_data::{Encoder, ReplaySettings, ReplayWindow, Samples, Shape, TrainingBatch};
+use latrunculi_data::{
+    Encoder, ReplayPart, ReplaySettings, ReplayWindow, ReplayWindows, Samples, Shape, TrainingBatch,
+};
 use latrunculi_engine::Symmetry;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -115,4 +117,84 @@ fn a_mirror_image_of_a_mirror_image_is_the_sample() {
             }
         }
     }
+}
+
+fn windows(names: &[(&str, f64)], mixes_share: f64, window_base: f64) -> ReplayWindows {
+    let settings = ReplaySettings { window_base, window_slope: 0.0, ..ReplaySettings::default() };
+    let parts = names.iter().map(|(name, share)| ReplayPart { rules: rules(name), share: *share, earlier: 0 });
+    ReplayWindows::new(settings, parts, mixes_share, 0)
+}
+
+/// How many of the batches have the shape of a ruleset's board.
+fn count(batches: &[TrainingBatch], name: &str) -> usize {
+    let shape = Shape::of(&rules(name));
+    batches.iter().filter(|batch| batch.shape == shape).count()
+}
+
+#[test]
+fn rulesets_are_drawn_by_share_whatever_they_hold() {
+    let mut windows = windows(&[("bell", 0.5), ("dutch", 0.125), ("falkener", 0.125)], 0.25, 1e6);
+    for name in ["bell", "dutch", "dutch", "dutch"] {
+        windows.add(&rules(name), 0, samples(&rules(name)));
+    }
+    windows.add(&rules("savard"), 0, samples(&rules("savard")));
+    assert_eq!(windows.mixes().count(), 1, "a ruleset that has no share is a mix");
+    let mut draws = windows.draw(stream(4));
+    let batches: Vec<TrainingBatch> = (0..500).flat_map(|_| draws.batches(2, 4)).collect();
+    // Nothing was played in falkener; the others keep their proportions, 4 to 1 to 2.
+    for (name, share) in [("bell", 4.0 / 7.0), ("dutch", 1.0 / 7.0), ("falkener", 0.0), ("savard", 2.0 / 7.0)] {
+        let found = count(&batches, name) as f64 / batches.len() as f64;
+        assert!((found - share).abs() < 0.02, "{name}: {found}");
+    }
+    let mut again = windows.draw(stream(4));
+    assert_eq!(again.batches(2, 4), batches[..4], "the same stream draws the same");
+}
+
+#[test]
+fn every_ruleset_keeps_its_share_of_the_window_and_old_mixes_go() {
+    let names = ["bell", "dutch"];
+    let len = |name: &str| samples(&rules(name)).len() as u64;
+    let base = 8.0 * len("bell") as f64;
+    let mut windows = windows(&[("bell", 0.5), ("dutch", 0.25)], 0.25, base);
+    for generation in 0..20 {
+        for name in names {
+            windows.add(&rules(name), generation, samples(&rules(name)));
+        }
+    }
+    let held: Vec<u64> = windows.windows().map(ReplayWindow::len).collect();
+    assert_eq!(held, [(base * 0.5) as u64, (base * 0.25) as u64]);
+    for name in ["savard", "falkener", "bell-8x8", "beads", "mac-12x8"] {
+        windows.add(&rules(name), 20, samples(&rules(name)));
+    }
+    let mixes: Vec<&str> = windows.mixes().map(|mix| mix.rules().ruleset().id.as_str()).collect();
+    assert!(mixes.len() < 5 && mixes.last() == Some(&"mac-12x8"), "the oldest mixes went: {mixes:?}");
+    let held: u64 = windows.mixes().map(ReplayWindow::held).sum();
+    assert!(held as f64 >= base * 0.25, "no more went than had to: {held}");
+}
+
+#[test]
+fn the_fraction_of_a_draw_that_follows_the_margin_may_follow_the_draws() {
+    let rules = rules("dutch");
+    let mut all_drawn = samples(&rules);
+    all_drawn.win_draw_loss.fill([0.0, 1.0, 0.0]);
+    all_drawn.margin.fill(1.0);
+    let mut none_drawn = all_drawn.clone();
+    none_drawn.win_draw_loss.fill([1.0, 0.0, 0.0]);
+    let settings = ReplaySettings {
+        bootstrap_weight: 0.0,
+        draw_margin_fraction: 0.5,
+        draw_margin_by_draws: true,
+        ..ReplaySettings::default()
+    };
+    let targets = |shards: &[&Samples]| {
+        let mut window = ReplayWindow::new(rules.clone(), settings, 0);
+        for (generation, shard) in (0..).zip(shards) {
+            window.add(generation, (*shard).clone());
+        }
+        let mut found = window.draw(stream(5)).batch(window.len() as usize).win_draw_loss;
+        found.sort_by(|one, other| one[0].total_cmp(&other[0]));
+        found[0]
+    };
+    assert_eq!(targets(&[&all_drawn]), [0.5, 0.5, 0.0]);
+    assert_eq!(targets(&[&all_drawn, &none_drawn]), [0.25, 0.75, 0.0]);
 }

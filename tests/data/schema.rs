@@ -86,7 +86,7 @@ fn columns_of_a_batch_have_the_declared_lengths() {
     window.add(0, samples);
     let batch = window.draw(rand::SeedableRng::seed_from_u64(1)).batch(12);
     assert_eq!(batch.len(), 12);
-    batch.validate(&batch.shape).unwrap();
+    batch.validate().unwrap();
     let changes: [Change<TrainingBatch>; 4] = [
         ("moves_left", |batch| _ = batch.moves_left.pop()),
         ("survival", |batch| _ = batch.survival.pop()),
@@ -96,7 +96,7 @@ fn columns_of_a_batch_have_the_declared_lengths() {
     for (name, change) in changes {
         let mut changed = batch.clone();
         change(&mut changed);
-        let reason = changed.validate(&batch.shape).unwrap_err().to_string();
+        let reason = changed.validate().unwrap_err().to_string();
         assert!(reason.contains(&format!("'{name}'")), "{name}: {reason}");
     }
 }

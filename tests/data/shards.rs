@@ -99,7 +99,7 @@ files, ranks, planes, scalars = (int(n) for n in shard["shape"])
 n = len(shard["weights"])
 bits = numpy.unpackbits(shard["planes"], axis=2, bitorder="little", count=files * ranks)
 board = bits.reshape(n, planes, ranks, files)
-assert shard["version"][0] == 3 and shard["encoding"][0] == 3 and bytes(shard["ruleset"]).decode() == "bell"
+assert shard["version"][0] == 4 and shard["encoding"][0] == 3 and bytes(shard["ruleset"]).decode() == "bell"
 assert (board[:, 13] == 1).all(), "the last plane is the board"
 assert board[:, 0].sum() > 0 and not (board[:, 0] & board[:, 2]).any()
 offsets = shard["action_offsets"]

@@ -1,6 +1,10 @@
 //! Learning curves: which network a match was about, and what the page and the table say of it.
 
-use latrunculi_eval::learning::{COLUMNS, LearningRun, Round, RoundLosses, Verdict, by_opponent, to_csv};
+use std::collections::BTreeMap;
+
+use latrunculi_eval::learning::{
+    COLUMNS, LearningRun, Round, RoundLosses, RoundRuleset, Verdict, by_opponent, standings, to_csv,
+};
 use latrunculi_eval::report::learning_html;
 use latrunculi_stats::{Confidence, Estimate};
 
@@ -38,8 +42,13 @@ fn round(generation: u64, elapsed_secs: f64, games: Option<u64>, steps: u64, ste
         draw_rate: games.map(|_| 0.25),
         first_player_score: games.map(|_| 0.625),
         actions_mean: games.map(|_| 90.5),
-        verdict: None,
+        rulesets: BTreeMap::new(),
+        verdicts: BTreeMap::new(),
     }
+}
+
+fn of_bell(verdict: Verdict) -> BTreeMap<String, Verdict> {
+    [("bell".to_owned(), verdict)].into()
 }
 
 fn run(name: &str) -> LearningRun {
@@ -49,14 +58,14 @@ fn run(name: &str) -> LearningRun {
         round(2, 180.0, Some(64), 10, 40),
         round(3, 240.0, None, 10, 50),
     ];
-    rounds[2].verdict = Some(verdict(3, 13));
+    rounds[2].verdicts = of_bell(verdict(3, 13));
     LearningRun {
         name: name.to_owned(),
-        ruleset: "bell".to_owned(),
+        rulesets: vec!["bell".to_owned()],
         network: "4 blocks x 32 channels".to_owned(),
         simulations: 16,
         rounds,
-        result: Some(verdict(20, 12)),
+        result: Some(of_bell(verdict(20, 12))),
     }
 }
 
@@ -124,7 +133,7 @@ fn the_page_shows_every_score_with_its_interval() {
 #[test]
 fn matches_on_other_terms_are_another_curve() {
     let mut changed = run("one");
-    changed.rounds[1].verdict = Some(Verdict { opponent: "random".into(), ..verdict(16, 0) });
+    changed.rounds[1].verdicts = of_bell(Verdict { opponent: "random".into(), ..verdict(16, 0) });
     let measured = changed.measured();
     let parts = by_opponent(&measured);
     assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
@@ -139,7 +148,7 @@ fn matches_on_other_terms_are_another_curve() {
     }
     assert!(page.contains(">Against</th>") && !has_no_number(&page));
     // Thinking longer is another match too.
-    changed.rounds[1].verdict = Some(Verdict { simulations: 8, ..verdict(16, 0) });
+    changed.rounds[1].verdicts = of_bell(Verdict { simulations: 8, ..verdict(16, 0) });
     assert_eq!(by_opponent(&changed.measured()).len(), 2);
     assert_eq!(by_opponent(&run("one").measured()).len(), 1);
 }
@@ -153,4 +162,36 @@ fn a_run_that_has_only_begun_has_a_page_too() {
         assert!(page.contains("not measured") && page.contains("not finished"), "{page}");
         assert!(!has_no_number(&page) && !page.contains("<svg class=\"plot\""));
     }
+}
+
+/// A run over three rulesets, of which two were measured.
+fn run_over_several() -> LearningRun {
+    let mut several = run("all");
+    several.rulesets = ["bell", "dutch", "savard"].map(str::to_owned).to_vec();
+    let played = RoundRuleset { games: 7, samples: 210, draw_rate: 0.5, first_player_score: 0.25, actions_mean: 33.5 };
+    several.rounds[1].rulesets = several.rulesets.iter().map(|name| (name.clone(), played)).collect();
+    several.rounds[1].verdicts = [("bell".to_owned(), verdict(8, 8)), ("dutch".to_owned(), verdict(12, 4))].into();
+    several.rounds[2].verdicts = [("bell".to_owned(), verdict(4, 12))].into();
+    several.result = None;
+    several
+}
+
+#[test]
+fn the_last_score_of_each_ruleset_makes_mean_and_worst() {
+    let measured = run_over_several().measured();
+    assert_eq!(measured.iter().map(|one| one.ruleset.as_str()).collect::<Vec<_>>(), ["bell", "dutch", "bell"]);
+    let found: Vec<(f64, usize, f64, f64)> =
+        standings(&measured).iter().map(|one| (one.minutes, one.rulesets, one.mean, one.worst)).collect();
+    assert_eq!(found, [(1.0, 2, 0.625, 0.5), (2.0, 2, 0.5, 0.25)]);
+}
+
+#[test]
+fn the_page_of_several_rulesets_has_a_curve_for_each_that_was_measured() {
+    let page = learning_html(&[run_over_several()], "9.9.9");
+    assert!(page.contains("How all learnt 3 rulesets") && page.contains("one opponent that stayed the same"));
+    for title in ["Mean and worst score of all", "Score of all in bell", "Score of all in dutch"] {
+        assert!(page.contains(title), "{title}");
+    }
+    assert!(!page.contains("Score of all in savard"), "it was not measured");
+    assert!(page.contains("worst") && page.contains("33.5") && !has_no_number(&page));
 }

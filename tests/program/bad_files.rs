@@ -84,7 +84,7 @@ const WEIGHTS: [(&str, Damage, &str); 9] = [
     ("too long", |bytes| bytes.push(0), "cut off"),
     ("a header of more than memory", |bytes| bytes[..8].fill(0xff), "header"),
     ("a text", |bytes| *bytes = b"what is this?\n".repeat(50), "safetensors"),
-    ("another version", |bytes| replace(bytes, "\"format_version\":\"1\"", "\"format_version\":\"7\""), "version 7"),
+    ("another version", |bytes| replace(bytes, "\"format_version\":\"2\"", "\"format_version\":\"7\""), "version 7"),
     ("not a number", |bytes| end_with(bytes, f32::NAN), "not a finite number"),
     ("infinite", |bytes| end_with(bytes, f32::INFINITY), "not a finite number"),
 ];
@@ -117,7 +117,7 @@ fn files_of_another_kind_are_refused_by_name() {
         ("checkpoints/000001.safetensors", "not a latrunculi model: it is a latrunculi checkpoint"),
         ("checkpoints/000001.safetensors", "the model of this run is "),
         ("export/model.onnx", "safetensors"),
-        ("shards/000000.npz", "safetensors"),
+        ("shards/000000-bell.npz", "safetensors"),
         ("shards", "there is no model in this folder"),
         ("no-such-file.safetensors", "no-such-file.safetensors"),
     ] {
@@ -138,7 +138,10 @@ fn files_of_another_kind_are_refused_by_name() {
     let model = format!("net:{},sims=1", run().join("export/model.safetensors").display());
     // Of the same board, but under other rules; and of another board.
     for ruleset in ["dutch", "bell-8x8"] {
-        refused(&["analyse", "--ruleset", ruleset, "--position", "initial", "--agent", &model], &["8x7", ruleset]);
+        refused(
+            &["analyse", "--ruleset", ruleset, "--position", "initial", "--agent", &model],
+            &["--other-ruleset", ruleset],
+        );
     }
 }
 
@@ -186,9 +189,9 @@ fn a_run_whose_files_are_damaged_is_not_continued() {
     let all: [(&str, Damage, &[&str]); 9] = [
         ("checkpoints/000001.safetensors", |bytes| bytes.truncate(bytes.len() / 2), &["000001.safetensors", "cut off"]),
         ("checkpoints/000001.safetensors", |bytes| end_with(bytes, f32::NAN), &["000001.safetensors", "finite"]),
-        ("shards/000000.npz", |bytes| bytes.truncate(bytes.len() / 2), &["000000.npz"]),
-        ("ruleset.toml", |bytes| replace(bytes, "men = 16", "men = 12"), &["ruleset.toml", "began with"]),
-        ("ruleset.toml", |bytes| replace(bytes, "men = 16", "man = 16"), &["ruleset.toml", "placement.man"]),
+        ("shards/000000-bell.npz", |bytes| bytes.truncate(bytes.len() / 2), &["000000-bell.npz"]),
+        ("rulesets/bell.toml", |bytes| replace(bytes, "men = 16", "men = 12"), &["bell.toml", "began with"]),
+        ("rulesets/bell.toml", |bytes| replace(bytes, "men = 16", "man = 16"), &["bell.toml", "placement.man"]),
         ("config.toml", |bytes| replace(bytes, "channels = 16", "channals = 16"), &["config.toml", "channals"]),
         ("config.toml", |bytes| *bytes = vec![0xff; 2000], &["config.toml", "not text"]),
         ("config.toml", |bytes| *bytes = vec![b'#'; 5 << 20], &["config.toml", "too large"]),

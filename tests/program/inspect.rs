@@ -31,7 +31,7 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     let trained = latrunculi(&[&["train", "smoke", "--run", shown], settings.as_flattened()].concat());
     assert!(trained.status.success(), "{}", complaint(&trained));
     let told = inspected(&run, &[]);
-    let ruleset = told["ruleset"].clone();
+    let ruleset = serde_json::json!(told["rulesets"].as_object().expect("rulesets").keys().next());
     // The last round only trains; its steps count all the same.
     let model = inspected(&run.join("export/model.safetensors"), &[]);
     assert_eq!((&told["generations"], &told["steps_total"]), (&model["generations"], &model["steps"]), "{told}");
@@ -40,13 +40,13 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     for (file, kind) in [
         ("", "run"),
         ("config.toml", "training configuration"),
-        ("ruleset.toml", "ruleset"),
+        ("rulesets/bell.toml", "ruleset"),
         ("provenance.json", "provenance of a run"),
         ("result.json", "result of a run"),
         ("metrics.jsonl", "metrics"),
         ("learning.csv", "table of learning curves"),
         ("learning.html", "page for people"),
-        ("shards/000000.npz", "shard"),
+        ("shards/000000-bell.npz", "shard"),
         ("checkpoints/000001.safetensors", "checkpoint"),
         ("export/model.safetensors", "model"),
         ("export/model.pt", "TorchScript network"),
@@ -69,7 +69,7 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
         let bytes = fs::read(run.join("export").join(name)).expect("there");
         fs::write(&path, &bytes).expect("written");
         let told = inspected(&path, &["--verify"]);
-        assert_eq!(told["ruleset"], ruleset, "{name}");
+        assert_eq!(told["rulesets"][0]["name"], ruleset, "{name}");
         assert!(told["verified"].is_string() && told["inputs"].is_object(), "{name}: {told}");
         let shown = path.to_str().expect("a path");
         for length in [0, bytes.len() / 2] {
@@ -90,9 +90,9 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
         assert_refused(&["inspect", "--verify", shown], 1, &[name]);
     }
     let model = inspected(&run.join("export/model.safetensors"), &["--verify"]);
-    assert_eq!(model["ruleset"], ruleset);
+    assert_eq!(model["rulesets"][0]["name"], ruleset);
     assert!(model["steps"].as_u64() > Some(0) && model["verified"].is_string(), "{model}");
-    let shard = inspected(&run.join("shards/000000.npz"), &["--verify"]);
+    let shard = inspected(&run.join("shards/000000-bell.npz"), &["--verify"]);
     assert!(shard["samples"].as_u64() > Some(0) && shard["games"].as_u64() > Some(0), "{shard}");
     assert_eq!(shard["ruleset"], ruleset);
     inspected(&run.join("checkpoints/000001.safetensors"), &["--verify"]);
@@ -105,7 +105,7 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
 
     // A summary notices that the end is missing, although it does not read it; a wrong number needs --verify.
     for (file, word) in [
-        ("shards/000000.npz", "000000.npz"),
+        ("shards/000000-bell.npz", "000000-bell.npz"),
         ("checkpoints/000001.safetensors", "cut off"),
         ("export/model.safetensors", "cut off"),
         ("result.json", "cut off"),
@@ -135,7 +135,7 @@ fn a_folder_is_verified_file_by_file(run: &Path) {
     assert!(told["cut_off"].is_null(), "{told}");
     let shown = run.to_str().expect("a path");
     for file in [
-        "shards/000000.npz",
+        "shards/000000-bell.npz",
         "checkpoints/000001.safetensors",
         "export/model.onnx",
         "export/model.json",
@@ -152,10 +152,10 @@ fn a_folder_is_verified_file_by_file(run: &Path) {
         );
         fs::write(&path, bytes).expect("written");
     }
-    let shard = run.join("shards/000000.npz");
+    let shard = run.join("shards/000000-bell.npz");
     let aside = run.join("aside");
     fs::rename(&shard, &aside).expect("moved");
-    assert_refused(&["inspect", "--verify", shown], 1, &["000000.npz is missing"]);
+    assert_refused(&["inspect", "--verify", shown], 1, &["generation 0 has no shard"]);
     fs::rename(&aside, &shard).expect("moved");
     let latest = run.join("latest");
     fs::write(&latest, "nonsense\n").expect("written");

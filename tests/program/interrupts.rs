@@ -90,7 +90,7 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
     let many = ["--quiet", "--set", "teacher.games=100000", "--set", "games.actors=2"];
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let run = folder.path().join(signal);
-        let journal = run.join("shards/000000.journal");
+        let journal = run.join("shards/000000-bell.journal");
         let path = shown(&run);
         let train = [&["train", smoke, "--run", &path], &many[..]].concat();
         let output = stopped_by(signal, &train, &|| holds_a_line(&journal));

@@ -37,11 +37,12 @@ fn text(bytes: &[u8]) -> String {
 /// Everything of a run that must not depend on how often it was interrupted.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
-    for part in ["shards", "export"] {
+    for part in ["shards", "export", "checkpoints"] {
         for entry in fs::read_dir(folder.join(part)).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if !name.starts_with('.') {
+            // A checkpoint also holds how many seconds the run has taken.
+            if !name.starts_with('.') && (part != "checkpoints" || name.ends_with(".pools")) {
                 found.insert(format!("{part}/{name}"), fs::read(&path).unwrap());
             }
         }
@@ -60,14 +61,14 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
     assert!(said.contains("95 % interval"), "{said}");
     for file in [
         "config.toml",
-        "ruleset.toml",
+        "rulesets/bell.toml",
         "provenance.json",
         "metrics.jsonl",
         "latest",
         "result.json",
         "learning.html",
         "learning.csv",
-        "shards/000002.npz",
+        "shards/000002-bell.npz",
         "checkpoints/000003.safetensors",
         "export/model.safetensors",
         "export/model.pt",
@@ -89,10 +90,10 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
             assert_eq!(line.get(key).is_some(), plays, "{key} in round {round}");
         }
         assert_eq!(line["steps"].as_u64().unwrap() > 0, round > 0, "round {round} trains on what was played before it");
-        assert_eq!(line.get("verdict").is_some(), plays && !is_bootstrap, "the network that plays is measured");
+        assert_eq!(line.get("verdicts").is_some(), plays && !is_bootstrap, "the network that plays is measured");
     }
     assert!(fs::metadata(run.join("tensorboard/events.out.tfevents.0.latrunculi")).unwrap().len() > 1000);
-    curves_are_shown(&run, lines.iter().filter(|line| line.get("verdict").is_some()).count() + 1);
+    curves_are_shown(&run, lines.iter().filter(|line| line.get("verdicts").is_some()).count() + 1);
     // The folder is not begun twice, and a finished run that is resumed only measures again.
     let again = train(&run, &[]);
     assert!(!again.status.success());
@@ -193,10 +194,134 @@ fn a_run_that_is_killed_goes_on_as_if_nothing_had_been() {
     assert!(kills > 0, "the run was killed at least once");
     assert!(has_played, "before its end the run has a model that plays");
     let (whole, broken) = (contents(&whole), contents(&broken));
+    assert!(whole.contains_key("checkpoints/000004.pools"), "games are in flight");
     assert_eq!(whole.keys().collect::<Vec<_>>(), broken.keys().collect::<Vec<_>>());
     for (name, bytes) in &whole {
         assert!(*bytes == broken[name], "{name} differs from the uninterrupted run after {kills} kills");
     }
+}
+
+/// Settings of a small run over three boards of different size, with random mixes of rules.
+const THREE_BOARDS: [&str; 12] = [
+    "rulesets=[\"bell\", \"bell-8x8\", \"savard-plain-men\"]",
+    "teacher.games=3",
+    "games.per_generation=0",
+    "games.samples_per_generation=600",
+    "games.pools=1",
+    "games.in_flight=3",
+    "games.batches_per_step=4",
+    "mixes.fraction=0.25",
+    "mixes.at_once=1",
+    "mixes.samples=100",
+    "selfplay.simulations=2",
+    "evaluation.final_opening_pairs=1",
+];
+
+#[test]
+fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+    let settings = [&THREE_BOARDS[..], &["budget.generations=4", "evaluation.opening_pairs=1"]].concat();
+    let output = train(&whole, &settings);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for name in ["bell", "bell-8x8", "savard-plain-men"] {
+        assert!(whole.join(format!("rulesets/{name}.toml")).is_file(), "{name}");
+        assert!(whole.join(format!("shards/000000-{name}.npz")).is_file(), "{name}");
+    }
+    let mixes = |run: &Path| contents(run).into_keys().filter(|name| name.contains("-mix-")).collect::<Vec<_>>();
+    assert!(!mixes(&whole).is_empty(), "mixes were played");
+    let metrics = fs::read_to_string(whole.join("metrics.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let measured: Vec<&String> = lines
+        .iter()
+        .filter_map(|line| line.get("verdicts")?.as_object())
+        .flat_map(|verdicts| verdicts.keys())
+        .collect();
+    assert_eq!(measured, ["bell", "bell-8x8", "savard-plain-men"], "one match a generation, each ruleset in its turn");
+    // A ruleset that is ahead of its share sits out a generation.
+    let has_played = |name: &str| lines.iter().skip(1).any(|line| line["rulesets"].get(name).is_some());
+    assert!(["bell", "bell-8x8", "savard-plain-men", "mixes"].into_iter().all(has_played));
+
+    // Stopped in the second generation of self-play.
+    let mut command = program();
+    command.arg("train").arg(smoke()).arg("--run").arg(&broken).stdout(Stdio::null()).stderr(Stdio::null());
+    for setting in &settings {
+        command.args(["--set", setting]);
+    }
+    let mut child = command.spawn().unwrap();
+    let begun = Instant::now();
+    let checkpoint = broken.join("checkpoints/000002.safetensors");
+    while !checkpoint.exists() && child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(300), "the run does not come on");
+        sleep(Duration::from_millis(2));
+    }
+    sleep(Duration::from_millis(50));
+    let is_running = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(is_running, "the run was killed before its end");
+    let resumed = resume(&broken);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    let (one, other) = (contents(&whole), contents(&broken));
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    for (name, bytes) in &one {
+        assert!(*bytes == other[name], "{name} differs from the uninterrupted run");
+    }
+
+    // What belongs to another ruleset is refused by its name.
+    let (bell, savard) = (whole.join("shards/000001-bell.npz"), whole.join("shards/000001-savard-plain-men.npz"));
+    fs::copy(&savard, &bell).unwrap();
+    let refused = resume(&whole);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("'savard-plain-men' and 'bell' is wanted"), "{}", text(&refused.stderr));
+    let rules = whole.join("rulesets");
+    fs::copy(rules.join("bell-8x8.toml"), rules.join("bell.toml")).unwrap();
+    let refused = resume(&whole);
+    assert!(text(&refused.stderr).contains("bell.toml: the rules are not those"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn a_run_may_begin_with_the_weights_of_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    let few = ["budget.generations=2", "evaluation.every=0", "evaluation.final_opening_pairs=1"];
+    assert!(train(&first, &few).status.success());
+    let own = folder.path().join("own.toml");
+    fs::write(&own, "id = \"own\"\nbase = \"bell-8x8\"\n[end]\nquiet_limit = 20\n").unwrap();
+    let rulesets = format!("rulesets={}", own.display());
+    let mut command = program();
+    command.arg("train").arg(smoke()).arg("--from").arg(&first).arg("--run").arg(&second);
+    for setting in few.iter().chain([&rulesets.as_str(), &"network.blocks=3"]) {
+        command.args(["--set", setting]);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let config = fs::read_to_string(second.join("config.toml")).unwrap();
+    assert!(config.contains("blocks = 1"), "the network has the size of the model's: {config}");
+    let metrics = fs::read_to_string(second.join("metrics.jsonl")).unwrap();
+    assert!(metrics.starts_with('{') && !metrics.contains("\"teacher\":true"), "the network plays from the beginning");
+    let provenance = fs::read_to_string(second.join("provenance.json")).unwrap();
+    assert!(provenance.contains("\"from\"") && provenance.contains("checksum"), "{provenance}");
+    assert!(second.join("shards/000001-own.npz").is_file());
+}
+
+#[test]
+fn any_number_of_actors_plays_the_same_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let played = ["games.actors=1", "games.actors=2"].map(|actors| {
+        let run = folder.path().join(actors);
+        let output = train(&run, &[actors, "games.pools=3", "evaluation.every=0", "evaluation.final_opening_pairs=1"]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+        let lines = metrics.lines().map(|line| serde_json::from_str(line).unwrap());
+        let fill = lines.filter(|line: &serde_json::Value| line["teacher"] == false);
+        assert!(fill.map(|line| line["batch_fill"].as_f64().unwrap()).all(|fill| fill > 0.999), "batches are full");
+        let mut found = contents(&run);
+        found.retain(|name, _| !name.starts_with("export"));
+        found
+    });
+    assert!(played[0].contains_key("shards/000002-bell.npz") && played[0].contains_key("checkpoints/000003.pools"));
+    assert!(played[0] == played[1]);
 }
 
 #[test]
@@ -206,7 +331,10 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
     for (settings, expected) in [
         (&["games.actors=0", "selfplay.simulations=0"][..], &["games.actors", "selfplay.simulations"][..]),
         (&["network.chanels=8"], &["chanels"]),
-        (&["ruleset=bel"], &["bell"]),
+        (&["rulesets=bel"], &["bell"]),
+        (&["rulesets=[\"bell\", \"savard\"]"], &["games.samples_per_generation"]),
+        (&["ruleset=savard"], &["ruleset is now called rulesets"]),
+        (&["mixes.fraction=0.2", "games.batches_per_step=3"], &["mixes.at_once", "batches_per_step"]),
         (&["evaluation.baseline=strong"], &["alphabeta:nodes="]),
         (&["evaluation.baseline=human"], &["play"]),
         (&["evaluation.baseline=net:nowhere.safetensors"], &["evaluation.baseline", "nowhere.safetensors"]),
@@ -217,6 +345,8 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
         (&["selfplay.search.mode.gumbel.maxvisit_init=-100"], &["selfplay.search.mode.gumbel.maxvisit_init"]),
         (&["evaluation.opening_actions=100000", "replay.reuse=1e15"], &["opening_actions = 100000", "replay.reuse"]),
         (&["seed=yes"], &["seed"]),
+        (&["games.pools=9"], &["games.pools = 9 must be 1 to 8"]),
+        (&["selfplay.cache_entries=9"], &["selfplay.cache_entries has been removed"]),
         (&["device=cpuu"], &["cpu"]),
         (&["budget.minutes"], &["key=value"]),
     ] {
@@ -248,11 +378,11 @@ fn a_run_is_continued_by_the_command_that_began_it() {
     for _ in 0..2 {
         let mut child = train(&many).stdout(Stdio::null()).spawn().unwrap();
         let begun = Instant::now();
-        while !run.join("shards/000000.journal").is_file() {
+        while !run.join("shards/000000-bell.journal").is_file() {
             assert!(begun.elapsed() < Duration::from_secs(120), "the run does not begin");
             sleep(Duration::from_millis(10));
         }
-        fs::remove_file(run.join("shards/000000.journal")).unwrap();
+        fs::remove_file(run.join("shards/000000-bell.journal")).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -297,14 +427,20 @@ fn a_run_of_an_older_version_is_resumed_and_its_keys_are_answered_elsewhere() {
 fn a_checkpoint_that_is_cut_off_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let output = train(&run, &["budget.generations=1", "evaluation.every=0"]);
+    let output = train(&run, &["budget.generations=2", "evaluation.every=0", "evaluation.final_opening_pairs=1"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let checkpoint = run.join("checkpoints/000001.safetensors");
-    let bytes = fs::read(&checkpoint).unwrap();
-    fs::write(&checkpoint, &bytes[..bytes.len() / 2]).unwrap();
-    let resumed = resume(&run);
-    assert_eq!(resumed.status.code(), Some(1));
-    assert!(text(&resumed.stderr).contains("000001.safetensors"), "{}", text(&resumed.stderr));
+    // The games in flight first: they are read after the weights.
+    for name in ["000002.pools", "000002.safetensors"] {
+        let path = run.join("checkpoints").join(name);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let resumed = resume(&run);
+        assert_eq!(resumed.status.code(), Some(1));
+        assert!(text(&resumed.stderr).contains(name), "{}", text(&resumed.stderr));
+        let verified = program().arg("inspect").arg(&run).arg("--verify").output().unwrap();
+        assert!(text(&verified.stderr).contains(name), "{}", text(&verified.stderr));
+        fs::write(&path, &bytes).unwrap();
+    }
 }
 
 #[test]
@@ -320,7 +456,7 @@ fn games_that_had_ended_before_a_kill_are_not_played_again() {
         command.args(["--set", setting]);
     }
     let mut child = command.spawn().unwrap();
-    let journal = broken.join("shards/000000.journal");
+    let journal = broken.join("shards/000000-bell.journal");
     let begun = Instant::now();
     // Some games are written down; the first generation, and so the first checkpoint, is far away.
     while fs::metadata(&journal).map_or(0, |about| about.len()) < 100_000 && child.try_wait().unwrap().is_none() {
@@ -337,7 +473,7 @@ fn games_that_had_ended_before_a_kill_are_not_played_again() {
     assert!(line["games_found"].as_u64().unwrap() > 0);
     assert_eq!(line["games"], 60);
     assert!(!journal.exists());
-    let shard = |run: &Path| fs::read(run.join("shards/000000.npz")).unwrap();
+    let shard = |run: &Path| fs::read(run.join("shards/000000-bell.npz")).unwrap();
     assert!(shard(&whole) == shard(&broken), "the games are those of the uninterrupted run");
 }
 
@@ -380,11 +516,11 @@ fn a_configuration_changes_only_when_it_is_said() {
     for fixed in ["seed: was 1, is 2", "network.blocks: was 1, is 2", "precision: was \"f32\", is \"bf16\""] {
         assert!(said.contains(fixed), "{said}");
     }
-    let left = [run.join(".result.json.1.unfinished"), run.join("shards/000000.journal")];
+    let left = [run.join(".result.json.1.unfinished"), run.join("shards/000000-bell.journal")];
     left.iter().for_each(|path| fs::write(path, "left by a kill").unwrap());
     let changed = resume_with(&["replay.reuse=2.5", "budget.generations=2"]);
     assert!(changed.status.success(), "{}", text(&changed.stderr));
-    assert!(run.join("shards/000001.npz").is_file(), "it went on");
+    assert!(run.join("shards/000001-bell.npz").is_file(), "it went on");
     assert!(!left.iter().any(|path| path.exists()), "what a kill left is gone");
     assert!(resume_with(&[]).status.success(), "what was said once holds");
     let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();

@@ -58,6 +58,58 @@ fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: 
 }
 
 #[test]
+fn the_scores_of_all_actions_in_the_window_are_those_of_minimax() {
+    let (mut inside, mut outside) = (0, 0);
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let game = GraphGame::layered(&mut rng, 9, 6);
+        for (name, settings) in exact_settings() {
+            let mut search = AlphaBeta::new(settings, GraphHeuristic);
+            for (depth, window) in [(1, 1), (2, 30), (3, 90), (4, 5000)] {
+                let found = search.search_scores(&game, Limits::depth(depth), window);
+                let mut actions = Vec::new();
+                game.legal_actions(&mut actions);
+                let value =
+                    |&action| value_of(&game, &GraphHeuristic, action, found.depth, settings.quiescence_plies_max);
+                let values: Vec<i32> = actions.iter().map(value).collect();
+                let best = *values.iter().max().unwrap();
+                let expected: Vec<Option<i32>> =
+                    values.iter().map(|&value| (best - value < window).then_some(value)).collect();
+                assert_eq!(found.scores, expected, "seed {seed}, {name}, depth {depth}");
+                let chosen = actions.iter().position(|&action| action == found.action).unwrap();
+                assert_eq!((found.score, found.scores[chosen]), (best, Some(best)), "seed {seed}, {name}");
+                inside += expected.iter().flatten().count();
+                outside += expected.iter().filter(|score| score.is_none()).count();
+            }
+        }
+    }
+    assert!(inside > 1000 && outside > 1000, "{inside} {outside}");
+}
+
+#[test]
+fn scores_cut_short_belong_to_one_depth_and_keep_to_the_limit() {
+    let settings = AlphaBetaSettings::plain();
+    let mut deepest = 0;
+    for seed in 0..30 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let game = GraphGame::layered(&mut rng, 9, 6);
+        let mut actions = Vec::new();
+        game.legal_actions(&mut actions);
+        let mut search = AlphaBeta::new(settings, GraphHeuristic);
+        for nodes in (0..600).step_by(9) {
+            let found = search.search_scores(&game, Limits::nodes(nodes), 40);
+            assert!(found.nodes <= nodes);
+            for (&action, score) in actions.iter().zip(&found.scores).filter(|(_, score)| score.is_some()) {
+                let value = value_of(&game, &GraphHeuristic, action, found.depth, settings.quiescence_plies_max);
+                assert_eq!(*score, Some(value), "seed {seed}, {nodes} nodes, depth {}", found.depth);
+            }
+            deepest = deepest.max(found.depth);
+        }
+    }
+    assert!(deepest >= 3, "{deepest}");
+}
+
+#[test]
 fn random_layered_games_have_their_minimax_value() {
     for seed in 0..150 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -5,24 +5,30 @@ use std::sync::Arc;
 use latrunculi_data::{Encoder, ReplaySettings, TrainingBatch};
 use latrunculi_engine::{Player, Square, SquareSet, Symmetry, presets};
 use latrunculi_selfplay::{
-    PlayoutCapSettings, Progress, ResignationSettings, SelfPlayError, SelfPlayPlan, SelfPlaySettings, StartSettings,
-    SurpriseSettings, TeacherSettings, play_games,
+    PlayoutCapSettings, Pool, PoolPlan, PoolTask, Progress, Quota, ResignationSettings, SelfPlayError,
+    SelfPlaySettings, StartSettings, SurpriseSettings, TeacherSettings, play_pools,
 };
 
 use crate::static_evaluator::StaticEvaluator;
-use crate::{plan, play, rules};
+use crate::{GAMES, plan, play, play_tasks, rules};
+
+/// The games of `plan`, played by `actors` actors in as many pools.
+fn play_apart(plan: &PoolPlan, actors: u64, parallel_trees: bool) -> Vec<latrunculi_selfplay::PlayedGame> {
+    let part = |number: u64| {
+        let first_game = GAMES * number / actors;
+        let pool = Pool::new(PoolPlan { first_game, ..plan.clone() }).unwrap();
+        PoolTask { pool, quota: Quota::PlayOut { until: GAMES * (number + 1) / actors } }
+    };
+    play_tasks((0..actors).map(part).collect(), actors as usize, parallel_trees).concat()
+}
 
 #[test]
 fn neither_actors_nor_batches_nor_threads_change_a_game() {
     let rules = rules("bell");
-    let alone = play(&plan(&rules, 1, false), 1);
-    assert_eq!(alone.len(), 6);
+    let alone = play(&plan(&rules, 1), GAMES);
+    assert_eq!(alone.len() as u64, GAMES);
     for (in_flight, parallel_trees, actors) in [(6, false, 1), (4, true, 1), (2, false, 2), (8, true, 3)] {
-        let together = play(&plan(&rules, in_flight, parallel_trees), actors);
-        for (one, other) in alone.iter().zip(&together) {
-            assert_eq!((one.index, one.outcome, one.action_count), (other.index, other.outcome, other.action_count));
-            assert_eq!(one.samples, other.samples);
-        }
+        assert_eq!(play_apart(&plan(&rules, in_flight), actors, parallel_trees), alone);
     }
 }
 
@@ -32,7 +38,6 @@ fn techniques() -> SelfPlaySettings {
         simulations: 6,
         temperature_end: 0.2,
         temperature_half_life: 20.0,
-        cache_entries: 1 << 10,
         starts: StartSettings { policy_actions_mean: 2.0, fork_probability: 0.5, fork_actions: 10 },
         playout_cap: PlayoutCapSettings { full_probability: 0.5, fast_simulations: 2 },
         surprise: SurpriseSettings { policy_weight: 0.5, value_weight: 0.1 },
@@ -44,22 +49,10 @@ fn techniques() -> SelfPlaySettings {
 #[test]
 fn with_every_technique_on_a_game_depends_on_its_key_alone() {
     let rules = rules("bell");
-    let with = |in_flight, parallel_trees, settings: SelfPlaySettings| SelfPlayPlan {
-        settings,
-        ..plan(&rules, in_flight, parallel_trees)
-    };
-    let alone = play(&with(1, false, techniques()), 1);
-    let no_cache = SelfPlaySettings { cache_entries: 0, ..techniques() };
-    for (plan, actors) in
-        [(with(6, false, techniques()), 1), (with(3, true, techniques()), 2), (with(2, false, no_cache), 3)]
-    {
-        for (one, other) in alone.iter().zip(&play(&plan, actors)) {
-            assert_eq!(
-                (one.outcome, one.action_count, one.resigned),
-                (other.outcome, other.action_count, other.resigned)
-            );
-            assert_eq!(one.samples, other.samples);
-        }
+    let with = |in_flight| PoolPlan { settings: techniques(), ..plan(&rules, in_flight) };
+    let alone = play(&with(1), GAMES);
+    for (in_flight, actors) in [(6, 1), (3, 2), (2, 3)] {
+        assert_eq!(play_apart(&with(in_flight), actors, false), alone);
     }
     // Fast searches are mostly not learnt from, and what counts does so a whole number of times.
     let decisions: u32 = alone.iter().map(|game| game.action_count).sum();
@@ -69,30 +62,12 @@ fn with_every_technique_on_a_game_depends_on_its_key_alone() {
 }
 
 #[test]
-fn cached_positions_are_not_evaluated_again() {
+fn other_pools_and_seeds_play_other_games() {
     let rules = rules("bell");
-    let count = |cache_entries: usize| {
-        let settings = SelfPlaySettings { simulations: 16, cache_entries, ..SelfPlaySettings::default() };
-        let plan = SelfPlayPlan { settings, ..plan(&rules, 6, false) };
-        let progress = Progress::default();
-        let mut evaluator = StaticEvaluator::new(&rules);
-        play_games(&plan, &mut [&mut evaluator], &progress, &|_: &Progress| true).unwrap();
-        let load = |number: &std::sync::atomic::AtomicU64| number.load(std::sync::atomic::Ordering::Relaxed);
-        (load(&progress.evaluations), load(&progress.cache_hits))
-    };
-    let (all, none) = count(0);
-    let (evaluated, remembered) = count(1 << 16);
-    assert_eq!((all, none), (evaluated + remembered, 0));
-    assert!(remembered > 0, "transpositions are met");
-}
-
-#[test]
-fn other_generations_and_seeds_play_other_games() {
-    let rules = rules("bell");
-    let base = plan(&rules, 6, false);
-    let games = play(&base, 1);
-    for other in [SelfPlayPlan { generation: 4, ..base.clone() }, SelfPlayPlan { run_seed: 8, ..base.clone() }] {
-        let others = play(&other, 1);
+    let base = plan(&rules, 6);
+    let games = play(&base, GAMES);
+    for other in [PoolPlan { name: "pool-4".to_owned(), ..base.clone() }, PoolPlan { run_seed: 8, ..base.clone() }] {
+        let others = play(&other, GAMES);
         assert!(games.iter().zip(&others).all(|(one, other)| one.samples != other.samples));
     }
 }
@@ -101,25 +76,29 @@ fn other_generations_and_seeds_play_other_games() {
 fn targets_are_distributions_and_results_belong_to_the_player_to_act() {
     for name in ["bell", "dutch-8x8", "savard"] {
         let rules = rules(name);
-        let base = plan(&rules, 6, false);
+        let base = plan(&rules, 6);
         let bootstrap =
-            SelfPlayPlan { teacher: Some(TeacherSettings { nodes: 20, ..TeacherSettings::default() }), ..base.clone() };
-        for game in
-            play(&SelfPlayPlan { games: 2, ..base }, 1).iter().chain(&play(&SelfPlayPlan { games: 2, ..bootstrap }, 1))
-        {
+            PoolPlan { teacher: Some(TeacherSettings { nodes: 20, ..TeacherSettings::default() }), ..base.clone() };
+        let [own, taught] = [&base, &bootstrap].map(|plan| play(plan, 2));
+        for (result_weight, game) in own.iter().map(|game| (1.0, game)).chain(taught.iter().map(|game| (0.3, game))) {
             let samples = &game.samples;
             for index in 0..samples.len() {
                 let policy = &samples.policy[samples.action_range(index)];
                 assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{name}: the policy sums to 1");
                 let expected: f32 = samples.search_win_draw_loss[index].iter().sum();
                 assert!((expected - 1.0).abs() < 1e-4, "{name}: the expectation sums to 1");
-                let result = samples.win_draw_loss[index];
+                let search = samples.search_win_draw_loss[index].map(|part| part * (1.0 - result_weight));
+                let value = samples.win_draw_loss[index];
+                let result: [f32; 3] =
+                    std::array::from_fn(|part| ((value[part] - search[part]) / result_weight).round());
                 assert_eq!(result[1] == 1.0, game.outcome.winner.is_none());
                 assert_eq!(result.iter().sum::<f32>(), 1.0);
+                let mixed: [f32; 3] = std::array::from_fn(|part| result[part] * result_weight + search[part]);
+                assert!(value.iter().zip(mixed).all(|(one, other)| (one - other).abs() < 1e-5), "{name}: {value:?}");
             }
             // Who has more pieces at the end of a blockade is who has won.
             let is_counted = game.outcome.reason == latrunculi_engine::EndReason::Blockade && name == "bell";
-            for index in (0..samples.len()).filter(|_| is_counted) {
+            for index in (0..samples.len()).filter(|_| is_counted && result_weight == 1.0) {
                 let [win, draw, loss] = samples.win_draw_loss[index];
                 assert_eq!(samples.margin[index] > 0.0, win == 1.0);
                 assert_eq!(samples.margin[index] == 0.0, draw == 1.0);
@@ -134,8 +113,7 @@ fn survivors_are_left_at_the_end_and_the_opponents_policy_is_his() {
     for name in ["bell", "dutch-8x8", "savard", "beads", "savard-displacement"] {
         let rules = rules(name);
         let teacher = Some(TeacherSettings { nodes: 20, ..TeacherSettings::default() });
-        let plan = SelfPlayPlan { games: 3, teacher, ..plan(&rules, 1, false) };
-        for game in play(&plan, 1) {
+        for game in play(&PoolPlan { teacher, ..plan(&rules, 1) }, 3) {
             let samples = &game.samples;
             let side = Player::BOTH.map(|player| rules.pieces_at_start(player)).into_iter().max().unwrap() as f32;
             let encoder = Encoder::new(Arc::clone(&rules));
@@ -178,38 +156,46 @@ fn a_noisy_player_makes_bootstrap_games_decisive() {
         noisy_player_random_probability: 0.9,
         ..TeacherSettings::default()
     };
-    let games = play(&SelfPlayPlan { games: 8, teacher: Some(uneven), ..plan(&rules, 1, false) }, 1);
+    let games = play(&PoolPlan { teacher: Some(uneven), ..plan(&rules, 1) }, 8);
     let decisive = games.iter().filter(|game| game.outcome.winner.is_some());
     let winners: Vec<_> = decisive.map(|game| game.outcome.winner).collect();
     assert!(winners.len() >= 6, "{winners:?}");
     assert!(winners.contains(&Some(Player::First)) && winners.contains(&Some(Player::Second)), "either side is weak");
+    // The noise that decides a game is not in its positions: nothing of how it ended is in their targets.
+    for game in &games {
+        let samples = &game.samples;
+        assert_eq!(samples.win_draw_loss, samples.search_win_draw_loss);
+        for index in 0..samples.len() {
+            let position = samples.position(index);
+            let pieces = |plane: usize| (position.planes[plane] | position.planes[plane + 1]).len() as f32;
+            let side = rules.pieces_at_start(Player::First) as f32;
+            assert_eq!(samples.margin[index], (pieces(0) - pieces(2)) / side);
+        }
+    }
 }
 
 #[test]
 fn every_shipped_ruleset_can_be_played_by_search_and_teacher() {
     for name in presets::NAMES {
         let rules = rules(name);
-        let base = SelfPlayPlan {
-            games: 1,
-            settings: SelfPlaySettings { simulations: 1, ..SelfPlaySettings::default() },
-            ..plan(&rules, 1, false)
-        };
+        let settings = SelfPlaySettings { simulations: 1, ..SelfPlaySettings::default() };
+        let base = PoolPlan { settings, ..plan(&rules, 1) };
         let teacher = Some(TeacherSettings { nodes: 4, ..TeacherSettings::default() });
         assert_eq!(play(&base, 1).len(), 1, "{name}");
-        assert_eq!(play(&SelfPlayPlan { teacher, ..base }, 1).len(), 1, "{name}");
+        assert_eq!(play(&PoolPlan { teacher, ..base }, 1).len(), 1, "{name}");
     }
 }
 
 #[test]
 fn a_watcher_can_stop_the_games_and_bad_settings_are_refused() {
     let rules = rules("bell");
-    let mut evaluator = StaticEvaluator::new(&rules);
-    let base = plan(&rules, 6, false);
-    let stopped = play_games(&base, &mut [&mut evaluator], &Progress::default(), &|_: &Progress| false);
+    let task = PoolTask { pool: Pool::new(plan(&rules, 6)).unwrap(), quota: Quota::Games(1) };
+    let mut evaluator = StaticEvaluator::default();
+    let goes_on = |_: &Progress| false;
+    let stopped = play_pools(vec![task], &mut [&mut evaluator], false, &Progress::default(), &goes_on);
     assert!(matches!(stopped, Err(SelfPlayError::Stopped)));
     let settings = SelfPlaySettings { simulations: 0, opening_probability: 2.0, ..SelfPlaySettings::default() };
-    let bad = SelfPlayPlan { settings, in_flight: 0, ..base };
-    match play_games(&bad, &mut [&mut evaluator], &Progress::default(), &|_: &Progress| true) {
+    match Pool::new(PoolPlan { settings, in_flight: 0, ..plan(&rules, 6) }) {
         Err(SelfPlayError::Settings(reasons)) => assert_eq!(reasons.len(), 3, "{reasons:?}"),
         other => panic!("{other:?}"),
     }

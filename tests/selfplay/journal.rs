@@ -1,17 +1,16 @@
 //! The journal: games that were written are read back, whatever happened to the end of the file.
 
-use std::collections::BTreeSet;
 use std::fs;
 
 use latrunculi_data::ShardInfo;
-use latrunculi_selfplay::{Journal, PlayedGame, SelfPlayPlan};
+use latrunculi_selfplay::Journal;
 
-use crate::{plan, play, rules};
+use crate::{GAMES, plan, play, rules};
 
 #[test]
 fn games_are_read_back_and_a_damaged_end_is_dropped() {
     let rules = rules("bell");
-    let games = play(&plan(&rules, 6, false), 1);
+    let games = play(&plan(&rules, 6), GAMES);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("000003.journal");
     let info = ShardInfo::new(&rules, 7, 3, "somebody".to_owned());
@@ -54,13 +53,4 @@ fn games_are_read_back_and_a_damaged_end_is_dropped() {
     let nowhere = folder.path().join("nowhere/000003.journal");
     let error = Journal::open(&nowhere, &rules, &info).unwrap_err();
     assert!(error.to_string().contains("nowhere"), "{error}");
-}
-
-#[test]
-fn games_that_have_been_played_are_left_out() {
-    let rules = rules("bell");
-    let all = play(&plan(&rules, 4, false), 1);
-    let rest = SelfPlayPlan { played: BTreeSet::from([0, 3]), ..plan(&rules, 4, false) };
-    let expected: Vec<PlayedGame> = all.into_iter().filter(|game| ![0, 3].contains(&game.index)).collect();
-    assert_eq!(play(&rest, 2), expected);
 }

@@ -4,39 +4,54 @@
 
 mod games;
 mod journal;
+mod pools;
 mod static_evaluator;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use latrunculi_engine::{Rules, presets};
-use latrunculi_selfplay::games::ActorEvaluator;
-use latrunculi_selfplay::{PlayedGame, Progress, SelfPlayPlan, SelfPlaySettings, play_games};
+use latrunculi_selfplay::{
+    ActorEvaluator, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlaySettings, play_pools,
+};
 
 use static_evaluator::StaticEvaluator;
+
+/// Games of a list.
+const GAMES: u64 = 6;
 
 fn rules(name: &str) -> Arc<Rules> {
     Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap())
 }
 
-/// A small generation under `rules`.
-fn plan(rules: &Arc<Rules>, in_flight: usize, parallel_trees: bool) -> SelfPlayPlan {
-    SelfPlayPlan {
+/// A small pool under `rules`.
+fn plan(rules: &Arc<Rules>, in_flight: usize) -> PoolPlan {
+    PoolPlan {
         rules: Arc::clone(rules),
         settings: SelfPlaySettings { simulations: 4, ..SelfPlaySettings::default() },
-        run_seed: 7,
-        generation: 3,
-        games: 6,
-        played: BTreeSet::new(),
-        in_flight,
         teacher: None,
-        parallel_trees,
+        run_seed: 7,
+        name: "pool-3".to_owned(),
+        in_flight,
+        first_game: 0,
     }
 }
 
-fn play(plan: &SelfPlayPlan, actors: usize) -> Vec<PlayedGame> {
-    let mut players = vec![StaticEvaluator::new(&plan.rules); actors];
+/// Plays the first `games` games of a pool to the end and returns them by number.
+fn play(plan: &PoolPlan, games: u64) -> Vec<PlayedGame> {
+    let task = PoolTask { pool: Pool::new(plan.clone()).unwrap(), quota: Quota::PlayOut { until: games } };
+    play_tasks(vec![task], 1, false).remove(0)
+}
+
+/// Plays tasks and returns the games of each by number.
+fn play_tasks(tasks: Vec<PoolTask>, actors: usize, parallel_trees: bool) -> Vec<Vec<PlayedGame>> {
+    let mut players = vec![StaticEvaluator::default(); actors];
     let mut evaluators: Vec<ActorEvaluator<'_>> =
         players.iter_mut().map(|player| -> ActorEvaluator<'_> { player }).collect();
-    play_games(plan, &mut evaluators, &Progress::default(), &|_: &Progress| true).unwrap()
+    let goes_on = |_: &Progress| true;
+    let played = play_pools(tasks, &mut evaluators, parallel_trees, &Progress::default(), &goes_on).unwrap();
+    let by_number = |mut games: Vec<PlayedGame>| {
+        games.sort_by_key(|game| game.index);
+        games
+    };
+    played.into_iter().map(|result| by_number(result.games)).collect()
 }

@@ -15,17 +15,34 @@ use crate::export::Exports;
 use crate::files::write_whole;
 use crate::observer::Event;
 use crate::run::TrainingRun;
+use crate::run_rulesets::{self, RunRuleset};
+use crate::state::RunState;
 
 impl TrainingRun<'_> {
-    /// Plays the final match and writes the exported files.
+    /// Plays the final matches and writes the exported files.
     pub(crate) fn conclude(&self) -> Result<(), Error> {
         let begun = Instant::now();
-        let verdict = self.measure(&self.baseline, self.config.evaluation.final_opening_pairs, u64::from(u32::MAX))?;
+        let evaluation = &self.config.evaluation;
+        let (pairs, baseline) = (evaluation.final_opening_pairs, &evaluation.baseline);
+        let mut verdicts = BTreeMap::new();
+        let mut strength = Vec::new();
+        for (trained, known) in self.rulesets.iter().zip(&self.state.rulesets) {
+            // Without a match at the end the last one during the run counts.
+            let verdict = match pairs {
+                0 => known.verdict.clone(),
+                pairs => Some(self.measure(&trained.rules, baseline, pairs)?),
+            };
+            let Some(verdict) = verdict else { continue };
+            let pairs = if pairs > 0 { pairs } else { evaluation.opening_pairs };
+            strength.push(self.measurement(trained, &verdict, pairs));
+            verdicts.insert(trained.id().to_owned(), verdict);
+        }
         let match_secs = begun.elapsed().as_secs_f64();
-        let mut strength = vec![self.measurement(&verdict, self.config.evaluation.final_opening_pairs)];
-        for anchor in &self.anchors {
-            let verdict = self.measure(anchor, self.config.evaluation.opening_pairs, u64::from(u32::MAX))?;
-            strength.push(self.measurement(&verdict, self.config.evaluation.opening_pairs));
+        for anchor in &evaluation.anchors {
+            for trained in &self.rulesets {
+                let verdict = self.measure(&trained.rules, anchor, evaluation.opening_pairs)?;
+                strength.push(self.measurement(trained, &verdict, evaluation.opening_pairs));
+            }
         }
         let model = self.model(strength)?;
         model.save(&self.folder.model_path())?;
@@ -38,7 +55,7 @@ impl TrainingRun<'_> {
             overwrite: true,
         };
         exports.write(&model, &mut |line| written.push(line)).context("exporting the model")?;
-        let result = json!({ "verdict": verdict, "match_secs": match_secs, "state": self.state });
+        let result = json!({ "verdicts": verdicts, "match_secs": match_secs, "state": self.state });
         write_whole(&self.folder.result_path(), format!("{result:#}\n").as_bytes())?;
         curves::write(self.folder.root(), &[curves::read(self.folder.root())?])
             .context("writing the learning curve")?;
@@ -48,7 +65,7 @@ impl TrainingRun<'_> {
             steps: self.trainer.counters().steps,
             elapsed_secs: self.state.elapsed_secs,
             match_secs,
-            verdict: &verdict,
+            verdicts: &verdicts,
             written: &written,
         });
         Ok(())
@@ -64,32 +81,43 @@ impl TrainingRun<'_> {
             games: Some(self.state.games),
             samples: Some(self.state.samples),
             strength,
-            first_player: self.state.first_player.clone(),
+            first_player: match &self.state.rulesets[..] {
+                [only] => only.first_player.clone(),
+                _ => None,
+            },
         };
         let info = ModelInfo {
-            ruleset: self.rules.ruleset().id.clone(),
-            ruleset_text: self.ruleset_text.clone(),
+            rulesets: run_rulesets::of_model(&self.rulesets, 1.0 - self.config.mixes.fraction),
             encoding: EncodingNames::default(),
             training: self.trainer.counters(),
             history,
             search: Some(json!(self.config.selfplay.search)),
-            notes: BTreeMap::new(),
+            notes: self.notes(),
         };
         Ok(Model { network: self.trainer.averaged_network()?, info })
     }
 
+    /// Returns what there is to say of the random mixes of rules.
+    fn notes(&self) -> BTreeMap<String, serde_json::Value> {
+        let RunState { mixes_drawn, mixes_samples, samples, .. } = self.state;
+        let share = 100.0 * mixes_samples as f64 / samples.max(1) as f64;
+        let note = format!("{mixes_drawn} random mixes of these rules had {share:.1} % of the samples");
+        (mixes_drawn > 0).then(|| ("mixes".to_owned(), json!(note))).into_iter().collect()
+    }
+
     /// Returns the result of a final match of `pairs` openings, with the command that repeats such a match.
-    fn measurement(&self, verdict: &Verdict, pairs: u64) -> Measurement {
+    fn measurement(&self, trained: &RunRuleset, verdict: &Verdict, pairs: u64) -> Measurement {
         let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin } = verdict.clone();
         let command = format!(
             "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {} --games {} --opening {} \
              --seed {}",
-            self.config.ruleset,
+            trained.id(),
             2 * pairs,
             self.config.evaluation.opening_actions,
             self.config.seed
         );
-        let what = format!("against {opponent}, with {simulations} simulations");
+        let place = if self.rulesets.len() > 1 { format!("in {}, ", trained.id()) } else { String::new() };
+        let what = format!("{place}against {opponent}, with {simulations} simulations");
         let margin = margin.map(|margin| {
             let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
             MeasuredMargin { mean: margin.value, lower: interval.lower, upper: interval.upper }

@@ -4,25 +4,34 @@
 //! differs from it.
 
 mod renamed;
+mod ruleset_choice;
 mod source;
 
 use std::path::Path;
 
-use latrunculi_data::{NetworkConfig, ReplaySettings, Shape};
+use latrunculi_data::{NetworkConfig, ReplaySettings};
 use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_model::{DeviceChoice, Precision, TrainingConfig};
 use latrunculi_selfplay::settings::{OPENING_ACTIONS_MAX, SIMULATIONS_MAX};
 use latrunculi_selfplay::{SelfPlaySettings, TeacherSettings};
 use serde::{Deserialize, Serialize};
 
+pub use self::ruleset_choice::RulesetChoice;
 pub use self::source::{ConfigSource, SHIPPED_CONFIGS};
 use crate::error::{Context, Error, bail};
+use crate::mixes::MixSettings;
 
 /// Most games of a generation and of a match.
 const GAMES_MAX: u64 = 1_000_000;
 
 /// Most positions of a batch.
 const BATCH_MAX: u64 = 1 << 16;
+
+/// Most samples of a generation.
+const SAMPLES_MAX: u64 = 1 << 30;
+
+/// Most pools of a ruleset, and most rulesets measured at once.
+const POOLS_MAX: u64 = 1000;
 
 /// Most configurations that are based on one another; more form a circle.
 const BASES_MAX: usize = 8;
@@ -34,8 +43,8 @@ const BASE: &str = "base";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainConfig {
-    /// Shipped name or path of a ruleset.
-    pub ruleset: String,
+    /// The rulesets that the run trains on.
+    pub rulesets: RulesetChoice,
     /// Source of all randomness: the same seed plays the same games.
     pub seed: u64,
     /// `auto`, `cpu`, `cuda`, `cuda:N`.
@@ -52,6 +61,9 @@ pub struct TrainConfig {
     pub teacher: TeacherPhase,
     /// How the network plays against itself.
     pub selfplay: SelfPlaySettings,
+    /// The random mixes of rules that take part.
+    #[serde(default)]
+    pub mixes: MixSettings,
     /// What training draws from.
     pub replay: ReplaySettings,
     /// How the network is trained.
@@ -74,19 +86,39 @@ pub struct Budget {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameCounts {
-    /// Games of a generation of self-play.
+    /// Games of a generation of self-play; 0 where `samples_per_generation` counts.
     pub per_generation: u64,
-    /// Threads that each play and evaluate games of their own, 1 to 64.
+    /// Samples of a generation of self-play, divided among the rulesets by share; 0 where `per_generation` counts. Several
+    /// rulesets need it, for their games differ in length.
+    #[serde(default)]
+    pub samples_per_generation: u64,
+    /// Threads that each play and evaluate one pool at a time, 1 to 64.
     pub actors: usize,
+    /// Pools of games in flight of each ruleset, 1 to 1000 and to `per_generation`; games that are in flight at the end of a generation go on in the
+    /// next one. Below the number of actors, some of these are idle.
+    #[serde(default = "two_pools")]
+    pub pools: usize,
     /// Actors that compute at a time while the network is trained, at most `actors`; 0 for none: training and games
     /// take turns.
     pub actors_beside_training: usize,
-    /// Games in flight in each actor: the size of its batches.
+    /// Games in flight in each pool: the size of its batches.
     pub in_flight: usize,
     /// Whether rayon's threads advance the trees of an actor; for machines with more cores than actors.
     pub parallel_trees: bool,
-    /// Positions of a training batch.
+    /// Positions of a training step.
     pub batch_size: usize,
+    /// Batches in which a step draws them, each of one ruleset; a divisor of `batch_size`.
+    #[serde(default = "one")]
+    pub batches_per_step: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// One pool for each of two cores.
+fn two_pools() -> usize {
+    2
 }
 
 /// The first generations, whose games alpha-beta plays.
@@ -95,7 +127,7 @@ pub struct GameCounts {
 pub struct TeacherPhase {
     /// Generations that alpha-beta plays; 0 for none.
     pub generations: u64,
-    /// Games of each.
+    /// Games of each, for each ruleset.
     pub games: u64,
     /// Probability that a game begins with random actions, in `[0, 1]`.
     pub opening_probability: f64,
@@ -116,9 +148,12 @@ pub struct EvaluationSettings {
     pub anchors: Vec<String>,
     /// Generations from one match to the next; 0 for a match only at the end.
     pub every: u64,
+    /// Rulesets in which a match is then played, each in its turn; at least 1.
+    #[serde(default = "one")]
+    pub rulesets_at_once: usize,
     /// Openings of such a match, each played twice with seats swapped.
     pub opening_pairs: u64,
-    /// Openings of the match at the end.
+    /// Openings of the match at the end, in each ruleset; 0 for none: the last match before counts.
     pub final_opening_pairs: u64,
     /// Simulations of the network's searches, which have the settings that `match` gives them.
     pub simulations: u32,
@@ -198,11 +233,11 @@ impl TrainConfig {
         toml::to_string(self).context("writing the resolved configuration")
     }
 
-    /// Checks everything, for a board of `shape`.
+    /// Checks everything, for a number of rulesets.
     ///
     /// # Errors
     /// Every reason at once.
-    pub fn validate(&self, shape: &Shape) -> Result<(), Error> {
+    pub fn validate(&self, rulesets: usize) -> Result<(), Error> {
         let mut faults = Vec::new();
         let mut require = |good: bool, fault: String| {
             if !good {
@@ -227,18 +262,44 @@ impl TrainConfig {
         let (games, teacher, evaluation) = (&self.games, &self.teacher, &self.evaluation);
         let plays_matches = evaluation.every > 0 || !evaluation.anchors.is_empty();
         for (key, value, least, most) in [
-            ("games.per_generation", games.per_generation, 1, GAMES_MAX),
+            ("games.per_generation", games.per_generation, 0, GAMES_MAX),
+            ("games.samples_per_generation", games.samples_per_generation, 0, SAMPLES_MAX),
+            (
+                "games.pools",
+                games.pools as u64,
+                1,
+                if games.per_generation > 0 { games.per_generation } else { POOLS_MAX },
+            ),
             ("games.in_flight", games.in_flight as u64, 1, BATCH_MAX),
             ("games.batch_size", games.batch_size as u64, 1, BATCH_MAX),
+            ("games.batches_per_step", games.batches_per_step as u64, 1, games.batch_size as u64),
+            ("evaluation.rulesets_at_once", evaluation.rulesets_at_once as u64, 1, POOLS_MAX),
             ("teacher.games", teacher.games, u64::from(teacher.generations > 0), GAMES_MAX),
             ("teacher.opening_actions_max", teacher.opening_actions_max.into(), 0, OPENING_ACTIONS_MAX.into()),
             ("evaluation.opening_pairs", evaluation.opening_pairs, u64::from(plays_matches), GAMES_MAX / 2),
-            ("evaluation.final_opening_pairs", evaluation.final_opening_pairs, 1, GAMES_MAX / 2),
+            ("evaluation.final_opening_pairs", evaluation.final_opening_pairs, 0, GAMES_MAX / 2),
             ("evaluation.simulations", evaluation.simulations.into(), 0, SIMULATIONS_MAX.into()),
             ("evaluation.opening_actions", evaluation.opening_actions.into(), 0, OPENING_ACTIONS_MAX.into()),
         ] {
             require((least..=most).contains(&value), format!("{key} = {value} must be {least} to {most}"));
         }
+        require(
+            games.batches_per_step == 0 || games.batch_size.is_multiple_of(games.batches_per_step),
+            format!(
+                "games.batches_per_step = {} must divide games.batch_size = {}",
+                games.batches_per_step, games.batch_size
+            ),
+        );
+        require(
+            (games.per_generation == 0) != (games.samples_per_generation == 0),
+            "games: one of per_generation and samples_per_generation must be above 0, the other 0".to_owned(),
+        );
+        let has_several = rulesets > 1 || self.mixes.fraction > 0.0;
+        require(
+            !has_several || games.samples_per_generation > 0,
+            "games.samples_per_generation must be above 0 and games.per_generation 0 with several rulesets or mixes"
+                .to_owned(),
+        );
         let opponents = std::iter::once(("baseline", &evaluation.baseline))
             .chain(evaluation.anchors.iter().map(|anchor| ("anchors", anchor)));
         for (key, opponent) in opponents {
@@ -255,11 +316,12 @@ impl TrainConfig {
         }
         faults.extend(self.selfplay.validate().into_iter().map(|fault| format!("selfplay.{fault}")));
         faults.extend(self.teacher.alphabeta.validate().into_iter().map(|fault| format!("teacher.alphabeta.{fault}")));
+        faults.extend(self.mixes.validate().into_iter().map(|fault| format!("mixes.{fault}")));
         faults.extend(self.replay.validate().into_iter().map(|fault| format!("replay.{fault}")));
         if let Err(error) = self.training.validate() {
             faults.push(format!("training: {error}"));
         }
-        faults.extend(self.network.validate(shape).into_iter().map(|fault| format!("network.{fault}")));
+        faults.extend(self.network.validate().into_iter().map(|fault| format!("network.{fault}")));
         if faults.is_empty() {
             return Ok(());
         }
@@ -386,9 +448,8 @@ mod tests {
     fn every_shipped_configuration_can_be_read() {
         for name in SHIPPED_CONFIGS {
             let config = TrainConfig::read(&ConfigSource::find(name).unwrap(), &[]).unwrap();
-            let ruleset = latrunculi_engine::presets::ruleset(&config.ruleset).unwrap();
-            let rules = latrunculi_engine::Rules::new(&ruleset).unwrap();
-            config.validate(&Shape::of(&rules)).unwrap();
+            let rulesets = crate::run_rulesets::load(&config.rulesets).unwrap();
+            config.validate(rulesets.len()).unwrap();
         }
     }
 

@@ -86,16 +86,7 @@ impl Events {
     /// When the file cannot be written.
     pub fn add(&mut self, step: u64, metrics: &Value) -> Result<(), Error> {
         let mut values = Vec::new();
-        for (name, value) in metrics.as_object().into_iter().flatten() {
-            match value {
-                Value::Object(inner) => {
-                    for (inner_name, value) in inner {
-                        values.extend(scalar(format!("{name}/{inner_name}"), value));
-                    }
-                }
-                value => values.extend(scalar(name.clone(), value)),
-            }
-        }
+        add_scalars("", metrics, &mut values);
         let event =
             Event { wall_time: now(), step: step as i64, file_version: None, summary: Some(Summary { values }) };
         self.write(&event)
@@ -107,6 +98,19 @@ impl Events {
         written.with_context(|| format!("{}: writing it", self.path.display()))?;
         self.bytes += record.len() as u64;
         Ok(())
+    }
+}
+
+/// Adds every number of an object and of those in it, with the path to it as its tag.
+fn add_scalars(path: &str, value: &Value, values: &mut Vec<Scalar>) {
+    match value {
+        Value::Object(inner) => {
+            for (name, value) in inner {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+                add_scalars(&path, value, values);
+            }
+        }
+        value => values.extend(scalar(path.to_owned(), value)),
     }
 }
 

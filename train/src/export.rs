@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use latrunculi_data::EncodedPositions;
-use latrunculi_engine::{GameState, Rules};
+use latrunculi_data::{EncodedPositions, Shape};
+use latrunculi_engine::{GameState, Rules, presets};
 use latrunculi_model::{Answers, Device, ExportFormat, ExportSample, InferenceNetwork, Model, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,6 +17,8 @@ use crate::model_card;
 const SAMPLE_POSITIONS: usize = 1000;
 /// Games from which they come, played at once; each is followed by another.
 const SAMPLE_GAMES: usize = 8;
+/// Positions of each other size of board.
+const OTHER_POSITIONS: usize = 50;
 /// Ending of the check data.
 const CHECK_DATA: &str = "check.npz";
 
@@ -43,13 +45,25 @@ impl Exports {
     pub fn write(&self, model: &Model, say: &mut dyn FnMut(String)) -> Result<(), Error> {
         let texts = [("json", format!("{:#}\n", model.description()?)), ("md", model_card::text(model, &self.name))];
         self.refuse_to_overwrite(&texts)?;
-        let rules = Arc::new(model.info.rules().context("the ruleset in the model file cannot be read")?);
+        let Some(trained) = model.info.rulesets.first() else {
+            bail!("the model names no ruleset that it was trained on");
+        };
+        let rules = Arc::new(trained.rules().context("the ruleset in the model file cannot be read")?);
         let positions = sample_positions(model, &rules, SAMPLE_POSITIONS.max(self.check_positions), 1)?;
-        let batch = positions.as_batch();
-        let sample = ExportSample { planes: batch.planes, scalars: batch.scalars };
+        let (shape, batch) = (Shape::of(&rules), positions.as_batch());
+        // The same file serves every board: it is tried on another size, too.
+        let others = other_boards(&rules)?;
+        let others = others
+            .iter()
+            .map(|rules| Ok((Shape::of(rules), sample_positions(model, rules, OTHER_POSITIONS, 1)?)))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let mut samples = vec![ExportSample { shape, batch }];
+        samples.extend(
+            others.iter().map(|(shape, positions)| ExportSample { shape: *shape, batch: positions.as_batch() }),
+        );
         for &format in &self.formats {
             let path = self.path(format.extension());
-            let report = model.export(format, &path, &sample, self.overwrite)?;
+            let report = model.export(format, &path, &samples, self.overwrite)?;
             let differences: Vec<String> =
                 report.differences.iter().map(|(output, largest)| format!("{output} {largest:.1e}")).collect();
             say(format!(
@@ -67,12 +81,7 @@ impl Exports {
         }
         if self.check_positions > 0 {
             let path = self.path(CHECK_DATA);
-            let shape = model.network.shape();
-            let (planes, scalars) = (shape.planes * shape.area(), shape.scalars);
-            let sample = ExportSample {
-                planes: &batch.planes[..self.check_positions * planes],
-                scalars: &batch.scalars[..self.check_positions * scalars],
-            };
+            let sample = ExportSample { shape, batch: batch.first(self.check_positions) };
             model.write_check_data(&path, &sample, self.overwrite)?;
             say(format!("wrote {} ({} positions)", path.display(), self.check_positions));
         }
@@ -105,10 +114,24 @@ impl Exports {
     }
 }
 
+/// Returns the first shipped ruleset of each size of board but that of `rules`.
+fn other_boards(rules: &Rules) -> Result<Vec<Arc<Rules>>, Error> {
+    let mut shapes = vec![Shape::of(rules)];
+    let mut found = Vec::new();
+    for ruleset in presets::NAMES.iter().filter_map(|name| presets::ruleset(name)) {
+        let rules = Rules::new(&ruleset).context("a shipped ruleset")?;
+        if !shapes.contains(&Shape::of(&rules)) {
+            shapes.push(Shape::of(&rules));
+            found.push(Arc::new(rules));
+        }
+    }
+    Ok(found)
+}
+
 /// Returns `count` positions of games: in every other game the network draws its actions from its policy,
 /// in the others they are drawn evenly from the legal ones.
 fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) -> Result<EncodedPositions, Error> {
-    let mut network = InferenceNetwork::new(&model.network, Device::CPU, Precision::F32)?;
+    let mut network = InferenceNetwork::new(&model.network, rules, Device::CPU, Precision::F32)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut games = vec![GameState::new(Arc::clone(rules)); SAMPLE_GAMES];
     let mut legal = vec![Vec::new(); SAMPLE_GAMES];

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use latrunculi_data::ReplayWindow;
+use latrunculi_data::ReplayWindows;
 use latrunculi_model::{StepReport, Trainer};
 use latrunculi_selfplay::{GameKey, Purpose};
 
@@ -12,13 +12,15 @@ use crate::error::{Context, Error};
 #[derive(Debug)]
 pub struct StepPlan<'a> {
     /// The samples to draw from.
-    pub window: &'a ReplayWindow,
+    pub windows: &'a ReplayWindows,
     /// Names the random stream that draws the samples.
     pub key: GameKey,
     /// Number of steps.
     pub steps: u64,
-    /// Positions of a batch.
+    /// Positions of a step.
     pub batch_size: usize,
+    /// Batches in which it draws them, each of one ruleset; a divisor of `batch_size`.
+    pub batches: usize,
     /// Fraction of the whole training, in `[0, 1]`, that is over before the first and after the last step; it sets the
     /// learning rate.
     pub progress: (f64, f64),
@@ -47,7 +49,10 @@ pub fn train_steps(
     watch: &dyn Fn(u64) -> bool,
 ) -> Result<StepResults, Error> {
     let begun = Instant::now();
-    let mut draw = plan.window.draw(plan.key.stream(Purpose::Training));
+    if plan.steps == 0 {
+        return Ok(StepResults::default());
+    }
+    let mut draws = plan.windows.draw(plan.key.stream(Purpose::Training));
     let mut reports = Vec::new();
     for step in 0..plan.steps {
         if !watch(step) {
@@ -55,8 +60,8 @@ pub fn train_steps(
         }
         let (from, to) = plan.progress;
         let progress = from + (to - from) * step as f64 / plan.steps as f64;
-        let batch = draw.batch(plan.batch_size);
-        reports.push(trainer.step(&batch, progress).context("a training step")?);
+        let batches = draws.batches(plan.batch_size / plan.batches, plan.batches);
+        reports.push(trainer.step(&batches, progress).context("a training step")?);
     }
     watch(plan.steps);
     Ok(StepResults {

@@ -10,7 +10,7 @@
 //! use latrunculi_train::{ConfigSource, Origin, StopFlag, TrainConfig, TrainingRun};
 //!
 //! let mut config = TrainConfig::read(&ConfigSource::find("quick")?, &[])?;
-//! config.ruleset = "savard".to_owned();
+//! config.rulesets = "savard".into();
 //! config.budget.minutes = 30.0;
 //! let folder = Path::new("runs/savard-1");
 //! let mut run = TrainingRun::begin(config, folder, &Origin::default(), StopFlag::default(), &())?;
@@ -26,6 +26,7 @@ pub mod runs;
 mod conclude;
 mod round;
 mod run;
+mod run_pools;
 mod state;
 
 pub mod evaluation;
@@ -45,11 +46,13 @@ pub mod provenance;
 
 pub mod error;
 pub mod files;
+pub mod mixes;
 pub mod rulesets;
+pub mod run_rulesets;
 
-pub use config::{ConfigSource, SHIPPED_CONFIGS, TrainConfig};
+pub use config::{ConfigSource, RulesetChoice, SHIPPED_CONFIGS, TrainConfig};
 pub use error::{Error, error_chain};
-pub use metrics::{GameMetrics, RoundMetrics, TrainingMetrics};
+pub use metrics::{GameMetrics, RoundMetrics, RulesetMetrics, TrainingMetrics};
 pub use observer::{Event, Observer, WorkProgress};
 pub use provenance::Origin;
 pub use run::{RunEnd, StopFlag, TrainingRun};

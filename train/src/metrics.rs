@@ -14,8 +14,9 @@ use crate::error::Error;
 use crate::generation::GenerationGames;
 use crate::learner::StepResults;
 use crate::play_network::kernel_name;
+use crate::run_rulesets::RunRuleset;
 
-/// A round: the games of a generation, the training beside them, and the match of the network that played them.
+/// A round: the games of a generation, the training beside them, and the matches of the network that played them.
 #[derive(Clone, Debug, Serialize)]
 pub struct RoundMetrics {
     /// The generation that was played, or in the last round the one that would be next.
@@ -31,9 +32,9 @@ pub struct RoundMetrics {
     /// The games, if any.
     #[serde(flatten)]
     pub games: Option<GameMetrics>,
-    /// The match, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    /// The matches by ruleset, if any.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub verdicts: BTreeMap<String, Verdict>,
     /// Seconds that the round took.
     pub round_secs: f64,
     /// Samples played since the run began.
@@ -90,11 +91,9 @@ pub struct GameMetrics {
     pub games_per_sec: f64,
     /// Positions that networks evaluated per second.
     pub evaluations_per_sec: f64,
-    /// Evaluations found in the cache per second.
-    pub cache_hits_per_sec: f64,
     /// Mean number of positions in a batch.
     pub batch_mean: f64,
-    /// The same as a fraction of the games in flight.
+    /// The same as a fraction of the games in flight that their pools have room for.
     pub batch_fill: f64,
     /// Fraction of the actors' time in which their network computed.
     pub evaluator_share: f64,
@@ -114,6 +113,8 @@ pub struct GameMetrics {
     pub resigned_wrongly: f64,
     /// Number of games by the reason of their end.
     pub end_reasons: BTreeMap<&'static str, u64>,
+    /// The games by ruleset; those of the mixes together are called `mixes`.
+    pub rulesets: BTreeMap<String, RulesetMetrics>,
     /// Samples.
     pub samples: usize,
     /// Seconds that the games took.
@@ -127,52 +128,98 @@ pub struct GameMetrics {
     pub bf16_difference: Option<PrecisionDifference>,
 }
 
+/// The games of one ruleset in a generation.
+#[derive(Clone, Debug, Serialize)]
+pub struct RulesetMetrics {
+    /// Games.
+    pub games: usize,
+    /// Samples.
+    pub samples: usize,
+    /// Fraction of the samples of the generation.
+    pub share: f64,
+    /// Fraction of drawn games.
+    pub draw_rate: f64,
+    /// Mean score of the player who begins, a draw counting one half.
+    pub first_player_score: f64,
+    /// Mean number of actions of a game.
+    pub actions_mean: f64,
+}
+
+/// The name under which the games of all mixes are summed up.
+const MIXES: &str = "mixes";
+
+impl RulesetMetrics {
+    fn new(games: &[(Player, &PlayedGame)], samples_of_all: usize) -> RulesetMetrics {
+        let count = games.len().max(1) as f64;
+        let winners = games.iter().map(|(first, game)| (first, game.outcome.winner));
+        let drawn = winners.clone().filter(|(_, winner)| winner.is_none()).count() as f64 / count;
+        let first_wins = winners.filter(|(first, winner)| *winner == Some(**first)).count() as f64 / count;
+        let samples = games.iter().map(|(_, game)| game.samples.len()).sum();
+        RulesetMetrics {
+            games: games.len(),
+            samples,
+            share: ratio(samples as f64, samples_of_all as f64),
+            draw_rate: drawn,
+            first_player_score: first_wins + drawn / 2.0,
+            actions_mean: games.iter().map(|(_, game)| f64::from(game.action_count)).sum::<f64>() / count,
+        }
+    }
+}
+
 impl GameMetrics {
-    /// Sums up games that `first_player` began and that `actors` actors played with `in_flight` games each.
+    /// Sums up games that `actors` actors played; a ruleset that is not among `trained` is a mix.
     #[must_use]
     pub fn new(
         played: &GenerationGames,
-        first_player: Player,
+        trained: &[RunRuleset],
         actors: usize,
-        in_flight: usize,
         choice: PrecisionChoice,
         device: Device,
     ) -> GameMetrics {
-        let games = &played.games;
+        let mut by_ruleset: BTreeMap<&str, Vec<(Player, &PlayedGame)>> = BTreeMap::new();
+        for ruleset in &played.rulesets {
+            let data = ruleset.rules.ruleset();
+            let is_trained = trained.iter().any(|trained| trained.id() == data.id);
+            let name = if is_trained { data.id.as_str() } else { MIXES };
+            let games = ruleset.games.iter().map(|game| (data.first_player, game));
+            by_ruleset.entry(name).or_default().extend(games);
+        }
+        let games: Vec<(Player, &PlayedGame)> = by_ruleset.values().flatten().copied().collect();
+        let samples = games.iter().map(|(_, game)| game.samples.len()).sum();
+        let all = RulesetMetrics::new(&games, samples);
         let count = games.len().max(1) as f64;
-        let fraction =
-            |is_so: &dyn Fn(&PlayedGame) -> bool| games.iter().filter(|game| is_so(game)).count() as f64 / count;
-        let draw_rate = fraction(&|game| game.outcome.winner.is_none());
-        let first_wins = fraction(&|game| game.outcome.winner == Some(first_player));
-        let resigned = games.iter().filter(|game| game.resigned.is_some()).count();
+        let resigned = games.iter().filter(|(_, game)| game.resigned.is_some()).count();
         let wrongly =
             |game: &PlayedGame| game.resigned.is_some_and(|loser| game.outcome.winner != Some(loser.opponent()));
+        let resigned_wrongly = games.iter().filter(|(_, game)| wrongly(game)).count() as f64;
         let mut end_reasons: BTreeMap<&str, u64> = BTreeMap::new();
-        for game in games {
+        for (_, game) in &games {
             *end_reasons.entry(game.outcome.reason.as_str()).or_default() += 1;
         }
         let progress = &played.progress;
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
         let (evaluations, batches) = (load(&progress.evaluations), load(&progress.batches));
-        let batch_mean = ratio(evaluations, batches);
         GameMetrics {
             games: games.len(),
             games_found: played.found,
             games_per_sec: ratio(load(&progress.games), played.secs),
             evaluations_per_sec: ratio(evaluations, played.secs),
-            cache_hits_per_sec: ratio(load(&progress.cache_hits), played.secs),
-            batch_mean,
-            batch_fill: batch_mean / in_flight as f64,
+            batch_mean: ratio(evaluations, batches),
+            batch_fill: ratio(evaluations, load(&progress.places)),
             evaluator_share: ratio(load(&progress.evaluator_nanos), load(&progress.actor_nanos)),
             lane_share: ratio(load(&progress.actor_nanos) * 1e-9, played.secs * actors as f64),
-            draw_rate,
-            first_player_score: first_wins + draw_rate / 2.0,
-            actions_mean: games.iter().map(|game| f64::from(game.action_count)).sum::<f64>() / count,
-            turns_mean: games.iter().map(|game| f64::from(game.turn_count)).sum::<f64>() / count,
+            draw_rate: all.draw_rate,
+            first_player_score: all.first_player_score,
+            actions_mean: all.actions_mean,
+            turns_mean: games.iter().map(|(_, game)| f64::from(game.turn_count)).sum::<f64>() / count,
             resigned_share: resigned as f64 / count,
-            resigned_wrongly: fraction(&wrongly) * count / resigned.max(1) as f64,
+            resigned_wrongly: resigned_wrongly / resigned.max(1) as f64,
             end_reasons,
-            samples: games.iter().map(|game| game.samples.len()).sum(),
+            rulesets: by_ruleset
+                .iter()
+                .map(|(name, games)| ((*name).to_owned(), RulesetMetrics::new(games, samples)))
+                .collect(),
+            samples,
             play_secs: played.secs,
             precision: choice.precision,
             kernel: kernel_name(device, choice.precision),
@@ -199,7 +246,7 @@ mod tests {
             training: TrainingMetrics::new(&StepResults { steps: 3, samples: 30, secs: 2.0, ..StepResults::default() }),
             teacher: None,
             games: None,
-            verdict: None,
+            verdicts: BTreeMap::new(),
             round_secs: 4.0,
             samples_total: 50,
             window: 40,
@@ -226,10 +273,10 @@ mod tests {
         );
         assert_eq!(line["training_samples_per_sec"], 15.0);
         let progress = latrunculi_selfplay::Progress::default();
-        let played = GenerationGames { games: Vec::new(), found: 0, progress, secs: 1.0 };
+        let played = GenerationGames { rulesets: Vec::new(), found: 0, progress, secs: 1.0 };
         metrics.teacher = Some(false);
         let choice = PrecisionChoice { precision: Precision::F32, difference: None };
-        metrics.games = Some(GameMetrics::new(&played, Player::First, 1, 8, choice, Device::CPU));
+        metrics.games = Some(GameMetrics::new(&played, &[], 1, choice, Device::CPU));
         let line = metrics.to_json().unwrap();
         let round: Round = serde_json::from_value(line.clone()).unwrap();
         assert_eq!((round.generation, round.steps_total, round.games), (2, 7, Some(0)));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use latrunculi_data::{PLANES, SCALARS, TrainedRuleset, rule_inputs};
 use latrunculi_engine::presets;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_model::{Measurement, Model};
@@ -9,22 +10,25 @@ use latrunculi_model::{Measurement, Model};
 /// Returns the known facts about a model as names and values.
 #[must_use]
 pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
-    let (info, config, shape) = (&model.info, model.network.config(), model.network.shape());
+    let (info, config) = (&model.info, model.network.config());
     let history = &info.history;
     let mut facts = Vec::new();
-    let fingerprint = info.rules().map(|rules| format!(", fingerprint {}", ruleset_fingerprint(rules.ruleset())));
-    let board = format!("{}x{} board", shape.files, shape.ranks);
-    facts.push(("ruleset", format!("{} ({board}{})", info.ruleset, fingerprint.unwrap_or_default())));
+    let share =
+        |share: f64| if share < 1.0 { format!(", {:.1} % of the samples", 100.0 * share) } else { String::new() };
+    facts.extend(info.rulesets.iter().map(|trained| {
+        let TrainedRuleset { name, fingerprint, .. } = trained;
+        ("ruleset", format!("{name} (fingerprint {fingerprint}{})", share(trained.share)))
+    }));
     facts.push((
         "network",
         format!(
-            "{} x {} channels, {} weights; {} planes, {} scalars, {} policy logits",
+            "{} x {} channels, {} weights; {} planes, {} scalars of the position, {} of the ruleset",
             if config.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", config.blocks) },
             config.channels,
             model.network.parameter_count(),
-            shape.planes,
-            shape.scalars,
-            shape.policy_len()
+            PLANES.len(),
+            SCALARS.len(),
+            rule_inputs::count()
         ),
     ));
     facts
@@ -60,14 +64,20 @@ pub fn measurement(measured: &Measurement) -> String {
 /// Returns the card, as Markdown, of the model in `NAME.safetensors`.
 #[must_use]
 pub fn text(model: &Model, name: &str) -> String {
-    let ruleset = &model.info.ruleset;
+    let trained = model.info.rulesets.first();
+    let names: Vec<&str> = model.info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
+    let ruleset = trained.map_or("", |trained| trained.name.as_str());
     let (file, description) = (format!("{name}.safetensors"), format!("{name}.json"));
     let argument = quoted(&file);
     // A ruleset that is not shipped is named by the model file, which contains it.
     let known = presets::ruleset(ruleset).map(|shipped| ruleset_fingerprint(&shipped));
-    let own = model.info.rules().ok().map(|rules| ruleset_fingerprint(rules.ruleset()));
-    let rules = if own.is_some() && known == own { ruleset.as_str() } else { argument.as_str() };
-    let mut text = format!("# A network for Latrunculi, ruleset {ruleset}\n\n| | |\n|---|---|\n");
+    let own = trained.map(|trained| trained.fingerprint.clone());
+    let rules = if own.is_some() && known == own { ruleset } else { argument.as_str() };
+    let mut text = match names.as_slice() {
+        [name] => format!("# A network for Latrunculi, ruleset {name}\n"),
+        _ => format!("# A network for Latrunculi, {} rulesets\n", names.len()),
+    };
+    text.push_str("\n| | |\n|---|---|\n");
     for (name, value) in facts(model) {
         // Writing to a string does not fail.
         let _ = writeln!(text, "| {name} | {} |", value.replace('|', "\\|"));
@@ -95,11 +105,11 @@ pub fn text(model: &Model, name: &str) -> String {
          latrunculi export {argument} --out exported\n\
          ```\n\n\
          Other programs read the exported files: {description} describes inputs, outputs and action indices, and \
-         docs/FORMATS.md of the program says how to use them. The model file and {description} contain the whole \
-         ruleset; `--ruleset {argument}` selects it.\n\n\
+         docs/FORMATS.md of the program says how to use them. The model file and {description} contain the whole text \
+         of each ruleset; `--ruleset {argument}` selects the first.\n\n\
          ## Limits\n\n\
-         - It was trained on this ruleset alone. Under another ruleset with a board of the same size its answers mean \
-         little.\n\
+         - It was trained on the rulesets above alone. It answers under every ruleset and on every board, but far from \
+         these its answers mean little.\n\
          - Its win, draw and loss probabilities are for games between players like itself, not for perfect play.\n\
          - Strength was measured against programs, from random openings; its strength against people is unknown.\n\
          - The bare policy (no search) is much weaker than the network with search.\n",

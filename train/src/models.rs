@@ -5,7 +5,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use latrunculi_data::Shape;
 use latrunculi_engine::Rules;
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_model::{Device, DeviceChoice, Model, ModelInfo, Precision, TensorFileHeader, choose_precision};
@@ -23,7 +22,7 @@ pub struct NetworkOpener {
     pub device: DeviceChoice,
     /// In which precision; `auto` as [`choose_precision`] has it.
     pub precision: Precision,
-    /// Whether a network may play a ruleset that it was not trained on, if the board has the same size.
+    /// Whether a network may play a ruleset that it was not trained on.
     pub other_ruleset: bool,
 }
 
@@ -41,25 +40,11 @@ impl NetworkOpener {
             let reason = error_chain(&error);
             reason.strip_prefix(&format!("{path}: ")).map_or(reason.clone(), str::to_owned)
         })?;
-        let (own, wanted) = (*model.network.shape(), Shape::of(rules));
-        if own != wanted {
-            return Err(format!(
-                "it was trained on a {}x{} board with {} planes and {} scalars, {} has {}x{}, {} and {}",
-                own.files,
-                own.ranks,
-                own.planes,
-                own.scalars,
-                rules.ruleset().id,
-                wanted.files,
-                wanted.ranks,
-                wanted.planes,
-                wanted.scalars
-            ));
-        }
-        if model.info.ruleset != rules.ruleset().id && !self.other_ruleset {
+        if model.info.trained_on(rules).is_none() && !self.other_ruleset {
+            let names: Vec<&str> = model.info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
             return Err(format!(
                 "it was trained on {}, not on {}; --other-ruleset lets it play anyway",
-                model.info.ruleset,
+                names.join(", "),
                 rules.ruleset().id
             ));
         }

@@ -1,5 +1,6 @@
 //! Who follows a run: a program that prints, a test that counts, or nobody.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use latrunculi_eval::learning::Verdict;
@@ -22,8 +23,6 @@ pub enum Event<'a> {
     Started {
         /// The run's folder.
         folder: &'a Path,
-        /// Name of the ruleset.
-        ruleset: &'a str,
         /// The configuration.
         config: &'a TrainConfig,
         /// Number of the network's weights.
@@ -54,8 +53,8 @@ pub enum Event<'a> {
         elapsed_secs: f64,
         /// Seconds of the final match.
         match_secs: f64,
-        /// The result of the final match.
-        verdict: &'a Verdict,
+        /// The results of the final matches by ruleset.
+        verdicts: &'a BTreeMap<String, Verdict>,
         /// One line for each file written, naming its path.
         written: &'a [String],
     },

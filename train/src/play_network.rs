@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use latrunculi_engine::GameState;
-use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, NamedTensor, PositionBatch};
-use latrunculi_model::{Device, InferenceNetwork, NetEvaluator, Network, Precision};
+use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, NamedTensor};
+use latrunculi_model::{Device, NetEvaluator, Network, Precision};
 use latrunculi_search::Evaluator;
 
 use crate::error::Error;
 
-/// Evaluates positions for search. Each thread has its own.
+/// Evaluates positions of any ruleset for search, a batch of one at a time. Each thread has its own.
 pub type PlayEvaluator = Box<dyn Evaluator<GameState> + Send>;
 
 /// Returns the kernel that computes in a precision, which is not `auto`, on a device; `None` where libtorch computes.
@@ -37,28 +37,21 @@ pub fn evaluators(
     precision: Precision,
 ) -> Result<Vec<PlayEvaluator>, Error> {
     let Some(kernel) = kernel(device, precision) else {
-        let evaluator = || -> Result<PlayEvaluator, Error> {
-            Ok(Box::new(NetEvaluator::new(InferenceNetwork::new(network, device, precision)?)))
-        };
-        return (0..count).map(|_| evaluator()).collect();
+        let evaluator = || -> PlayEvaluator { Box::new(NetEvaluator::new(network, device, precision)) };
+        return Ok((0..count).map(|_| evaluator()).collect());
     };
-    let packed = packed(network, kernel, &PositionBatch::default())?;
-    Ok((0..count).map(|_| -> PlayEvaluator { Box::new(InferenceEvaluator::new(&packed)) }).collect())
+    let networks = for_kernels(network)?.networks(kernel)?;
+    Ok((0..count).map(|_| -> PlayEvaluator { Box::new(InferenceEvaluator::new(&networks)) }).collect())
 }
 
-/// Arranges the weights of a network for a kernel; `calibration` as [`InferenceModel::network`] has it.
+/// Returns a network for the fused kernels.
 ///
 /// # Errors
-/// When the kernel is not available or a weight is not finite.
-pub fn packed(
-    network: &Network,
-    kernel: Kernel,
-    calibration: &PositionBatch,
-) -> Result<latrunculi_infer::InferenceNetwork, Error> {
+/// When a weight is not finite.
+pub fn for_kernels(network: &Network) -> Result<InferenceModel, Error> {
     let tensors: BTreeMap<String, NamedTensor> =
         network.tensors()?.into_iter().map(|(name, shape, values)| (name, NamedTensor { shape, values })).collect();
-    let model = InferenceModel::from_tensors(network.config(), network.shape(), Default::default(), tensors)?;
-    Ok(model.network(kernel, calibration)?)
+    Ok(InferenceModel::from_tensors(network.config(), Default::default(), tensors)?)
 }
 
 /// Makes one evaluator, as [`evaluators`] does.

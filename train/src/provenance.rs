@@ -1,7 +1,7 @@
 //! Where results come from: the program, its source, the machine.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use latrunculi_model::{Device, device};
 use serde_json::{Value, json};
@@ -16,6 +16,8 @@ pub struct Origin {
     pub config: String,
     /// What the caller changed in it, each `key=value`.
     pub settings: Vec<String>,
+    /// The model whose weights a new run begins with: a file, or the folder of a run.
+    pub from: Option<PathBuf>,
     /// The commit of the source that the program was built from, if known.
     pub commit: Option<String>,
 }

@@ -4,35 +4,70 @@
 //! samples of generations `0..g` allow. Both depend on the checkpoint before the round alone, whichever ends first. The
 //! round after the last generation only trains. The training comes before the games in two cases: before the first
 //! generation that a network plays, which would otherwise be untrained, and where the configuration says so.
+//!
+//! A game that a network plays belongs to the generation in which it ends. Games in flight are part of the checkpoint and
+//! go on in the next round with its network. A round that is interrupted is repeated from the checkpoint; only the games
+//! that alpha-beta had finished are kept, in the journal.
 
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use latrunculi_data::{Samples, Shape, ShardInfo, write_shard};
+use latrunculi_data::{ReplayWindow, ShardInfo, write_shard};
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Measurement, Precision, PrecisionChoice, choose_precision};
-use latrunculi_selfplay::{GameKey, Journal, PlayedGame};
+use latrunculi_model::{Measurement, Precision, PrecisionChoice};
+use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Pool, PoolState, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
 
 use crate::error::Error;
+use crate::evaluation::EvaluationMatch;
 use crate::fair_gate::FairGate;
-use crate::generation::{self, GenerationGames};
+use crate::files::write_whole;
+use crate::generation::{self, GameList, GenerationGames, ListedGames, Playing, RulesetGames};
 use crate::learner::{StepPlan, StepResults, train_steps};
 use crate::metrics::{GameMetrics, RoundMetrics, TrainingMetrics};
 use crate::observer::Event;
 use crate::play_network::{self, PlayEvaluator};
-use crate::run::{TrainingRun, match_seed};
+use crate::run::{TrainingRun, choose_precision_of, match_name, match_seed};
+use crate::run_pools::PoolTasks;
+use crate::run_rulesets::RunRuleset;
+use crate::state::MixWindow;
 
 /// The parts of a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
     /// The generation to be played, if any.
     plays: Option<u64>,
     /// Whether the training comes before the games rather than beside them.
     learns_first: bool,
-    /// Whether the network that plays also plays an evaluation match.
-    measures: bool,
+    /// The rulesets, by index, in which the network that plays also plays an evaluation match.
+    measures: Vec<usize>,
+}
+
+/// What a round came to.
+struct RoundResults {
+    played: Option<GenerationGames>,
+    trained: StepResults,
+    /// The matches, by index of the ruleset.
+    verdicts: Vec<(usize, Verdict)>,
+}
+
+/// A bootstrap generation of one ruleset, with its journal.
+struct Listed {
+    list: GameList,
+    journal: Journal,
+    found: Vec<PlayedGame>,
+}
+
+/// What is played in a round.
+enum Games {
+    /// By alpha-beta, to the end.
+    Lists(Vec<Listed>),
+    /// By the network, from the games in flight on.
+    Pools(PoolTasks),
 }
 
 impl TrainingRun<'_> {
@@ -41,69 +76,84 @@ impl TrainingRun<'_> {
         let begun = Instant::now();
         let round = self.next_round();
         let generation = self.state.generations;
-        let plan = generation::plan(&self.config, &self.rules, generation);
         let network = self.trainer.averaged_network()?;
-        let mut choice = choose_precision(&network, self.device, self.config.precision, &self.rules)?;
+        let mut choice = self.choose_precision(&network)?;
         self.state.precision = choice.precision;
-        let players = generation::players(&plan, Some(&network), self.state.precision)?;
-        let info = ShardInfo::new(&self.rules, self.config.seed, generation, players);
-        let journal = match round.plays {
-            Some(generation)
-                if generation::may_be_split(&plan, self.config.games.actors, self.device, self.state.precision) =>
-            {
-                Some(Journal::open(&self.folder.journal_path(generation), &self.rules, &info)?)
+        let mut games = match round.plays {
+            Some(generation) if generation::is_bootstrap(&self.config, generation) => {
+                Some(Games::Lists(self.lists(generation)?))
             }
-            _ => None,
+            Some(_) => Some(Games::Pools(self.pool_tasks()?)),
+            None => None,
         };
-        let (journal, found) = journal.unzip();
-        let journal_and_found = journal.as_ref().zip(found);
-        let (played, trained, verdict) = self.play_and_train(round, journal_and_found, &mut choice)?;
+        let mut results = self.play_and_train(&round, &mut games, &mut choice)?;
 
-        let (mut teacher, mut games) = (None, None);
-        if let Some(played) = &played {
-            let mut samples = Samples::new(Shape::of(&self.rules));
-            for game in &played.games {
-                samples.append(&game.samples);
-            }
-            write_shard(&self.folder.shard_path(generation), &info, &samples)?;
-            self.state.games += played.games.len() as u64;
-            self.state.samples += samples.len() as u64;
-            self.state.generations += 1;
-            self.window.add(generation, samples);
+        let (mut teacher, mut metrics) = (None, None);
+        if let Some(played) = &mut results.played {
             let is_bootstrap = generation::is_bootstrap(&self.config, generation);
             teacher = Some(is_bootstrap);
-            let (first_player, counts) = (self.rules.ruleset().first_player, &self.config.games);
-            games = Some(GameMetrics::new(played, first_player, counts.actors, counts.in_flight, choice, self.device));
+            metrics = Some(GameMetrics::new(played, &self.rulesets, self.config.games.actors, choice, self.device));
+            for ruleset in &played.rulesets {
+                let samples = ruleset.samples();
+                if samples.is_empty() {
+                    continue;
+                }
+                let plan = generation::pool_plan(&self.config, &ruleset.rules, String::new());
+                let list = generation::list(&self.config, &ruleset.rules, generation);
+                let plan = if is_bootstrap { &list.plan } else { &plan };
+                let players = generation::players(plan, list.games, Some(&network), self.state.precision)?;
+                let info = ShardInfo::new(&ruleset.rules, self.config.seed, generation, players);
+                let name = &ruleset.rules.ruleset().id;
+                write_shard(&self.folder.shard_path(generation, name), &info, &samples)?;
+                self.state.games += ruleset.games.len() as u64;
+                self.state.samples += samples.len() as u64;
+                let known = self.state.rulesets.iter_mut().find(|known| known.name == *name);
+                if let Some(known) = known {
+                    if is_bootstrap {
+                        known.samples += samples.len() as u64;
+                    } else {
+                        known.first_player = Some(first_player(ruleset, self.config.selfplay.simulations));
+                    }
+                }
+                self.windows.add(&ruleset.rules, generation, samples);
+            }
+            self.state.generations += 1;
             if !is_bootstrap {
                 self.state.precision = choice.precision;
-                self.state.first_player = Some(self.first_player(&played.games));
             }
         }
         self.state.is_trained = round.plays.is_none();
-        if let Some(verdict) = &verdict {
-            self.state.verdict = Some(verdict.clone());
+        let count = self.rulesets.len();
+        self.state.next_measured = (self.state.next_measured + round.measures.len()) % count;
+        let mut verdicts = BTreeMap::new();
+        for (index, verdict) in results.verdicts {
+            verdicts.insert(self.rulesets[index].id().to_owned(), verdict.clone());
+            self.state.rulesets[index].verdict = Some(verdict);
         }
+        self.note_windows();
         let secs = begun.elapsed().as_secs_f64();
         let metrics = RoundMetrics {
             generation,
             learns_first: round.learns_first,
-            training: TrainingMetrics::new(&trained),
+            training: TrainingMetrics::new(&results.trained),
             teacher,
-            games,
-            verdict,
+            games: metrics,
+            verdicts,
             round_secs: secs,
             samples_total: self.state.samples,
-            window: self.window.len(),
+            window: self.windows.len(),
             steps_total: self.trainer.counters().steps,
             elapsed_secs: self.elapsed_secs(),
         };
         self.state.last_secs = secs;
-        self.state.last_training_secs = trained.secs;
+        self.state.last_training_secs = results.trained.secs;
         self.save_round(&metrics)?;
         let (config, secs_left) = (&self.config, self.secs_left());
         self.observer.event(Event::RoundEnded { metrics: &metrics, config, secs_left });
-        if let Some(journal) = journal {
-            journal.remove()?;
+        if let Some(Games::Lists(lists)) = games {
+            for Listed { journal, .. } in lists {
+                journal.remove()?;
+            }
         }
         Ok(())
     }
@@ -111,38 +161,56 @@ impl TrainingRun<'_> {
     fn next_round(&self) -> Round {
         let generation = self.state.generations;
         if self.is_over() {
-            return Round { plays: None, learns_first: true, measures: false };
+            return Round { plays: None, learns_first: true, measures: Vec::new() };
         }
         let is_bootstrap = generation::is_bootstrap(&self.config, generation);
         let is_first_of_network = generation > 0 && generation == self.config.teacher.generations.max(1);
         let learns_first = self.config.games.actors_beside_training == 0 || is_first_of_network;
-        let every = self.config.evaluation.every;
-        let measures = every > 0 && generation > 0 && generation.is_multiple_of(every) && !is_bootstrap;
+        let evaluation = &self.config.evaluation;
+        let measures =
+            evaluation.every > 0 && generation > 0 && generation.is_multiple_of(evaluation.every) && !is_bootstrap;
+        let count = self.rulesets.len();
+        let at_once = if measures { evaluation.rulesets_at_once.min(count) } else { 0 };
+        let measures = (0..at_once).map(|turn| (self.state.next_measured + turn) % count).collect();
         Round { plays: Some(generation), learns_first, measures }
     }
 
-    /// Plays and trains, one after the other or both at once.
+    /// Opens the journals of a bootstrap generation.
+    fn lists(&self, generation: u64) -> Result<Vec<Listed>, Error> {
+        let listed = |trained: &RunRuleset| {
+            let list = generation::list(&self.config, &trained.rules, generation);
+            let players = generation::players(&list.plan, list.games, None, Precision::F32)?;
+            let info = ShardInfo::new(&trained.rules, self.config.seed, generation, players);
+            let path = self.folder.journal_path(generation, trained.id());
+            let (journal, found) = Journal::open(&path, &trained.rules, &info)?;
+            Ok(Listed { list, journal, found })
+        };
+        self.rulesets.iter().map(listed).collect()
+    }
+
+    /// Plays and trains, one after the other or both at once. After an error the games in flight are gone.
     fn play_and_train(
         &mut self,
-        round: Round,
-        journal: Option<(&Journal, Vec<PlayedGame>)>,
+        round: &Round,
+        games: &mut Option<Games>,
         choice: &mut PrecisionChoice,
-    ) -> Result<(Option<GenerationGames>, StepResults, Option<Verdict>), Error> {
+    ) -> Result<RoundResults, Error> {
         let generation = self.state.generations;
-        let games = &self.config.games;
+        let counts = &self.config.games;
         let steps =
-            self.config.replay.steps_allowed(self.state.samples, self.trainer.counters().samples, games.batch_size);
-        let steps = if self.window.is_empty() { 0 } else { steps };
+            self.config.replay.steps_allowed(self.state.samples, self.trainer.counters().samples, counts.batch_size);
+        let steps = if self.windows.is_empty() { 0 } else { steps };
         let step_plan = StepPlan {
-            window: &self.window,
+            windows: &self.windows,
             // The training on the generations up to `g` has the random stream of `g`.
-            key: GameKey { run_seed: self.config.seed, generation: generation.saturating_sub(1), game: 0 },
+            key: GameKey { run_seed: self.config.seed, series: generation.saturating_sub(1), game: 0 },
             steps,
-            batch_size: games.batch_size,
+            batch_size: counts.batch_size,
+            batches: counts.batches_per_step,
             progress: self.progress(round.plays.is_none()),
         };
         let left = self.secs_left();
-        let (config, rules, observer) = (&self.config, &self.rules, self.observer);
+        let (config, rulesets, observer) = (&self.config, &self.rulesets, self.observer);
         let (device, stop) = (self.device, &self.stop);
         // Set by the part that fails, so that the other one ends too.
         let halt = AtomicBool::new(false);
@@ -156,54 +224,72 @@ impl TrainingRun<'_> {
                 goes_on()
             })
         };
-        let measure = |evaluator: PlayEvaluator| {
+        let measure = |index: usize, evaluator: PlayEvaluator| -> Result<(usize, Verdict), Error> {
+            let (rules, opponent) = (&rulesets[index].rules, &config.evaluation.baseline);
+            let evaluation = EvaluationMatch::new(Arc::clone(rules), config, opponent)?;
             let pairs = config.evaluation.opening_pairs;
-            let work = observer.begin(&format!("match against {}", self.baseline.opponent()), 2 * pairs, left);
+            let work = observer.begin(&match_name(rules, opponent), 2 * pairs, left);
             let watch = |games: Option<u64>| {
                 games.into_iter().for_each(|games| work.set(games));
                 goes_on()
             };
-            self.baseline.play(evaluator, pairs, match_seed(config.seed, generation), &watch)
-        };
-        let play = |network, precision, gate: &FairGate, journal| -> Result<GenerationGames, Error> {
-            let plan = generation::plan(config, rules, generation);
-            let is_bootstrap = plan.teacher.is_some();
-            let evaluators = match is_bootstrap {
-                true => Vec::new(),
-                false => play_network::evaluators(network, config.games.actors, device, precision)?,
-            };
-            let name = if is_bootstrap { "bootstrap games" } else { "self-play" };
-            let work = observer.begin(&format!("generation {generation}: {name}"), plan.games, left);
-            let watch = |games| {
-                work.set(games);
-                goes_on()
-            };
-            Ok(generation::play(plan, config.games.actors, evaluators, journal, gate, &watch)?)
+            Ok((index, evaluation.play(evaluator, pairs, match_seed(config.seed, generation), &watch)?))
         };
 
         let first = if round.learns_first { train(trainer)? } else { StepResults::default() };
-        if round.plays.is_none() {
-            return Ok((None, first, None));
-        }
+        let Some(games) = games else {
+            return Ok(RoundResults { played: None, trained: first, verdicts: Vec::new() });
+        };
         let network = trainer.averaged_network()?;
         if round.learns_first {
-            *choice = choose_precision(&network, device, config.precision, rules)?;
+            *choice = choose_precision_of(&network, device, config, rulesets)?;
         }
         let precision = choice.precision;
         if let (Precision::F32, Some(difference)) = (precision, choice.difference) {
             observer.event(Event::Bf16Refused { generation, difference });
         }
-        let measured = match round.measures {
-            true => Some(play_network::evaluator(&network, device, precision)?),
-            false => None,
+        let mut play = |gate: &FairGate| -> Result<(Vec<Pool>, GenerationGames), Error> {
+            let (name, count, evaluators) = match games {
+                Games::Lists(lists) => {
+                    let count = lists.iter().map(|listed| listed.list.games).sum();
+                    ("bootstrap games", count, generation::idle_evaluators(config.games.actors))
+                }
+                Games::Pools(pools) => {
+                    let evaluators = play_network::evaluators(&network, config.games.actors, device, precision)?;
+                    ("self-play", pools.parts(), evaluators)
+                }
+            };
+            let work = observer.begin(&format!("generation {generation}: {name}"), count, left);
+            let watch = |done| {
+                work.set(done);
+                goes_on()
+            };
+            let playing = Playing { evaluators, parallel_trees: config.games.parallel_trees, gate, watch: &watch };
+            Ok(match games {
+                Games::Lists(lists) => {
+                    let listed = lists.iter_mut().map(|Listed { list, journal, found }| ListedGames {
+                        list: list.clone(),
+                        journal: Some(&*journal),
+                        found: mem::take(found),
+                    });
+                    let lists = listed.collect();
+                    (Vec::new(), generation::play_lists(lists, playing)?)
+                }
+                Games::Pools(pools) => generation::play_generation(mem::take(&mut pools.tasks), playing)?,
+            })
         };
-        let has_work = measured.is_some() || !round.learns_first && steps > 0;
-        let gate = FairGate::new(if has_work { games.actors_beside_training.max(1) } else { games.actors });
+        let mut measured = Vec::new();
+        for &index in &round.measures {
+            measured.push((index, play_network::evaluator(&network, device, precision)?));
+        }
+        let has_work = !measured.is_empty() || !round.learns_first && steps > 0;
+        let gate = FairGate::new(if has_work { counts.actors_beside_training.max(1) } else { counts.actors });
         // Beside the games, the network that plays them is measured and then trained on.
-        let beside = || -> Result<(Option<Verdict>, StepResults), Error> {
-            let verdict = measured.map(measure).transpose()?;
+        let beside = || -> Result<(Vec<(usize, Verdict)>, StepResults), Error> {
+            let verdicts =
+                measured.into_iter().map(|(index, evaluator)| measure(index, evaluator)).collect::<Result<_, _>>()?;
             let trained = if round.learns_first { first } else { train(trainer)? };
-            Ok((verdict, trained))
+            Ok((verdicts, trained))
         };
         let (played, beside) = thread::scope(|scope| {
             let beside = scope.spawn(|| {
@@ -212,17 +298,33 @@ impl TrainingRun<'_> {
                 gate.open();
                 done
             });
-            let played = play(&network, precision, &gate, journal);
+            let played = play(&gate);
             halt.fetch_or(played.is_err(), Ordering::Relaxed);
             (played, beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
-        match (played, beside) {
-            (Ok(played), Ok((verdict, trained))) => Ok((Some(played), trained, verdict)),
+        let ((pools, played), (verdicts, trained)) = match (played, beside) {
+            (Ok(played), Ok(beside)) => (played, beside),
             // Of two errors, the one that is not `Stopped` is the cause.
-            (Err(error), Ok(_)) => Err(error),
-            (Err(error), Err(other)) if other.is_stopped() => Err(error),
-            (_, Err(error)) => Err(error),
+            (Err(error), Ok(_)) => return Err(error),
+            (Err(error), Err(other)) if other.is_stopped() => return Err(error),
+            (_, Err(error)) => return Err(error),
+        };
+        if let Games::Pools(planned) = games {
+            self.take_pools(pools, planned, &played);
         }
+        Ok(RoundResults { played: Some(played), trained, verdicts })
+    }
+
+    /// Notes which shards are in the replay windows.
+    fn note_windows(&mut self) {
+        for (known, window) in self.state.rulesets.iter_mut().zip(self.windows.windows()) {
+            known.window = window.generations().collect();
+        }
+        let mix = |window: &ReplayWindow| MixWindow {
+            name: window.rules().ruleset().id.clone(),
+            generations: window.generations().collect(),
+        };
+        self.state.mix_windows = self.windows.mixes().map(mix).collect();
     }
 
     /// Returns which fractions of the whole training, in `[0, 1]`, are over before and after the steps of this round. They
@@ -252,6 +354,7 @@ impl TrainingRun<'_> {
         self.state.events_bytes = self.events.bytes();
         self.state.elapsed_secs = self.elapsed_secs();
         self.restart_clock();
+        self.save_pools()?;
         self.state.save(&self.folder, &self.trainer)?;
         if self.trainer.counters().steps > 0 {
             // So that others can play against the network before the end of the run.
@@ -260,33 +363,43 @@ impl TrainingRun<'_> {
         Ok(())
     }
 
-    /// Returns the score of the player who begins in games of self-play. They share no openings, so the interval is that
-    /// of independent games.
-    fn first_player(&self, games: &[PlayedGame]) -> Measurement {
-        let mut results = WinDrawLoss::default();
-        for game in games {
-            results.record(GameResult::for_player(game.outcome.winner, self.rules.ruleset().first_player));
+    /// Writes the games in flight beside the checkpoint that is about to be written.
+    fn save_pools(&mut self) -> Result<(), Error> {
+        self.state.pools = self.pools.len();
+        if self.pools.is_empty() {
+            return Ok(());
         }
-        let simulations = self.config.selfplay.simulations;
-        let interval = results.credible_interval(Confidence::NINETY_FIVE);
-        let agent = |seed| format!("net:model.safetensors,sims={simulations},seed={seed}");
-        Measurement {
-            what: format!("for the player who begins, in self-play with {simulations} simulations"),
-            wins: results.wins,
-            draws: results.draws,
-            losses: results.losses,
-            score: results.mean().unwrap_or(0.5),
-            lower: interval.lower,
-            upper: interval.upper,
-            margin: None,
-            command: format!(
-                "latrunculi match {} {} --ruleset {} --games {}",
-                agent(1),
-                agent(2),
-                self.config.ruleset,
-                games.len()
-            ),
-        }
-        .rounded()
+        let states: Vec<&PoolState> = self.pools.iter().map(Pool::state).collect();
+        write_whole(&self.folder.pools_path(self.state.generations), &states_to_bytes(&states)?)
     }
+}
+
+/// Returns the score of the player who begins in games of self-play. They share no openings, so the interval is that of
+/// independent games.
+fn first_player(played: &RulesetGames, simulations: u32) -> Measurement {
+    let ruleset = played.rules.ruleset();
+    let mut results = WinDrawLoss::default();
+    for game in &played.games {
+        results.record(GameResult::for_player(game.outcome.winner, ruleset.first_player));
+    }
+    let interval = results.credible_interval(Confidence::NINETY_FIVE);
+    let agent = |seed| format!("net:model.safetensors,sims={simulations},seed={seed}");
+    Measurement {
+        what: format!("for the player who begins, in self-play with {simulations} simulations"),
+        wins: results.wins,
+        draws: results.draws,
+        losses: results.losses,
+        score: results.mean().unwrap_or(0.5),
+        lower: interval.lower,
+        upper: interval.upper,
+        margin: None,
+        command: format!(
+            "latrunculi match {} {} --ruleset {} --games {}",
+            agent(1),
+            agent(2),
+            ruleset.id,
+            played.games.len()
+        ),
+    }
+    .rounded()
 }

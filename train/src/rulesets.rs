@@ -45,7 +45,7 @@ fn text_in_model(path: &Path) -> Result<String, Error> {
     let header = TensorFileHeader::read(path)?;
     let info = header.metadata.get("info").and_then(|text| serde_json::from_str::<ModelInfo>(text).ok());
     let none = || format!("{} names no ruleset: it is not a model of this program", path.display());
-    info.map(|info| info.ruleset_text).with_context(none)
+    info.and_then(|info| info.rulesets.into_iter().next()).map(|trained| trained.text).with_context(none)
 }
 
 /// Loads the rules of a shipped name, or of the path of a ruleset file or a model.

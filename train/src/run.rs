@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use latrunculi_data::{ReplayWindow, Samples, Shape, read_shard};
-use latrunculi_engine::Rules;
+use latrunculi_data::{ReplayPart, ReplayWindows, Samples, ShardSummary, read_shard};
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::{Rules, RulesetFile, presets};
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Device, Network, Trainer, choose_precision};
+use latrunculi_model::{Device, Network, Precision, PrecisionChoice, Trainer, choose_precision};
+use latrunculi_selfplay::{Pool, states_from_bytes};
 use serde_json::json;
 
 use crate::config::TrainConfig;
@@ -21,8 +22,9 @@ use crate::observer::{Event, Observer, Totals};
 use crate::play_network;
 use crate::provenance::{self, Origin};
 use crate::run_dir::RunDir;
-use crate::state::RunState;
-use crate::{rulesets, runs};
+use crate::run_rulesets::{self, RunRuleset};
+use crate::state::{MixWindow, RulesetState, RunState};
+use crate::{models, rulesets, run_pools, runs};
 
 /// Set from another thread or a signal handler, it stops a run.
 pub type StopFlag = Arc<AtomicBool>;
@@ -40,17 +42,18 @@ pub enum RunEnd {
 pub struct TrainingRun<'o> {
     pub(crate) config: TrainConfig,
     pub(crate) folder: RunDir,
-    pub(crate) rules: Arc<Rules>,
-    pub(crate) ruleset_text: String,
+    /// The rulesets that the run trains on.
+    pub(crate) rulesets: Vec<RunRuleset>,
+    /// The rules of the mixes that are played, in the order of the state.
+    pub(crate) mixes: Vec<Arc<Rules>>,
     /// The commit of the program's source, for the model card.
     pub(crate) commit: Option<String>,
     pub(crate) device: Device,
     pub(crate) trainer: Trainer,
-    pub(crate) window: ReplayWindow,
+    pub(crate) windows: ReplayWindows,
+    /// The games in flight; empty before the first generation that a network plays.
+    pub(crate) pools: Vec<Pool>,
     pub(crate) state: RunState,
-    pub(crate) baseline: EvaluationMatch,
-    /// The further matches at the end.
-    pub(crate) anchors: Vec<EvaluationMatch>,
     pub(crate) events: Events,
     pub(crate) observer: &'o dyn Observer,
     pub(crate) stop: StopFlag,
@@ -73,21 +76,31 @@ impl<'o> TrainingRun<'o> {
     }
 
     fn begin_in(
-        config: TrainConfig,
+        mut config: TrainConfig,
         folder: impl FnOnce() -> Result<PathBuf, Error>,
         origin: &Origin,
         stop: StopFlag,
         observer: &'o dyn Observer,
     ) -> Result<TrainingRun<'o>, Error> {
-        let rules = rulesets::load(&config.ruleset)?;
-        let shape = Shape::of(&rules);
-        config.validate(&shape)?;
-        let (baseline, anchors) = evaluation_matches(&rules, &config)?;
+        let rulesets = run_rulesets::load(&config.rulesets)?;
+        config.validate(rulesets.len())?;
+        check_opponents(&rulesets, &config)?;
         let device = Device::open(config.device.parse()?)?;
+        let network = match &origin.from {
+            Some(path) => {
+                let network = models::load_model(path, device)?.1.network;
+                config.network = network.config().clone();
+                // The network's own games teach it more than those of alpha-beta.
+                config.teacher.generations = 0;
+                network
+            }
+            None => Network::new(&config.network, config.seed, device).context("making the network")?,
+        };
         let folder = RunDir::create(&folder()?)?;
-        let ruleset_text = rules.ruleset().to_toml();
-        write_whole(&folder.ruleset_path(), ruleset_text.as_bytes())?;
-        let network = Network::new(&config.network, &shape, config.seed, device).context("making the network")?;
+        for trained in &rulesets {
+            let text = trained.rules.ruleset().to_toml();
+            write_whole(&folder.ruleset_path(trained.id()), text.as_bytes())?;
+        }
         let trainer = Trainer::new(&network, &config.training).context("setting up the training")?;
         let precision = config.precision.on(device);
         let mut provenance = origin.describe(device);
@@ -95,25 +108,28 @@ impl<'o> TrainingRun<'o> {
         provenance["seed"] = json!(config.seed);
         provenance["precision"] = json!(precision);
         provenance["kernel"] = json!(play_network::kernel_name(device, precision));
+        if let Some(path) = &origin.from {
+            let checksum = models::checksum(&path.to_string_lossy())?;
+            provenance["from"] = json!({ "model": path.display().to_string(), "checksum": checksum });
+        }
         write_whole(&folder.provenance_path(), format!("{provenance:#}\n").as_bytes())?;
-        let state = RunState::new(&config, &rules, precision)?;
+        let state = RunState::new(&config, &rulesets, precision)?;
         state.save(&folder, &trainer)?;
         // The configuration comes last: a folder without it holds no run.
         write_whole(&folder.config_path(), config.to_text()?.as_bytes())?;
-        let window = ReplayWindow::new(Arc::clone(&rules), config.replay, 0);
+        let windows = windows(&folder, &rulesets, &config, &state)?;
         let events = Events::open(&folder.events_path(), 0)?;
         Ok(TrainingRun {
             config,
             folder,
-            rules,
-            ruleset_text,
+            rulesets,
+            mixes: Vec::new(),
             commit: origin.commit.clone(),
             device,
             trainer,
-            window,
+            windows,
+            pools: Vec::new(),
             state,
-            baseline,
-            anchors,
             events,
             observer,
             stop,
@@ -152,18 +168,14 @@ impl<'o> TrainingRun<'o> {
         };
         let settings = &origin.settings;
         let config = TrainConfig::read_of_run(&folder.config_path(), settings)?;
-        let ruleset_path = folder.ruleset_path();
-        let rules = rulesets::load(&ruleset_path.display().to_string())?;
-        config.validate(&Shape::of(&rules))?;
         let device = Device::open(config.device.parse()?)?;
         let (mut trainer, extra) = Trainer::load(&path, device).context("reading the last checkpoint")?;
         let mut state: RunState =
             serde_json::from_str(&extra).with_context(|| format!("{}: state of the run", path.display()))?;
+        let rulesets = rulesets_of_run(&folder, &state)?;
+        config.validate(rulesets.len())?;
         state.allow(&config, settings).with_context(|| root.display().to_string())?;
-        if ruleset_fingerprint(rules.ruleset()) != state.ruleset {
-            bail!("{}: the rules are not those that the run began with; restore them", ruleset_path.display());
-        }
-        let (baseline, anchors) = evaluation_matches(&rules, &config)?;
+        check_opponents(&rulesets, &config)?;
         folder.remove_unfinished(state.generations);
         trainer.set_config(&config.training)?;
         let mut resumption = origin.describe(device);
@@ -176,20 +188,21 @@ impl<'o> TrainingRun<'o> {
         }
         folder.cut_metrics(state.metrics_bytes)?;
         let events = Events::open(&folder.events_path(), state.events_bytes)?;
-        let window = window(&folder, &rules, &config, &state)?;
-        let ruleset_text = std::fs::read_to_string(&ruleset_path)?;
+        let windows = windows(&folder, &rulesets, &config, &state)?;
+        let mixes: Vec<Arc<Rules>> =
+            state.mixes.iter().map(|mix| rules_of_text(&mix.text)).collect::<Result<_, _>>().context("the mixes")?;
+        let pools = pools(&folder, &rulesets, &mixes, &config, &state)?;
         Ok(TrainingRun {
             config,
             folder,
-            rules,
-            ruleset_text,
+            rulesets,
+            mixes,
             commit: origin.commit.clone(),
             device,
             trainer,
-            window,
+            windows,
+            pools,
             state,
-            baseline,
-            anchors,
             events,
             observer,
             stop,
@@ -205,7 +218,6 @@ impl<'o> TrainingRun<'o> {
         let parameters = self.trainer.averaged_network()?.parameter_count();
         self.observer.event(Event::Started {
             folder: self.folder.root(),
-            ruleset: &self.rules.ruleset().id,
             config: &self.config,
             parameters,
             device: self.device,
@@ -274,20 +286,58 @@ impl<'o> TrainingRun<'o> {
             || budget.minutes > 0.0 && state.generations > 0 && ends > budget.minutes * 60.0
     }
 
-    /// Plays a match of the network as it is now.
-    pub(crate) fn measure(&self, evaluation: &EvaluationMatch, pairs: u64, number: u64) -> Result<Verdict, Error> {
+    /// Plays a match of the network as it is now in one ruleset.
+    pub(crate) fn measure(&self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<Verdict, Error> {
+        let evaluation = EvaluationMatch::new(Arc::clone(rules), &self.config, opponent)?;
         let network = self.trainer.averaged_network()?;
-        let precision = choose_precision(&network, self.device, self.config.precision, &self.rules)?.precision;
+        let precision = self.choose_precision(&network)?.precision;
         let evaluator = play_network::evaluator(&network, self.device, precision)?;
         let stop = &self.stop;
-        let work =
-            self.observer.begin(&format!("match against {}", evaluation.opponent()), 2 * pairs, self.secs_left());
+        let name = match_name(rules, opponent);
+        let work = self.observer.begin(&name, 2 * pairs, self.secs_left());
         let watch = |games: Option<u64>| {
             games.into_iter().for_each(|games| work.set(games));
             !stop.load(Ordering::Relaxed)
         };
-        evaluation.play(evaluator, pairs, match_seed(self.config.seed, number), &watch)
+        evaluation.play(evaluator, pairs, match_seed(self.config.seed, u32::MAX.into()), &watch)
     }
+
+    /// Chooses the precision of a network in play: 16 bits only where the answers agree on a board of every size.
+    pub(crate) fn choose_precision(&self, network: &Network) -> Result<PrecisionChoice, Error> {
+        choose_precision_of(network, self.device, &self.config, &self.rulesets)
+    }
+}
+
+/// As [`TrainingRun::choose_precision`].
+pub(crate) fn choose_precision_of(
+    network: &Network,
+    device: Device,
+    config: &TrainConfig,
+    rulesets: &[RunRuleset],
+) -> Result<PrecisionChoice, Error> {
+    let mut sizes = Vec::new();
+    let mut chosen = None;
+    for RunRuleset { rules, .. } in rulesets {
+        let size = (rules.files(), rules.ranks());
+        if sizes.contains(&size) {
+            continue;
+        }
+        sizes.push(size);
+        let choice = choose_precision(network, device, config.precision, rules)?;
+        if chosen.is_some_and(|chosen: PrecisionChoice| chosen.precision != choice.precision) {
+            // One of two refuses 16 bits; its difference is the reason.
+            let refusal = |choice: &PrecisionChoice| choice.precision == Precision::F32;
+            chosen = chosen.into_iter().chain([choice]).find(refusal);
+        } else {
+            chosen = Some(choice);
+        }
+    }
+    chosen.context("a run has a ruleset")
+}
+
+/// Names a match in progress.
+pub(crate) fn match_name(rules: &Rules, opponent: &str) -> String {
+    format!("match against {opponent} in {}", rules.ruleset().id)
 }
 
 /// Returns the seed of the match before generation `number`.
@@ -295,34 +345,106 @@ pub(crate) fn match_seed(seed: u64, number: u64) -> u64 {
     seed ^ (number + 1) << 32
 }
 
-/// Returns the match against the baseline and those against the anchors.
-fn evaluation_matches(
-    rules: &Arc<Rules>,
-    config: &TrainConfig,
-) -> Result<(EvaluationMatch, Vec<EvaluationMatch>), Error> {
-    let evaluation = |opponent: &str| EvaluationMatch::new(Arc::clone(rules), config, opponent);
-    let baseline = evaluation(&config.evaluation.baseline).context("evaluation.baseline")?;
-    let anchors = config.evaluation.anchors.iter().map(|anchor| evaluation(anchor)).collect::<Result<_, Error>>();
-    Ok((baseline, anchors.context("evaluation.anchors")?))
+/// Checks that the opponents of the matches can play.
+fn check_opponents(rulesets: &[RunRuleset], config: &TrainConfig) -> Result<(), Error> {
+    let evaluation = &config.evaluation;
+    let opponents = std::iter::once(("evaluation.baseline", &evaluation.baseline))
+        .chain(evaluation.anchors.iter().map(|anchor| ("evaluation.anchors", anchor)));
+    for (key, opponent) in opponents {
+        for trained in rulesets {
+            EvaluationMatch::new(Arc::clone(&trained.rules), config, opponent).context(key)?;
+        }
+    }
+    Ok(())
 }
 
-/// Reads the newest shards that fill the window.
-fn window(folder: &RunDir, rules: &Arc<Rules>, config: &TrainConfig, state: &RunState) -> Result<ReplayWindow, Error> {
-    let wanted = config.replay.window_len(state.samples);
-    let mut shards: Vec<(u64, Samples)> = Vec::new();
-    let mut held = 0;
-    for generation in (0..state.generations).rev() {
-        if held >= wanted {
-            break;
+/// Reads the rulesets of a run, with their shares.
+fn rulesets_of_run(folder: &RunDir, state: &RunState) -> Result<Vec<RunRuleset>, Error> {
+    let ruleset = |known: &RulesetState| {
+        let path = folder.ruleset_path(&known.name);
+        let rules = rulesets::load(&path.display().to_string())?;
+        if ruleset_fingerprint(rules.ruleset()) != known.fingerprint {
+            bail!("{}: the rules are not those that the run began with; restore them", path.display());
         }
-        let (_, samples) = read_shard(&folder.shard_path(generation), rules).context("filling the window")?;
-        held += samples.len() as u64;
-        shards.push((generation, samples));
+        Ok(RunRuleset { rules, family: known.family.clone(), share: known.share })
+    };
+    state.rulesets.iter().map(ruleset).collect()
+}
+
+/// Reads the rules of a text that [`latrunculi_engine::Ruleset::to_toml`] wrote.
+fn rules_of_text(text: &str) -> Result<Arc<Rules>, Error> {
+    let file = RulesetFile::parse(text, &presets::file, presets::NAMES)?;
+    Ok(Arc::new(Rules::new(&file.ruleset)?))
+}
+
+/// Reads the games in flight at the checkpoint. Where there are other pools now, because the configuration has been
+/// changed, the games of those that are gone are dropped; new ones are made when they are first needed.
+fn pools(
+    folder: &RunDir,
+    rulesets: &[RunRuleset],
+    mixes: &[Arc<Rules>],
+    config: &TrainConfig,
+    state: &RunState,
+) -> Result<Vec<Pool>, Error> {
+    if state.pools == 0 {
+        return Ok(Vec::new());
     }
-    let mut window = ReplayWindow::new(Arc::clone(rules), config.replay, state.samples - held.min(state.samples));
-    // In the order in which they were played.
-    for (generation, samples) in shards.into_iter().rev() {
-        window.add(generation, samples);
+    let path = folder.pools_path(state.generations);
+    let shown = || format!("{}: the games in flight", path.display());
+    let bytes = std::fs::read(&path).with_context(shown)?;
+    let states = states_from_bytes(&bytes).with_context(shown)?;
+    if states.len() != state.pools {
+        bail!("{}: it has {} pools, where the checkpoint has {}", path.display(), states.len(), state.pools);
     }
-    Ok(window)
+    let numbered = state.mixes.iter().map(|mix| mix.number).zip(mixes);
+    let plans = run_pools::plans(config, rulesets, numbered);
+    let restored = states.into_iter().filter_map(|state| {
+        let plan = plans.iter().find(|plan| plan.name == state.name())?;
+        Some(Pool::restore(plan.clone(), state))
+    });
+    restored.collect::<Result<_, _>>().with_context(shown)
+}
+
+/// Reads the shards that were in the replay windows at the checkpoint.
+fn windows(
+    folder: &RunDir,
+    rulesets: &[RunRuleset],
+    config: &TrainConfig,
+    state: &RunState,
+) -> Result<ReplayWindows, Error> {
+    let mut shards: Vec<(Arc<Rules>, u64, Samples)> = Vec::new();
+    let mut parts = Vec::new();
+    let mixes_share = config.mixes.fraction;
+    for (RunRuleset { rules, share, .. }, known) in rulesets.iter().zip(&state.rulesets) {
+        let mut earlier = known.samples;
+        for &generation in &known.window {
+            let path = folder.shard_path(generation, &known.name);
+            let (_, samples) = read_shard(&path, rules).context("filling the replay window")?;
+            earlier = earlier.saturating_sub(samples.len() as u64);
+            shards.push((Arc::clone(rules), generation, samples));
+        }
+        parts.push(ReplayPart { rules: Arc::clone(rules), share: share * (1.0 - mixes_share), earlier });
+    }
+    let mut mixes_earlier = state.mixes_samples;
+    for MixWindow { name, generations } in &state.mix_windows {
+        let mut rules: Option<Arc<Rules>> = None;
+        for &generation in generations {
+            let path = folder.shard_path(generation, name);
+            let rules = match &mut rules {
+                Some(rules) => rules,
+                none => {
+                    let text = ShardSummary::read(&path).context("filling the replay window")?.ruleset_text;
+                    none.insert(rules_of_text(&text).with_context(|| path.display().to_string())?)
+                }
+            };
+            let (_, samples) = read_shard(&path, rules).context("filling the replay window")?;
+            mixes_earlier = mixes_earlier.saturating_sub(samples.len() as u64);
+            shards.push((Arc::clone(rules), generation, samples));
+        }
+    }
+    let mut windows = ReplayWindows::new(config.replay, parts, mixes_share, mixes_earlier);
+    for (rules, generation, samples) in shards {
+        windows.add(&rules, generation, samples);
+    }
+    Ok(windows)
 }

@@ -4,11 +4,12 @@
 //! ```text
 //! RUN/
 //!   config.toml           the configuration, every value resolved
-//!   ruleset.toml          the rules, every parameter resolved
+//!   rulesets/bell.toml    the rules by name, every parameter resolved
 //!   provenance.json       program version, seed, machine
-//!   shards/000000.npz     samples by generation
-//!   shards/000001.journal games of the generation that is being played
+//!   shards/000000-bell.npz       samples by generation and ruleset
+//!   shards/000001-bell.journal   games of the generation that alpha-beta is playing
 //!   checkpoints/000001.safetensors   everything the next generation depends on, by number of generations
+//!   checkpoints/000001.pools         the games in flight at that moment
 //!   metrics.jsonl         one line per round
 //!   tensorboard/          the same for TensorBoard
 //!   latest                name of the newest whole checkpoint
@@ -29,8 +30,10 @@ use crate::files::{lock, read_text, write_whole};
 
 /// The configuration.
 pub const CONFIG: &str = "config.toml";
-/// The ruleset.
-pub const RULESET: &str = "ruleset.toml";
+/// Folder of the rulesets.
+pub const RULESETS: &str = "rulesets";
+/// The ruleset of a run of an earlier version.
+const RULESET: &str = "ruleset.toml";
 /// How the run was started.
 pub const PROVENANCE: &str = "provenance.json";
 /// The metrics.
@@ -45,6 +48,9 @@ pub const SHARDS: &str = "shards";
 pub const CHECKPOINTS: &str = "checkpoints";
 /// Folder of the exported files.
 pub const EXPORT: &str = "export";
+
+/// Extension of the files of games in flight.
+pub const POOLS_EXTENSION: &str = "pools";
 
 /// How many of the newest checkpoints are kept.
 const CHECKPOINTS_KEPT: usize = 3;
@@ -78,7 +84,7 @@ impl RunDir {
     }
 
     fn make_folders(&self) -> Result<(), Error> {
-        for folder in [SHARDS, CHECKPOINTS, "tensorboard", EXPORT] {
+        for folder in [RULESETS, SHARDS, CHECKPOINTS, "tensorboard", EXPORT] {
             let folder = self.root.join(folder);
             fs::create_dir_all(&folder).with_context(|| format!("{}: making the folder", folder.display()))?;
         }
@@ -107,8 +113,8 @@ impl RunDir {
         self.root.join(CONFIG)
     }
 
-    pub(crate) fn ruleset_path(&self) -> PathBuf {
-        self.root.join(RULESET)
+    pub(crate) fn ruleset_path(&self, name: &str) -> PathBuf {
+        self.root.join(RULESETS).join(format!("{name}.toml"))
     }
 
     pub(crate) fn provenance_path(&self) -> PathBuf {
@@ -119,12 +125,12 @@ impl RunDir {
         self.root.join(METRICS)
     }
 
-    pub(crate) fn shard_path(&self, generation: u64) -> PathBuf {
-        self.root.join(SHARDS).join(format!("{generation:06}.npz"))
+    pub(crate) fn shard_path(&self, generation: u64, ruleset: &str) -> PathBuf {
+        self.root.join(SHARDS).join(format!("{generation:06}-{ruleset}.npz"))
     }
 
-    pub(crate) fn journal_path(&self, generation: u64) -> PathBuf {
-        self.root.join(SHARDS).join(format!("{generation:06}.journal"))
+    pub(crate) fn journal_path(&self, generation: u64, ruleset: &str) -> PathBuf {
+        self.root.join(SHARDS).join(format!("{generation:06}-{ruleset}.journal"))
     }
 
     pub(crate) fn events_path(&self) -> PathBuf {
@@ -133,6 +139,11 @@ impl RunDir {
 
     pub(crate) fn checkpoint_path(&self, generations: u64) -> PathBuf {
         self.root.join(CHECKPOINTS).join(format!("{generations:06}.safetensors"))
+    }
+
+    /// Returns the path of the games in flight of the checkpoint after `generations`.
+    pub(crate) fn pools_path(&self, generations: u64) -> PathBuf {
+        self.root.join(CHECKPOINTS).join(format!("{generations:06}.{POOLS_EXTENSION}"))
     }
 
     pub(crate) fn export_path(&self, name: &str) -> PathBuf {
@@ -171,6 +182,7 @@ impl RunDir {
         for path in checkpoints.iter().take(old).filter(|old| **old != path) {
             // An old file that stays does no harm.
             let _ = fs::remove_file(path);
+            let _ = fs::remove_file(path.with_extension(POOLS_EXTENSION));
         }
         Ok(())
     }
@@ -180,7 +192,8 @@ impl RunDir {
         let is_left = |path: &Path| match path.extension().and_then(OsStr::to_str) {
             Some("unfinished") => true,
             Some("journal") => {
-                let number = path.file_stem().and_then(OsStr::to_str).and_then(|stem| stem.parse::<u64>().ok());
+                let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+                let number = stem.split('-').next().and_then(|number| number.parse::<u64>().ok());
                 number.is_some_and(|generation| generation < generations)
             }
             _ => false,
@@ -225,6 +238,20 @@ impl RunDir {
         let written = file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data());
         written.with_context(|| format!("{}: writing it", path.display()))
     }
+}
+
+/// Returns the files of the rulesets of the run in a folder, by name; none where the folder holds no run.
+#[must_use]
+pub fn ruleset_paths(root: &Path) -> Vec<PathBuf> {
+    let old = root.join(RULESET);
+    if old.is_file() {
+        return vec![old];
+    }
+    let entries = fs::read_dir(root.join(RULESETS)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect();
+    paths.sort();
+    paths
 }
 
 /// Returns the path of the newest whole checkpoint of the run in a folder, if there is one.

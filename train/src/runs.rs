@@ -9,6 +9,7 @@ use latrunculi_engine::record::ruleset_fingerprint;
 
 use crate::config::TrainConfig;
 use crate::error::{Context, Error};
+use crate::run_rulesets::RunRuleset;
 use crate::{rulesets, run_dir};
 
 /// The folder of runs, in the working folder.
@@ -34,7 +35,7 @@ pub fn make_next(runs: &Path, name: &str) -> Result<PathBuf, Error> {
 /// Returns the newest run called `NAME-N` that has not finished and was begun with this configuration, every value and
 /// every rule equal. Folders that cannot be read are passed over.
 #[must_use]
-pub fn newest_unfinished(runs: &Path, name: &str, config: &TrainConfig, rules: &Rules) -> Option<PathBuf> {
+pub fn newest_unfinished(runs: &Path, name: &str, config: &TrainConfig, rulesets: &[RunRuleset]) -> Option<PathBuf> {
     let mut numbers: Vec<u64> = fs::read_dir(runs)
         .into_iter()
         .flatten()
@@ -47,9 +48,18 @@ pub fn newest_unfinished(runs: &Path, name: &str, config: &TrainConfig, rules: &
     let folders = numbers.into_iter().rev().map(|number| runs.join(format!("{name}-{number}")));
     let is_same = |folder: &PathBuf| {
         let found = TrainConfig::read_of_run(&folder.join(run_dir::CONFIG), &[]);
-        let found_rules = rulesets::load(&folder.join(run_dir::RULESET).to_string_lossy());
-        let same_rules = |found: &Rules| ruleset_fingerprint(found.ruleset()) == ruleset_fingerprint(rules.ruleset());
-        found.is_ok_and(|found| found == *config) && found_rules.is_ok_and(|found| same_rules(&found))
+        // By name, as the files are.
+        let mut wanted: Vec<&RunRuleset> = rulesets.iter().collect();
+        wanted.sort_by_key(|trained| trained.id());
+        let fingerprint = |rules: &Rules| ruleset_fingerprint(rules.ruleset());
+        let is_same = |path: &PathBuf, wanted: &RunRuleset| {
+            let found = rulesets::load(&path.to_string_lossy());
+            found.is_ok_and(|found| fingerprint(&found) == fingerprint(&wanted.rules))
+        };
+        let paths = run_dir::ruleset_paths(folder);
+        found.is_ok_and(|found| found == *config)
+            && paths.len() == wanted.len()
+            && paths.iter().zip(wanted).all(|(path, wanted)| is_same(path, wanted))
     };
     folders.filter(|folder| !folder.join(run_dir::RESULT).exists()).find(is_same)
 }
@@ -79,11 +89,14 @@ mod tests {
             TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &settings).unwrap()
         };
         let (config, other) = (read(&[]), read(&["seed=2"]));
-        let bell = rulesets::load("bell").unwrap();
+        let load = |name: &str| crate::run_rulesets::load(&name.into()).unwrap();
+        let bell = load("bell");
         let begin = |config: &TrainConfig| {
             let run = make_next(runs, "smoke").unwrap();
             fs::write(run.join(run_dir::CONFIG), config.to_text().unwrap()).unwrap();
-            fs::write(run.join(run_dir::RULESET), bell.ruleset().to_toml()).unwrap();
+            let rulesets = run.join(run_dir::RULESETS);
+            fs::create_dir(&rulesets).unwrap();
+            fs::write(rulesets.join("bell.toml"), bell[0].rules.ruleset().to_toml()).unwrap();
             run
         };
         let newest = || newest_unfinished(runs, "smoke", &config, &bell);
@@ -97,7 +110,7 @@ mod tests {
         let tenth = runs.join("smoke-10");
         assert_eq!(newest(), Some(tenth.clone()), "10 is newer than 9");
         assert_eq!(newest_unfinished(runs, "smok", &config, &bell), None);
-        assert_eq!(newest_unfinished(runs, "smoke", &config, &rulesets::load("savard").unwrap()), None);
+        assert_eq!(newest_unfinished(runs, "smoke", &config, &load("savard")), None);
 
         fs::write(tenth.join(run_dir::RESULT), "{}").unwrap();
         assert_eq!(newest(), Some(runs.join("smoke-9")), "a finished run is not continued");

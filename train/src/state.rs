@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use latrunculi_engine::Rules;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_eval::learning::Verdict;
 use latrunculi_model::{Measurement, Precision, Trainer};
@@ -11,6 +10,55 @@ use serde::{Deserialize, Serialize};
 use crate::config::TrainConfig;
 use crate::error::{Context, Error, bail};
 use crate::run_dir::RunDir;
+use crate::run_rulesets::RunRuleset;
+
+/// What a checkpoint knows of a ruleset that the run trains on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RulesetState {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its family ([`crate::run_rulesets`]).
+    pub(crate) family: String,
+    /// Fingerprint of its parameters.
+    pub(crate) fingerprint: String,
+    /// Its part of the samples of all rulesets, in `(0, 1]`.
+    pub(crate) share: f64,
+    /// Samples played.
+    pub(crate) samples: u64,
+    /// Samples by which the last generation exceeded its quota; the next one plays so many less.
+    pub(crate) ahead: u64,
+    /// Generations in the replay window, oldest first.
+    pub(crate) window: Vec<u64>,
+    /// The last measured strength.
+    pub(crate) verdict: Option<Verdict>,
+    /// The score of the player who begins in the last generation of self-play.
+    pub(crate) first_player: Option<Measurement>,
+}
+
+/// A random mix of rules that is being played.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MixState {
+    /// Its number in the run.
+    pub(crate) number: u64,
+    /// The text of its ruleset.
+    pub(crate) text: String,
+    /// Samples played.
+    pub(crate) samples: u64,
+    /// As [`RulesetState::ahead`].
+    pub(crate) ahead: u64,
+}
+
+/// The shards of a mix in the replay window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MixWindow {
+    /// Name of its ruleset.
+    pub(crate) name: String,
+    /// Generations, oldest first.
+    pub(crate) generations: Vec<u64>,
+}
 
 /// Everything besides the weights and the shards that a run needs to continue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,21 +80,43 @@ pub(crate) struct RunState {
     /// Length of the metrics, and of the TensorBoard events, at this moment.
     pub(crate) metrics_bytes: u64,
     pub(crate) events_bytes: u64,
+    /// Pools with games in flight, in the file beside the checkpoint; 0 before the first generation that a network plays,
+    /// and in runs of earlier versions, whose generations played all their games to the end.
+    pub(crate) pools: usize,
     /// The precision that was chosen for play at the beginning.
     pub(crate) precision: Precision,
-    /// The last measured strength.
-    pub(crate) verdict: Option<Verdict>,
-    /// The score of the player who begins in the last generation of self-play.
-    pub(crate) first_player: Option<Measurement>,
+    /// The rulesets, in the order of the configuration.
+    pub(crate) rulesets: Vec<RulesetState>,
+    /// The mixes that are played.
+    pub(crate) mixes: Vec<MixState>,
+    /// Mixes drawn so far.
+    pub(crate) mixes_drawn: u64,
+    /// Samples of mixes so far.
+    pub(crate) mixes_samples: u64,
+    /// Samples by which mixes that are over exceeded their quotas; the next mix plays so many less.
+    pub(crate) mixes_ahead: u64,
+    /// The mixes in the replay window, oldest first.
+    pub(crate) mix_windows: Vec<MixWindow>,
+    /// Index of the ruleset whose match is next.
+    pub(crate) next_measured: usize,
     /// The configuration as TOML, a text so that every number keeps its digits.
     pub(crate) config: String,
-    /// Fingerprint of the rules.
-    pub(crate) ruleset: String,
 }
 
 impl RunState {
     /// Returns the state of a run that begins.
-    pub(crate) fn new(config: &TrainConfig, rules: &Rules, precision: Precision) -> Result<RunState, Error> {
+    pub(crate) fn new(config: &TrainConfig, rulesets: &[RunRuleset], precision: Precision) -> Result<RunState, Error> {
+        let ruleset = |trained: &RunRuleset| RulesetState {
+            name: trained.id().to_owned(),
+            family: trained.family.clone(),
+            fingerprint: ruleset_fingerprint(trained.rules.ruleset()),
+            share: trained.share,
+            samples: 0,
+            ahead: 0,
+            window: Vec::new(),
+            verdict: None,
+            first_player: None,
+        };
         Ok(RunState {
             generations: 0,
             is_trained: true,
@@ -57,11 +127,16 @@ impl RunState {
             last_training_secs: 0.0,
             metrics_bytes: 0,
             events_bytes: 0,
+            pools: 0,
             precision,
-            verdict: None,
-            first_player: None,
+            rulesets: rulesets.iter().map(ruleset).collect(),
+            mixes: Vec::new(),
+            mixes_drawn: 0,
+            mixes_samples: 0,
+            mixes_ahead: 0,
+            mix_windows: Vec::new(),
+            next_measured: 0,
             config: config.to_text()?,
-            ruleset: ruleset_fingerprint(rules.ruleset()),
         })
     }
 
@@ -95,11 +170,14 @@ impl RunState {
                 confirmations.join(" ")
             );
         }
-        let is_fixed = |key: &str| ["seed", "ruleset", "precision"].contains(&key) || key.starts_with("network.");
+        let is_fixed = |key: &str| {
+            ["seed", "rulesets", "precision"].contains(&key)
+                || ["network.", "rulesets."].iter().any(|table| key.starts_with(table))
+        };
         let fixed: Vec<_> = set.into_iter().filter(|difference| is_fixed(&difference.key)).collect();
         if !fixed.is_empty() {
             bail!(
-                "the seed, the ruleset, the network and the precision of self-play of a run cannot be changed; begin a new \
+                "the seed, the rulesets, the network and the precision of self-play of a run cannot be changed; begin a new \
                  run:\n{}",
                 list(&fixed)
             );
@@ -159,7 +237,7 @@ mod tests {
     #[test]
     fn a_value_that_an_older_version_did_not_have_is_no_change() {
         let mut config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
-        let rules = Rules::new(&latrunculi_engine::presets::ruleset("bell").unwrap()).unwrap();
+        let rules = crate::run_rulesets::load(&config.rulesets).unwrap();
         let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
         let older = state.config.replace("draw_margin_full = 1.0\n", "");
         assert_ne!(older, state.config);
@@ -174,7 +252,7 @@ mod tests {
     #[test]
     fn a_key_of_an_older_version_is_no_change() {
         let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
-        let rules = Rules::new(&latrunculi_engine::presets::ruleset("bell").unwrap()).unwrap();
+        let rules = crate::run_rulesets::load(&config.rulesets).unwrap();
         let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
         state.config = state.config.replace("opening_pairs = ", "pairs = ").replace("actors = ", "lanes = ");
         assert!(state.config.contains("\nlanes = ") && state.config.contains("\nfinal_pairs = "));

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use latrunculi_data::{NetworkConfig, Shape, rule_inputs};
+use latrunculi_data::{NetworkConfig, Shape};
 use latrunculi_engine::{GameState, Rules};
 use latrunculi_infer::{Answers, Kernel, PositionBatch};
 use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, Precision};
@@ -43,16 +43,15 @@ pub(super) struct NetworkChoice {
 
 impl NetworkChoice {
     /// Returns the network on its device.
-    pub(super) fn open(&self, rules: &Rules) -> anyhow::Result<(Network, Device)> {
-        let (shape, device) = (Shape::of(rules), Device::open(self.device)?);
+    pub(super) fn open(&self) -> anyhow::Result<(Network, Device)> {
+        let device = Device::open(self.device)?;
         let network = match &self.model {
             Some(path) => models::load_model(path, device)?.1.network,
             None => {
                 let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
-                Network::new(&config, &shape, 1, device)?
+                Network::new(&config, 1, device)?
             }
         };
-        anyhow::ensure!(*network.shape() == shape, "the model is for another board than that of {}", self.ruleset);
         Ok((network, device))
     }
 }
@@ -63,8 +62,8 @@ pub(super) fn all_threads() -> usize {
 }
 
 /// Says what is measured.
-pub(super) fn describe(network: &Network, device: Device) -> String {
-    let (config, shape) = (network.config(), network.shape());
+pub(super) fn describe(network: &Network, rules: &Rules, device: Device) -> String {
+    let (config, shape) = (network.config(), Shape::of(rules));
     format!(
         "{} blocks x {} channels on {}x{}, {} planes, {device}",
         config.blocks, config.channels, shape.files, shape.ranks, shape.planes
@@ -136,7 +135,7 @@ fn passes(
 ) -> anyhow::Result<Passes> {
     let kernel = match compute {
         Compute::Libtorch(precision) => {
-            let network = InferenceNetwork::new(network, device, precision)?;
+            let network = InferenceNetwork::new(network, rules, device, precision)?;
             return Ok(Box::new(move |repeats| Ok(network.bare_seconds(batch, repeats)?)));
         }
         Compute::Fused(kernel) => kernel,
@@ -145,10 +144,9 @@ fn passes(
     let mut actions = Vec::new();
     game.legal_actions(&mut actions);
     let mut positions = PositionBatch::default();
-    positions.clear(&rule_inputs::of(rules.ruleset()));
     (0..batch).for_each(|_| positions.push_game(&game, &actions));
     // For its rate alone, 8-bit integers may be scaled for these positions.
-    let mut session = play_network::packed(network, kernel, &positions)?.session();
+    let mut session = play_network::for_kernels(network)?.network(kernel, rules, &positions)?.session();
     let mut answers = Answers::default();
     Ok(Box::new(move |repeats| {
         let begun = Instant::now();
@@ -203,13 +201,13 @@ pub(super) fn bare(
 
 pub(super) fn run(args: &InferenceArgs) -> anyhow::Result<()> {
     let rules = rulesets::load(&args.network.ruleset)?;
-    let (network, device) = args.network.open(&rules)?;
+    let (network, device) = args.network.open()?;
     let threads = args.threads.unwrap_or_else(all_threads);
     let mut rows = Vec::new();
     if !args.json {
         println!(
             "{}, {threads} threads; positions per second of the clock, and of the processor",
-            describe(&network, device)
+            describe(&network, &rules, device)
         );
         println!("{:<14} {:>6} {:>12} {:>16}", "kernel", "batch", "per second", "per proc. second");
     }

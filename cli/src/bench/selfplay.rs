@@ -1,6 +1,5 @@
 //! `bench selfplay`: self-play beside the bare network.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -9,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use latrunculi_model::Precision;
-use latrunculi_selfplay::games::{ActorEvaluator, Watch};
-use latrunculi_selfplay::{Progress, SelfPlayError, SelfPlayPlan, SelfPlaySettings, play_games};
+use latrunculi_selfplay::{
+    ActorEvaluator, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, SelfPlaySettings, Watch, play_pools,
+};
 use latrunculi_train::play_network;
 use latrunculi_train::rulesets;
 use serde_json::json;
@@ -25,18 +25,15 @@ pub(crate) struct SelfplayArgs {
     /// Simulations of a search
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     simulations: u32,
-    /// Actors: threads that play and evaluate [default: all]
+    /// Actors: threads that play and evaluate, each a pool of its own [default: all]
     #[arg(long, value_parser = whole(1..=THREADS_MAX))]
     actors: Option<usize>,
-    /// Games in flight in each actor, the size of its batches
+    /// Games in flight in each pool, the size of its batches
     #[arg(long, default_value_t = 128, value_parser = whole(1..=BATCH_MAX))]
     in_flight: usize,
     /// Moves the trees of an actor by several threads
     #[arg(long)]
     parallel_trees: bool,
-    /// Evaluations that each actor remembers; those found again are counted apart
-    #[arg(long, default_value_t = 0)]
-    cache: usize,
     /// auto, f32 or bf16
     #[arg(long, default_value_t = Precision::Auto)]
     precision: Precision,
@@ -56,7 +53,6 @@ pub(crate) struct SelfplayArgs {
 struct Rates {
     per_sec: f64,
     per_processor_sec: f64,
-    cached_per_sec: f64,
     /// Share of the actors' time in which the network worked.
     evaluator_share: f64,
     batch_fill: f64,
@@ -101,7 +97,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let rules = rulesets::load(&args.network.ruleset)?;
-    let (network, device) = args.network.open(&rules)?;
+    let (network, device) = args.network.open()?;
     let actors = args.actors.unwrap_or_else(all_threads);
     let precision = args.precision.on(device);
     let compute = Compute::in_play(device, precision);
@@ -111,22 +107,20 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         let mut evaluators = play_network::evaluators(&network, actors, device, precision)?;
         let mut each: Vec<ActorEvaluator<'_>> =
             evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect();
-        let plan = SelfPlayPlan {
-            rules: Arc::clone(&rules),
-            settings: SelfPlaySettings {
-                simulations: args.simulations,
-                cache_entries: args.cache,
-                ..SelfPlaySettings::default()
-            },
-            run_seed: 1,
-            generation: round,
+        let task = |number| -> Result<PoolTask, SelfPlayError> {
+            let plan = PoolPlan {
+                rules: Arc::clone(&rules),
+                settings: SelfPlaySettings { simulations: args.simulations, ..SelfPlaySettings::default() },
+                teacher: None,
+                run_seed: 1,
+                name: format!("bench-{round}-{number}"),
+                in_flight: args.in_flight,
+                first_game: 0,
+            };
             // More than there is time for.
-            games: 1 << 40,
-            played: BTreeSet::new(),
-            in_flight: args.in_flight,
-            teacher: None,
-            parallel_trees: args.parallel_trees,
+            Ok(PoolTask { pool: Pool::new(plan)?, quota: Quota::Games(u64::MAX) })
         };
+        let tasks = (0..actors).map(task).collect::<Result<Vec<_>, _>>()?;
         let progress = Progress::default();
         let clock = Clock {
             since: Instant::now(),
@@ -134,7 +128,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             processor_nanos: AtomicU64::new(0),
             actor_begins: Mutex::new(Vec::new()),
         };
-        match play_games(&plan, &mut each, &progress, &clock) {
+        match play_pools(tasks, &mut each, args.parallel_trees, &progress, &clock) {
             Err(SelfPlayError::Stopped) => {}
             other => _ = other?,
         }
@@ -146,9 +140,8 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             per_sec: evaluations / secs,
             // The actors' seconds are summed, so that an actor's rate is taken as often as there are actors.
             per_processor_sec: if actor_secs > 0.0 { evaluations / actor_secs * actors as f64 } else { 0.0 },
-            cached_per_sec: load(&progress.cache_hits) / secs,
             evaluator_share: load(&progress.evaluator_nanos) / load(&progress.actor_nanos),
-            batch_fill: evaluations / load(&progress.batches) / args.in_flight as f64,
+            batch_fill: evaluations / load(&progress.places),
         });
     }
     let of = |part: fn(&Rates) -> f64| median(plays.iter().map(part).collect());
@@ -161,10 +154,9 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let has_processor = !device.is_gpu() && !args.parallel_trees && of(|play| play.per_processor_sec) > 0.0;
     if args.json {
         let report = json!({
-            "network": describe(&network, device), "ruleset": args.network.ruleset, "kernel": compute.to_string(),
+            "network": describe(&network, &rules, device), "ruleset": args.network.ruleset, "kernel": compute.to_string(),
             "actors": actors, "in_flight": args.in_flight, "simulations": args.simulations,
             "evaluations_per_sec": of(|play| play.per_sec),
-            "cache_hits_per_sec": of(|play| play.cached_per_sec),
             "bare_per_sec": ceiling,
             "share_of_bare": ratio,
             "evaluations_per_processor_sec": has_processor.then(|| of(|play| play.per_processor_sec)),
@@ -178,7 +170,7 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     }
     println!(
         "{}, {compute}, {actors} actors of {} games, {} simulations, {}",
-        describe(&network, device),
+        describe(&network, &rules, device),
         args.in_flight,
         args.simulations,
         args.network.ruleset
@@ -192,7 +184,6 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     row("evaluations in self-play", of(|play| play.per_sec), of(|play| play.per_processor_sec));
     let processor = if has_processor { format!("{ratio_processor:.3}") } else { "-".to_owned() };
     println!("{:<34} {ratio:>12.3} {processor:>16}", "share of the bare network");
-    println!("{:<34} {:>12.0}", "positions remembered, not counted", of(|play| play.cached_per_sec));
     println!(
         "network at work {:.1} % of the actors' time, trees {:.1} %; batches {:.1} % full",
         of(|play| play.evaluator_share) * 100.0,

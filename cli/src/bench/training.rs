@@ -1,15 +1,14 @@
 //! `bench training`: the training step.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
 use latrunculi_data::{ReplaySettings, ReplayWindow, Shape};
 use latrunculi_model::{Precision, Trainer, TrainingConfig};
-use latrunculi_selfplay::{GameKey, Purpose, SelfPlayPlan, SelfPlaySettings, TeacherSettings};
+use latrunculi_selfplay::{GameKey, PoolPlan, Purpose, SelfPlaySettings, TeacherSettings};
 use latrunculi_train::fair_gate::FairGate;
-use latrunculi_train::generation;
+use latrunculi_train::generation::{self, GameList, ListedGames, Playing};
 use latrunculi_train::rulesets;
 use serde_json::json;
 
@@ -42,7 +41,7 @@ pub(crate) struct TrainingArgs {
 
 pub(super) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
     let rules = rulesets::load(&args.network.ruleset)?;
-    let (network, device) = args.network.open(&rules)?;
+    let (network, device) = args.network.open()?;
     let mut config = TrainingConfig {
         threads: args.threads,
         precision: if args.f32 { Precision::F32 } else { Precision::Auto },
@@ -53,26 +52,29 @@ pub(super) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
     }
     let mut trainer = Trainer::new(&network, &config)?;
     // Real positions, from games that alpha-beta plays in no time.
-    let plan = SelfPlayPlan {
+    let plan = PoolPlan {
         rules: Arc::clone(&rules),
         settings: SelfPlaySettings::default(),
-        run_seed: 1,
-        generation: 0,
-        games: 16,
-        played: BTreeSet::new(),
-        in_flight: 1,
         teacher: Some(TeacherSettings { nodes: 10, ..TeacherSettings::default() }),
-        parallel_trees: false,
+        run_seed: 1,
+        name: "bench".to_owned(),
+        in_flight: 1,
+        first_game: 0,
     };
-    let played = generation::play(plan, 1, Vec::new(), None, &FairGate::new(1), &|_| true)?;
+    let gate = &FairGate::new(1);
+    let evaluators = generation::idle_evaluators(1);
+    let playing = Playing { evaluators, parallel_trees: false, gate, watch: &|_| true };
+    let list = GameList { plan, games: 16, pools: 1 };
+    let listed = ListedGames { list, journal: None, found: Vec::new() };
+    let played = generation::play_lists(vec![listed], playing)?;
     let mut window = ReplayWindow::new(Arc::clone(&rules), ReplaySettings::default(), 0);
-    for (generation, game) in (0..).zip(played.games) {
+    for (generation, game) in (0..).zip(played.rulesets.into_iter().flat_map(|ruleset| ruleset.games)) {
         window.add(generation, game.samples);
     }
-    let key = GameKey { run_seed: 1, generation: 0, game: 0 };
+    let key = GameKey { run_seed: 1, series: 0, game: 0 };
     let mut draw = window.draw(key.stream(Purpose::Training));
     for _ in 0..3 {
-        trainer.step(&draw.batch(args.batch), 0.0)?;
+        trainer.step(&[draw.batch(args.batch)], 0.0)?;
     }
     let (mut steps, mut draw_secs, mut step_secs) = (0u64, 0.0, 0.0);
     let (begun, computed) = (Instant::now(), processor_secs());
@@ -80,7 +82,7 @@ pub(super) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         let before = Instant::now();
         let batch = draw.batch(args.batch);
         let drawn = Instant::now();
-        trainer.step(&batch, 0.0)?;
+        trainer.step(&[batch], 0.0)?;
         draw_secs += (drawn - before).as_secs_f64();
         step_secs += drawn.elapsed().as_secs_f64();
         steps += 1;
@@ -93,7 +95,7 @@ pub(super) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
     if args.json {
         let shape = Shape::of(&rules);
         let report = json!({
-            "network": describe(&network, device), "batch": args.batch, "threads": args.threads,
+            "network": describe(&network, &rules, device), "batch": args.batch, "threads": args.threads,
             "files": shape.files, "ranks": shape.ranks, "planes": shape.planes, "scalars": shape.scalars,
             "parameters": network.parameter_count(),
             "precision": if args.f32 { "f32" } else { "auto" },
@@ -104,7 +106,7 @@ pub(super) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(&report)?);
         return Ok(());
     }
-    println!("{}, batches of {}, {} thread(s)", describe(&network, device), args.batch, args.threads);
+    println!("{}, batches of {}, {} thread(s)", describe(&network, &rules, device), args.batch, args.threads);
     println!("{:.0} samples/s, {:.0} in the steps alone", samples / all_secs, samples / step_secs);
     if let Some(rate) = per_processor_sec {
         println!("{rate:.0} samples per second of the processor");

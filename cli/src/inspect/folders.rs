@@ -18,7 +18,7 @@ use super::texts::{TEXT_BYTES_MAX, read_json, study};
 
 /// Inspects a folder by what lies in it.
 pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
-    if path.join(run_dir::CONFIG).is_file() && path.join(run_dir::RULESET).is_file() {
+    if path.join(run_dir::CONFIG).is_file() && !run_dir::ruleset_paths(path).is_empty() {
         return run(path);
     }
     let summary = path.join("summary.json");
@@ -42,7 +42,7 @@ pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
     let found = files(path, &["onnx", "pt", "safetensors", "npz"])?;
     if found.is_empty() {
         bail!(
-            "{} is none of our folders: a run has config.toml and ruleset.toml, a study study.json, a rating rating.json, \
+            "{} is none of our folders: a run has config.toml and rulesets/, a study study.json, a rating rating.json, \
              learning curves learning.csv; folders of shards, checkpoints, models and exports have .npz, .safetensors, \
              .onnx or .pt files",
             path.display()
@@ -114,10 +114,14 @@ fn files(folder: &Path, extensions: &[&str]) -> anyhow::Result<serde_json::Map<S
 }
 
 fn run(root: &Path) -> anyhow::Result<Report> {
-    let rules = rulesets::load(&root.join(run_dir::RULESET).to_string_lossy())?;
     let mut report = Report::new("run", root);
-    report.add("ruleset", rules.ruleset().id.clone());
-    report.add("ruleset_fingerprint", ruleset_fingerprint(rules.ruleset()));
+    let mut fingerprints = serde_json::Map::new();
+    for path in run_dir::ruleset_paths(root) {
+        let rules = rulesets::load(&path.to_string_lossy())?;
+        let ruleset = rules.ruleset();
+        fingerprints.insert(ruleset.id.clone(), json!(ruleset_fingerprint(ruleset)));
+    }
+    report.add("rulesets", fingerprints);
     let provenance = root.join(run_dir::PROVENANCE);
     if provenance.is_file() {
         let provenance = read_json(&provenance)?;
@@ -137,14 +141,18 @@ fn run(root: &Path) -> anyhow::Result<Report> {
     if course.is_file() {
         add_course(&mut report, &course)?;
     }
-    let measured = curves::read(root)?.measured();
+    let curve = curves::read(root)?;
+    let measured = curve.measured();
     if !measured.is_empty() {
-        let told = measured.iter().map(|found| format!("minute {:.1}: {}", found.minutes, found.verdict));
+        let place = |ruleset: &str| if curve.rulesets.len() > 1 { format!("{ruleset}, ") } else { String::new() };
+        let told = measured
+            .iter()
+            .map(|found| format!("{}minute {:.1}: {}", place(&found.ruleset), found.minutes, found.verdict));
         report.add("strength", told.collect::<Vec<_>>());
     }
     let result = root.join(run_dir::RESULT);
     if result.is_file() {
-        report.add("result", read_json(&result)?["verdict"].clone());
+        report.add("result", json!(curve.result));
     } else {
         report.add("not_finished", format!("`latrunculi train --resume {}` goes on", root.display()));
     }
@@ -186,7 +194,7 @@ fn add_course(report: &mut Report, path: &Path) -> anyhow::Result<()> {
     for name in ["draw_rate", "first_player_score"] {
         add(name, played.last().and_then(|round| round.get(name)));
     }
-    add("verdict", rounds.iter().rev().find_map(|round| round.get("verdict")));
+    add("verdicts", rounds.iter().rev().find_map(|round| round.get("verdicts")));
     if whole.len() < text.len() {
         report.add("warning", format!("{}: its last line is cut off; it does not count", path.display()));
     }

@@ -277,7 +277,8 @@ fn metrics(path: &Path, bytes: u64, first: Value, mut lines: Lines<'_>) -> anyho
 
 /// Adds what the last line of metrics says.
 pub(super) fn add_metrics(report: &mut Report, last: &Value) {
-    for name in ["generation", "samples_total", "steps_total", "draw_rate", "first_player_score", "losses", "verdict"] {
+    for name in ["generation", "samples_total", "steps_total", "draw_rate", "first_player_score", "losses", "verdicts"]
+    {
         report.add_known(name, last.get(name).filter(|value| !value.is_null()).cloned());
     }
 }

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use latrunculi_data::{ShardSummary, read_shard};
-use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_engine::{Rules, presets};
+use latrunculi_data::{ShardSummary, TrainedRuleset, read_shard};
+use latrunculi_engine::{Rules, RulesetFile, presets};
 use latrunculi_model::{
     Device, ExportFormat, Model, ModelInfo, TensorFileHeader, Trainer, read_exported, verify_check_data,
 };
@@ -108,8 +107,8 @@ fn kind_of_archive(path: &Path, names: &[String]) -> anyhow::Result<&'static str
 fn add_model(report: &mut Report, path: &Path, info: Value) -> anyhow::Result<()> {
     let info: ModelInfo = serde_json::from_value(info)
         .with_context(|| format!("{}: what it says of its making is unreadable", path.display()))?;
-    report.add("ruleset", info.ruleset.clone());
-    report.add_known("ruleset_fingerprint", info.rules().ok().map(|rules| ruleset_fingerprint(rules.ruleset())));
+    let ruleset = |trained: &TrainedRuleset| json!({ "name": trained.name, "fingerprint": trained.fingerprint, "share": trained.share });
+    report.add("rulesets", info.rulesets.iter().map(ruleset).collect::<Vec<_>>());
     report.add("steps", info.training.steps);
     report.add("positions", info.training.samples);
     let history = &info.history;
@@ -174,19 +173,14 @@ fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
 
-/// Returns the rules that a shard was played under: those named, those of its run, or the shipped ones.
+/// Returns the rules that a shard was played under: those named, or those that it holds.
 fn rules_of(path: &Path, summary: &ShardSummary, ruleset: Option<&str>) -> anyhow::Result<Arc<Rules>> {
     if let Some(name) = ruleset {
         return Ok(rulesets::load(name)?);
     }
-    let beside = path.parent().and_then(Path::parent).map(|root| root.join("ruleset.toml"));
-    if let Some(file) = beside.filter(|file| file.is_file()) {
-        return Ok(rulesets::load(&file.to_string_lossy())?);
-    }
-    if presets::NAMES.contains(&summary.ruleset.as_str()) {
-        return Ok(rulesets::load(&summary.ruleset)?);
-    }
-    bail!("{}: {:?} is no shipped ruleset; name its file with --ruleset", path.display(), summary.ruleset)
+    let file = RulesetFile::parse(&summary.ruleset_text, &presets::file, presets::NAMES);
+    let ruleset = file.with_context(|| format!("{}: the ruleset in it", path.display()))?.ruleset;
+    Ok(Arc::new(Rules::new(&ruleset)?))
 }
 
 /// Returns the names of the arrays in an archive, without reading them.

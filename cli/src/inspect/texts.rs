@@ -28,7 +28,7 @@ pub(super) fn toml(path: &Path) -> anyhow::Result<Report> {
             _ => TrainConfig::read(&path.into(), &[])?,
         };
         let mut report = Report::new("training configuration", path);
-        report.add("ruleset", config.ruleset);
+        report.add("rulesets", config.rulesets.names().join(", "));
         report.add("seed", config.seed);
         report.add("network", json!(config.network));
         report.add("budget", json!(config.budget));
@@ -69,7 +69,7 @@ pub(super) fn json(path: &Path) -> anyhow::Result<Report> {
     if value.get("pairings").is_some() {
         return Ok(rating(path, &value));
     }
-    if value.get("verdict").is_some() {
+    if value.get("verdicts").or(value.get("verdict")).is_some() {
         return Ok(result(path, &value));
     }
     let kind = if value.get("settings").is_some() && value.get("networks").is_some() {
@@ -91,12 +91,12 @@ pub(super) fn json(path: &Path) -> anyhow::Result<Report> {
 /// Tells how a run ended: its final match, and how far it had come.
 fn result(path: &Path, value: &Value) -> Report {
     let mut report = Report::new("result of a run", path);
-    report.add("final_match", value["verdict"].clone());
+    // One in what an earlier version wrote.
+    report.add_known("final_matches", value.get("verdicts").or(value.get("verdict")).cloned());
     let state = &value["state"];
-    for name in ["generations", "games", "samples", "elapsed_secs", "first_player", "precision"] {
+    for name in ["generations", "games", "samples", "elapsed_secs", "precision"] {
         report.add_known(name, state.get(name).filter(|value| !value.is_null()).cloned());
     }
-    report.add_known("ruleset_fingerprint", state["ruleset"].as_str());
     report
 }
 
@@ -195,8 +195,8 @@ pub(super) fn read_json(path: &Path) -> anyhow::Result<Value> {
 /// Adds what the description of an exported network says.
 pub(super) fn describe(report: &mut Report, value: &Value) {
     report.add_known("format_version", value.get("format_version").cloned());
-    report.add_known("ruleset", value["ruleset"]["name"].as_str());
-    report.add_known("ruleset_fingerprint", value["ruleset"]["fingerprint"].as_str());
+    let ruleset = |ruleset: &Value| json!({ "name": ruleset["name"], "fingerprint": ruleset["fingerprint"] });
+    report.add_known("rulesets", value["rulesets"].as_array().map(|all| all.iter().map(ruleset).collect::<Vec<_>>()));
     report.add_known("training", value.get("training").cloned());
     report.add_known("network", value.get("network").cloned());
     let ports = |name: &str| -> Option<Value> {

@@ -1,6 +1,6 @@
 //! Folders read to their end: every file in them that is known, and what must be there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use anyhow::{Context, bail, ensure};
 use latrunculi_engine::record::read_line;
 use latrunculi_engine::{GameRecord, Rules, presets};
 use latrunculi_eval::study::saved_study;
+use latrunculi_selfplay::states_from_bytes;
 use latrunculi_train::files::read_text;
 use latrunculi_train::{curves, rulesets, run_dir};
 use serde_json::{Value, json};
@@ -58,11 +59,21 @@ fn check_run(root: &Path) -> anyhow::Result<()> {
         newest.split('.').next().and_then(|number| number.parse().ok()).with_context(|| {
             format!("{}: {newest} is no name of a checkpoint", root.join(run_dir::LATEST).display())
         })?;
-    let shard = |generation: u64| root.join(run_dir::SHARDS).join(format!("{generation:06}.npz"));
+    let shards = root.join(run_dir::SHARDS);
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(&shards).with_context(|| format!("cannot look into {}", shards.display()))? {
+        let path = entry?.path();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if path.extension().is_some_and(|extension| extension == "npz")
+            && let Some(generation) = stem.split('-').next().and_then(|number| number.parse::<u64>().ok())
+        {
+            found.insert(generation);
+        }
+    }
     // Those at the beginning are dispensable once the window has left them behind.
-    let oldest = (0..generations).find(|&generation| shard(generation).is_file()).unwrap_or(0);
-    for path in (oldest..generations).map(shard) {
-        ensure!(path.is_file(), "{} is missing", path.display());
+    let oldest = found.first().copied().unwrap_or(0);
+    for generation in oldest..generations {
+        ensure!(found.contains(&generation), "{}: generation {generation} has no shard", shards.display());
     }
     Ok(())
 }
@@ -120,6 +131,11 @@ impl Walk<'_> {
                 return Ok(Some("learning curves".to_owned()));
             }
             Some("csv") => texts::csv(path)?,
+            Some(run_dir::POOLS_EXTENSION) => {
+                let shown = || path.display().to_string();
+                states_from_bytes(&fs::read(path).with_context(shown)?).with_context(shown)?;
+                return Ok(Some("games in flight".to_owned()));
+            }
             Some("html" | "md") => texts::page(path)?,
             _ => return Ok(None),
         };

@@ -1,5 +1,8 @@
 //! Lines of text about a run.
 
+use std::collections::BTreeMap;
+
+use latrunculi_eval::learning::Verdict;
 use latrunculi_train::config::TrainConfig;
 use latrunculi_train::{Event, GameMetrics, RoundMetrics, TrainingMetrics};
 
@@ -9,12 +12,13 @@ pub(super) fn lines(event: &Event<'_>) -> Vec<String> {
         Event::Bf16Refused { generation, difference } => {
             vec![format!("generation {generation}: f32 in play, because the answers in bf16 differ: {difference}")]
         }
-        Event::Started { folder, ruleset, config, parameters, device, precision, done } => {
+        Event::Started { folder, config, parameters, device, precision, done } => {
             let network = &config.network;
             let mut lines = vec![format!(
-                "run {} · ruleset {ruleset} · network {} blocks x {} channels, {parameters} weights · {device}, {precision} \
+                "run {} · {} · network {} blocks x {} channels, {parameters} weights · {device}, {precision} \
                  in self-play",
                 folder.display(),
+                config.rulesets,
                 network.blocks,
                 network.channels,
             )];
@@ -27,21 +31,27 @@ pub(super) fn lines(event: &Event<'_>) -> Vec<String> {
             lines
         }
         Event::RoundEnded { metrics, config, secs_left } => vec![round(metrics, config, *secs_left)],
-        Event::Finished { done, steps, elapsed_secs, match_secs, verdict, written } => {
-            let mut lines = vec![
-                format!(
-                    "finished: {} generations, {} games, {} samples, {steps} steps, {:.1} min; final match {match_secs:.0} s",
-                    done.generations,
-                    done.games,
-                    done.samples,
-                    elapsed_secs / 60.0,
-                ),
-                format!("score against {verdict}"),
-            ];
+        Event::Finished { done, steps, elapsed_secs, match_secs, verdicts, written } => {
+            let mut lines = vec![format!(
+                "finished: {} generations, {} games, {} samples, {steps} steps, {:.1} min; final matches {match_secs:.0} s",
+                done.generations,
+                done.games,
+                done.samples,
+                elapsed_secs / 60.0,
+            )];
+            lines.extend(scores(verdicts, verdicts.len() > 1).map(|score| format!("score {score}")));
             lines.extend_from_slice(written);
             lines
         }
     }
+}
+
+/// Returns the results of matches, with the rulesets where there are several.
+fn scores(verdicts: &BTreeMap<String, Verdict>, has_several: bool) -> impl Iterator<Item = String> {
+    verdicts.iter().map(move |(ruleset, verdict)| match has_several {
+        true => format!("in {ruleset} against {verdict}"),
+        false => format!("against {verdict}"),
+    })
 }
 
 fn round(metrics: &RoundMetrics, config: &TrainConfig, secs_left: Option<f64>) -> String {
@@ -57,7 +67,7 @@ fn round(metrics: &RoundMetrics, config: &TrainConfig, secs_left: Option<f64>) -
         parts.push(steps(&metrics.training, config));
     }
     parts.push(format!("replay {:.0}k samples", metrics.window as f64 / 1e3));
-    parts.extend(metrics.verdict.as_ref().map(|verdict| format!("against {verdict}")));
+    parts.extend(scores(&metrics.verdicts, config.rulesets.names().len() > 1));
     parts.extend(secs_left.map(|secs| format!("{:.1} min left", secs / 60.0)));
     parts.join(" · ")
 }
@@ -81,9 +91,8 @@ pub(crate) fn games(games: &GameMetrics) -> String {
     }
     if games.evaluations_per_sec > 0.0 {
         text += &format!(
-            " · {:.1}k evaluations/s (+{:.1}k cached), batches {:.0} % full, network idle {:.0} %",
+            " · {:.1}k evaluations/s, batches {:.0} % full, network idle {:.0} %",
             games.evaluations_per_sec / 1e3,
-            games.cache_hits_per_sec / 1e3,
             games.batch_fill * 100.0,
             (1.0 - games.evaluator_share) * 100.0,
         );

@@ -4,14 +4,14 @@ use maud::{Markup, html};
 
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
 use super::{Page, ladders, numbers, page};
-use crate::learning::{LearningRun, Measured, Round, by_opponent, percent_of_men};
+use crate::learning::{LearningRun, Measured, Round, Standing, by_opponent, percent_of_men, standings};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
 #[must_use]
 pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
     let title = match runs {
-        [run] => format!("How {} learnt {}", run.name, run.ruleset),
+        [run] => format!("How {} learnt {}", run.name, run.subject()),
         _ => "Learning curves".to_owned(),
     };
     let head = html! {
@@ -21,7 +21,7 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
             (runs.len()) @if runs.len() == 1 { " network" } @else { " networks" }
             " learnt from games against " @if runs.len() == 1 { "itself" } @else { "themselves" }
             ", the first of them played by alpha-beta search where a teacher is named. How strong they were at each moment was found in matches against "
-            @if runs.iter().all(|run| by_opponent(&run.measured()).len() <= 1) { "one opponent that stayed the same." }
+            @if runs.iter().all(has_one_opponent) { "one opponent that stayed the same." }
             @else { "an opponent that was changed within a run: only matches on the same terms are joined to one curve." }
         }
         nav aria-label="Contents" {
@@ -53,28 +53,33 @@ fn results(runs: &[LearningRun]) -> Markup {
     let cell = |column: usize, key: Option<f64>, content: Markup| {
         html! { td role="cell" data-label=(COLUMNS[column]) data-key=[key] { span.field { (content) } } }
     };
-    let score = |measured: Option<&Measured>| match measured {
-        Some(measured) => score(measured),
-        None => html! { "not measured" },
+    let score = |run: &LearningRun, measured: Option<&Measured>, standing: Option<&Standing>| match (measured, standing)
+    {
+        (Some(_), Some(standing)) if run.rulesets.len() > 1 => html! {
+            (numbers::percent(standing.mean)) " " span.i { "(worst " (numbers::percent(standing.worst)) " of " (standing.rulesets) "), minute " (numbers::plain(standing.minutes, 1)) }
+        },
+        (Some(measured), _) => score(measured),
+        _ => html! { "not measured" },
     };
     html! {
         div.wide tabindex="0" role="region" aria-label="Table of runs" {
             table.cards.sortable.dense role="table" {
-                caption { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last. Different opponents and rulesets cannot be compared." }
+                caption { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last; with several rulesets the mean over those measured until then. Different opponents and rulesets cannot be compared." }
                 thead role="rowgroup" { tr role="row" { @for column in COLUMNS { th scope="col" role="columnheader" { (column) } } } }
                 tbody role="rowgroup" {
                     @for (index, run) in runs.iter().enumerate() {
                         @let all = run.measured();
                         @let measured = of_last_opponent(&all);
+                        @let standings = standings(&all);
                         tr role="row" {
                             th scope="row" role="rowheader" data-key=(run.name) { a href=(format!("#run-{index}")) { (run.name) } }
-                            (cell(1, None, html! { (run.ruleset) }))
+                            (cell(1, None, html! { (run.subject()) }))
                             (cell(2, None, html! { (run.network) }))
                             (cell(3, Some(run.minutes()), numbers::plain(run.minutes(), 1)))
                             (cell(4, Some(run.games() as f64), numbers::count(run.games())))
                             (cell(5, None, html! { @match measured.last() { Some(last) => code { (last.verdict.opponent) }, None => "–" } }))
-                            (cell(6, measured.first().map(|first| first.verdict.score), score(measured.first().copied())))
-                            (cell(7, measured.last().map(|last| last.verdict.score), score(measured.last().copied())))
+                            (cell(6, measured.first().map(|first| first.verdict.score), score(run, measured.first().copied(), standings.first())))
+                            (cell(7, measured.last().map(|last| last.verdict.score), score(run, measured.last().copied(), standings.last())))
                         }
                     }
                 }
@@ -112,19 +117,22 @@ fn section(index: usize, run: &LearningRun) -> Markup {
     let measured = run.measured();
     html! {
         section id=(id) aria-labelledby=(format!("{id}-title")) {
-            h2 id=(format!("{id}-title")) { (run.name) ": " (run.ruleset) }
+            h2 id=(format!("{id}-title")) { (run.name) ": " (run.subject()) }
             p {
                 (run.network) ", " (numbers::count(u64::from(run.simulations))) " simulations a decision in self-play; "
                 (numbers::count(run.games())) " games in " (numbers::plain(run.minutes(), 1)) " minutes."
                 @if run.result.is_none() { " The run is not finished." }
             }
             div.plots {
-                (strength(run, &measured))
-                (margin(run, &measured))
+                @if run.rulesets.len() > 1 { (standings_plot(run, &measured)) } @else {
+                    (strength(run, None, &measured))
+                    (margin(run, &measured))
+                }
                 (games_plot(run))
                 (losses(run))
             }
-            (matches(&measured))
+            @if run.rulesets.len() > 1 { (by_ruleset(run, &measured)) }
+            (matches(run, &measured))
             (rounds(run))
         }
     }
@@ -147,10 +155,65 @@ fn minutes_scale(run: &LearningRun, across: (f64, f64)) -> Scale {
     Scale::linear((0.0, run.minutes().max(1e-3)), across)
 }
 
-/// The score against the opponent, by time; a line for each opponent.
-fn strength(run: &LearningRun, measured: &[Measured]) -> Markup {
+/// Returns whether all matches of a run were against one opponent, with one number of simulations.
+fn has_one_opponent(run: &LearningRun) -> bool {
+    let measured = run.measured();
+    measured.iter().all(|one| terms(one) == terms(&measured[0]))
+}
+
+/// Mean and worst score over the rulesets, by time.
+fn standings_plot(run: &LearningRun, measured: &[Measured]) -> Markup {
+    let standings = standings(measured);
+    let line = |look: fn(&Standing) -> f64| standings.iter().map(|one| (one.minutes, look(one))).collect::<Vec<_>>();
+    let title = format!("Mean and worst score of {} by minutes", run.name);
+    figure(
+        "Score over the rulesets measured until then, the last of each",
+        &["mean", "worst"],
+        by_minutes(run, &title, (0.0, 1.0), percent_tick, &[line(|one| one.mean), line(|one| one.worst)]),
+    )
+}
+
+/// A small curve for each ruleset that was measured, and a table of all.
+fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
+    let of = |ruleset: &str| measured.iter().filter(|one| one.ruleset == ruleset).cloned().collect::<Vec<_>>();
+    let last_games = |ruleset: &str| run.rounds.iter().rev().find_map(|round| round.rulesets.get(ruleset).copied());
+    let samples = |ruleset: &str| {
+        run.rounds.iter().filter_map(|round| round.rulesets.get(ruleset)).map(|one| one.samples).sum::<u64>()
+    };
+    html! {
+        div.plots { @for ruleset in &run.rulesets { (strength(run, Some(ruleset), &of(ruleset))) } }
+        div.wide tabindex="0" role="region" aria-label="Rulesets" {
+            table.sortable.dense {
+                caption { "The rulesets: the last match in each, all its samples, and its games of the last generation." }
+                thead { tr { th.text scope="col" { "Ruleset" } @for name in ["Score", "Minute", "Samples", "Actions", "Drawn", "First player"] { th scope="col" { (name) } } } }
+                tbody {
+                    @for ruleset in &run.rulesets {
+                        @let last = of(ruleset).pop();
+                        @let games = last_games(ruleset);
+                        tr {
+                            th.text scope="row" data-key=(ruleset) { (ruleset) }
+                            td data-key=[last.as_ref().map(|last| last.verdict.score)] { @match &last { Some(last) => { (numbers::percent(last.verdict.score)) " " span.i { "(" (numbers::percent_interval(interval(last))) ")" } } None => "–" } }
+                            td { @match &last { Some(last) => (numbers::plain(last.minutes, 1)), None => "–" } }
+                            td data-key=(samples(ruleset)) { (numbers::count(samples(ruleset))) }
+                            @match games {
+                                Some(games) => { td { (numbers::plain(games.actions_mean, 1)) } td { (numbers::percent(games.draw_rate)) } td { (numbers::percent(games.first_player_score)) } }
+                                None => { td { "–" } td { "–" } td { "–" } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The score against the opponent, by time; a line for each opponent. A plot of one of several rulesets is named after it.
+fn strength(run: &LearningRun, ruleset: Option<&str>, measured: &[Measured]) -> Markup {
     let parts = by_opponent(measured);
-    let title = format!("Score of {} by minutes", run.name);
+    let title = match ruleset {
+        Some(ruleset) => format!("Score of {} in {ruleset} by minutes", run.name),
+        None => format!("Score of {} by minutes", run.name),
+    };
     let told = |measured: &Measured| {
         let score = numbers::text(100.0 * measured.verdict.score, 1);
         let minute = numbers::text(measured.minutes, 1);
@@ -175,8 +238,9 @@ fn strength(run: &LearningRun, measured: &[Measured]) -> Markup {
         plot.draw(&frame, number_tick, percent_tick, &marks)
     });
     let names: Vec<String> = parts.iter().map(|part| terms(part[0])).collect();
-    let caption = match names.as_slice() {
-        [name] => format!("Score against {name}"),
+    let caption = match (ruleset, names.as_slice()) {
+        (Some(ruleset), _) => ruleset.to_owned(),
+        (None, [name]) => format!("Score against {name}"),
         _ => "Score by opponent".to_owned(),
     };
     figure(&caption, &names.iter().map(String::as_str).collect::<Vec<_>>(), drawn)
@@ -283,8 +347,9 @@ fn losses(run: &LearningRun) -> Markup {
 }
 
 /// The matches one by one.
-fn matches(measured: &[Measured]) -> Markup {
-    let has_several_opponents = by_opponent(measured).len() > 1;
+fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
+    let has_several_opponents = !has_one_opponent(run);
+    let has_several_rulesets = run.rulesets.len() > 1;
     html! {
         @if !measured.is_empty() {
             div.wide tabindex="0" role="region" aria-label="Matches" {
@@ -293,6 +358,7 @@ fn matches(measured: &[Measured]) -> Markup {
                     thead {
                         tr {
                             @for name in ["Minute", "Generations", "Games", "Steps"] { th scope="col" { (name) } }
+                            @if has_several_rulesets { th.text scope="col" { "Ruleset" } }
                             @if has_several_opponents { th.text scope="col" { "Against" } }
                             @for name in ["Score", "Won", "Drawn", "Lost", "Margin"] { th scope="col" { (name) } }
                         }
@@ -304,6 +370,7 @@ fn matches(measured: &[Measured]) -> Markup {
                                 td { (numbers::count(measured.generations)) }
                                 td { (numbers::count(measured.games)) }
                                 td { (numbers::count(measured.steps)) }
+                                @if has_several_rulesets { td.text { (measured.ruleset) } }
                                 @if has_several_opponents { td.text { code { (measured.verdict.opponent) } " with " (measured.verdict.simulations) " simulations" } }
                                 td { (numbers::percent(measured.verdict.score)) " " span.i { "(" (numbers::percent_interval(interval(measured))) ")" } }
                                 td { (numbers::count(measured.verdict.wins)) }

@@ -1,61 +1,75 @@
 //! What an exported network says of itself: everything that somebody needs who plays with it and has no
 //! code of ours. It stands in every exported file and, as a file of its own, beside them.
 
-use latrunculi_data::{SCALARS, Shape};
-use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_engine::{GameState, Rules};
+use latrunculi_data::{PLANES, SCALARS, TrainedRuleset, rule_inputs};
 use serde_json::{Value, json};
 
-use crate::graph::Output;
+use crate::graph::{Length, Output};
 use crate::model_file::Model;
 use crate::network::WeightedGraph;
-use latrunculi_data::EncodedPositions;
 
 /// Version of the description.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+
+/// Length of the policy vector.
+const POLICY_LENGTH: &str = "squares * squares + 4 * squares + 2";
+
+/// Returns the names and shapes of the inputs.
+pub(super) fn input_shapes() -> [(&'static str, Vec<Length>); 2] {
+    let scalars = SCALARS.len() + rule_inputs::count();
+    [
+        ("planes", vec![Length::Free("B"), Length::Fixed(PLANES.len()), Length::Free("ranks"), Length::Free("files")]),
+        ("scalars", vec![Length::Free("B"), Length::Fixed(scalars)]),
+    ]
+}
+
+/// Returns the shape of an output.
+pub(super) fn output_shape(output: Output) -> Vec<Length> {
+    let rest: &[Length] = match output {
+        Output::PolicyLogits => &[Length::Free("policy_length")],
+        Output::WinDrawLoss => &[Length::Fixed(3)],
+        Output::Margin => &[],
+        other => unreachable!("{} is no output of exported files", other.name()),
+    };
+    [&[Length::Free("B")], rest].concat()
+}
 
 /// Returns the description of `network`, the exported graph of `model`, as docs/FORMATS.md defines it.
 pub(super) fn describe(model: &Model, network: &WeightedGraph) -> Value {
     let graph = &network.graph;
-    let shape = &graph.shape;
-    let (files, ranks) = (shape.files, shape.ranks);
-    let rules = model.info.rules().ok();
+    let [planes, scalars] = input_shapes();
     json!({
         "format": "latrunculi network",
         "format_version": VERSION,
         "program": { "name": "latrunculi", "version": env!("CARGO_PKG_VERSION") },
-        "ruleset": {
-            "name": model.info.ruleset,
-            "fingerprint": rules.as_ref().map(|rules| ruleset_fingerprint(rules.ruleset())),
-            "toml": model.info.ruleset_text,
-        },
+        "rulesets": model.info.rulesets.iter().map(described_ruleset).collect::<Vec<_>>(),
         "training": { "steps": model.info.training.steps, "samples": model.info.training.samples },
         "history": model.info.history,
         "board": {
-            "files": files,
-            "ranks": ranks,
-            "squares": shape.area(),
+            "size": "any: files and ranks are free; squares = ranks * files",
             "point_of_view": "the player to act; for player 2 the ranks are mirrored, the files are not",
             "square_index": "rank * files + file, both from 0; rank 0 is the own side's first, file 0 is file a",
         },
         "inputs": [
             {
-                "name": "planes",
+                "name": planes.0,
                 "dtype": "float32",
-                "shape": ["B", shape.planes, ranks, files],
+                "shape": planes.1,
                 "normalisation": "none: an entry is 1 on the squares that the plane names, else 0",
-                "planes": named(&model.info.encoding.planes, |_| None),
+                "planes": named(&model.info.encoding.planes),
             },
             {
-                "name": "scalars",
+                "name": scalars.0,
                 "dtype": "float32",
-                "shape": ["B", shape.scalars],
+                "shape": scalars.1,
                 "normalisation": "none: each lies in [0, 1] as described",
-                "scalars": scalars(model, rules),
+                "scalars": named(&model.info.encoding.scalars),
+                "of_position": SCALARS.len(),
+                "of_ruleset": rule_inputs::count(),
             },
         ],
-        "outputs": graph.outputs.iter().map(|(output, _)| described_output(*output, shape)).collect::<Vec<_>>(),
-        "policy": policy(shape),
+        "outputs": graph.outputs.iter().map(|(output, _)| described_output(*output)).collect::<Vec<_>>(),
+        "policy": policy(),
         "network": model.network.config(),
         "weights": network.named_weights().map(|(name, tensor)| json!({ "name": name, "shape": tensor.size() }))
             .collect::<Vec<_>>(),
@@ -66,30 +80,23 @@ pub(super) fn describe(model: &Model, network: &WeightedGraph) -> Value {
     })
 }
 
-/// The scalars with what they mean; those that only the ruleset decides with their value.
-fn scalars(model: &Model, rules: Option<Rules>) -> Value {
-    let mut encoded = EncodedPositions::default();
-    if let Some(rules) = rules {
-        encoded.push(&GameState::new(rules.into()), &[]);
-    }
-    let values = encoded.as_batch().scalars.to_vec();
-    named(&model.info.encoding.scalars, |index| values.get(index).copied().filter(|_| index >= SCALARS.len()))
+/// A ruleset of the training, with its numbers among the scalars.
+fn described_ruleset(trained: &TrainedRuleset) -> Value {
+    json!({
+        "name": trained.name,
+        "fingerprint": trained.fingerprint,
+        "share": trained.share,
+        "toml": trained.text,
+        "scalars": trained.rules().map(|rules| rule_inputs::of(rules.ruleset())).ok(),
+    })
 }
 
-fn named(names: &[String], constant: impl Fn(usize) -> Option<f32>) -> Value {
-    let entry = |(index, name): (usize, &String)| {
-        let mut entry = json!({ "index": index, "name": name, "meaning": meaning(name) });
-        if let Some(value) = constant(index) {
-            entry["constant"] = json!(value);
-        }
-        entry
-    };
+fn named(names: &[String]) -> Value {
+    let entry = |(index, name): (usize, &String)| json!({ "index": index, "name": name, "meaning": meaning(name) });
     Value::Array(names.iter().enumerate().map(entry).collect())
 }
 
-fn described_output(output: Output, shape: &Shape) -> Value {
-    let mut size = vec![json!("B")];
-    size.extend(output.size(shape).into_iter().map(|len| json!(len)));
+fn described_output(output: Output) -> Value {
     let meaning = match output {
         Output::PolicyLogits => "logits; see policy for which entries belong to an action. Softmax over the legal ones",
         Output::WinDrawLoss => "probabilities that the player to act wins, draws, loses",
@@ -99,30 +106,30 @@ fn described_output(output: Output, shape: &Shape) -> Value {
         }
         other => unreachable!("{} is no output of exported files", other.name()),
     };
-    json!({ "name": output.name(), "dtype": "float32", "shape": size, "meaning": meaning })
+    json!({ "name": output.name(), "dtype": "float32", "shape": output_shape(output), "meaning": meaning })
 }
 
-fn policy(shape: &Shape) -> Value {
-    let area = shape.area();
-    let moves = area * area;
-    let part = |name: &str, start: usize, len: usize, index: &str, actions: &str| json!({ "name": name, "start": start, "len": len, "index": index, "actions": actions });
+fn policy() -> Value {
+    let part = |name: &str, start: &str, len: &str, index: &str, actions: &str| json!({ "name": name, "start": start, "len": len, "index": index, "actions": actions });
+    let (moves, one) = ("squares * squares", "squares");
+    let after = |count: usize| format!("{moves} + {count} * squares");
     json!({
-        "length": shape.policy_len(),
+        "length": POLICY_LENGTH,
         "squares": "square_index, seen from the player to act",
         "logit": "the entry of the action's part; for a move with a chosen victim that of move plus that of victim, for a removed line \
                   those of its two ends",
         "parts": [
-            part("move", 0, moves, "from * squares + to",
+            part("move", "0", moves, "from * squares + to",
                 "a1-a4: a step, slide, jump or chain of jumps, and each move of a continuation; of a chain only the \
                  first square and the last count"),
-            part("place_man", moves, area, "square", "@c3: a man is placed"),
-            part("place_dux", moves + area, area, "square", "D@c3: the dux is placed"),
-            part("remove", moves + 2 * area, area, "square; the two ends of a line are added",
+            part("place_man", moves, one, "square", "@c3: a man is placed"),
+            part("place_dux", &after(1), one, "square", "D@c3: the dux is placed"),
+            part("remove", &after(2), one, "square; the two ends of a line are added",
                 "xd4 or xd4+e4: a bound piece, or a line of them, is removed; where a removal takes all, see pass"),
-            part("victim", moves + 3 * area, area, "square",
+            part("victim", &after(3), one, "square",
                 "d2-d3xe3: a move that takes one of several pieces at the mover's choice; added to the entry of move"),
-            part("stop", moves + 4 * area, 1, "0", "stop: a continuation is declined"),
-            part("pass", moves + 4 * area + 1, 1, "0",
+            part("stop", &after(4), "1", "0", "stop: a continuation is declined"),
+            part("pass", &format!("{} + 1", after(4)), "1", "0",
                 "pass: nothing else is possible; xd4+e4 where a removal takes all bound pieces, which is never possible beside pass"),
         ],
     })
@@ -192,7 +199,6 @@ fn meaning(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latrunculi_data::PLANES;
 
     #[test]
     fn every_plane_and_scalar_of_a_position_is_explained() {

@@ -13,8 +13,9 @@ use tch::Tensor;
 
 use crate::error::TorchError;
 use crate::files::entries;
-use crate::graph::{Op, ValueIndex, WeightIndex};
+use crate::graph::{Length, Op, Output, ValueIndex, WeightIndex};
 use crate::network::WeightedGraph;
+use latrunculi_data::network_config::{SIZE_CENTRE, SIZE_STEP};
 use messages::{
     ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Constant, Dimension, FLOAT, INT64, Node, OperatorSet, Property, Size,
     TensorType, Type, ValueInfo,
@@ -26,8 +27,6 @@ pub(crate) use interpreter::{Interpreter, description};
 pub(super) const IR_VERSION: i64 = 10;
 /// Version of the operators.
 pub(super) const OPSET: i64 = 17;
-/// Name of the dimension that is free.
-const BATCH: &str = "B";
 
 /// Returns the file of `network`, with `properties` as its metadata.
 pub(super) fn to_bytes(network: &WeightedGraph, properties: &BTreeMap<&str, String>) -> Result<Vec<u8>, TorchError> {
@@ -36,7 +35,7 @@ pub(super) fn to_bytes(network: &WeightedGraph, properties: &BTreeMap<&str, Stri
     for (place, op) in graph.ops.iter().enumerate() {
         writer.operation(place, op)?;
     }
-    let shape = &graph.shape;
+    let inputs = super::description::input_shapes();
     let file = messages::Model {
         ir_version: Some(IR_VERSION),
         producer_name: Some("latrunculi".to_owned()),
@@ -49,11 +48,8 @@ pub(super) fn to_bytes(network: &WeightedGraph, properties: &BTreeMap<&str, Stri
             .collect(),
         graph: Some(messages::Graph {
             name: Some("latrunculi".to_owned()),
-            input: vec![
-                value_info("planes", &[shape.planes, shape.ranks, shape.files]),
-                value_info("scalars", &[shape.scalars]),
-            ],
-            output: graph.outputs.iter().map(|(output, _)| value_info(output.name(), &output.size(shape))).collect(),
+            input: inputs.iter().map(|(name, shape)| value_info(name, shape)).collect(),
+            output: graph.outputs.iter().map(output_info).collect(),
             node: writer.nodes,
             initializer: writer.constants.into_values().collect(),
         }),
@@ -101,6 +97,21 @@ impl Writer<'_> {
             Op::Max { board } => self.reduce(place, "ReduceMax", *board, &[2, 3]),
             Op::MeanSquares { squares } => self.reduce(place, "ReduceMean", *squares, &[1]),
             Op::MaxSquares { squares } => self.reduce(place, "ReduceMax", *squares, &[1]),
+            Op::SizeScale { input, board } => {
+                let part = |part: &str| format!("{}.{part}", self.name(place));
+                let names = ["lengths", "squares", "area", "root", "from_centre", "factor"].map(part);
+                let [lengths, squares, area, root, from_centre, factor] = &names;
+                let board = [self.name(*board)];
+                self.node_to(lengths, "Shape", &board, &[number("start", 2), number("end", 4)]);
+                self.node_to(squares, "Cast", std::slice::from_ref(lengths), &[number("to", i64::from(FLOAT))]);
+                self.node_to(area, "ReduceProd", std::slice::from_ref(squares), &[number("keepdims", 0)]);
+                self.node_to(root, "Sqrt", std::slice::from_ref(area), &[]);
+                let (centre, step) = (self.scalar(-SIZE_CENTRE), self.scalar(SIZE_STEP));
+                self.node_to(from_centre, "Add", &[root.clone(), centre], &[]);
+                self.node_to(factor, "Mul", &[from_centre.clone(), step], &[]);
+                let inputs = [self.name(*input), factor.clone()];
+                self.node(place, "Mul", &inputs, &[]);
+            }
             Op::Concat { inputs } => {
                 let inputs: Vec<String> = inputs.iter().map(name).collect();
                 self.node(place, "Concat", &inputs, &[number("axis", 1)]);
@@ -123,6 +134,11 @@ impl Writer<'_> {
             Op::Reshape { input, size } => {
                 let size: Vec<i64> = std::iter::once(-1).chain(size.iter().copied()).collect();
                 let inputs = [self.name(*input), self.list(&size)];
+                self.node(place, "Reshape", &inputs, &[]);
+            }
+            // A zero keeps the dimension as it is.
+            Op::Flatten { input } => {
+                let inputs = [self.name(*input), self.list(&[0, -1])];
                 self.node(place, "Reshape", &inputs, &[]);
             }
             Op::Product { left, right } => self.node(place, "MatMul", &[name(left), name(right)], &[]),
@@ -188,6 +204,13 @@ impl Writer<'_> {
         Ok(name)
     }
 
+    /// A number, which ONNX wants as a tensor.
+    fn scalar(&mut self, value: f32) -> String {
+        let name = format!("number[{value}]");
+        self.constants.insert(name.clone(), constant(&name, FLOAT, Vec::new(), value.to_le_bytes().to_vec()));
+        name
+    }
+
     /// A list of whole numbers, which ONNX wants as a tensor.
     fn list(&mut self, list: &[i64]) -> String {
         let texts: Vec<String> = list.iter().map(i64::to_string).collect();
@@ -210,11 +233,17 @@ fn numbers(name: &str, values: &[i64]) -> Attribute {
     Attribute { name: Some(name.to_owned()), i: None, ints: values.to_vec(), r#type: Some(ATTRIBUTE_INTS) }
 }
 
-/// An input or output of `f32`; its first dimension, that of the batch, is free.
-fn value_info(name: &str, size: &[usize]) -> ValueInfo {
-    let free = Dimension { dim_value: None, dim_param: Some(BATCH.to_owned()) };
-    let fixed = size.iter().map(|&len| Dimension { dim_value: Some(len as i64), dim_param: None });
-    let shape = Size { dim: std::iter::once(free).chain(fixed).collect() };
+fn output_info(&(output, _): &(Output, ValueIndex)) -> ValueInfo {
+    value_info(output.name(), &super::description::output_shape(output))
+}
+
+/// An input or output of `f32`.
+fn value_info(name: &str, shape: &[Length]) -> ValueInfo {
+    let dimension = |&length: &Length| match length {
+        Length::Fixed(length) => Dimension { dim_value: Some(length as i64), dim_param: None },
+        Length::Free(name) => Dimension { dim_value: None, dim_param: Some(name.to_owned()) },
+    };
+    let shape = Size { dim: shape.iter().map(dimension).collect() };
     let tensor_type = TensorType { elem_type: Some(FLOAT), shape: Some(shape) };
     ValueInfo { name: Some(name.to_owned()), r#type: Some(Type { tensor_type: Some(tensor_type) }), doc_string: None }
 }

@@ -15,6 +15,7 @@ use crate::error::TorchError;
 use crate::files::entries;
 use crate::graph::{Op, ValueIndex};
 use crate::network::WeightedGraph;
+use latrunculi_data::network_config::{SIZE_CENTRE, SIZE_STEP};
 
 /// Version of the archive format: what libtorch itself writes for modules without newer features.
 const VERSION: &str = "3\n";
@@ -77,6 +78,13 @@ impl Archive {
                 Op::Softmax { input } => format!("torch.softmax({}, 1)", value(*input)),
                 Op::Mean { board } => format!("torch.mean({}, [2, 3])", value(*board)),
                 Op::Max { board } => format!("torch.amax({}, [2, 3])", value(*board)),
+                Op::SizeScale { input, board } => {
+                    let squares =
+                        format!("torch.sum(torch.ones_like(torch.narrow({}, 1, 0, 1)), [2, 3])", value(*board));
+                    let factor =
+                        format!("torch.mul(torch.add(torch.sqrt({squares}), {:?}), {SIZE_STEP:?})", -SIZE_CENTRE);
+                    format!("torch.mul({}, {factor})", value(*input))
+                }
                 Op::Concat { inputs } => {
                     let inputs: Vec<String> = inputs.iter().map(|&input| value(input)).collect();
                     format!("torch.cat([{}], 1)", inputs.join(", "))
@@ -93,6 +101,7 @@ impl Archive {
                         std::iter::once(-1).chain(size.iter().copied()).map(|len| len.to_string()).collect();
                     format!("torch.reshape({}, [{}])", value(*input), size.join(", "))
                 }
+                Op::Flatten { input } => format!("torch.flatten({}, 1, -1)", value(*input)),
                 Op::Product { left, right } => format!("torch.bmm({}, {})", value(*left), value(*right)),
                 Op::DivideByRoot { input, len } => {
                     format!("torch.mul({}, {:?})", value(*input), 1.0 / (*len as f64).sqrt())

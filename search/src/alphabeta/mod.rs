@@ -10,6 +10,7 @@
 
 mod heuristic;
 mod minimax;
+mod root;
 mod table;
 
 use std::mem;
@@ -24,6 +25,7 @@ use table::{Bound, Entry, NO_TAG, Table};
 
 pub use heuristic::{EVALUATION_MAX, Heuristic};
 pub use minimax::minimax;
+pub use root::RootScores;
 
 /// The score of a win now; a win in `n` actions scores `WIN - n`.
 pub const WIN: i32 = 1_000_000;
@@ -254,6 +256,11 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     #[must_use]
     pub fn heuristic(&self) -> &H {
         &self.heuristic
+    }
+
+    /// Sets the seed of the draw among actions that are equal to the ordering.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.settings.seed = seed;
     }
 
     /// Makes all searches end early while `stop` is raised, with the best action found so far.

@@ -1,9 +1,10 @@
-//! Keys of the configuration that were renamed, so that old files get an answer and old runs go on.
+//! Keys of the configuration that were renamed or removed, so that old files get an answer and old runs go on.
 
 use crate::error::{Error, bail};
 
 /// The old and the new dotted key of every renamed value.
 const RENAMED: &[(&str, &str)] = &[
+    ("ruleset", "rulesets"),
     ("games.lanes", "games.actors"),
     ("games.lanes_beside_training", "games.actors_beside_training"),
     ("teacher.opening_share", "teacher.opening_probability"),
@@ -12,7 +13,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("teacher.alphabeta.random_share", "teacher.alphabeta.random_probability"),
     ("teacher.alphabeta.weak_share", "teacher.alphabeta.noisy_player_probability"),
     ("teacher.alphabeta.weak_random_share", "teacher.alphabeta.noisy_player_random_probability"),
-    ("teacher.alphabeta.policy_spread", "teacher.alphabeta.policy_smoothing"),
     ("teacher.alphabeta.judgement.scale", "teacher.alphabeta.value.scale"),
     ("teacher.alphabeta.judgement.draw_share", "teacher.alphabeta.value.draw_probability"),
     ("selfplay.opening_share", "selfplay.opening_probability"),
@@ -28,28 +28,37 @@ const RENAMED: &[(&str, &str)] = &[
     ("training.turns_left_weight", "training.moves_left_weight"),
 ];
 
+/// The dotted key of every removed value, and why it is gone.
+const REMOVED: &[(&str, &str)] = &[
+    ("selfplay.cache_entries", "evaluations are not cached"),
+    ("teacher.alphabeta.policy_smoothing", "teacher.alphabeta.policy_temperature spreads the policy by the scores"),
+    ("teacher.alphabeta.policy_spread", "teacher.alphabeta.policy_temperature spreads the policy by the scores"),
+];
+
 /// Checks that a table uses no old key.
 ///
 /// # Errors
-/// Every old key with its new name.
+/// Every old key with its new name, or why it is gone.
 pub(super) fn check(table: &toml::Table) -> Result<(), Error> {
-    let found: Vec<String> = RENAMED
-        .iter()
-        .filter(|(old, _)| value(table, old).is_some())
-        .map(|(old, new)| format!("{old} is now called {new}"))
-        .collect();
+    let renamed = RENAMED.iter().map(|(old, new)| (old, format!("{old} is now called {new}")));
+    let removed = REMOVED.iter().map(|(old, why)| (old, format!("{old} has been removed ({why}); delete it")));
+    let found: Vec<String> =
+        renamed.chain(removed).filter(|(old, _)| value(table, old).is_some()).map(|(_, answer)| answer).collect();
     if !found.is_empty() {
         bail!("{}", found.join("; "))
     }
     Ok(())
 }
 
-/// Moves the values of old keys to their new names. A table that becomes empty is removed.
+/// Moves the values of old keys to their new names and drops removed ones. A table that becomes empty is removed.
 pub(super) fn translate(table: &mut toml::Table) {
     for (old, new) in RENAMED {
         if let Some(value) = take(table, old) {
             put(table, new, value);
         }
+    }
+    for (old, _) in REMOVED {
+        take(table, old);
     }
 }
 
@@ -97,6 +106,18 @@ mod tests {
             check(&table).unwrap();
             assert_eq!(value(&table, new), Some(&toml::Value::Integer(7)));
             assert_eq!(value(&table, old), None);
+        }
+    }
+
+    #[test]
+    fn every_removed_key_is_answered_and_dropped_from_old_runs() {
+        for (old, why) in REMOVED {
+            let mut table = toml::Table::new();
+            put(&mut table, old, toml::Value::Integer(7));
+            let answer = check(&table).unwrap_err().to_string();
+            assert_eq!(answer, format!("{old} has been removed ({why}); delete it"));
+            translate(&mut table);
+            assert!(table.is_empty());
         }
     }
 

@@ -20,7 +20,7 @@ macro_rules! shipped {
     };
 }
 
-shipped!("array", "beads", "evening", "falkener", "gpu", "quick", "smoke");
+shipped!("array", "beads", "evening", "falkener", "gpu", "quick", "smoke", "universal");
 
 /// Where a configuration comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -190,7 +190,6 @@ impl Network {
     /// The tiles are configured.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
     unsafe fn answer_configured(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
-        self.stem.begin(&self.shape, batch, &mut buffers.stem);
         for first in (0..batch.len()).step_by(GROUP) {
             self.stem.fill(&self.shape, batch, first, &mut buffers.stem);
             // SAFETY: contract of this function.

@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use latrunculi_data::Shape;
+use latrunculi_data::{SCALARS, Shape};
 
 use super::convolution::Tiles;
 use super::tiles::{self, Aligned, TILE};
@@ -37,8 +37,6 @@ pub(super) struct StemBuffers {
     pub(super) input: Aligned<u16>,
     /// `[N][16 positions][16 channels]`
     pub(super) bias: Aligned<f32>,
-    /// The bias with the part of the ruleset.
-    ruleset: Vec<[f32; LANES]>,
     rows: Vec<[f32; LANES]>,
 }
 
@@ -57,16 +55,8 @@ impl Stem {
         StemBuffers {
             input: Aligned::zeros(area * self.tiles.blocks * BF16S),
             bias: Aligned::zeros(self.tiles.outputs * FLOATS),
-            ruleset: self.bias.clone(),
             rows: vec![[0.0; LANES]; TOGETHER * self.bias.len()],
         }
-    }
-
-    /// Begins a batch.
-    #[inline(always)]
-    pub(super) fn begin(&self, shape: &Shape, batch: &PositionBatch, buffers: &mut StemBuffers) {
-        let first = shape.scalars - batch.rule_inputs.len();
-        self.scalars.add(&self.bias, first, [&batch.rule_inputs], [&mut buffers.ruleset]);
     }
 
     /// Writes the inputs and the bias of the positions from `first` on; rows without a position are left as they are.
@@ -97,11 +87,11 @@ impl Stem {
                 }
             }
         }
-        let scalars = shape.scalars - batch.rule_inputs.len();
+        let scalars = SCALARS.len();
         for row in (0..count).step_by(TOGETHER) {
             let position = |index: usize| (first + row + index).min(batch.len() - 1);
             let inputs = std::array::from_fn(|index| &batch.scalars[position(index) * scalars..][..scalars]);
-            self.scalars.add::<TOGETHER>(&buffers.ruleset, 0, inputs, split(&mut buffers.rows));
+            self.scalars.add::<TOGETHER>(&self.bias, inputs, split(&mut buffers.rows));
             for (index, vectors) in buffers.rows.chunks_exact(outputs).enumerate() {
                 for (output, vector) in vectors.iter().enumerate() {
                     buffers.bias[output * FLOATS + (row + index) * LANES..][..LANES].copy_from_slice(vector);

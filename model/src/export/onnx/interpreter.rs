@@ -148,6 +148,9 @@ fn operation(node: &Node, operands: &[&Tensor]) -> Result<Tensor, TorchError> {
     let known: &[&str] = match node.op_type() {
         "Conv" => &["kernel_shape", "pads", "strides", "dilations", "group"],
         "ReduceMean" | "ReduceMax" => &["axes", "keepdims"],
+        "ReduceProd" => &["keepdims"],
+        "Shape" => &["start", "end"],
+        "Cast" => &["to"],
         "Transpose" => &["perm"],
         "Softmax" | "Concat" => &["axis"],
         _ => &[],
@@ -180,6 +183,17 @@ fn operation(node: &Node, operands: &[&Tensor]) -> Result<Tensor, TorchError> {
         ("Concat", tensors) => Tensor::f_cat(tensors, number("axis", 0))?,
         ("ReduceMean", [x]) => x.f_mean_dim(numbers("axes", &[]).as_slice(), number("keepdims", 1) != 0, None)?,
         ("ReduceMax", [x]) => x.f_amax(numbers("axes", &[]).as_slice(), number("keepdims", 1) != 0)?,
+        // Over all axes, where none are named.
+        ("ReduceProd", [x]) if number("keepdims", 1) == 0 => x.f_prod(x.f_kind()?)?,
+        ("Shape", [x]) => {
+            let size = x.size();
+            let rank = size.len() as i64;
+            let place = |index: i64| if index < 0 { index + rank } else { index }.clamp(0, rank);
+            let (start, end) = (place(number("start", 0)), place(number("end", rank)));
+            Tensor::f_from_slice(&size[start as usize..end.max(start) as usize])?
+        }
+        ("Cast", [x]) if number("to", 0) == i64::from(FLOAT) => x.f_to_kind(Kind::Float)?,
+        ("Sqrt", [x]) => x.f_sqrt()?,
         ("Transpose", [x]) => x.f_permute(numbers("perm", &[]).as_slice())?,
         ("Unsqueeze", [x, axes]) => {
             let mut axes = list(axes)?;

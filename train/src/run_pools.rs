@@ -1,0 +1,191 @@
+//! The pools of a run: which games are in flight, and how many samples each of them owes to a generation.
+//!
+//! A generation of `samples_per_generation` samples is divided by share: [`MixSettings::fraction`] of it equally among the
+//! mixes that are played, the rest among the trained rulesets. A pool is suspended at the end of a game, so it exceeds
+//! its quota by a few samples; the next generation plays so many less. Mixes come and go: after its samples a mix plays
+//! its last games to the end, and then another takes its place, which owes so many samples less.
+
+use std::collections::HashMap;
+use std::mem;
+use std::sync::Arc;
+
+use latrunculi_engine::Rules;
+use latrunculi_selfplay::{GameKey, Pool, PoolPlan, PoolTask, Purpose, Quota};
+
+use crate::config::TrainConfig;
+use crate::error::Error;
+use crate::generation::{self, GenerationGames};
+use crate::mixes;
+use crate::run::TrainingRun;
+use crate::run_rulesets::RunRuleset;
+use crate::state::MixState;
+
+#[cfg(doc)]
+use crate::mixes::MixSettings;
+
+/// The pools of a generation.
+pub(crate) struct PoolTasks {
+    /// Pools that play, with their quotas.
+    pub(crate) tasks: Vec<PoolTask>,
+    /// Pools that owe nothing to this generation.
+    idle: Vec<Pool>,
+    /// Names of the pools that are played to their end.
+    ending: Vec<String>,
+    /// Samples that each ruleset, then each mix, owes.
+    quotas: Vec<u64>,
+}
+
+impl PoolTasks {
+    /// Returns how many games, or samples where these are counted, are to be played.
+    pub(crate) fn parts(&self) -> u64 {
+        let part = |task: &PoolTask| match task.quota {
+            Quota::Samples(parts) | Quota::Games(parts) => parts,
+            Quota::PlayOut { .. } => 0,
+        };
+        self.tasks.iter().map(part).sum()
+    }
+}
+
+/// Returns the name of a pool of a mix.
+fn mix_pool(number: u64) -> String {
+    // No ruleset is called so.
+    format!("mix:{number}")
+}
+
+/// Returns the plans of all pools: those of each ruleset, then one for each mix, given with its number.
+pub(crate) fn plans<'a>(
+    config: &TrainConfig,
+    rulesets: &[RunRuleset],
+    mixes: impl IntoIterator<Item = (u64, &'a Arc<Rules>)>,
+) -> Vec<PoolPlan> {
+    let mut plans = Vec::new();
+    for trained in rulesets {
+        for number in 0..config.games.pools {
+            plans.push(generation::pool_plan(config, &trained.rules, format!("{}-{number}", trained.id())));
+        }
+    }
+    plans.extend(mixes.into_iter().map(|(number, rules)| generation::pool_plan(config, rules, mix_pool(number))));
+    plans
+}
+
+/// Returns the samples that are still owed of `due` by who is `ahead`, and by how many he is then ahead.
+fn owed(due: u64, ahead: u64) -> (u64, u64) {
+    (due.saturating_sub(ahead), ahead.saturating_sub(due))
+}
+
+impl TrainingRun<'_> {
+    /// Returns what the pools have to play in the next generation; draws the mixes that are missing.
+    pub(crate) fn pool_tasks(&mut self) -> Result<PoolTasks, Error> {
+        let is_ending = |mix: &MixState| mix.samples >= self.config.mixes.samples || self.config.mixes.fraction <= 0.0;
+        let ending: Vec<String> =
+            self.state.mixes.iter().filter(|mix| is_ending(mix)).map(|mix| mix_pool(mix.number)).collect();
+        let wanted = if self.config.mixes.fraction > 0.0 { self.config.mixes.at_once } else { 0 };
+        while self.state.mixes.len() < wanted {
+            let number = self.state.mixes_drawn;
+            let key = GameKey { run_seed: self.config.seed, series: 0, game: number };
+            let rules = mixes::draw(&self.rulesets, number, &mut key.stream(Purpose::Mix))?;
+            self.state.mixes.push(MixState {
+                number,
+                text: rules.ruleset().to_toml(),
+                samples: 0,
+                ahead: mem::take(&mut self.state.mixes_ahead),
+            });
+            self.mixes.push(rules);
+            self.state.mixes_drawn += 1;
+        }
+        let numbered = self.state.mixes.iter().map(|mix| mix.number).zip(&self.mixes);
+        let plans = plans(&self.config, &self.rulesets, numbered);
+        let mut pools: HashMap<String, Pool> =
+            mem::take(&mut self.pools).into_iter().map(|pool| (pool.plan().name.clone(), pool)).collect();
+
+        let games = &self.config.games;
+        let all = games.samples_per_generation as f64;
+        let fraction = self.config.mixes.fraction;
+        let mut quotas = Vec::new();
+        for (trained, known) in self.rulesets.iter().zip(&mut self.state.rulesets) {
+            let due = (all * trained.share * (1.0 - fraction)).round() as u64;
+            let (quota, ahead) = owed(due, known.ahead);
+            known.ahead = ahead;
+            quotas.push(quota);
+        }
+        for mix in &mut self.state.mixes {
+            let due = if wanted > 0 { (all * fraction / wanted as f64).round() as u64 } else { 0 };
+            let (quota, ahead) = owed(due, mix.ahead);
+            mix.ahead = ahead;
+            quotas.push(quota);
+        }
+        let count = games.pools as u64;
+        let part = |all: u64, number: u64| all * (number + 1) / count - all * number / count;
+        let mut planned = PoolTasks { tasks: Vec::new(), idle: Vec::new(), ending, quotas };
+        for (index, plan) in plans.into_iter().enumerate() {
+            let (ruleset, number) = (index / games.pools, index as u64 % count);
+            let quota = if planned.ending.contains(&plan.name) {
+                Quota::PlayOut { until: 0 }
+            } else if ruleset >= self.rulesets.len() {
+                Quota::Samples(planned.quotas[index - self.rulesets.len() * (games.pools - 1)])
+            } else if games.per_generation > 0 {
+                Quota::Games(part(games.per_generation, number))
+            } else {
+                Quota::Samples(part(planned.quotas[ruleset], number))
+            };
+            let pool = match pools.remove(&plan.name) {
+                Some(pool) => pool,
+                None => Pool::new(plan)?,
+            };
+            match quota {
+                Quota::Samples(0) | Quota::Games(0) => planned.idle.push(pool),
+                quota => planned.tasks.push(PoolTask { pool, quota }),
+            }
+        }
+        Ok(planned)
+    }
+
+    /// Takes the pools back after a generation, adds up what was played, and drops the mixes that are over.
+    pub(crate) fn take_pools(&mut self, pools: Vec<Pool>, planned: &mut PoolTasks, played: &GenerationGames) {
+        let PoolTasks { idle, ending, quotas, .. } = planned;
+        let idle = mem::take(idle);
+        let samples = |rules: &Arc<Rules>| {
+            let of_rules = played.rulesets.iter().filter(|ruleset| Arc::ptr_eq(&ruleset.rules, rules));
+            of_rules.flat_map(|ruleset| &ruleset.games).map(|game| game.samples.len() as u64).sum::<u64>()
+        };
+        let counts_samples = self.config.games.samples_per_generation > 0;
+        let mut quotas = quotas.iter().copied();
+        let exceeded = |ended: u64, quota: Option<u64>| ended.saturating_sub(quota.unwrap_or(0));
+        for (trained, known) in self.rulesets.iter().zip(&mut self.state.rulesets) {
+            let (ended, quota) = (samples(&trained.rules), quotas.next());
+            known.samples += ended;
+            if counts_samples {
+                known.ahead += exceeded(ended, quota);
+            }
+        }
+        for (rules, mix) in self.mixes.iter().zip(&mut self.state.mixes) {
+            let (ended, quota) = (samples(rules), quotas.next());
+            mix.samples += ended;
+            mix.ahead += exceeded(ended, quota);
+            self.state.mixes_samples += ended;
+            if ending.contains(&mix_pool(mix.number)) {
+                self.state.mixes_ahead += mix.ahead;
+            }
+        }
+        let is_kept: Vec<bool> = self.state.mixes.iter().map(|mix| !ending.contains(&mix_pool(mix.number))).collect();
+        let mut kept = is_kept.iter();
+        self.state.mixes.retain(|_| kept.next() == Some(&true));
+        let mut kept = is_kept.iter();
+        self.mixes.retain(|_| kept.next() == Some(&true));
+        self.pools = pools.into_iter().chain(idle).filter(|pool| !ending.contains(&pool.plan().name)).collect();
+        // In one order, whichever of them played.
+        self.pools.sort_by(|one, other| one.plan().name.cmp(&other.plan().name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_ahead_owes_less() {
+        assert_eq!(owed(100, 0), (100, 0));
+        assert_eq!(owed(100, 30), (70, 0));
+        assert_eq!(owed(100, 250), (0, 150));
+    }
+}
