@@ -25,6 +25,7 @@ use latrunculi_engine::record::ruleset_fingerprint;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub use learning::learning_html;
+pub use rules::rules_in_words;
 
 use crate::study::StudySummary;
 use crate::study::summary::{AgentSummary, CellSummary, RulesetSummary};

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_train::error_chain;
 
@@ -12,16 +12,17 @@ use super::session::{Next, Seat, Session};
 use super::thinking::{opinion, think};
 use super::words::{Meaning, understand};
 use super::{curve, listing};
+use crate::rulesets::rules_text;
 
 const HELP: &str = "Type an action or a command:
   a1-a4       moves          d2-d3xe3    moves and takes e3     xd4+e4      removes d4 and e4
   @c3         places a man   D@c3        places the dux         stop, pass  end the turn, do nothing
   Shorter forms work if they are clear: a1a4, c3. Tab completes legal actions.
 
-  moves       lists the legal actions
+  moves       lists the legal actions       rules       says the rules in words
   board       draws the board again         position    shows it as one line
   hint        asks an agent for its choice
-  undo        takes back to your last choice
+  undo        takes back to your last choice; undo 3 takes back three actions
   resign      resigns the game
   record      lists the actions of the game
   curve       draws the agents' evaluations of the game so far
@@ -58,7 +59,7 @@ impl Session {
         };
         let takes_file = matches!(command, "save" | "load");
         ensure!(!takes_file || !rest.is_empty(), "{command} which file? write {command} FILE");
-        ensure!(takes_file || rest.is_empty(), "{command} takes nothing, not {rest:?}");
+        ensure!(takes_file || command == "undo" || rest.is_empty(), "{command} takes nothing, not {rest:?}");
         match command {
             "help" => writeln!(output, "{HELP}")?,
             "board" => self.draw(output)?,
@@ -66,7 +67,8 @@ impl Session {
                 let state = self.game.state();
                 writeln!(output, "{}", state.rules().position_text(state.position()))?;
             }
-            "moves" => writeln!(output, "{}", in_lines(&self.legal_texts()))?,
+            "moves" => writeln!(output, "{}", self.listed_moves())?,
+            "rules" => write!(output, "{}", rules_text(self.game.state().rules()))?,
             "hint" => self.hint(output)?,
             "curve" => match curve::curve(&self.game) {
                 Some(curve) => write!(output, "{curve}")?,
@@ -80,8 +82,16 @@ impl Session {
                 self.save(Path::new(rest))?;
                 writeln!(output, "saved to {rest}")?;
             }
-            "undo" => {
+            "undo" if rest.is_empty() => {
                 self.undo()?;
+                return Ok(Next::Draw);
+            }
+            "undo" => {
+                let played = self.game.past().len();
+                let count: usize =
+                    rest.parse().with_context(|| format!("undo takes a number of actions, not {rest:?}"))?;
+                ensure!((1..=played).contains(&count), "{played} actions have been played; undo takes 1 to {played}");
+                self.game.take_back_to(played - count);
                 return Ok(Next::Draw);
             }
             "resign" => {
@@ -117,6 +127,30 @@ impl Session {
         let Some(index) = self.game.past().iter().rposition(is_human) else { bail!("there is nothing to take back") };
         self.game.take_back_to(index);
         Ok(())
+    }
+}
+
+impl Session {
+    /// Lists the legal actions; those that take pieces say how many.
+    fn listed_moves(&self) -> String {
+        let state = self.game.state();
+        let mut some_take = false;
+        let mut actions = Vec::new();
+        if !self.game.is_over() {
+            state.legal_actions(&mut actions);
+        }
+        let words: Vec<String> = actions
+            .into_iter()
+            .map(|action| {
+                let mut after = state.clone();
+                after.play(action);
+                let (text, taken) = (state.action_text(action), after.last_taken().len());
+                some_take |= taken > 0;
+                if taken > 0 { format!("{text} ({taken})") } else { text }
+            })
+            .collect();
+        let legend = if some_take { "\n(1) takes one piece, and so on" } else { "" };
+        format!("{}{legend}", in_lines(&words))
     }
 }
 

@@ -11,7 +11,8 @@ use latrunculi_engine::{Rules, Ruleset, presets};
 use maud::{Markup, html};
 
 /// Returns the rules in sentences, by heading.
-pub(super) fn in_words(rules: &Rules) -> Vec<(&'static str, Vec<String>)> {
+#[must_use]
+pub fn rules_in_words(rules: &Rules) -> Vec<(&'static str, Vec<String>)> {
     let ruleset = rules.ruleset();
     let mut parts = vec![
         ("Beginning", beginning(ruleset, rules.has_duces())),
@@ -282,7 +283,7 @@ mod tests {
     fn every_shipped_ruleset_has_its_rules_in_words() {
         for id in presets::NAMES {
             let rules = Rules::new(&presets::ruleset(id).unwrap()).unwrap();
-            let parts = in_words(&rules);
+            let parts = rules_in_words(&rules);
             assert_eq!(parts.len(), 4 + usize::from(rules.has_duces()), "{id}");
             for (heading, said) in parts {
                 assert!(!said.is_empty() && said.iter().all(|sentence| sentence.ends_with('.')), "{id} {heading}");
@@ -294,7 +295,7 @@ mod tests {
     fn words_follow_the_parameters() {
         let said = |id: &str| -> String {
             let rules = Rules::new(&presets::ruleset(id).unwrap()).unwrap();
-            in_words(&rules).into_iter().flat_map(|(_, said)| said).collect::<Vec<_>>().join(" ")
+            rules_in_words(&rules).into_iter().flat_map(|(_, said)| said).collect::<Vec<_>>().join(" ")
         };
         let bell = said("bell");
         assert!(bell.contains("place 16 men each, 2 a turn.") && bell.contains("may jump over an enemy"), "{bell}");

@@ -60,7 +60,7 @@ fn about(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
                     @if !rules.ruleset().summary.is_empty() { p { (rules.ruleset().summary) } }
                     @if !rules.ruleset().source.is_empty() { p.soft { "Source: " (rules.ruleset().source) } }
                     dl.rules {
-                        @for (heading, said) in rules::in_words(rules) {
+                        @for (heading, said) in rules::rules_in_words(rules) {
                             dt { (heading) }
                             dd { (said.join(" ")) }
                         }

@@ -1,0 +1,60 @@
+//! `rulesets new`: a commented file to begin a ruleset with.
+
+use anyhow::ensure;
+use latrunculi_engine::parameters::{PARAMETERS, ParameterValue};
+use latrunculi_engine::{Ruleset, presets};
+use latrunculi_train::rulesets;
+
+pub(super) fn run(id: &str, base: &str) -> anyhow::Result<()> {
+    let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    ensure!(
+        !id.is_empty() && id.chars().all(is_letter),
+        "the id {id:?} may hold only lower-case letters, digits and hyphens"
+    );
+    ensure!(presets::file(id).is_none(), "{id} is a shipped ruleset; choose another id");
+    print!("{}", commented(id, &rulesets::load_file(base)?.ruleset));
+    Ok(())
+}
+
+/// Returns the text of a ruleset file with the rules of `base`, the meaning of each parameter above it.
+fn commented(id: &str, base: &Ruleset) -> String {
+    let mut text = format!(
+        "# Check it with `latrunculi rulesets check FILE`; every command takes the path of this file as a ruleset.\n\n\
+         id = \"{id}\"\nname = \"{id}\"\nsummary = \"\"   # what is special about it, in a sentence\n\
+         source = \"\"    # where the rules come from\n"
+    );
+    let mut tables: Vec<(&str, String)> = Vec::new();
+    for parameter in PARAMETERS {
+        let Some((table, name)) = parameter.name.split_once('.') else { continue };
+        let value = parameter.value_in(base);
+        let hidden = if value == ParameterValue::Absent { "# " } else { "" };
+        let lines = format!("# {}: {}\n{hidden}{name} = {value}\n", parameter.meaning, parameter.kind);
+        match tables.iter_mut().find(|(known, _)| *known == table) {
+            Some((_, text)) => text.push_str(&lines),
+            None => tables.push((table, lines)),
+        }
+    }
+    for (table, lines) in tables {
+        text.push_str(&format!("\n[{table}]\n{lines}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latrunculi_engine::RulesetFile;
+
+    #[test]
+    fn a_new_file_has_the_rules_of_its_base() {
+        for name in presets::NAMES {
+            let base = presets::ruleset(name).unwrap();
+            let text = commented("mine", &base);
+            let file = RulesetFile::parse(&text, &presets::file, presets::NAMES)
+                .unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+            for parameter in PARAMETERS {
+                assert_eq!(parameter.value_in(&file.ruleset), parameter.value_in(&base), "{name}: {}", parameter.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `rulesets show`: one ruleset in words, with the source of each value.
+
+use latrunculi_engine::parameters::PARAMETERS;
+use latrunculi_engine::{Rules, RulesetFile};
+use latrunculi_eval::report::rules_in_words;
+use latrunculi_train::rulesets;
+use serde_json::json;
+
+use super::shown_board;
+
+pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
+    let file = rulesets::load_file(name)?;
+    let rules = rulesets::load(name)?;
+    if as_json {
+        println!("{}", serde_json::to_string_pretty(&show_json(&file))?);
+        return Ok(());
+    }
+    let ruleset = &file.ruleset;
+    println!("{}: {}\n", ruleset.id, if ruleset.name.is_empty() { "(no title)" } else { &ruleset.name });
+    if !ruleset.summary.is_empty() {
+        println!("{}\n", ruleset.summary);
+    }
+    if let Some(base) = &file.base {
+        println!("Based on {base}.");
+    }
+    if !ruleset.source.is_empty() {
+        println!("Source: {}.", ruleset.source);
+    }
+    println!("\n{}", shown_board(&rules));
+    println!("Upper case is player 1 (South), lower case player 2; M is a man, D the dux.");
+    print!("\n{}", rules_text(&rules));
+    println!("\nThe parameters that say so, with their sources\n");
+    let has_duces = rules.has_duces();
+    for parameter in PARAMETERS {
+        let value = parameter.value_in(ruleset);
+        let evidence = file.evidence.get(parameter.name);
+        let about_dux = parameter.name.starts_with("dux.") || parameter.name == "end.win_dux";
+        if parameter.name == "setup.array" || (about_dux && !has_duces) {
+            continue;
+        }
+        let is_default = value == parameter.default_value();
+        if is_default && evidence.is_none() {
+            continue;
+        }
+        println!("  {} = {value}", parameter.name);
+        println!("      {}", parameter.meaning);
+        if let Some(evidence) = evidence.filter(|evidence| !evidence.text.is_empty()) {
+            let from =
+                if evidence.ruleset == ruleset.id { String::new() } else { format!(" (as {})", evidence.ruleset) };
+            println!("      {}{from}", evidence.text);
+        }
+    }
+    println!("\nAll other parameters have their defaults.");
+    for note in rules.settings_without_effect() {
+        println!("note: {note}");
+    }
+    Ok(())
+}
+
+/// Returns the rules in words, in lines of at most eighty columns.
+pub(crate) fn rules_text(rules: &Rules) -> String {
+    let part = |(heading, sentences): (&str, Vec<String>)| {
+        let sentences: Vec<String> = sentences.iter().map(|sentence| indented(sentence)).collect();
+        format!("{heading}\n{}\n", sentences.join("\n"))
+    };
+    rules_in_words(rules).into_iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// Breaks a text into indented lines of at most eighty columns.
+fn indented(text: &str) -> String {
+    const COLUMNS: usize = 80;
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() + 3 <= COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!(" {word}")),
+        }
+    }
+    lines.iter().map(|line| format!(" {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn show_json(file: &RulesetFile) -> serde_json::Value {
+    let parameters: serde_json::Map<String, serde_json::Value> = PARAMETERS
+        .iter()
+        .map(|parameter| {
+            let evidence = file.evidence.get(parameter.name);
+            let entry = json!({
+                "value": parameter.value_in(&file.ruleset).to_json(),
+                "default": parameter.default_value().to_json(),
+                "evidence": evidence.map(|evidence| evidence.text.clone()),
+                "from": evidence.map(|evidence| evidence.ruleset.clone()),
+            });
+            (parameter.name.to_owned(), entry)
+        })
+        .collect();
+    json!({
+        "id": file.ruleset.id, "name": file.ruleset.name, "summary": file.ruleset.summary,
+        "source": file.ruleset.source, "base": file.base, "parameters": parameters,
+    })
+}
