@@ -390,7 +390,7 @@ fn pools(
         return Ok(Vec::new());
     }
     let path = folder.pools_path(state.generations);
-    let shown = || format!("{}: the games in flight", path.display());
+    let shown = || path.display().to_string();
     let bytes = std::fs::read(&path).with_context(shown)?;
     let states = states_from_bytes(&bytes).with_context(shown)?;
     if states.len() != state.pools {
