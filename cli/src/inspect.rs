@@ -5,6 +5,7 @@
 //! over in any case, and what they are like is measured.
 
 mod folders;
+mod games;
 mod records;
 mod report;
 mod tensors;
