@@ -60,6 +60,28 @@ fn every_ruleset_is_listed_and_shown_with_its_evidence() {
 }
 
 #[test]
+fn rulesets_are_told_apart_and_new_ones_begun() {
+    let shown = printed(&latrunculi(&["rulesets", "show", "beads"]));
+    assert!(shown.contains("\nCapturing\n  A man, or an unbroken row of men,"), "the rules in words: {shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let differences = printed(&latrunculi(&["rulesets", "diff", "bell", "bell-8x8"]));
+    assert!(differences.contains("board.ranks") && differences.contains("bell-8x8: 8"), "{differences}");
+    assert!(!differences.contains("board.files"), "{differences}");
+    let same = printed(&latrunculi(&["rulesets", "diff", "bell", "bell"]));
+    assert!(same.contains("the same rules"), "{same}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mine.toml");
+    fs::write(&path, printed(&latrunculi(&["rulesets", "new", "mine", "--base", "savard"]))).expect("a file");
+    let checked = printed(&latrunculi(&["rulesets", "check", path.to_str().expect("a path")]));
+    assert!(checked.contains("mine can be played (8x8)"), "{checked}");
+    assert!(checked.contains("its rules are those of the shipped ruleset \"savard\""), "{checked}");
+    for bad in ["bell", "Mine", ""] {
+        assert!(!latrunculi(&["rulesets", "new", bad]).status.success(), "{bad:?}");
+    }
+}
+
+#[test]
 fn documentation_of_the_rulesets_is_up_to_date() {
     let written = fs::read_to_string(root().join("docs/RULES.md")).expect("docs/RULES.md");
     let output = printed(&latrunculi(&["rulesets", "document"]));

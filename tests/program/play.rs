@@ -50,6 +50,21 @@ fn a_person_plays_with_words_however_short_and_is_told_what_was_wrong() {
 }
 
 #[test]
+fn the_rules_captures_and_several_actions_taken_back() {
+    let arguments = ["--ruleset", "savard", "--position", WON, "--second", "human"];
+    let said = played(&arguments, "rules\nmoves\nundo 1\na3-b3\nundo 2\nundo x\nundo 1\nundo\nquit\n");
+    for part in [
+        "Winning and drawing\n  ",
+        "c2-c3 (1)",
+        "(1) takes one piece",
+        "there is nothing to take back",
+        "undo takes a number of actions, not \"x\"",
+    ] {
+        assert!(said.contains(part), "{part:?} is missing from\n{said}");
+    }
+}
+
+#[test]
 fn a_game_is_saved_loaded_resigned_and_taken_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("my games.jsonl");

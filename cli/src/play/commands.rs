@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_train::error_chain;
 
@@ -88,9 +88,9 @@ impl Session {
             }
             "undo" => {
                 let played = self.game.past().len();
-                let count: usize =
-                    rest.parse().with_context(|| format!("undo takes a number of actions, not {rest:?}"))?;
-                ensure!((1..=played).contains(&count), "{played} actions have been played; undo takes 1 to {played}");
+                let Ok(count) = rest.parse::<usize>() else { bail!("undo takes a number of actions, not {rest:?}") };
+                ensure!(played > 0, "there is nothing to take back");
+                ensure!((1..=played).contains(&count), "undo takes 1 to {played}: so many actions have been played");
                 self.game.take_back_to(played - count);
                 return Ok(Next::Draw);
             }

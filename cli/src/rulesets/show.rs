@@ -18,13 +18,13 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
     let ruleset = &file.ruleset;
     println!("{}: {}\n", ruleset.id, if ruleset.name.is_empty() { "(no title)" } else { &ruleset.name });
     if !ruleset.summary.is_empty() {
-        println!("{}\n", ruleset.summary);
+        println!("{}\n", wrapped(&ruleset.summary, 0));
     }
     if let Some(base) = &file.base {
         println!("Based on {base}.");
     }
     if !ruleset.source.is_empty() {
-        println!("Source: {}.", ruleset.source);
+        println!("{}", wrapped(&format!("Source: {}.", ruleset.source), 0));
     }
     println!("\n{}", shown_board(&rules));
     println!("Upper case is player 1 (South), lower case player 2; M is a man, D the dux.");
@@ -43,11 +43,11 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
             continue;
         }
         println!("  {} = {value}", parameter.name);
-        println!("      {}", parameter.meaning);
+        println!("{}", wrapped(parameter.meaning, 6));
         if let Some(evidence) = evidence.filter(|evidence| !evidence.text.is_empty()) {
             let from =
                 if evidence.ruleset == ruleset.id { String::new() } else { format!(" (as {})", evidence.ruleset) };
-            println!("      {}{from}", evidence.text);
+            println!("{}", wrapped(&format!("{}{from}", evidence.text), 6));
         }
     }
     println!("\nAll other parameters have their defaults.");
@@ -60,26 +60,26 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
 /// Returns the rules in words, in lines of at most eighty columns.
 pub(crate) fn rules_text(rules: &Rules) -> String {
     let part = |(heading, sentences): (&str, Vec<String>)| {
-        let sentences: Vec<String> = sentences.iter().map(|sentence| indented(sentence)).collect();
+        let sentences: Vec<String> = sentences.iter().map(|sentence| wrapped(sentence, 2)).collect();
         format!("{heading}\n{}\n", sentences.join("\n"))
     };
     rules_in_words(rules).into_iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// Breaks a text into indented lines of at most eighty columns.
-fn indented(text: &str) -> String {
+/// Breaks a text into lines of at most eighty columns, each after `indent` spaces.
+fn wrapped(text: &str, indent: usize) -> String {
     const COLUMNS: usize = 80;
-    let mut lines = vec![String::new()];
+    let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + word.chars().count() + 3 <= COLUMNS => {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= COLUMNS => {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(format!(" {word}")),
+            _ => lines.push(format!("{:indent$}{word}", "")),
         }
     }
-    lines.iter().map(|line| format!(" {line}")).collect::<Vec<_>>().join("\n")
+    lines.join("\n")
 }
 
 fn show_json(file: &RulesetFile) -> serde_json::Value {
