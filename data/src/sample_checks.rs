@@ -24,6 +24,8 @@ impl Samples {
         };
         let is_one = |sum: f32| (sum - 1.0).abs() <= SUM_TOLERANCE;
         let board = rules.board();
+        let board_plane =
+            PLANES.iter().position(|name| *name == "squares of the board").expect("there is such a plane");
         let bytes = packed_plane_len(self.shape.area());
         for index in 0..self.len() {
             if !is_one(self.policy[self.action_range(index)].iter().sum()) {
@@ -46,7 +48,7 @@ impl Samples {
             if pieces.iter().map(|plane| plane.len()).sum::<u32>() != stones.len() {
                 return fault("planes", index, "two pieces stand on one square");
             }
-            if plane(BOARD_PLANE) != board {
+            if plane(board_plane) != board {
                 return fault("planes", index, "the plane of the board does not show the board");
             }
             if let Ok(next) = usize::try_from(self.opponent_policy[index])
@@ -58,9 +60,6 @@ impl Samples {
         Ok(())
     }
 }
-
-/// Index of the plane "squares of the board".
-const BOARD_PLANE: usize = 13;
 
 /// Checks the inputs that a shard gives for its ruleset.
 ///

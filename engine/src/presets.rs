@@ -45,6 +45,11 @@ embed! {
     "x-museum-quintana",
 }
 
+/// Returns the names of the reconstructions: every shipped ruleset but those for comparison, whose names begin with `x-`.
+pub fn reconstructions() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().copied().filter(|name| !name.starts_with("x-"))
+}
+
 /// Returns the shipped ruleset of that name with its evidence, if there is one.
 ///
 /// # Panics

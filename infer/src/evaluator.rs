@@ -2,30 +2,23 @@
 
 use std::sync::Arc;
 
+use latrunculi_data::RulesetCache;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
 use crate::batch::{Answers, PositionBatch};
 use crate::error::KernelError;
-use crate::model::{RULESETS_MAX, RulesetNetworks, Session};
+use crate::model::{RulesetNetworks, Session};
 
 /// Answers for search with a network, a batch of one ruleset at a time, on the calling thread. Each evaluating thread has
 /// its own; it answers any ruleset.
 #[derive(Debug)]
 pub struct InferenceEvaluator {
     networks: RulesetNetworks,
-    /// Those for rulesets; the last asked for comes last.
-    sessions: Vec<RulesetSession>,
+    sessions: RulesetCache<Session>,
     positions: PositionBatch,
     answers: Answers,
-}
-
-#[derive(Debug)]
-struct RulesetSession {
-    rules: Arc<Rules>,
-    fingerprint: String,
-    session: Session,
 }
 
 impl InferenceEvaluator {
@@ -34,28 +27,10 @@ impl InferenceEvaluator {
     pub fn new(networks: &RulesetNetworks) -> InferenceEvaluator {
         InferenceEvaluator {
             networks: networks.clone(),
-            sessions: Vec::new(),
+            sessions: RulesetCache::default(),
             positions: PositionBatch::default(),
             answers: Answers::default(),
         }
-    }
-
-    /// Makes the session for these rules the last one.
-    fn begin(&mut self, rules: &Arc<Rules>) -> Result<(), KernelError> {
-        if self.sessions.last().is_some_and(|last| Arc::ptr_eq(&last.rules, rules)) {
-            return Ok(());
-        }
-        let fingerprint = ruleset_fingerprint(rules.ruleset());
-        let found = self.sessions.iter().position(|known| known.fingerprint == fingerprint);
-        let session = match found {
-            Some(place) => self.sessions.remove(place).session,
-            None => self.networks.get(rules)?.session(),
-        };
-        if self.sessions.len() == RULESETS_MAX {
-            self.sessions.remove(0);
-        }
-        self.sessions.push(RulesetSession { rules: Arc::clone(rules), fingerprint, session });
-        Ok(())
     }
 }
 
@@ -73,12 +48,13 @@ impl Evaluator<GameState> for InferenceEvaluator {
             Arc::ptr_eq(other, rules) || ruleset_fingerprint(other.ruleset()) == ruleset_fingerprint(rules.ruleset())
         };
         assert!(games.iter().all(|other| is_same(other.rules())), "a batch is of one ruleset");
-        self.begin(rules).map_err(|error| EvalError::Device(error.to_string()))?;
+        let networks = &self.networks;
+        let begun = self.sessions.get_or_make(rules, || Ok::<_, KernelError>(networks.get(rules)?.session()));
+        let session = begun.map_err(|error| EvalError::Device(error.to_string()))?;
         self.positions.clear();
         for (game, actions) in games.iter().zip(legal_actions) {
             self.positions.push_game(game, actions);
         }
-        let session = &mut self.sessions.last_mut().expect("it was made ready").session;
         let answered = session.answer(&self.positions, &mut self.answers);
         answered.map_err(|error| EvalError::Device(error.to_string()))?;
         let Answers { logits, offsets, win_draw_loss, margin } = &self.answers;

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use latrunculi_data::{NetworkConfig, Shape, rule_inputs};
+use latrunculi_data::{NetworkConfig, RulesetCache, Shape, rule_inputs};
 use latrunculi_engine::Rules;
-use latrunculi_engine::record::ruleset_fingerprint;
 
 use crate::batch::{Answers, PositionBatch};
 use crate::error::{AnswerError, KernelError, LoadError, ModelError};
@@ -186,16 +185,12 @@ impl InferenceModel {
     }
 }
 
-/// Rulesets for which networks are kept ready; the one that was not asked for longest gives way.
-pub(crate) const RULESETS_MAX: usize = 64;
-
 /// One model's networks for rulesets on one kernel, each arranged on first use. Clones share them.
 #[derive(Clone, Debug)]
 pub struct RulesetNetworks {
     model: InferenceModel,
     kernel: Kernel,
-    /// By the fingerprint of the ruleset; the last asked for comes last.
-    ready: Arc<Mutex<Vec<(String, InferenceNetwork)>>>,
+    ready: Arc<Mutex<RulesetCache<InferenceNetwork>>>,
 }
 
 impl RulesetNetworks {
@@ -206,38 +201,26 @@ impl RulesetNetworks {
     }
 
     /// Keeps a network ready for these rules, which [`InferenceModel::network`] made.
-    pub fn insert(&self, rules: &Rules, network: InferenceNetwork) {
-        self.keep(ruleset_fingerprint(rules.ruleset()), network);
+    pub fn insert(&self, rules: &Arc<Rules>, network: InferenceNetwork) {
+        self.lock().insert(rules, network);
     }
 
     /// Returns the network for these rules.
     ///
     /// # Errors
     /// [`KernelError::NoCalibration`] when the kernel needs positions of this ruleset and no network was inserted.
-    pub fn get(&self, rules: &Rules) -> Result<InferenceNetwork, KernelError> {
-        let fingerprint = ruleset_fingerprint(rules.ruleset());
-        let found = self.lock().iter().find(|(known, _)| *known == fingerprint).map(|(_, network)| network.clone());
-        let network = match found {
-            Some(network) => network,
-            // Made outside the lock: two threads that need it at once both make the same.
-            None => self.model.network(self.kernel, rules, &PositionBatch::default())?,
-        };
-        self.keep(fingerprint, network.clone());
+    pub fn get(&self, rules: &Arc<Rules>) -> Result<InferenceNetwork, KernelError> {
+        if let Some(network) = self.lock().get(rules) {
+            return Ok(network.clone());
+        }
+        // Made outside the lock: two threads that need it at once both make the same.
+        let network = self.model.network(self.kernel, rules, &PositionBatch::default())?;
+        self.insert(rules, network.clone());
         Ok(network)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(String, InferenceNetwork)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RulesetCache<InferenceNetwork>> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts a network last.
-    fn keep(&self, fingerprint: String, network: InferenceNetwork) {
-        let mut ready = self.lock();
-        ready.retain(|(known, _)| *known != fingerprint);
-        if ready.len() == RULESETS_MAX {
-            ready.remove(0);
-        }
-        ready.push((fingerprint, network));
     }
 }
 

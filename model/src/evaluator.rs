@@ -1,7 +1,6 @@
 //! The network as an evaluator of positions for search.
 
-use std::sync::Arc;
-
+use latrunculi_data::{EncodedPositions, RulesetCache};
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
@@ -10,12 +9,6 @@ use crate::error::InferenceError;
 use crate::inference::{Answers, InferenceNetwork};
 use crate::network::Network;
 use crate::precision::Precision;
-use latrunculi_data::EncodedPositions;
-use latrunculi_engine::Rules;
-use latrunculi_engine::record::ruleset_fingerprint;
-
-/// Rulesets for which an evaluator keeps its network ready; the one that was not asked for longest gives way.
-const RULESETS_MAX: usize = 64;
 
 /// Evaluates positions for search with a network, a batch of one ruleset at a time. It answers any ruleset; the network
 /// is made ready for each on first use.
@@ -26,17 +19,9 @@ pub struct NetEvaluator {
     network: Network,
     device: Device,
     precision: Precision,
-    /// Those for rulesets, by fingerprint; the last asked for comes last.
-    ready: Vec<Ready>,
+    ready: RulesetCache<InferenceNetwork>,
     positions: EncodedPositions,
     answers: Answers,
-}
-
-#[derive(Debug)]
-struct Ready {
-    rules: Arc<Rules>,
-    fingerprint: String,
-    network: InferenceNetwork,
 }
 
 impl NetEvaluator {
@@ -47,31 +32,10 @@ impl NetEvaluator {
             network: network.shared(),
             device,
             precision,
-            ready: Vec::new(),
+            ready: RulesetCache::default(),
             positions: EncodedPositions::default(),
             answers: Answers::default(),
         }
-    }
-
-    /// Makes the network for these rules the last of those that are ready.
-    fn make_ready(&mut self, rules: &Arc<Rules>) -> Result<(), InferenceError> {
-        if self.ready.last().is_some_and(|ready| Arc::ptr_eq(&ready.rules, rules)) {
-            return Ok(());
-        }
-        let fingerprint = ruleset_fingerprint(rules.ruleset());
-        let found = self.ready.iter().position(|ready| ready.fingerprint == fingerprint);
-        let ready = match found {
-            Some(place) => Ready { rules: Arc::clone(rules), ..self.ready.remove(place) },
-            None => {
-                let network = InferenceNetwork::new(&self.network, rules, self.device, self.precision)?;
-                Ready { rules: Arc::clone(rules), fingerprint, network }
-            }
-        };
-        if self.ready.len() == RULESETS_MAX {
-            self.ready.remove(0);
-        }
-        self.ready.push(ready);
-        Ok(())
     }
 }
 
@@ -85,14 +49,15 @@ impl Evaluator<GameState> for NetEvaluator {
         assert!(games.len() == legal_actions.len() && games.len() == evaluations.len(), "one of each per position");
         let Some(game) = games.first() else { return Ok(()) };
         let failed = |error: InferenceError| EvalError::Device(error.to_string());
-        self.make_ready(game.rules()).map_err(failed)?;
+        let NetEvaluator { network, device, precision, .. } = self;
+        let make = || InferenceNetwork::new(network, game.rules(), *device, *precision);
+        let ready = self.ready.get_or_make(game.rules(), make).map_err(failed)?;
         self.positions.clear();
         for (game, actions) in games.iter().zip(legal_actions) {
             self.positions.push(game, actions);
         }
         let batch = self.positions.as_batch();
-        let ready = self.ready.last_mut().expect("it was made ready");
-        ready.network.answer(&batch, &mut self.answers).map_err(failed)?;
+        ready.answer(&batch, &mut self.answers).map_err(failed)?;
         let offsets = batch.action_offsets.windows(2);
         let values = self.answers.win_draw_loss.iter().zip(&self.answers.margin);
         for ((evaluation, offset), (win_draw_loss, margin)) in evaluations.iter_mut().zip(offsets).zip(values) {
@@ -107,8 +72,10 @@ impl Evaluator<GameState> for NetEvaluator {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use latrunculi_data::NetworkConfig;
-    use latrunculi_engine::presets;
+    use latrunculi_engine::{Rules, presets};
 
     use super::*;
     use crate::tests::perturbed;

@@ -17,6 +17,8 @@ use latrunculi_selfplay::{SelfPlaySettings, TeacherSettings};
 use serde::{Deserialize, Serialize};
 
 pub use self::ruleset_choice::RulesetChoice;
+#[cfg(test)]
+pub(crate) use self::source::tests::toml_stems;
 pub use self::source::{ConfigSource, SHIPPED_CONFIGS};
 use crate::error::{Context, Error, bail};
 use crate::mixes::MixSettings;

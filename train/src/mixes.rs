@@ -261,11 +261,11 @@ fn trial(rules: &Arc<Rules>, stream: &mut ChaCha8Rng) -> Option<Trial> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::path::Path;
 
     use rand::SeedableRng;
 
     use super::*;
+    use crate::config::toml_stems;
     use crate::run_rulesets;
 
     fn differences(one: &Ruleset, other: &Ruleset) -> usize {
@@ -274,15 +274,7 @@ mod tests {
 
     #[test]
     fn every_file_that_is_held_out_is_embedded() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/held-out");
-        let mut stems: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-            .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
-            .collect();
-        stems.sort();
-        assert_eq!(stems, HELD_OUT.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        assert_eq!(toml_stems("../configs/held-out"), HELD_OUT.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     }
 
     #[test]

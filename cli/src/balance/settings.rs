@@ -134,12 +134,10 @@ fn unknown_keys(
 
 /// Loads the rulesets of a study; `all` stands for every reconstruction.
 pub(super) fn rulesets(names: &[String]) -> anyhow::Result<Vec<Ruleset>> {
-    let is_reconstruction = |name: &&&str| !name.starts_with("x-");
     let mut rulesets: Vec<Ruleset> = Vec::new();
     for name in names {
         if name == "all" {
-            let all = presets::NAMES.iter().filter(is_reconstruction);
-            rulesets.extend(all.filter_map(|name| presets::ruleset(name)));
+            rulesets.extend(presets::reconstructions().filter_map(presets::ruleset));
         } else {
             rulesets.push(load_file(name)?.ruleset);
         }

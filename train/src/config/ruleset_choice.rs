@@ -6,11 +6,8 @@ use std::fmt;
 use latrunculi_engine::presets;
 use serde::{Deserialize, Serialize};
 
-/// The word that means every shipped ruleset but those for comparison only.
+/// The word that means every reconstruction.
 const ALL: &str = "all";
-
-/// How names of rulesets for comparison with other programs begin; `all` leaves them out.
-const COMPARISON: &str = "x-";
 
 /// Which rulesets a run trains on. A ruleset is a shipped name, or the path of a ruleset file or of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,9 +28,8 @@ impl RulesetChoice {
     /// Returns the names and paths, with `all` written out, in the order of the configuration.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let all = || presets::NAMES.iter().filter(|name| !name.starts_with(COMPARISON)).map(|name| (*name).to_owned());
         match self {
-            RulesetChoice::One(name) if name == ALL => all().collect(),
+            RulesetChoice::One(name) if name == ALL => presets::reconstructions().map(str::to_owned).collect(),
             RulesetChoice::One(name) => vec![name.clone()],
             RulesetChoice::List(names) => names.clone(),
             RulesetChoice::Weights(weights) => weights.keys().cloned().collect(),

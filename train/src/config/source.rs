@@ -101,20 +101,24 @@ impl From<&Path> for ConfigSource {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    #[test]
-    fn every_shipped_configuration_is_embedded() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train");
-        let mut stems: Vec<String> = std::fs::read_dir(folder)
+    /// Returns the names of the TOML files in a folder, given from this crate's, without their ending, in order.
+    pub(crate) fn toml_stems(folder: &str) -> Vec<String> {
+        let mut stems: Vec<String> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
             .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
             .collect();
         stems.sort();
-        assert_eq!(stems, SHIPPED_CONFIGS);
+        stems
+    }
+
+    #[test]
+    fn every_shipped_configuration_is_embedded() {
+        assert_eq!(toml_stems("../configs/train"), SHIPPED_CONFIGS);
     }
 
     #[test]
