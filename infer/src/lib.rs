@@ -20,6 +20,7 @@ mod reference;
 mod symmetry;
 #[cfg(test)]
 mod tests;
+mod training;
 mod weights;
 
 pub use batch::{Answers, PositionBatch};
@@ -27,3 +28,4 @@ pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};
 pub use evaluator::InferenceEvaluator;
 pub use model::{InferenceModel, InferenceNetwork, Kernel, RulesetNetworks, Session};
 pub use model_file::{ModelInfo, NamedTensor};
+pub use training::{GradientKernel, LossWeights, Losses, PARTS, TrainingWeights};

@@ -402,3 +402,61 @@ fn impossible_descriptions_are_refused_with_every_reason() {
     let text = bad.validate().unwrap_err().to_string();
     assert!(text.contains("learning_rate") && text.contains("beta2"), "{text}");
 }
+
+/// Returns, for each named parameter, the length of `left` minus `right` over that of `left`.
+fn relative_differences(trainer: &Trainer, left: &Tensor, right: &Tensor) -> Vec<(String, f64)> {
+    let of = |parameter: &crate::layout::Parameter| {
+        let [left, right] = [left, right].map(|tensor| tensor.narrow(0, parameter.offset, parameter.len()));
+        let length = |tensor: &Tensor| tensor.norm().double_value(&[]);
+        (parameter.name.clone(), length(&(&left - &right)) / length(&left).max(1e-12))
+    };
+    trainer.layout.parameters.iter().map(of).collect()
+}
+
+#[test]
+fn the_kernels_gradient_is_that_of_libtorch_within_the_rounding_of_16_bits() {
+    for (index, (files, ranks, channels)) in
+        [(6, 5, 16), (8, 8, 64), (12, 10, 32), (9, 7, 48), (5, 2, 40)].into_iter().enumerate()
+    {
+        let pooling = if index == 3 { Pooling::None } else { Pooling::GlobalBias };
+        let config = NetworkConfig { channels, policy_channels: 24, value_channels: 20, ..config(pooling) };
+        if !latrunculi_infer::GradientKernel::is_available(&config) {
+            return;
+        }
+        let network = perturbed(&config);
+        // Not whole groups of sixteen, of two boards.
+        let other = Shape::board(ranks, files);
+        let batches = [made_up_batch(&Shape::board(files, ranks), 45, 10), made_up_batch(&other, 7, 10)];
+        let [mut exact, mut short] = [Precision::F32, Precision::Bf16]
+            .map(|precision| Trainer::new(&network, &TrainingConfig { precision, ..settings() }).unwrap());
+        let (expected, report) = exact.gradient(&batches, false).unwrap();
+        let (rounded, _) = short.gradient(&batches, false).unwrap();
+        let (found, found_report) = short.gradient(&batches, true).unwrap();
+        let allowed = relative_differences(&exact, &expected, &rounded);
+        for ((name, found), (_, allowed)) in relative_differences(&exact, &expected, &found).into_iter().zip(allowed) {
+            assert!(
+                found <= 3.0 * allowed + 5e-3,
+                "{files}x{ranks}, {channels} channels, {name}: {found}, allowed {allowed}"
+            );
+        }
+        let numbers = |report: &StepReport| {
+            let StepReport { loss, policy, value, margin, survival, opponent_policy, moves_left, .. } = *report;
+            [
+                loss,
+                policy,
+                value,
+                margin,
+                survival,
+                opponent_policy,
+                moves_left,
+                report.policy_entropy,
+                report.target_entropy,
+            ]
+        };
+        for (found, expected) in numbers(&found_report).into_iter().zip(numbers(&report)) {
+            assert!((found - expected).abs() <= 0.02 * expected.abs() + 1e-3, "{found} and {expected}");
+        }
+        let (again, _) = short.gradient(&batches, true).unwrap();
+        assert_eq!(largest_difference(&found, &again), 0.0, "the same again");
+    }
+}

@@ -23,6 +23,7 @@ use crate::runner::{Runner, channels_last};
 use crate::weights::{Specialisation, WeightMaker};
 use latrunculi_data::NetworkConfig;
 use latrunculi_data::{BatchError, SCALARS, TrainingBatch};
+use latrunculi_infer::{GradientKernel, LossWeights, TrainingWeights};
 
 /// The settings of the optimisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -206,6 +207,7 @@ pub struct Trainer {
     /// `[N] f32`: 1 where weight decay applies, else 0.
     decay_mask: Tensor,
     pub(crate) counters: TrainingCounters,
+    kernel: GradientKernel,
 }
 
 impl Trainer {
@@ -234,6 +236,7 @@ impl Trainer {
             layout,
             parameters: parameters.set_requires_grad(true),
             counters: TrainingCounters::default(),
+            kernel: GradientKernel::default(),
         })
     }
 
@@ -286,13 +289,8 @@ impl Trainer {
     /// unchanged.
     pub fn step(&mut self, batches: &[TrainingBatch], progress: f64) -> Result<StepReport, TrainError> {
         device::use_threads(self.config.threads);
-        let gathers = check(batches)?;
-        let (losses, mut report) = self.losses(batches, &gathers, &self.parameters)?;
+        let (gradient, mut report) = self.gradient(batches, self.has_kernel())?;
         let step = self.counters.steps;
-        if !report.loss.is_finite() {
-            return Err(TrainError::NotFinite { step, what: "loss" });
-        }
-        let gradient = Tensor::f_run_backward(&[&losses], &[&self.parameters], false, false)?.remove(0);
         report.gradient_norm = gradient.f_norm()?.f_double_value(&[])?;
         if !report.gradient_norm.is_finite() {
             return Err(TrainError::NotFinite { step, what: "gradient" });
@@ -314,6 +312,75 @@ impl Trainer {
         let gathers = check(batches)?;
         let (_, report) = tch::no_grad(|| self.losses(batches, &gathers, &self.average))?;
         Ok(report)
+    }
+
+    /// Tells whether the kernel computes the gradient of the folded weights.
+    #[must_use]
+    pub fn has_kernel(&self) -> bool {
+        !self.device.is_gpu()
+            && self.config.precision.kind(self.device) == Kind::BFloat16
+            && GradientKernel::is_available(&self.network_config)
+    }
+
+    /// Computes the gradient of the loss, `[N] f32`, and what of the report is known before the step; with the kernel or
+    /// with libtorch alone.
+    pub(crate) fn gradient(
+        &mut self,
+        batches: &[TrainingBatch],
+        with_kernel: bool,
+    ) -> Result<(Tensor, StepReport), TrainError> {
+        let gathers = check(batches)?;
+        let (loss, report) =
+            if with_kernel { self.kernel_losses(batches)? } else { self.losses(batches, &gathers, &self.parameters)? };
+        if !report.loss.is_finite() {
+            return Err(TrainError::NotFinite { step: self.counters.steps, what: "loss" });
+        }
+        Ok((Tensor::f_run_backward(&[&loss], &[&self.parameters], false, false)?.remove(0), report))
+    }
+
+    /// Computes with the kernel a scalar that has the gradient of the loss, and the report.
+    fn kernel_losses(&mut self, batches: &[TrainingBatch]) -> Result<(Tensor, StepReport), TorchError> {
+        let (config, totals) = (&self.config, Totals::of(batches));
+        let weights = LossWeights {
+            policy: config.policy_weight as f32,
+            value: config.value_weight as f32,
+            margin: config.margin_weight as f32,
+            survival: config.survival_weight as f32,
+            opponent_policy: config.opponent_policy_weight as f32,
+            moves_left: config.moves_left_weight as f32,
+            total: totals.weight as f32,
+            answered: totals.answered as f32,
+        };
+        let maker = WeightMaker::new(&self.network_config, &self.layout, &self.parameters)?;
+        let mut report = StepReport::default();
+        // The sum over the folded weights of each times its gradient has the gradient of the loss by the parameters.
+        let mut products = Vec::new();
+        for batch in batches {
+            let specialisation = Specialisation { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() };
+            let tensors = maker.training_weights(&specialisation)?;
+            let mut folded = TrainingWeights::zeros(&self.network_config);
+            for (tensor, values) in tensors.iter().zip(folded.parts_mut()) {
+                let count = values.len();
+                tensor.detach().f_contiguous()?.f_copy_data(values, count)?;
+            }
+            let mut gradient = TrainingWeights::zeros(&self.network_config);
+            let losses =
+                self.kernel.add_gradient(&self.network_config, &folded, batch, &weights, config.threads, &mut gradient);
+            for (tensor, values) in tensors.iter().zip(gradient.parts_mut()) {
+                let size = tensor.size();
+                products.push((tensor * Tensor::f_from_slice(values)?.f_view(size.as_slice())?).f_sum(Kind::Float)?);
+            }
+            report.loss += losses.total(&weights);
+            report.policy += losses.policy;
+            report.value += losses.value;
+            report.margin += losses.margin;
+            report.survival += losses.survival;
+            report.opponent_policy += losses.opponent_policy;
+            report.moves_left += losses.moves_left;
+            report.policy_entropy += losses.policy_entropy;
+        }
+        report.target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.weight;
+        Ok((Tensor::f_stack(&products, 0)?.f_sum(Kind::Float)?, report))
     }
 
     /// Computes the loss, a scalar with a gradient, and the report.

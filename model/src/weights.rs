@@ -14,6 +14,7 @@ use crate::layout::{ParameterLayout, group};
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
 use latrunculi_data::{Conditioning, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
 use latrunculi_engine::Rules;
+use latrunculi_infer::PARTS;
 
 /// What is the same for all positions of a batch and is folded into the weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +109,36 @@ impl<'a> WeightMaker<'a> {
         Ok(Film { stem, scale, shift })
     }
 
-    /// Returns the weights of one part.
+    /// Returns the weights that `latrunculi-infer` trains on, `f32`, in the order and the shapes of its
+    /// [`TrainingWeights`](latrunculi_infer::TrainingWeights).
+    pub(crate) fn training_weights(&self, specialisation: &Specialisation) -> Result<[Tensor; PARTS], TorchError> {
+        let film = self.film(&specialisation.rule_inputs)?;
+        let size = size_factor(specialisation.area);
+        let joined = |part: WeightPart| self.joined(part, Some(&film), Some(size));
+        let both = |one: WeightPart, other: WeightPart| -> Result<Tensor, TorchError> {
+            Ok(Tensor::f_cat(&[joined(one)?, joined(other)?], 1)?)
+        };
+        let pooling = match self.config.pooling {
+            Pooling::None => Tensor::f_zeros([0], (Kind::Float, self.trunk.device()))?,
+            _ => joined(WeightPart::PoolIn)?,
+        };
+        Ok([
+            joined(WeightPart::Stem)?,
+            joined(WeightPart::StemBias)?,
+            joined(WeightPart::Scalars)?,
+            joined(WeightPart::Trunk)?,
+            joined(WeightPart::TrunkBias)?,
+            pooling,
+            both(WeightPart::Head, WeightPart::TrainingSquares)?,
+            both(WeightPart::HeadBias, WeightPart::TrainingSquaresBias)?,
+            joined(WeightPart::ValueHidden)?,
+            joined(WeightPart::ValueHiddenBias)?,
+            both(WeightPart::Last, WeightPart::TrainingLast)?,
+            both(WeightPart::LastBias, WeightPart::TrainingLastBias)?,
+        ])
+    }
+
+    /// Returns the weights of one part, of `kind`.
     fn part(
         &self,
         part: WeightPart,
@@ -116,6 +146,17 @@ impl<'a> WeightMaker<'a> {
         size: Option<f32>,
         kind: Kind,
     ) -> Result<Vec<Tensor>, TorchError> {
+        let joined = self.joined(part, film, size)?.f_to_kind(kind)?;
+        let joined = match part {
+            WeightPart::Stem | WeightPart::Trunk => joined.f_permute([0, 1, 4, 2, 3])?,
+            _ => joined,
+        };
+        Ok(joined.f_unbind(0)?)
+    }
+
+    /// Returns the weights of one part, `f32`, joined along a first dimension: one entry per convolution, per pooled
+    /// block, or one alone. Convolutions are `[…, out, rank, file, in]`.
+    fn joined(&self, part: WeightPart, film: Option<&Film>, size: Option<f32>) -> Result<Tensor, TorchError> {
         let (config, groups) = (self.config, &self.groups);
         let (channels, planes, scalars) = (config.channels as i64, PLANES.len() as i64, SCALARS.len() as i64);
         let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
@@ -123,14 +164,7 @@ impl<'a> WeightMaker<'a> {
         let squeezed = config.squeezed_channels() as i64;
         let convolutions = 2 * config.blocks as i64;
         let length = RULE_EMBEDDING as i64;
-        // A group as one weight of this shape.
-        let one = |group: usize, shape: &[i64]| -> Result<Vec<Tensor>, TorchError> {
-            Ok(vec![groups[group].f_view(shape)?.f_to_kind(kind)?])
-        };
-        // A group as one weight per entry of the first dimension.
-        let rows = |group: usize, shape: &[i64]| -> Result<Vec<Tensor>, TorchError> {
-            Ok(groups[group].f_view(shape)?.f_to_kind(kind)?.f_unbind(0)?)
-        };
+        let view = |group: usize, shape: &[i64]| -> Result<Tensor, TorchError> { Ok(groups[group].f_view(shape)?) };
         // Matrices `[…, rows, columns]` whose first columns read means, with those that read the means by size: added to
         // the first for a known size, else between these and the rest.
         let sized = |group: usize, size_group: usize, shape: &[i64], means: i64| -> Result<Tensor, TorchError> {
@@ -140,89 +174,81 @@ impl<'a> WeightMaker<'a> {
             let mut size_shape = shape.to_vec();
             size_shape[shape.len() - 1] = means;
             let by_size = groups[size_group].f_view(size_shape.as_slice())?;
-            let matrix = match size {
+            Ok(match size {
                 Some(factor) => Tensor::f_cat(&[of_means + by_size * f64::from(factor), rest], -1)?,
                 None => Tensor::f_cat(&[of_means, by_size, rest], -1)?,
-            };
-            Ok(matrix.f_to_kind(kind)?)
+            })
         };
         // A dot product of D terms is divided by the root of D: once, in the weights of the from-squares.
         let temper = 1.0 / (keys as f64).sqrt();
         match part {
-            WeightPart::Stem => {
-                let weight = groups[group::STEM_WEIGHT].f_view([channels, 3, 3, planes])?.f_to_kind(kind)?;
-                Ok(vec![weight.f_permute([0, 3, 1, 2])?])
+            WeightPart::Stem => view(group::STEM_WEIGHT, &[1, channels, 3, 3, planes]),
+            WeightPart::StemBias => {
+                let bias = view(group::STEM_BIAS, &[1, channels])?;
+                Ok(film.map_or(bias.shallow_clone(), |film| bias + &film.stem))
             }
-            WeightPart::StemBias => match film {
-                Some(film) => Ok(vec![(&groups[group::STEM_BIAS] + &film.stem).f_to_kind(kind)?]),
-                None => one(group::STEM_BIAS, &[channels]),
-            },
-            WeightPart::Scalars => one(group::SCALARS_WEIGHT, &[channels, scalars]),
+            WeightPart::Scalars => view(group::SCALARS_WEIGHT, &[1, channels, scalars]),
             WeightPart::Trunk => {
                 let gain = groups[group::TRUNK_GAIN].f_view([convolutions, channels])?;
                 let gain = match film.and_then(|film| film.scale.as_ref()) {
                     Some(scale) => gain * scale,
                     None => gain,
                 };
-                let trunk = (&self.trunk * gain.f_view([convolutions * channels, 1])?).f_to_kind(kind)?;
-                let trunk = trunk.f_view([convolutions, channels, 3, 3, channels])?;
-                Ok(trunk.f_permute([0, 1, 4, 2, 3])?.f_unbind(0)?)
+                let trunk = &self.trunk * gain.f_view([convolutions * channels, 1])?;
+                Ok(trunk.f_view([convolutions, channels, 3, 3, channels])?)
             }
             WeightPart::TrunkBias => {
-                let mut bias = groups[group::TRUNK_BIAS].f_view([convolutions, channels])?;
-                if let Some(film) = film {
-                    bias = match &film.scale {
-                        Some(scale) => bias * scale + &film.shift,
-                        None => bias + &film.shift,
-                    };
-                }
-                Ok(bias.f_to_kind(kind)?.f_unbind(0)?)
+                let bias = groups[group::TRUNK_BIAS].f_view([convolutions, channels])?;
+                Ok(match film {
+                    Some(Film { scale: Some(scale), shift, .. }) => bias * scale + shift,
+                    Some(Film { scale: None, shift, .. }) => bias + shift,
+                    None => bias,
+                })
             }
             WeightPart::PoolIn => {
                 let shape = match config.pooling {
                     Pooling::SqueezeExcitation => [-1, squeezed, channels],
                     _ => [-1, channels, 2 * channels],
                 };
-                let all = sized(group::POOL_IN_WEIGHT, group::POOL_SIZE_WEIGHT, &shape, channels)?;
-                Ok(all.f_unbind(0)?)
+                sized(group::POOL_IN_WEIGHT, group::POOL_SIZE_WEIGHT, &shape, channels)
             }
-            WeightPart::PoolInBias => rows(group::POOL_IN_BIAS, &[-1, squeezed]),
-            WeightPart::PoolOut => rows(group::POOL_OUT_WEIGHT, &[-1, 2 * channels, squeezed]),
-            WeightPart::PoolOutBias => rows(group::POOL_OUT_BIAS, &[-1, 2 * channels]),
+            WeightPart::PoolInBias => view(group::POOL_IN_BIAS, &[-1, squeezed]),
+            WeightPart::PoolOut => view(group::POOL_OUT_WEIGHT, &[-1, 2 * channels, squeezed]),
+            WeightPart::PoolOutBias => view(group::POOL_OUT_BIAS, &[-1, 2 * channels]),
             WeightPart::Head => {
-                let from = groups[group::FROM_WEIGHT].f_view([keys, channels])? * temper;
-                let others = groups[group::TO_VALUE_WEIGHT].f_view([keys + features, channels])?;
-                Ok(vec![Tensor::f_cat(&[from, others], 0)?.f_to_kind(kind)?])
+                let from = groups[group::FROM_WEIGHT].f_view([1, keys, channels])? * temper;
+                let others = groups[group::TO_VALUE_WEIGHT].f_view([1, keys + features, channels])?;
+                Ok(Tensor::f_cat(&[from, others], 1)?)
             }
             WeightPart::HeadBias => {
-                let from = &groups[group::FROM_BIAS] * temper;
-                Ok(vec![Tensor::f_cat(&[&from, &groups[group::TO_VALUE_BIAS]], 0)?.f_to_kind(kind)?])
+                let from = groups[group::FROM_BIAS].f_view([1, keys])? * temper;
+                Ok(Tensor::f_cat(&[from, groups[group::TO_VALUE_BIAS].f_view([1, keys + features])?], 1)?)
             }
             WeightPart::ValueHidden => {
-                let shape = [hidden, 2 * features];
-                Ok(vec![sized(group::VALUE_HIDDEN_WEIGHT, group::VALUE_SIZE_WEIGHT, &shape, features)?])
+                sized(group::VALUE_HIDDEN_WEIGHT, group::VALUE_SIZE_WEIGHT, &[1, hidden, 2 * features], features)
             }
-            WeightPart::ValueHiddenBias => one(group::VALUE_HIDDEN_BIAS, &[hidden]),
-            WeightPart::Last => one(group::LAST_WEIGHT, &[6 + 4 * keys, hidden]),
-            WeightPart::LastBias => one(group::LAST_BIAS, &[6 + 4 * keys]),
-            WeightPart::RulesEmbedding => one(group::RULES_EMBEDDING, &[length, -1]),
-            WeightPart::RulesStem => one(group::RULES_STEM, &[channels, length]),
+            WeightPart::ValueHiddenBias => view(group::VALUE_HIDDEN_BIAS, &[1, hidden]),
+            WeightPart::Last => view(group::LAST_WEIGHT, &[1, 6 + 4 * keys, hidden]),
+            WeightPart::LastBias => view(group::LAST_BIAS, &[1, 6 + 4 * keys]),
+            WeightPart::RulesEmbedding => view(group::RULES_EMBEDDING, &[1, length, -1]),
+            WeightPart::RulesStem => view(group::RULES_STEM, &[1, channels, length]),
             WeightPart::RulesTrunk => {
-                rows(group::RULES_TRUNK, &[convolutions, config.rule_outputs() as i64 * channels, length])
+                view(group::RULES_TRUNK, &[convolutions, config.rule_outputs() as i64 * channels, length])
             }
             WeightPart::RulesTrunkBias => {
-                let options = (kind, self.trunk.device());
-                let shifts = Tensor::f_zeros([channels], options)?;
-                let bias = match config.conditioning {
-                    Conditioning::Film => Tensor::f_cat(&[Tensor::f_ones([channels], options)?, shifts], 0)?,
+                let options = (Kind::Float, self.trunk.device());
+                let shifts = Tensor::f_zeros([convolutions, channels], options)?;
+                Ok(match config.conditioning {
+                    Conditioning::Film => {
+                        Tensor::f_cat(&[Tensor::f_ones([convolutions, channels], options)?, shifts], 1)?
+                    }
                     Conditioning::Bias => shifts,
-                };
-                Ok((0..convolutions).map(|_| bias.shallow_clone()).collect())
+                })
             }
-            WeightPart::TrainingSquares => one(group::TRAINING_SQUARES_WEIGHT, &[1 + 2 * keys, channels]),
-            WeightPart::TrainingSquaresBias => one(group::TRAINING_SQUARES_BIAS, &[1 + 2 * keys]),
-            WeightPart::TrainingLast => one(group::TRAINING_LAST_WEIGHT, &[3 + 4 * keys, hidden]),
-            WeightPart::TrainingLastBias => one(group::TRAINING_LAST_BIAS, &[3 + 4 * keys]),
+            WeightPart::TrainingSquares => view(group::TRAINING_SQUARES_WEIGHT, &[1, 1 + 2 * keys, channels]),
+            WeightPart::TrainingSquaresBias => view(group::TRAINING_SQUARES_BIAS, &[1, 1 + 2 * keys]),
+            WeightPart::TrainingLast => view(group::TRAINING_LAST_WEIGHT, &[1, 3 + 4 * keys, hidden]),
+            WeightPart::TrainingLastBias => view(group::TRAINING_LAST_BIAS, &[1, 3 + 4 * keys]),
         }
     }
 }

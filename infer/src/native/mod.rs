@@ -9,8 +9,13 @@ pub(crate) mod amx;
 /// Stands where AMX cannot be: there are no such networks.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub(crate) mod amx {
+    use latrunculi_data::{NetworkConfig, Shape, TrainingBatch};
+
     use crate::batch::{Answers, PositionBatch};
+    use crate::training::{LossWeights, Losses, TrainingWeights};
     use crate::weights::Weights;
+
+    pub(crate) const CHUNK: usize = 1;
 
     /// Tells that there is no AMX.
     pub(crate) fn is_available() -> bool {
@@ -50,6 +55,28 @@ pub(crate) mod amx {
         }
 
         pub(crate) fn answer(&self, _: &PositionBatch, _: &mut Int8Buffers, _: &mut Answers) {
+            match *self {}
+        }
+    }
+
+    #[derive(Debug)]
+    pub(crate) enum GradientNetwork {}
+    #[derive(Debug, Default)]
+    pub(crate) struct GradientBuffers;
+
+    impl GradientNetwork {
+        pub(crate) fn new(_: &NetworkConfig, _: &TrainingWeights, _: Shape) -> GradientNetwork {
+            unreachable!("asked for where AMX is not available")
+        }
+
+        pub(crate) fn learn(
+            &self,
+            _: &NetworkConfig,
+            _: &TrainingBatch,
+            _: &LossWeights,
+            _: impl Iterator<Item = usize>,
+            _: &mut GradientBuffers,
+        ) -> (Losses, TrainingWeights) {
             match *self {}
         }
     }

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 
 use latrunculi_data::Shape;
 
-use super::convolution::{Bf16, Bias, Epilogue, Scratch, Strip, Tiles, convolve};
+use super::convolution::{Bf16, Bias, Epilogue, Scratch, Strip, Tiles};
 use super::parts::{BF16S, GROUP, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
 use super::tiles::{Aligned, Configured};
 use crate::batch::{Answers, PositionBatch};
@@ -186,32 +186,21 @@ impl Network {
         }
     }
 
-    /// Convolves a board into another, or adds to it.
+    /// As [`convolve`], where what is added stands in the output.
     ///
     /// # Safety
     /// The tiles are configured.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
     unsafe fn convolve<const MODE: u8>(
         &self,
-        input: &Aligned<u16>,
-        output: &mut Aligned<u16>,
+        input: &[u16],
+        output: &mut [u16],
         weights: &Tiles,
         bias: Bias<'_>,
         scratch: &mut Scratch,
     ) {
-        let pairs = weights.outputs.div_ceil(2);
-        assert!(output.len() >= self.shape.area() * pairs * BF16S, "an output tile for each square and pair");
-        let output = output.as_mut_ptr();
-        let finish = |strip: Strip| Bf16Epilogue::<MODE> {
-            sums: strip.sums,
-            output: output.wrapping_add((strip.square * pairs + strip.output / 2) * BF16S + strip.output % 2 * 16),
-            left: strip.width * GROUP,
-            skip: (pairs - 1) * BF16S,
-        };
-        let board = [self.shape.files, self.shape.ranks];
-        // SAFETY: contract of this function; the epilogue reads the strip's sums and writes tiles of `output`, which has
-        // them (assertion) and nobody else reads meanwhile.
-        unsafe { convolve::<Bf16, _>(board, input.bytes(), weights, bias, scratch, finish) }
+        // SAFETY: contract of this function.
+        unsafe { convolve::<MODE>(&self.shape, input, output, None, weights, bias, scratch) }
     }
 
     /// Adds the scaled branch to the trunk.
@@ -236,17 +225,61 @@ impl Network {
     }
 }
 
+/// Convolves a board, `[A][blocks of inputs]` tiles, into another. `other`, of the size of the output, is what the mode
+/// reads; without it the output itself.
+///
+/// # Safety
+/// The tiles are configured.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) unsafe fn convolve<const MODE: u8>(
+    shape: &Shape,
+    input: &[u16],
+    output: &mut [u16],
+    other: Option<&[u16]>,
+    weights: &Tiles,
+    bias: Bias<'_>,
+    scratch: &mut Scratch,
+) {
+    let pairs = weights.outputs.div_ceil(2);
+    let len = shape.area() * pairs * BF16S;
+    assert!(output.len() >= len, "an output tile for each square and pair");
+    assert!(other.is_none_or(|other| other.len() >= len), "a tile for each of the output");
+    let output = output.as_mut_ptr();
+    let other = other.map_or(output.cast_const(), <[u16]>::as_ptr);
+    let finish = |strip: Strip| {
+        let place = (strip.square * pairs + strip.output / 2) * BF16S + strip.output % 2 * 16;
+        Bf16Epilogue::<MODE> {
+            sums: strip.sums,
+            output: output.wrapping_add(place),
+            other: other.wrapping_add(place),
+            left: strip.width * GROUP,
+            skip: (pairs - 1) * BF16S,
+        }
+    };
+    let board = [shape.files, shape.ranks];
+    // SAFETY: `u16` has no padding and any bytes are read as bytes.
+    let input = unsafe { std::slice::from_raw_parts(input.as_ptr().cast::<u8>(), 2 * input.len()) };
+    // SAFETY: contract of this function; the epilogue reads the strip's sums and reads and writes tiles of `output` and
+    // `other`, which have them (assertions) and nobody else writes meanwhile.
+    unsafe { super::convolution::convolve::<Bf16, _>(board, input, weights, bias, scratch, finish) }
+}
+
 /// Keeps the sums as they are.
 const KEEP: u8 = 0;
 /// Replaces what is negative by 0.
-const RECTIFY: u8 = 1;
-/// Adds what stands there, then replaces what is negative by 0.
-const ADD: u8 = 2;
+pub(super) const RECTIFY: u8 = 1;
+/// Adds `other`, then replaces what is negative by 0.
+pub(super) const ADD: u8 = 2;
+/// Replaces by 0 where `other` is 0.
+pub(super) const MASK: u8 = 3;
+/// Adds what stands in the output, then replaces by 0 where `other` is 0.
+pub(super) const ADD_MASK: u8 = 4;
 
 /// Rounds sums to bfloat16.
 struct Bf16Epilogue<const MODE: u8> {
     sums: *const f32,
     output: *mut u16,
+    other: *const u16,
     left: usize,
     /// Elements between the tiles of one square and the next.
     skip: usize,
@@ -257,27 +290,34 @@ impl<const MODE: u8> Epilogue for Bf16Epilogue<MODE> {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
     unsafe fn two_rows(&mut self) {
         for _ in 0..2 {
-            // SAFETY: contract of this function: 16 sums can be read and 16 outputs read and written. A vector of
-            // bfloat16 is one of 256 bits.
+            // SAFETY: contract of this function: 16 sums and 16 numbers of `other` can be read and 16 outputs read and
+            // written. A vector of bfloat16 is one of 256 bits.
             unsafe {
                 let mut sum = _mm512_load_ps(self.sums);
-                if MODE == ADD {
-                    let bits = _mm512_cvtepu16_epi32(_mm256_load_si256(self.output.cast()));
+                if MODE == ADD || MODE == ADD_MASK {
+                    let added = if MODE == ADD { self.other } else { self.output.cast_const() };
+                    let bits = _mm512_cvtepu16_epi32(_mm256_load_si256(added.cast()));
                     sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits)));
                 }
                 let mut rounded: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(sum));
-                if MODE != KEEP {
+                if MODE == RECTIFY || MODE == ADD {
                     // Negative floats are negative as integers, too.
                     rounded = _mm256_max_epi16(rounded, _mm256_setzero_si256());
+                }
+                if MODE == MASK || MODE == ADD_MASK {
+                    let mask = _mm256_load_si256(self.other.cast());
+                    rounded = _mm256_maskz_mov_epi16(_mm256_test_epi16_mask(mask, mask), rounded);
                 }
                 _mm256_store_si256(self.output.cast(), rounded);
             }
             self.sums = self.sums.wrapping_add(16);
             self.output = self.output.wrapping_add(32);
+            self.other = self.other.wrapping_add(32);
         }
         self.left -= 2;
         if self.left.is_multiple_of(GROUP) {
             self.output = self.output.wrapping_add(self.skip);
+            self.other = self.other.wrapping_add(self.skip);
         }
     }
 

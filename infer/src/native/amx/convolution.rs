@@ -153,6 +153,11 @@ impl Tiles {
         }
     }
 
+    /// Returns a tile, in the order of the type's description.
+    pub(super) fn tile_mut(&mut self, index: usize) -> &mut [u8] {
+        &mut self.bytes[index * TILE..][..TILE]
+    }
+
     /// Returns the first tile.
     pub(super) fn as_ptr(&self) -> *const u8 {
         self.bytes.as_ptr()

@@ -6,13 +6,16 @@
 
 mod bf16;
 mod convolution;
+mod gradient;
 mod int8;
 mod parts;
+mod products;
 mod tiles;
 
 use std::sync::LazyLock;
 
 pub(crate) use bf16::{Buffers as Bf16Buffers, Network as Bf16Network};
+pub(crate) use gradient::{Buffers as GradientBuffers, CHUNK, Network as GradientNetwork};
 pub(crate) use int8::{Buffers as Int8Buffers, Network as Int8Network};
 
 /// Tells whether this processor and system have AMX with bfloat16 and 8-bit integers, and AVX-512 with bfloat16.

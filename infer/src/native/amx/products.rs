@@ -1,0 +1,461 @@
+//! Products of tiles and the arrangement of tiles that only training needs.
+//!
+//! The gradient of a convolution's weights sums, over squares and samples, input times gradient of the output. Its tiles
+//! have the samples of two groups as their inner dimension: sample `p` of the first group and sample `p` of the second
+//! are a pair. A board in pairs is `[A][tiles of 16 channels][16 pairs][16 channels][2]`, a board by channels
+//! `[A][tiles of 16 channels][16 channels][16 pairs][2]`.
+//!
+//! Legend: `A` squares, `K` blocks of 32 channels.
+
+use std::arch::x86_64::*;
+
+use super::convolution::Tiles;
+use super::parts::{BF16S, FLOATS, GROUP, pool};
+use super::tiles::{self, Aligned, TILE};
+
+/// Transposes sixteen rows of sixteen numbers of 32 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+fn transposed(rows: [__m512i; 16]) -> [__m512i; 16] {
+    let zero = _mm512_setzero_si512();
+    let mut fours = [zero; 16];
+    for first in (0..16).step_by(4) {
+        let [a, b, c, d] = [rows[first], rows[first + 1], rows[first + 2], rows[first + 3]];
+        let low = [_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d)];
+        let high = [_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d)];
+        fours[first] = _mm512_unpacklo_epi64(low[0], low[1]);
+        fours[first + 1] = _mm512_unpackhi_epi64(low[0], low[1]);
+        fours[first + 2] = _mm512_unpacklo_epi64(high[0], high[1]);
+        fours[first + 3] = _mm512_unpackhi_epi64(high[0], high[1]);
+    }
+    // Quarter `q` of row `4 g + j` now holds column `4 q + j` of the rows `4 g` to `4 g + 3`.
+    let mut columns = [zero; 16];
+    for column in 0..4 {
+        let even = |first: usize| _mm512_shuffle_i32x4::<0x88>(fours[first + column], fours[first + 4 + column]);
+        let odd = |first: usize| _mm512_shuffle_i32x4::<0xdd>(fours[first + column], fours[first + 4 + column]);
+        columns[column] = _mm512_shuffle_i32x4::<0x88>(even(0), even(8));
+        columns[8 + column] = _mm512_shuffle_i32x4::<0xdd>(even(0), even(8));
+        columns[4 + column] = _mm512_shuffle_i32x4::<0x88>(odd(0), odd(8));
+        columns[12 + column] = _mm512_shuffle_i32x4::<0xdd>(odd(0), odd(8));
+    }
+    columns
+}
+
+/// Loads sixteen bfloat16 of each of two rows, as pairs.
+///
+/// # Safety
+/// Both can be read.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+unsafe fn load_pairs(first: *const u16, second: *const u16) -> __m512i {
+    // SAFETY: contract of this function.
+    let [first, second] = unsafe { [first, second].map(|row| _mm512_cvtepu16_epi32(_mm256_loadu_si256(row.cast()))) };
+    _mm512_or_si512(first, _mm512_slli_epi32::<16>(second))
+}
+
+/// Joins the boards of two groups, `[A][K]` tiles each, in pairs: `outputs` tiles of 16 channels for each square.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) fn pair(boards: [&[u16]; 2], blocks: usize, outputs: usize, pairs: &mut [u16]) {
+    join::<false>(boards, blocks, outputs, pairs);
+}
+
+/// Joins the boards of two groups, `[A][K]` tiles each, by channels: `outputs` tiles of 16 channels for each square.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) fn transpose(boards: [&[u16]; 2], blocks: usize, outputs: usize, channels: &mut [u16]) {
+    join::<true>(boards, blocks, outputs, channels);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+fn join<const TRANSPOSE: bool>(boards: [&[u16]; 2], blocks: usize, outputs: usize, joined: &mut [u16]) {
+    assert!(outputs <= 2 * blocks && boards[0].len() == boards[1].len(), "boards of one size");
+    let squares = boards[0].len() / (blocks * BF16S);
+    for square in 0..squares {
+        for output in 0..outputs {
+            let place = (square * blocks + output / 2) * BF16S + output % 2 * 16;
+            let rows = boards.map(|board| &board[place..place + 15 * 32 + 16]);
+            let tile = &mut joined[(square * outputs + output) * BF16S..][..BF16S];
+            let mut pairs = [_mm512_setzero_si512(); 16];
+            for (row, pair) in pairs.iter_mut().enumerate() {
+                let [first, second] = rows.map(|rows| rows.as_ptr().wrapping_add(row * 32));
+                // SAFETY: sixteen rows of 16 numbers, 32 apart, lie in `rows`.
+                *pair = unsafe { load_pairs(first, second) };
+            }
+            let pairs = if TRANSPOSE { transposed(pairs) } else { pairs };
+            for (row, pair) in pairs.into_iter().enumerate() {
+                // SAFETY: `tile` has sixteen rows of 64 bytes.
+                unsafe { _mm512_storeu_si512(tile.as_mut_ptr().wrapping_add(row * 32).cast(), pair) };
+            }
+        }
+    }
+}
+
+/// Writes the weights of a convolution, `[channels, 9, channels]`, as tiles, forwards and backwards: backwards the taps
+/// are turned, and what were outputs are inputs.
+///
+/// # Safety
+/// The processor has AVX-512 with bfloat16.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) unsafe fn arrange(weight: &[f32], channels: usize) -> (Tiles, Tiles) {
+    let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
+    let [mut forward, mut backward] = [Tiles::new(blocks, outputs, 9), Tiles::new(blocks, outputs, 9)];
+    // Sixteen weights from `input` on; 0 where there are no such channels.
+    let load = |output: usize, tap: usize, input: usize| -> __m512 {
+        if output >= channels || input >= channels {
+            return _mm512_setzero_ps();
+        }
+        let rest = &weight[(output * 9 + tap) * channels + input..][..(channels - input).min(16)];
+        let mask = 0xffff_u16 >> (16 - rest.len());
+        // SAFETY: the mask reads the numbers of `rest`.
+        unsafe { _mm512_maskz_loadu_ps(mask, rest.as_ptr()) }
+    };
+    let mut index = 0;
+    for output in 0..outputs {
+        for rank in 0..3 {
+            for block in 0..blocks {
+                for file in 0..3 {
+                    let tap = rank * 3 + file;
+                    let mut rows = [_mm512_setzero_si512(); 16];
+                    for (row, values) in rows.iter_mut().enumerate() {
+                        let low = load(output * 16 + row, tap, block * 32);
+                        let high = load(output * 16 + row, tap, block * 32 + 16);
+                        // SAFETY: a vector of bfloat16 is one of 512 bits.
+                        *values = unsafe { std::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(high, low)) };
+                    }
+                    store(forward.tile_mut(index), transposed(rows));
+                    for (row, values) in rows.iter_mut().enumerate() {
+                        let pair = [0, 1].map(|half| {
+                            let values = load(block * 32 + 2 * row + half, 8 - tap, output * 16);
+                            // SAFETY: a vector of bfloat16 is one of 256 bits.
+                            let short = unsafe { std::mem::transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values)) };
+                            _mm512_cvtepu16_epi32(short)
+                        });
+                        *values = _mm512_or_si512(pair[0], _mm512_slli_epi32::<16>(pair[1]));
+                    }
+                    store(backward.tile_mut(index), rows);
+                    index += 1;
+                }
+            }
+        }
+    }
+    (forward, backward)
+}
+
+/// Writes sixteen rows of a tile.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+fn store(tile: &mut [u8], rows: [__m512i; 16]) {
+    assert_eq!(tile.len(), TILE, "a tile");
+    for (row, values) in rows.into_iter().enumerate() {
+        // SAFETY: the tile has sixteen rows of 64 bytes.
+        unsafe { _mm512_storeu_si512(tile.as_mut_ptr().wrapping_add(row * 64).cast(), values) };
+    }
+}
+
+/// Multiplies the channels of each square, `[A][blocks]` tiles, and shows `visit` the sums of each square and each tile of
+/// 16 outputs: `[16 samples][16 outputs]`.
+///
+/// # Safety
+/// The tiles are configured.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) unsafe fn by_square(
+    input: &[u16],
+    weights: &Tiles,
+    bias: Option<&[f32]>,
+    mut visit: impl FnMut(usize, usize, &[f32]),
+) {
+    let (blocks, outputs) = (weights.blocks, weights.outputs);
+    let area = input.len() / (blocks * BF16S);
+    let mut sums = Aligned::<f32>::zeros(4 * FLOATS);
+    let zeros = [0.0; 16];
+    for square in (0..area).step_by(4) {
+        let width = (area - square).min(4);
+        for output in 0..outputs {
+            let bias = bias.map_or(&zeros[..], |bias| &bias[output * 16..][..16]).as_ptr();
+            // Squares beyond the last one repeat it; they are not shown.
+            let tile = |index: usize, block: usize| {
+                input[((square + index.min(width - 1)) * blocks + block) * BF16S..][..BF16S].as_ptr()
+            };
+            let place = sums.as_mut_ptr();
+            // SAFETY: `bias` is one row, read with stride 0; the inputs are whole tiles; the weights have a tile for each
+            // output and block; `sums` has four tiles.
+            unsafe {
+                tiles::load::<0, f32>(bias, 0);
+                tiles::load::<1, f32>(bias, 0);
+                tiles::load::<2, f32>(bias, 0);
+                tiles::load::<3, f32>(bias, 0);
+                for block in 0..blocks {
+                    tiles::load::<7, u8>(weights.as_ptr().wrapping_add((output * blocks + block) * TILE), 64);
+                    tiles::load::<4, u16>(tile(0, block), 64);
+                    tiles::multiply_bf16::<0, 4, 7>();
+                    tiles::load::<5, u16>(tile(1, block), 64);
+                    tiles::multiply_bf16::<1, 5, 7>();
+                    tiles::load::<4, u16>(tile(2, block), 64);
+                    tiles::multiply_bf16::<2, 4, 7>();
+                    tiles::load::<5, u16>(tile(3, block), 64);
+                    tiles::multiply_bf16::<3, 5, 7>();
+                }
+                tiles::store::<0, f32>(place, 64);
+                tiles::store::<1, f32>(place.wrapping_add(FLOATS), 64);
+                tiles::store::<2, f32>(place.wrapping_add(2 * FLOATS), 64);
+                tiles::store::<3, f32>(place.wrapping_add(3 * FLOATS), 64);
+            }
+            for (index, sums) in sums.chunks_exact(FLOATS).enumerate().take(width) {
+                visit(square + index, output, sums);
+            }
+        }
+    }
+}
+
+/// Writes sums, `[16 samples][16 channels]`, as bfloat16 where `mask` is not 0; the rows of both are 32 apart.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) fn store_masked(sums: &[f32], mask: &[u16], output: &mut [u16]) {
+    for (row, sums) in sums.as_chunks::<16>().0.iter().enumerate() {
+        let (mask, output) = (&mask[row * 32..][..16], &mut output[row * 32..][..16]);
+        // SAFETY: each has 16 numbers; a vector of bfloat16 is one of 256 bits.
+        unsafe {
+            let mask = _mm256_loadu_si256(mask.as_ptr().cast());
+            let values: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(_mm512_loadu_ps(sums.as_ptr())));
+            let values = _mm256_maskz_mov_epi16(_mm256_test_epi16_mask(mask, mask), values);
+            _mm256_storeu_si256(output.as_mut_ptr().cast(), values);
+        }
+    }
+}
+
+/// Rounds 32 numbers to bfloat16.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) fn round(values: &[f32; 32], output: &mut [u16]) {
+    assert_eq!(output.len(), 32, "as many as there are values");
+    // SAFETY: both have 32 numbers; a vector of bfloat16 is one of 512 bits.
+    unsafe {
+        let (low, high) = (_mm512_loadu_ps(values.as_ptr()), _mm512_loadu_ps(values.as_ptr().wrapping_add(16)));
+        let rounded: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(high, low));
+        _mm512_storeu_si512(output.as_mut_ptr().cast(), rounded);
+    }
+}
+
+/// Writes the sums over the squares of a board, `[A][K]` tiles: `[16 samples][32 K]`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) fn sum_squares(board: &[u16], blocks: usize, sums: &mut [f32]) {
+    pool(board, blocks, sums, None);
+    let area = (board.len() / (blocks * BF16S)) as f32;
+    sums.iter_mut().for_each(|sum| *sum *= area);
+}
+
+/// Adds the gradient of the maxima over the board to that of the activations: on the first square that has the maximum,
+/// where it is above 0. `board` and `gradient` are `[A][K]` tiles, `maxima` and `of_maxima` `[16 samples][32 K]`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) fn spread_maxima(board: &[u16], gradient: &mut [u16], maxima: &[f32], of_maxima: &[f32], blocks: usize) {
+    let area = board.len() / (blocks * BF16S);
+    for row in 0..GROUP {
+        for half in 0..2 * blocks {
+            let place = row * blocks * 32 + half * 16;
+            let (maxima, of_maxima) = (&maxima[place..][..16], &of_maxima[place..][..16]);
+            // SAFETY: both have 16 numbers.
+            let (maxima, of_maxima) =
+                unsafe { (_mm512_loadu_ps(maxima.as_ptr()), _mm512_loadu_ps(of_maxima.as_ptr())) };
+            let mut left = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(maxima, _mm512_setzero_ps());
+            for square in 0..area {
+                if left == 0 {
+                    break;
+                }
+                let place = (square * blocks + half / 2) * BF16S + row * 32 + half % 2 * 16;
+                let (values, place) = (&board[place..][..16], &mut gradient[place..][..16]);
+                // SAFETY: both have 16 numbers; a vector of bfloat16 is one of 256 bits.
+                unsafe {
+                    let wide = |values: *const u16| {
+                        let values = _mm512_cvtepu16_epi32(_mm256_loadu_si256(values.cast()));
+                        _mm512_castsi512_ps(_mm512_slli_epi32::<16>(values))
+                    };
+                    let here = _mm512_mask_cmp_ps_mask::<_CMP_EQ_OQ>(left, wide(values.as_ptr()), maxima);
+                    if here != 0 {
+                        let old = wide(place.as_ptr());
+                        let sum = _mm512_mask_add_ps(old, here, old, of_maxima);
+                        let rounded: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(sum));
+                        _mm256_storeu_si256(place.as_mut_ptr().cast(), rounded);
+                        left &= !here;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The gradient of the weights of a convolution, as tiles.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// Tiles of 16 inputs and of 16 outputs.
+    inputs: usize,
+    outputs: usize,
+    taps: usize,
+    /// `[inputs][outputs][taps]` tiles of `[16 inputs][16 outputs]`.
+    tiles: Aligned<f32>,
+}
+
+impl Sums {
+    pub(super) fn new(inputs: usize, outputs: usize, taps: usize) -> Sums {
+        Sums { inputs, outputs, taps, tiles: Aligned::zeros(inputs * outputs * taps * FLOATS) }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.tiles.fill(0.0);
+    }
+
+    /// Adds the products of `input`, a board by channels, and `output`, a board in pairs, square by square.
+    ///
+    /// # Safety
+    /// The tiles are configured.
+    pub(super) unsafe fn add_points(&mut self, area: usize, input: &[u16], output: &[u16]) {
+        assert_eq!(self.taps, 1, "weights of one tap");
+        assert!(
+            input.len() >= area * self.inputs * BF16S && output.len() >= area * self.outputs * BF16S,
+            "whole boards"
+        );
+        for first in (0..self.inputs).step_by(2) {
+            for second in (0..self.outputs).step_by(2) {
+                // Where a number of tiles is odd, the last tile is computed twice and written once.
+                let (ins, outs) =
+                    ([first, (first + 1).min(self.inputs - 1)], [second, (second + 1).min(self.outputs - 1)]);
+                let input = |index: usize, square: usize| {
+                    input.as_ptr().wrapping_add((square * self.inputs + ins[index]) * BF16S)
+                };
+                let output = |index: usize, square: usize| {
+                    output.as_ptr().wrapping_add((square * self.outputs + outs[index]) * BF16S)
+                };
+                let tiles = self.tiles.as_mut_ptr();
+                let place = |i: usize, o: usize| tiles.wrapping_add((ins[i] * self.outputs + outs[o]) * FLOATS);
+                // SAFETY: the boards have all tiles (assertion), and so have the sums.
+                unsafe {
+                    tiles::load::<0, f32>(place(0, 0), 64);
+                    tiles::load::<1, f32>(place(0, 1), 64);
+                    tiles::load::<2, f32>(place(1, 0), 64);
+                    tiles::load::<3, f32>(place(1, 1), 64);
+                    for square in 0..area {
+                        tiles::load::<4, u16>(input(0, square), 64);
+                        tiles::load::<5, u16>(input(1, square), 64);
+                        tiles::load::<6, u16>(output(0, square), 64);
+                        tiles::load::<7, u16>(output(1, square), 64);
+                        tiles::multiply_bf16::<0, 4, 6>();
+                        tiles::multiply_bf16::<1, 4, 7>();
+                        tiles::multiply_bf16::<2, 5, 6>();
+                        tiles::multiply_bf16::<3, 5, 7>();
+                    }
+                    tiles::store::<0, f32>(place(0, 0), 64);
+                    tiles::store::<1, f32>(place(0, 1), 64);
+                    tiles::store::<2, f32>(place(1, 0), 64);
+                    tiles::store::<3, f32>(place(1, 1), 64);
+                }
+            }
+        }
+    }
+
+    /// Adds the products of `input`, a board by channels, and `output`, a board in pairs, for each tap: of each square
+    /// of the output and its neighbour of the input.
+    ///
+    /// # Safety
+    /// The tiles are configured.
+    pub(super) unsafe fn add_taps(&mut self, [files, ranks]: [usize; 2], input: &[u16], output: &[u16]) {
+        assert_eq!(self.taps, 9, "weights of nine taps");
+        let area = files * ranks;
+        assert!(
+            input.len() >= area * self.inputs * BF16S && output.len() >= area * self.outputs * BF16S,
+            "whole boards"
+        );
+        for first in 0..self.inputs {
+            for second in (0..self.outputs).step_by(2) {
+                let both = second + 1 < self.outputs;
+                for rank_tap in 0..3 {
+                    // Ranks of the output whose neighbour is on the board.
+                    let own = usize::from(rank_tap == 0)..ranks - usize::from(rank_tap == 2);
+                    let tiles = self.tiles.as_mut_ptr();
+                    let place = |output: usize, file_tap: usize| {
+                        let tile = (first * self.outputs + second + output) * 9 + rank_tap * 3 + file_tap;
+                        tiles.wrapping_add(tile * FLOATS)
+                    };
+                    // SAFETY: the boards have all tiles (assertion), and so have the sums; a neighbour is loaded where it
+                    // is on the board.
+                    unsafe {
+                        tiles::load::<0, f32>(place(0, 0), 64);
+                        tiles::load::<1, f32>(place(0, 1), 64);
+                        tiles::load::<2, f32>(place(0, 2), 64);
+                        if both {
+                            tiles::load::<3, f32>(place(1, 0), 64);
+                            tiles::load::<4, f32>(place(1, 1), 64);
+                            tiles::load::<5, f32>(place(1, 2), 64);
+                        }
+                        for rank in own {
+                            for file in 0..files {
+                                let square = rank * files + file;
+                                let neighbour = (rank + rank_tap - 1) * files + file;
+                                let next = self.inputs * BF16S;
+                                let here = input.as_ptr().wrapping_add((neighbour * self.inputs + first) * BF16S);
+                                let out = output.as_ptr().wrapping_add((square * self.outputs + second) * BF16S);
+                                macro_rules! products {
+                                    ($left:literal, $middle:literal, $right:literal) => {
+                                        if file > 0 {
+                                            tiles::load::<6, u16>(here.wrapping_sub(next), 64);
+                                            tiles::multiply_bf16::<$left, 6, 7>();
+                                        }
+                                        tiles::load::<6, u16>(here, 64);
+                                        tiles::multiply_bf16::<$middle, 6, 7>();
+                                        if file + 1 < files {
+                                            tiles::load::<6, u16>(here.wrapping_add(next), 64);
+                                            tiles::multiply_bf16::<$right, 6, 7>();
+                                        }
+                                    };
+                                }
+                                tiles::load::<7, u16>(out, 64);
+                                products!(0, 1, 2);
+                                if both {
+                                    tiles::load::<7, u16>(out.wrapping_add(BF16S), 64);
+                                    products!(3, 4, 5);
+                                }
+                            }
+                        }
+                        tiles::store::<0, f32>(place(0, 0), 64);
+                        tiles::store::<1, f32>(place(0, 1), 64);
+                        tiles::store::<2, f32>(place(0, 2), 64);
+                        if both {
+                            tiles::store::<3, f32>(place(1, 0), 64);
+                            tiles::store::<4, f32>(place(1, 1), 64);
+                            tiles::store::<5, f32>(place(1, 2), 64);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the sums to `gradient`, `[outputs, taps, inputs]` of as many channels.
+    ///
+    /// # Safety
+    /// The processor has AVX-512.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    pub(super) unsafe fn add_to(&self, gradient: &mut [f32], outputs: usize, inputs: usize) {
+        assert!(gradient.len() == outputs * self.taps * inputs, "a number for each weight");
+        for (index, tile) in self.tiles.chunks_exact(FLOATS).enumerate() {
+            let (tap, pair) = (index % self.taps, index / self.taps);
+            let (input, output) = (pair / self.outputs * 16, pair % self.outputs * 16);
+            if input >= inputs {
+                continue;
+            }
+            let mut rows = [_mm512_setzero_si512(); 16];
+            for (row, values) in rows.iter_mut().zip(tile.as_chunks::<16>().0) {
+                // SAFETY: `values` has 16 numbers.
+                *row = unsafe { _mm512_loadu_si512(values.as_ptr().cast()) };
+            }
+            let mask = 0xffff_u16 >> (16 - (inputs - input).min(16));
+            for (row, values) in transposed(rows).into_iter().enumerate().take(outputs.saturating_sub(output)) {
+                let place =
+                    &mut gradient[((output + row) * self.taps + tap) * inputs + input..][..(inputs - input).min(16)];
+                // SAFETY: the mask reads and writes the numbers of `place`.
+                unsafe {
+                    let old = _mm512_maskz_loadu_ps(mask, place.as_ptr());
+                    let sum = _mm512_add_ps(old, _mm512_castsi512_ps(values));
+                    _mm512_mask_storeu_ps(place.as_mut_ptr(), mask, sum);
+                }
+            }
+        }
+    }
+}

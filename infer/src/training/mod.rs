@@ -1,0 +1,243 @@
+//! The gradient of the loss on the processor, without libtorch: a batch of one ruleset in, losses and the gradient of the
+//! folded weights out.
+//!
+//! The trunk computes in bfloat16 with sums of 32 bits, forwards and backwards; the heads and the losses compute in 32
+//! bits. What the losses are is defined by the training step of `latrunculi-model`, which computes the same with
+//! libtorch; its tests compare both.
+//!
+//! Legend: `B` samples, `A` squares, `P` planes, `S` scalars of the position, `N` blocks, `M` pooled blocks, `C` channels,
+//! `D` policy channels, `V` value channels, `K` value hidden.
+
+mod heads;
+mod vectors;
+
+use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, TrainingBatch};
+
+use crate::native::amx;
+
+pub(crate) use heads::{HeadBuffers, HeadGradient, Heads};
+pub(crate) use vectors::add_product;
+
+/// The weights that a ruleset is folded into, or the gradient of the loss by them. All in rows, the last dimension next
+/// to each other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrainingWeights {
+    /// `[C, 9, P]`: the first convolution; taps rank by rank.
+    pub stem: Vec<f32>,
+    /// `[C]`
+    pub stem_bias: Vec<f32>,
+    /// `[C, S]`: from the scalars of the position to the bias of the first convolution.
+    pub scalars: Vec<f32>,
+    /// `[2N, C, 9, C]`: the convolutions of the blocks, standardised, with gain and scale.
+    pub trunk: Vec<f32>,
+    /// `[2N, C]`
+    pub trunk_bias: Vec<f32>,
+    /// `[M, C, 2C]`: from means and maxima of the inner channels to a bias of the branch.
+    pub pooling: Vec<f32>,
+    /// `[2D + V + 1 + 2D, C]`: the heads' channels of a square: from-square, divided by the root of `D`; to-square; value
+    /// features; survival; the opponent's from- and to-square.
+    pub squares: Vec<f32>,
+    /// `[2D + V + 1 + 2D]`
+    pub squares_bias: Vec<f32>,
+    /// `[K, 2V]`: from means and maxima of the value features.
+    pub hidden: Vec<f32>,
+    /// `[K]`
+    pub hidden_bias: Vec<f32>,
+    /// `[6 + 4D + 3 + 4D, K]`: win, draw, loss; margin; stop, pass; four queries; turns left; the opponent's stop, pass;
+    /// the opponent's four queries.
+    pub last: Vec<f32>,
+    /// `[6 + 4D + 3 + 4D]`
+    pub last_bias: Vec<f32>,
+}
+
+/// How many parts [`TrainingWeights`] has.
+pub const PARTS: usize = 12;
+
+impl TrainingWeights {
+    /// Returns zeros for a network.
+    #[must_use]
+    pub fn zeros(config: &NetworkConfig) -> TrainingWeights {
+        let mut weights = TrainingWeights::default();
+        for (part, shape) in weights.parts_mut().into_iter().zip(TrainingWeights::shapes(config)) {
+            part.resize(shape.iter().product(), 0.0);
+        }
+        weights
+    }
+
+    /// Returns the shapes of the parts, in the order of [`TrainingWeights::parts_mut`].
+    #[must_use]
+    pub fn shapes(config: &NetworkConfig) -> [Vec<usize>; PARTS] {
+        let (channels, keys, features) = (config.channels, config.policy_channels, config.value_channels);
+        let pooled = (0..config.blocks).filter(|&block| config.is_pooled(block)).count();
+        let (convolutions, squares, last) = (2 * config.blocks, 4 * keys + features + 1, 9 + 8 * keys);
+        [
+            vec![channels, 9, PLANES.len()],
+            vec![channels],
+            vec![channels, SCALARS.len()],
+            vec![convolutions, channels, 9, channels],
+            vec![convolutions, channels],
+            vec![pooled, channels, 2 * channels],
+            vec![squares, channels],
+            vec![squares],
+            vec![config.value_hidden, 2 * features],
+            vec![config.value_hidden],
+            vec![last, config.value_hidden],
+            vec![last],
+        ]
+    }
+
+    /// Returns the parts in the order of the fields.
+    pub fn parts_mut(&mut self) -> [&mut Vec<f32>; PARTS] {
+        [
+            &mut self.stem,
+            &mut self.stem_bias,
+            &mut self.scalars,
+            &mut self.trunk,
+            &mut self.trunk_bias,
+            &mut self.pooling,
+            &mut self.squares,
+            &mut self.squares_bias,
+            &mut self.hidden,
+            &mut self.hidden_bias,
+            &mut self.last,
+            &mut self.last_bias,
+        ]
+    }
+
+    /// Adds another gradient.
+    fn add(&mut self, mut other: TrainingWeights) {
+        for (part, other) in self.parts_mut().into_iter().zip(other.parts_mut()) {
+            vectors::add(part, other);
+        }
+    }
+}
+
+/// Weights of the losses, each at least 0, and what the losses of a step are divided by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossWeights {
+    /// Weight of the policy's cross-entropy.
+    pub policy: f32,
+    /// Weight of the cross-entropy of win, draw, loss.
+    pub value: f32,
+    /// Weight of the margin's squared error.
+    pub margin: f32,
+    /// Weight of the survival's cross-entropy, mean over the pieces of a position.
+    pub survival: f32,
+    /// Weight of the cross-entropy of the opponent's next decision.
+    pub opponent_policy: f32,
+    /// Weight of the squared error of `ln(1 + turns left)`.
+    pub moves_left: f32,
+    /// Sum of the samples' weights of the step; the opponent's policy is divided by `answered`, all others by this.
+    pub total: f32,
+    /// Sum of the weights of the samples where the opponent's next decision is known.
+    pub answered: f32,
+}
+
+/// What the samples of a batch add to the means over a step, not yet times the weights of the losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// Cross-entropy of the policy to its target, in nats.
+    pub policy: f64,
+    /// Cross-entropy of win, draw, loss to their target.
+    pub value: f64,
+    /// Squared error of the final margin.
+    pub margin: f64,
+    /// Entropy of the network's policy.
+    pub policy_entropy: f64,
+    /// Cross-entropy of the survival of a piece.
+    pub survival: f64,
+    /// Cross-entropy of the opponent's next decision.
+    pub opponent_policy: f64,
+    /// Squared error of `ln(1 + turns left)`.
+    pub moves_left: f64,
+}
+
+impl Losses {
+    fn add(&mut self, other: &Losses) {
+        self.policy += other.policy;
+        self.value += other.value;
+        self.margin += other.margin;
+        self.policy_entropy += other.policy_entropy;
+        self.survival += other.survival;
+        self.opponent_policy += other.opponent_policy;
+        self.moves_left += other.moves_left;
+    }
+
+    /// Returns the loss: the weighted sum.
+    #[must_use]
+    pub fn total(&self, weights: &LossWeights) -> f64 {
+        f64::from(weights.policy) * self.policy
+            + f64::from(weights.value) * self.value
+            + f64::from(weights.margin) * self.margin
+            + f64::from(weights.survival) * self.survival
+            + f64::from(weights.opponent_policy) * self.opponent_policy
+            + f64::from(weights.moves_left) * self.moves_left
+    }
+}
+
+/// Computes gradients; keeps the memory of its threads from batch to batch.
+#[derive(Debug, Default)]
+pub struct GradientKernel {
+    threads: Vec<amx::GradientBuffers>,
+}
+
+impl GradientKernel {
+    /// Tells whether this processor and system have what gradients of such a network need: AMX, and pooling by means and
+    /// maxima or none.
+    #[must_use]
+    pub fn is_available(config: &NetworkConfig) -> bool {
+        amx::is_available() && config.pooling != Pooling::SqueezeExcitation
+    }
+
+    /// Computes the losses of a batch, which was validated, and adds the gradient of their weighted sum to `gradient`.
+    ///
+    /// The samples are shared out to `threads` threads, at least 1; for the same number of threads the result is the
+    /// same bit by bit.
+    ///
+    /// # Panics
+    /// When it is not available, or when weights or gradient are not of the network that `config` describes.
+    pub fn add_gradient(
+        &mut self,
+        config: &NetworkConfig,
+        weights: &TrainingWeights,
+        batch: &TrainingBatch,
+        loss_weights: &LossWeights,
+        threads: usize,
+        gradient: &mut TrainingWeights,
+    ) -> Losses {
+        assert!(GradientKernel::is_available(config), "asked for where it is available");
+        let network = amx::GradientNetwork::new(config, weights, batch.shape);
+        let threads = threads.clamp(1, batch.len().div_ceil(amx::CHUNK).max(1));
+        if self.threads.len() < threads {
+            self.threads.resize_with(threads, amx::GradientBuffers::default);
+        }
+        let compute = |first: usize, buffers: &mut amx::GradientBuffers| {
+            network.learn(
+                config,
+                batch,
+                loss_weights,
+                (first * amx::CHUNK..batch.len()).step_by(threads * amx::CHUNK),
+                buffers,
+            )
+        };
+        let results: Vec<(Losses, TrainingWeights)> = match &mut self.threads[..threads] {
+            [buffers] => vec![compute(0, buffers)],
+            several => std::thread::scope(|scope| {
+                let compute = &compute;
+                let started =
+                    several.iter_mut().enumerate().map(|(first, buffers)| scope.spawn(move || compute(first, buffers)));
+                let started: Vec<_> = started.collect();
+                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                started.into_iter().map(join).collect()
+            }),
+        };
+        let mut losses = Losses::default();
+        for (of_thread, of_weights) in results {
+            losses.add(&of_thread);
+            gradient.add(of_weights);
+        }
+        losses
+    }
+}
