@@ -155,10 +155,16 @@ impl Heads {
 
     /// Returns the place in a square's row of each row of [`TrainingWeights::squares`].
     pub(crate) fn places(&self) -> Vec<usize> {
-        let (keys, opponent) = (self.keys, [self.survival..self.survival + 1]);
-        let parts = [0..keys, self.to..self.to + keys, self.feature..self.feature + self.features];
-        let others = [self.opponent_from..self.opponent_from + keys, self.opponent_to..self.opponent_to + keys];
-        parts.into_iter().chain(opponent).chain(others).flatten().collect()
+        let (keys, features) = (self.keys, self.features);
+        let parts = [
+            (0, keys),
+            (self.to, keys),
+            (self.feature, features),
+            (self.survival, 1),
+            (self.opponent_from, keys),
+            (self.opponent_to, keys),
+        ];
+        parts.into_iter().flat_map(|(first, len)| first..first + len).collect()
     }
 
     /// Computes the losses of sample `index`, adds them to `losses`, and the gradient of their weighted sum.

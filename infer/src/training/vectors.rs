@@ -31,7 +31,7 @@ fn exp(x: f32) -> f32 {
     const LARGE: f32 = 12_582_912.0;
     let shifted = x.mul_add(std::f32::consts::LOG2_E, LARGE);
     let power = shifted - LARGE;
-    let rest = power.mul_add(-0.693_359_375, x);
+    let rest = power.mul_add(-0.693_359_4, x);
     let rest = power.mul_add(2.121_944_4e-4, rest);
     let mut sum = 1.987_569_1e-4_f32;
     for term in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5] {
