@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use latrunculi_data::{ShardInfo, read_shard, write_shard};
-use latrunculi_model::{Device, Precision, PrecisionChoice, choose_precision};
+use latrunculi_model::{Device, Precision, PrecisionChoice};
 use latrunculi_selfplay::{Journal, SelfPlayError};
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::generation::{ListedGames, Playing};
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         None => None,
     };
     let choice = match &network {
-        Some(network) => choose_precision(network, device, config.precision, &rules)?,
+        Some(network) => play_network::choose_precision(network, device, config.precision, &rules)?,
         None => PrecisionChoice { precision: Precision::F32, difference: None },
     };
     let precision = choice.precision;

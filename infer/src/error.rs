@@ -82,6 +82,9 @@ pub enum KernelError {
     /// The positions for the scales do not fit.
     #[error("the positions for the scales do not fit: {0}")]
     Calibration(#[from] BatchError),
+    /// The games that the scales are taken from could not be played.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
 }
 
 /// Why a batch cannot be given to a network.

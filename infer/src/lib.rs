@@ -7,6 +7,7 @@
 //! that the tests hold them to.
 
 mod batch;
+mod calibration;
 mod error;
 mod evaluator;
 mod heads;
@@ -24,6 +25,7 @@ mod training;
 mod weights;
 
 pub use batch::{Answers, PositionBatch};
+pub use calibration::{AnswerDifference, probabilities};
 pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};
 pub use evaluator::InferenceEvaluator;
 pub use model::{InferenceModel, InferenceNetwork, Kernel, RulesetNetworks, Session};

@@ -10,6 +10,7 @@ use latrunculi_data::{NetworkConfig, RulesetCache, Shape, rule_inputs};
 use latrunculi_engine::Rules;
 
 use crate::batch::{Answers, PositionBatch};
+use crate::calibration;
 use crate::error::{AnswerError, KernelError, LoadError, ModelError};
 use crate::model_file::{self, ModelInfo, NamedTensor};
 use crate::native::amx;
@@ -171,7 +172,7 @@ impl InferenceModel {
         Ok(InferenceNetwork { kernel, shape: *shape, packed: Arc::new(packed) })
     }
 
-    /// Returns networks for any ruleset on a kernel that needs no calibration.
+    /// Returns networks for any ruleset.
     ///
     /// # Errors
     /// [`KernelError`] when the kernel is not available here.
@@ -200,22 +201,25 @@ impl RulesetNetworks {
         self.kernel
     }
 
-    /// Keeps a network ready for these rules, which [`InferenceModel::network`] made.
-    pub fn insert(&self, rules: &Arc<Rules>, network: InferenceNetwork) {
-        self.lock().insert(rules, network);
-    }
-
-    /// Returns the network for these rules.
+    /// Returns the network for these rules. One of 8 bits takes the scales of its activations from games that it plays by
+    /// its own policy, so that they depend on weights and rules alone.
     ///
     /// # Errors
-    /// [`KernelError::NoCalibration`] when the kernel needs positions of this ruleset and no network was inserted.
+    /// [`KernelError::Answer`] when the weights are broken.
     pub fn get(&self, rules: &Arc<Rules>) -> Result<InferenceNetwork, KernelError> {
         if let Some(network) = self.lock().get(rules) {
             return Ok(network.clone());
         }
         // Made outside the lock: two threads that need it at once both make the same.
-        let network = self.model.network(self.kernel, rules, &PositionBatch::default())?;
-        self.insert(rules, network.clone());
+        let positions = match self.kernel {
+            Kernel::Int8Amx => {
+                let exact = self.model.network(Kernel::Bf16Amx, rules, &PositionBatch::default())?;
+                calibration::positions(&mut exact.session(), rules)?
+            }
+            Kernel::F32 | Kernel::Bf16Amx => PositionBatch::default(),
+        };
+        let network = self.model.network(self.kernel, rules, &positions)?;
+        self.lock().insert(rules, network.clone());
         Ok(network)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use latrunculi_data::{Conditioning, NetworkConfig, Pooling, TrainedRuleset};
 use latrunculi_engine::{Action, GameState, Rules, presets};
-use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, PositionBatch};
+use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel};
 use latrunculi_search::{Evaluation, Evaluator};
 
 use crate::tests::perturbed;
@@ -59,13 +59,8 @@ fn infer_answers_as_libtorch_does() {
         let of_actions: Vec<&[Action]> = actions.iter().map(Vec::as_slice).collect();
         let mut left = vec![Evaluation::default(); games.len()];
         expected.evaluate(&of_games, &of_actions, &mut left).unwrap();
-        let mut calibration = PositionBatch::default();
-        games.iter().zip(&actions).for_each(|(game, actions)| calibration.push_game(game, actions));
         for kernel in Kernel::available() {
             let networks = model.networks(kernel).unwrap();
-            if kernel == Kernel::Int8Amx {
-                networks.insert(rules, model.network(kernel, rules, &calibration).unwrap());
-            }
             let mut found = InferenceEvaluator::new(&networks);
             let mut right = vec![Evaluation::default(); games.len()];
             found.evaluate(&of_games, &of_actions, &mut right).unwrap();

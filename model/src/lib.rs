@@ -33,5 +33,5 @@ pub use files::TensorFileHeader;
 pub use inference::{Answers, InferenceNetwork};
 pub use model_file::{MeasuredMargin, Measurement, Model, ModelHistory, ModelInfo};
 pub use network::Network;
-pub use precision::{Precision, PrecisionChoice, PrecisionDifference, choose_precision};
+pub use precision::{Precision, PrecisionChoice, choose_precision};
 pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters};

@@ -15,18 +15,22 @@ use crate::error::InferenceError;
 use crate::inference::{Answers, InferenceNetwork};
 use crate::network::Network;
 use latrunculi_data::{EncodedBatch, EncodedPositions};
+use latrunculi_infer::{AnswerDifference, probabilities};
 
 /// The precision of the trunk, in play and in training. Weights in files, heads and optimiser are always 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// 16 bits where the processor multiplies them itself, and on a GPU; else 32.
+    /// In play the fastest whose answers agree with those in 32 bits. In training 16 bits where the processor multiplies
+    /// them itself, and on a GPU; else 32.
     #[default]
     Auto,
     /// 32 bits.
     F32,
     /// 16 bits (bfloat16).
     Bf16,
+    /// In play alone, on a processor with AMX: 8-bit integers.
+    Int8,
 }
 
 impl Precision {
@@ -43,7 +47,7 @@ impl Precision {
     /// Returns the kind of the trunk's tensors on `device`.
     pub(crate) fn kind(self, device: Device) -> Kind {
         match self.on(device) {
-            Precision::Bf16 => Kind::BFloat16,
+            Precision::Bf16 | Precision::Int8 => Kind::BFloat16,
             Precision::F32 | Precision::Auto => Kind::Float,
         }
     }
@@ -55,6 +59,7 @@ impl fmt::Display for Precision {
             Precision::Auto => "auto",
             Precision::F32 => "f32",
             Precision::Bf16 => "bf16",
+            Precision::Int8 => "int8",
         })
     }
 }
@@ -67,23 +72,12 @@ impl FromStr for Precision {
             "auto" => Ok(Precision::Auto),
             "f32" => Ok(Precision::F32),
             "bf16" => Ok(Precision::Bf16),
-            _ => Err(format!("unknown precision '{text}' (known: auto, f32, bf16)")),
+            "int8" => Ok(Precision::Int8),
+            _ => Err(format!("unknown precision '{text}' (known: auto, f32, bf16, int8)")),
         }
     }
 }
 
-/// How far the answers in 16 bits differ from those in 32 bits, mean over positions; infinite where an answer is not
-/// finite.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct PrecisionDifference {
-    /// Total variation distance of the policies over the legal actions, in `[0, 1]`.
-    pub policy: f64,
-    /// Absolute difference of the expected results (win minus loss), in `[0, 2]`.
-    pub value: f64,
-}
-
-/// Largest mean difference, of the policy and of the value, with which 16 bits are used.
-const DIFFERENCE_MAX: f64 = 0.03;
 /// Games, decisions of each, and every how many decisions a position is taken for the comparison.
 const GAMES: usize = 16;
 const DECISIONS: usize = 48;
@@ -91,50 +85,16 @@ const STRIDE: usize = 4;
 /// Seed of their actions.
 const SEED: u64 = 1;
 
-impl PrecisionDifference {
-    /// Tells whether 16 bits are exact enough.
-    #[must_use]
-    pub fn is_small(&self) -> bool {
-        self.policy <= DIFFERENCE_MAX && self.value <= DIFFERENCE_MAX
-    }
-
-    /// Compares the answers to one batch, whose action offsets are `offsets`.
-    fn between(exact: &Answers, short: &Answers, offsets: &[u32]) -> PrecisionDifference {
-        let (mut policy, mut value) = (0.0, 0.0);
-        for (position, pair) in offsets.windows(2).enumerate() {
-            let actions = pair[0] as usize..pair[1] as usize;
-            let [left, right] = [exact, short].map(|answers| probabilities(&answers.logits[actions.clone()]));
-            policy += left.iter().zip(&right).map(|(left, right)| (left - right).abs()).sum::<f64>() / 2.0;
-            let [left, right] = [exact, short].map(|answers| {
-                let [win, _, loss] = answers.win_draw_loss[position].map(f64::from);
-                win - loss
-            });
-            value += (left - right).abs();
-        }
-        let mean = |sum: f64| {
-            let mean = sum / (offsets.len() - 1) as f64;
-            if mean.is_finite() { mean } else { f64::INFINITY }
-        };
-        PrecisionDifference { policy: mean(policy), value: mean(value) }
-    }
-}
-
-impl fmt::Display for PrecisionDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "policy {:.4}, value {:.4}, allowed {DIFFERENCE_MAX}", self.policy, self.value)
-    }
-}
-
 /// A precision and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrecisionChoice {
     /// The precision; never [`Precision::Auto`].
     pub precision: Precision,
     /// The comparison, where [`Precision::Auto`] could have chosen 16 bits.
-    pub difference: Option<PrecisionDifference>,
+    pub difference: Option<AnswerDifference>,
 }
 
-/// Chooses the precision in which `network` plays on `device`.
+/// Chooses between 16 and 32 bits of libtorch for `network` in play on `device`.
 ///
 /// [`Precision::Auto`] chooses 16 bits where the hardware has them and the answers agree with those in 32 bits on
 /// positions of games that the network plays by its own policy under `rules`. Nothing is timed, so the same network on
@@ -158,11 +118,7 @@ pub fn choose_precision(
 }
 
 /// Compares the answers in 16 bits with those in 32 bits.
-fn bf16_difference(
-    network: &Network,
-    device: Device,
-    rules: &Arc<Rules>,
-) -> Result<PrecisionDifference, InferenceError> {
+fn bf16_difference(network: &Network, device: Device, rules: &Arc<Rules>) -> Result<AnswerDifference, InferenceError> {
     let mut exact = InferenceNetwork::new(network, rules, device, Precision::F32)?;
     let mut short = InferenceNetwork::new(network, rules, device, Precision::Bf16)?;
     let positions = positions(&mut exact, rules)?;
@@ -170,8 +126,12 @@ fn bf16_difference(
     let mut answers = [Answers::default(), Answers::default()];
     exact.answer(&batch, &mut answers[0])?;
     match short.answer(&batch, &mut answers[1]) {
-        Ok(()) => Ok(PrecisionDifference::between(&answers[0], &answers[1], batch.action_offsets)),
-        Err(InferenceError::NotFinite) => Ok(PrecisionDifference { policy: f64::INFINITY, value: f64::INFINITY }),
+        Ok(()) => {
+            let offsets: Vec<usize> = batch.action_offsets.iter().map(|&offset| offset as usize).collect();
+            let [exact, short] = answers.map(|answers| (answers.logits, answers.win_draw_loss));
+            Ok(AnswerDifference::between(&offsets, &exact, &short))
+        }
+        Err(InferenceError::NotFinite) => Ok(AnswerDifference::INFINITE),
         Err(error) => Err(error),
     }
 }
@@ -210,14 +170,6 @@ fn positions(network: &mut InferenceNetwork, rules: &Arc<Rules>) -> Result<Encod
     Ok(taken)
 }
 
-/// Returns the softmax of `logits`.
-fn probabilities(logits: &[f32]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weights: Vec<f64> = logits.iter().map(|logit| f64::from(logit - largest).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    weights.into_iter().map(|weight| weight / total).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use latrunculi_data::NetworkConfig;
@@ -254,20 +206,5 @@ mod tests {
         assert_eq!(choice.precision, Precision::F32);
         let named = choose_precision(&extreme, Device::CPU, Precision::Bf16, &rules).unwrap();
         assert_eq!(named, PrecisionChoice { precision: Precision::Bf16, difference: None });
-    }
-
-    #[test]
-    fn wrong_answers_differ_and_equal_ones_do_not() {
-        let answers = |logits: [f32; 3], win: f32| Answers {
-            logits: logits.to_vec(),
-            win_draw_loss: vec![[win, 0.0, 1.0 - win]; 2],
-            margin: vec![0.0; 2],
-        };
-        let (exact, offsets) = (answers([1.0, 2.0, 0.0], 0.5), [0, 2, 3]);
-        let between = |other: &Answers| PrecisionDifference::between(&exact, other, &offsets);
-        assert_eq!(between(&exact.clone()), PrecisionDifference { policy: 0.0, value: 0.0 });
-        assert!((between(&answers([2.0, 1.0, 0.0], 0.5)).policy - 0.5 * 0.4621).abs() < 1e-3);
-        assert!((between(&answers([1.0, 2.0, 0.0], 0.6)).value - 0.2).abs() < 1e-6);
-        assert!(!between(&answers([f32::NAN, 2.0, 0.0], 0.5)).is_small());
     }
 }

@@ -130,6 +130,9 @@ impl TrainingConfig {
         );
         require("moves_left_weight", self.moves_left_weight, not_negative(self.moves_left_weight), "at least 0");
         require("threads", self.threads as f64, (1..=1024).contains(&self.threads), "1 to 1024");
+        if self.precision == Precision::Int8 {
+            reasons.push("precision = int8 is for play alone; training has auto, bf16, f32".to_owned());
+        }
         if reasons.is_empty() { Ok(()) } else { Err(TrainError::Config(reasons)) }
     }
 

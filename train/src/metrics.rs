@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use latrunculi_engine::Player;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Device, Precision, PrecisionChoice, PrecisionDifference, StepReport};
+use latrunculi_infer::AnswerDifference;
+use latrunculi_model::{Device, Precision, PrecisionChoice, StepReport};
 use latrunculi_selfplay::PlayedGame;
 use serde::Serialize;
 
@@ -125,7 +126,7 @@ pub struct GameMetrics {
     pub kernel: String,
     /// How far its answers in 16 bits differ from those in 32 bits, where that decided the precision.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bf16_difference: Option<PrecisionDifference>,
+    pub precision_difference: Option<AnswerDifference>,
 }
 
 /// The games of one ruleset in a generation.
@@ -223,7 +224,7 @@ impl GameMetrics {
             play_secs: played.secs,
             precision: choice.precision,
             kernel: kernel_name(device, choice.precision),
-            bf16_difference: choice.difference,
+            precision_difference: choice.difference,
         }
     }
 }

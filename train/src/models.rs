@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::Rules;
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
-use latrunculi_model::{Device, DeviceChoice, Model, ModelInfo, Precision, TensorFileHeader, choose_precision};
+use latrunculi_model::{Device, DeviceChoice, Model, ModelInfo, Precision, TensorFileHeader};
 use latrunculi_search::mcts::Settings;
 
 use crate::error::error_chain;
@@ -20,7 +20,7 @@ use crate::run_dir;
 pub struct NetworkOpener {
     /// Where networks compute.
     pub device: DeviceChoice,
-    /// In which precision; `auto` as [`choose_precision`] has it.
+    /// In which precision; `auto` as [`play_network::choose_precision`] has it.
     pub precision: Precision,
     /// Whether a network may play a ruleset that it was not trained on.
     pub other_ruleset: bool,
@@ -48,8 +48,8 @@ impl NetworkOpener {
                 rules.ruleset().id
             ));
         }
-        let choice = choose_precision(&model.network, device, self.precision, rules);
-        let precision = choice.map_err(|error| error.to_string())?.precision;
+        let choice = play_network::choose_precision(&model.network, device, self.precision, rules);
+        let precision = choice.map_err(|error| error_chain(&error))?.precision;
         let evaluator =
             play_network::evaluator(&model.network, device, precision).map_err(|error| error_chain(&error))?;
         let mut kernel = play_network::kernel_name(device, precision);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Device, Precision, PrecisionDifference};
+use latrunculi_infer::AnswerDifference;
+use latrunculi_model::{Device, Precision};
 
 use crate::TrainConfig;
 use crate::metrics::RoundMetrics;
@@ -12,12 +13,12 @@ use crate::metrics::RoundMetrics;
 /// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The network plays in 32 bits because its answers in 16 bits differ too much.
-    Bf16Refused {
+    /// The network plays in 32 bits because its answers in fewer bits differ too much.
+    RoundingRefused {
         /// The generation that is played.
         generation: u64,
         /// How far the answers differ.
-        difference: PrecisionDifference,
+        difference: AnswerDifference,
     },
     /// The run begins, or goes on after a break.
     Started {

@@ -1,13 +1,14 @@
 //! The network in play: on the fused kernels where they serve, else on libtorch.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use latrunculi_engine::GameState;
-use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, NamedTensor};
-use latrunculi_model::{Device, NetEvaluator, Network, Precision};
+use latrunculi_engine::{GameState, Rules};
+use latrunculi_infer::{AnswerDifference, InferenceEvaluator, InferenceModel, Kernel, NamedTensor};
+use latrunculi_model::{Device, NetEvaluator, Network, Precision, PrecisionChoice};
 use latrunculi_search::Evaluator;
 
-use crate::error::Error;
+use crate::error::{Error, bail};
 
 /// Evaluates positions of any ruleset for search, a batch of one at a time. Each thread has its own.
 pub type PlayEvaluator = Box<dyn Evaluator<GameState> + Send>;
@@ -15,8 +16,43 @@ pub type PlayEvaluator = Box<dyn Evaluator<GameState> + Send>;
 /// Returns the kernel that computes in a precision, which is not `auto`, on a device; `None` where libtorch computes.
 #[must_use]
 pub fn kernel(device: Device, precision: Precision) -> Option<Kernel> {
-    let serves = precision == Precision::Bf16 && !device.is_gpu() && Kernel::Bf16Amx.is_available();
-    serves.then_some(Kernel::Bf16Amx)
+    let kernel = match precision {
+        Precision::Int8 => Kernel::Int8Amx,
+        Precision::Bf16 => Kernel::Bf16Amx,
+        Precision::F32 | Precision::Auto => return None,
+    };
+    (!device.is_gpu() && kernel.is_available()).then_some(kernel)
+}
+
+/// Chooses the precision in which `network` plays on `device`: for `auto` the fastest whose answers agree with those in 32
+/// bits on positions of games that the network plays by its own policy under `rules`. Nothing is timed, so the same
+/// network on the same hardware gets the same precision.
+///
+/// # Errors
+/// When int8 is asked for where it is not to be had, or the network cannot answer.
+pub fn choose_precision(
+    network: &Network,
+    device: Device,
+    wanted: Precision,
+    rules: &Arc<Rules>,
+) -> Result<PrecisionChoice, Error> {
+    if wanted == Precision::Int8 && kernel(device, wanted).is_none() {
+        bail!("precision int8 needs a processor with AMX, and no GPU; choose auto, bf16 or f32");
+    }
+    if wanted != Precision::Auto || kernel(device, Precision::Int8).is_none() {
+        return Ok(latrunculi_model::choose_precision(network, device, wanted, rules)?);
+    }
+    let model = for_kernels(network)?;
+    let mut choice = PrecisionChoice { precision: Precision::F32, difference: None };
+    for (precision, kernel) in [(Precision::Int8, Kernel::Int8Amx), (Precision::Bf16, Kernel::Bf16Amx)] {
+        let difference = AnswerDifference::of_kernel(&model, kernel, rules)?;
+        choice.difference = Some(difference);
+        if difference.is_small() {
+            choice.precision = precision;
+            break;
+        }
+    }
+    Ok(choice)
 }
 
 /// Returns the name of what computes a network in `precision`, which is not `auto`, on `device`: games repeat exactly

@@ -246,7 +246,7 @@ impl TrainingRun<'_> {
         }
         let precision = choice.precision;
         if let (Precision::F32, Some(difference)) = (precision, choice.difference) {
-            observer.event(Event::Bf16Refused { generation, difference });
+            observer.event(Event::RoundingRefused { generation, difference });
         }
         let mut play = |gate: &FairGate| -> Result<(Vec<Pool>, GenerationGames), Error> {
             let (name, count, evaluators) = match games {

@@ -9,7 +9,7 @@ use latrunculi_data::{ReplayPart, ReplayWindows, Samples, ShardSummary, read_sha
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile, presets};
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Device, Network, Precision, PrecisionChoice, Trainer, choose_precision};
+use latrunculi_model::{Device, Network, Precision, PrecisionChoice, Trainer};
 use latrunculi_selfplay::{Pool, states_from_bytes};
 use serde_json::json;
 
@@ -302,7 +302,7 @@ impl<'o> TrainingRun<'o> {
         evaluation.play(evaluator, pairs, match_seed(self.config.seed, u32::MAX.into()), &watch)
     }
 
-    /// Chooses the precision of a network in play: 16 bits only where the answers agree on a board of every size.
+    /// Chooses the precision of a network in play: fewer than 32 bits only where the answers agree on a board of every size.
     pub(crate) fn choose_precision(&self, network: &Network) -> Result<PrecisionChoice, Error> {
         choose_precision_of(network, self.device, &self.config, &self.rulesets)
     }
@@ -316,21 +316,21 @@ pub(crate) fn choose_precision_of(
     rulesets: &[RunRuleset],
 ) -> Result<PrecisionChoice, Error> {
     let mut sizes = Vec::new();
-    let mut chosen = None;
+    let mut chosen: Option<PrecisionChoice> = None;
     for RunRuleset { rules, .. } in rulesets {
         let size = (rules.files(), rules.ranks());
         if sizes.contains(&size) {
             continue;
         }
         sizes.push(size);
-        let choice = choose_precision(network, device, config.precision, rules)?;
-        if chosen.is_some_and(|chosen: PrecisionChoice| chosen.precision != choice.precision) {
-            // One of two refuses 16 bits; its difference is the reason.
-            let refusal = |choice: &PrecisionChoice| choice.precision == Precision::F32;
-            chosen = chosen.into_iter().chain([choice]).find(refusal);
-        } else {
-            chosen = Some(choice);
-        }
+        let choice = play_network::choose_precision(network, device, config.precision, rules)?;
+        // Of two, the one that is more exact: its difference is the reason.
+        let exactness = |choice: &PrecisionChoice| match choice.precision {
+            Precision::Int8 => 0,
+            Precision::Bf16 | Precision::Auto => 1,
+            Precision::F32 => 2,
+        };
+        chosen = chosen.into_iter().chain([choice]).max_by_key(exactness);
     }
     chosen.context("a run has a ruleset")
 }

@@ -9,8 +9,10 @@ use latrunculi_train::{Event, GameMetrics, RoundMetrics, TrainingMetrics};
 /// Returns the lines that report an event.
 pub(super) fn lines(event: &Event<'_>) -> Vec<String> {
     match event {
-        Event::Bf16Refused { generation, difference } => {
-            vec![format!("generation {generation}: f32 in play, because the answers in bf16 differ: {difference}")]
+        Event::RoundingRefused { generation, difference } => {
+            vec![format!(
+                "generation {generation}: f32 in play, because the answers in fewer bits differ: {difference}"
+            )]
         }
         Event::Started { folder, config, parameters, device, precision, done } => {
             let network = &config.network;
