@@ -358,20 +358,27 @@ impl Trainer {
         let mut report = StepReport::default();
         // The sum over the folded weights of each times its gradient has the gradient of the loss by the parameters.
         let mut products = Vec::new();
+        let [mut folded, mut gradient] = [(); 2].map(|()| TrainingWeights::zeros(&self.network_config));
+        let mut trunk: Option<Tensor> = None;
         for batch in batches {
             let specialisation = Specialisation { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() };
             let tensors = maker.training_weights(&specialisation)?;
-            let mut folded = TrainingWeights::zeros(&self.network_config);
-            for (tensor, values) in tensors.iter().zip(folded.parts_mut()) {
-                let count = values.len();
-                tensor.detach().f_contiguous()?.f_copy_data(values, count)?;
+            for (index, (tensor, values)) in tensors.iter().zip(folded.parts_mut()).enumerate() {
+                // The trunk is the same for all batches.
+                if index != TrainingWeights::TRUNK || trunk.is_none() {
+                    let count = values.len();
+                    tensor.detach().f_contiguous()?.f_copy_data(values, count)?;
+                }
             }
-            let mut gradient = TrainingWeights::zeros(&self.network_config);
             let losses =
                 self.kernel.add_gradient(&self.network_config, &folded, batch, &weights, config.threads, &mut gradient);
-            for (tensor, values) in tensors.iter().zip(gradient.parts_mut()) {
-                let size = tensor.size();
-                products.push((tensor * Tensor::f_from_slice(values)?.f_view(size.as_slice())?).f_sum(Kind::Float)?);
+            for (index, (tensor, values)) in tensors.into_iter().zip(gradient.parts_mut()).enumerate() {
+                if index == TrainingWeights::TRUNK {
+                    trunk = Some(tensor);
+                } else {
+                    products.push(product(&tensor, values)?);
+                    values.fill(0.0);
+                }
             }
             report.loss += losses.total(&weights);
             report.policy += losses.policy;
@@ -381,6 +388,9 @@ impl Trainer {
             report.opponent_policy += losses.opponent_policy;
             report.moves_left += losses.moves_left;
             report.policy_entropy += losses.policy_entropy;
+        }
+        if let Some(trunk) = trunk {
+            products.push(product(&trunk, &gradient.trunk)?);
         }
         report.target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.weight;
         Ok((Tensor::f_stack(&products, 0)?.f_sum(Kind::Float)?, report))
@@ -495,15 +505,18 @@ impl Trainer {
         let config = &self.config;
         let taken = self.counters.steps + 1;
         let clip = (config.gradient_norm_max / (report.gradient_norm + 1e-12)).min(1.0);
-        let gradient = gradient * clip;
+        let gradient = if clip < 1.0 { gradient * clip } else { gradient };
         // New tensors first: when the device fails here, nothing has changed.
         let first = self.first_moment.f_lerp(&gradient, 1.0 - config.beta1)?;
         let second = self.second_moment.f_lerp(&gradient.f_square()?, 1.0 - config.beta2)?;
         let power = taken.min(i32::MAX as u64) as i32;
         let (bias1, bias2) = (1.0 - config.beta1.powi(power), 1.0 - config.beta2.powi(power));
-        let root = (&second / bias2).f_sqrt()? + 1e-8;
-        let decay = &self.decay_mask * (-report.learning_rate * config.weight_decay) + 1.0;
-        let moved = self.parameters.detach() * decay - (&first / root) * (report.learning_rate / bias1);
+        // The corrections of the bias are left to the factors: few passes over the weights.
+        let root = second.f_sqrt()?.f_add_scalar_(1e-8 * bias2.sqrt())?;
+        let parameters = self.parameters.detach();
+        let decay = &self.decay_mask * (-report.learning_rate * config.weight_decay);
+        let moved = parameters.f_addcmul(&parameters, &decay)?;
+        let moved = moved.f_addcdiv(&(&first * (-report.learning_rate * bias2.sqrt() / bias1)), &root)?;
         let ema_weight = 1.0 - config.ema_decay.min(taken as f64 / (taken as f64 + 9.0));
         let average = self.average.f_lerp(&moved, ema_weight)?;
         self.parameters = moved.set_requires_grad(true);
@@ -512,6 +525,11 @@ impl Trainer {
         self.second_moment = second;
         Ok(())
     }
+}
+
+/// Returns the sum of the products of weights and their gradient.
+fn product(weights: &Tensor, gradient: &[f32]) -> Result<Tensor, TorchError> {
+    Ok(weights.f_reshape([-1])?.f_dot(&Tensor::f_from_slice(gradient)?)?)
 }
 
 /// What the losses of all batches of a step are divided by.

@@ -109,8 +109,8 @@ impl<'a> WeightMaker<'a> {
         Ok(Film { stem, scale, shift })
     }
 
-    /// Returns the weights that `latrunculi-infer` trains on, `f32`, in the order and the shapes of its
-    /// [`TrainingWeights`](latrunculi_infer::TrainingWeights).
+    /// Returns the weights that `latrunculi-infer` trains on, `f32`, in the order and the sizes of its
+    /// [`TrainingWeights`](latrunculi_infer::TrainingWeights). The trunk is the same tensor for every ruleset.
     pub(crate) fn training_weights(&self, specialisation: &Specialisation) -> Result<[Tensor; PARTS], TorchError> {
         let film = self.film(&specialisation.rule_inputs)?;
         let size = size_factor(specialisation.area);
@@ -126,7 +126,8 @@ impl<'a> WeightMaker<'a> {
             joined(WeightPart::Stem)?,
             joined(WeightPart::StemBias)?,
             joined(WeightPart::Scalars)?,
-            joined(WeightPart::Trunk)?,
+            self.trunk.shallow_clone(),
+            self.gain(Some(&film))?,
             joined(WeightPart::TrunkBias)?,
             pooling,
             both(WeightPart::Head, WeightPart::TrainingSquares)?,
@@ -136,6 +137,16 @@ impl<'a> WeightMaker<'a> {
             both(WeightPart::Last, WeightPart::TrainingLast)?,
             both(WeightPart::LastBias, WeightPart::TrainingLastBias)?,
         ])
+    }
+
+    /// Returns what the standardised convolutions of the blocks are multiplied by: `[2N, C] f32`.
+    fn gain(&self, film: Option<&Film>) -> Result<Tensor, TorchError> {
+        let (channels, convolutions) = (self.config.channels as i64, 2 * self.config.blocks as i64);
+        let gain = self.groups[group::TRUNK_GAIN].f_view([convolutions, channels])?;
+        Ok(match film.and_then(|film| film.scale.as_ref()) {
+            Some(scale) => gain * scale,
+            None => gain,
+        })
     }
 
     /// Returns the weights of one part, of `kind`.
@@ -189,12 +200,7 @@ impl<'a> WeightMaker<'a> {
             }
             WeightPart::Scalars => view(group::SCALARS_WEIGHT, &[1, channels, scalars]),
             WeightPart::Trunk => {
-                let gain = groups[group::TRUNK_GAIN].f_view([convolutions, channels])?;
-                let gain = match film.and_then(|film| film.scale.as_ref()) {
-                    Some(scale) => gain * scale,
-                    None => gain,
-                };
-                let trunk = &self.trunk * gain.f_view([convolutions * channels, 1])?;
+                let trunk = &self.trunk * self.gain(film)?.f_view([convolutions * channels, 1])?;
                 Ok(trunk.f_view([convolutions, channels, 3, 3, channels])?)
             }
             WeightPart::TrunkBias => {

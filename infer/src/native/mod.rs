@@ -71,12 +71,12 @@ pub(crate) mod amx {
 
         pub(crate) fn learn(
             &self,
-            _: &NetworkConfig,
             _: &TrainingBatch,
             _: &LossWeights,
             _: impl Iterator<Item = usize>,
             _: &mut GradientBuffers,
-        ) -> (Losses, TrainingWeights) {
+            _: &mut TrainingWeights,
+        ) -> Losses {
             match *self {}
         }
     }

@@ -6,7 +6,7 @@
 
 use latrunculi_data::{NetworkConfig, TrainingBatch};
 
-use super::vectors::{add_product, dot, softmax};
+use super::vectors::{add, add_product, dot, softmax};
 use super::{LossWeights, Losses, TrainingWeights};
 use crate::native::lanes::LANES;
 
@@ -103,12 +103,12 @@ impl HeadGradient {
         zero(&mut self.last_bias, heads.last.bias.len());
     }
 
-    /// Writes it into a gradient of all weights.
-    pub(crate) fn write(&self, gradient: &mut TrainingWeights) {
-        gradient.hidden.copy_from_slice(&self.hidden);
-        gradient.hidden_bias.copy_from_slice(&self.hidden_bias);
-        gradient.last.copy_from_slice(&self.last);
-        gradient.last_bias.copy_from_slice(&self.last_bias);
+    /// Adds it to a gradient of all weights.
+    pub(crate) fn add_to(&self, gradient: &mut TrainingWeights) {
+        add(&mut gradient.hidden, &self.hidden);
+        add(&mut gradient.hidden_bias, &self.hidden_bias);
+        add(&mut gradient.last, &self.last);
+        add(&mut gradient.last_bias, &self.last_bias);
     }
 }
 

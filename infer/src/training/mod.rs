@@ -28,8 +28,10 @@ pub struct TrainingWeights {
     pub stem_bias: Vec<f32>,
     /// `[C, S]`: from the scalars of the position to the bias of the first convolution.
     pub scalars: Vec<f32>,
-    /// `[2N, C, 9, C]`: the convolutions of the blocks, standardised, with gain and scale.
+    /// `[2N, C, 9, C]`: the convolutions of the blocks before `trunk_scale`.
     pub trunk: Vec<f32>,
+    /// `[2N, C]`: what the weights of each output channel are multiplied by.
+    pub trunk_scale: Vec<f32>,
     /// `[2N, C]`
     pub trunk_bias: Vec<f32>,
     /// `[M, C, 2C]`: from means and maxima of the inner channels to a bias of the branch.
@@ -51,9 +53,12 @@ pub struct TrainingWeights {
 }
 
 /// How many parts [`TrainingWeights`] has.
-pub const PARTS: usize = 12;
+pub const PARTS: usize = 13;
 
 impl TrainingWeights {
+    /// The index of the trunk among the parts.
+    pub const TRUNK: usize = 3;
+
     /// Returns zeros for a network.
     #[must_use]
     pub fn zeros(config: &NetworkConfig) -> TrainingWeights {
@@ -76,6 +81,7 @@ impl TrainingWeights {
             vec![channels, SCALARS.len()],
             vec![convolutions, channels, 9, channels],
             vec![convolutions, channels],
+            vec![convolutions, channels],
             vec![pooled, channels, 2 * channels],
             vec![squares, channels],
             vec![squares],
@@ -86,6 +92,15 @@ impl TrainingWeights {
         ]
     }
 
+    /// Tells whether the parts have the sizes of those of `other`.
+    fn has_sizes_of(&self, other: &TrainingWeights) -> bool {
+        let sizes = |weights: &TrainingWeights| {
+            [&weights.stem, &weights.trunk, &weights.pooling, &weights.squares, &weights.hidden, &weights.last]
+                .map(Vec::len)
+        };
+        sizes(self) == sizes(other)
+    }
+
     /// Returns the parts in the order of the fields.
     pub fn parts_mut(&mut self) -> [&mut Vec<f32>; PARTS] {
         [
@@ -93,6 +108,7 @@ impl TrainingWeights {
             &mut self.stem_bias,
             &mut self.scalars,
             &mut self.trunk,
+            &mut self.trunk_scale,
             &mut self.trunk_bias,
             &mut self.pooling,
             &mut self.squares,
@@ -104,10 +120,11 @@ impl TrainingWeights {
         ]
     }
 
-    /// Adds another gradient.
-    fn add(&mut self, mut other: TrainingWeights) {
+    /// Adds another gradient, and makes that zero.
+    fn take(&mut self, other: &mut TrainingWeights) {
         for (part, other) in self.parts_mut().into_iter().zip(other.parts_mut()) {
             vectors::add(part, other);
+            other.fill(0.0);
         }
     }
 }
@@ -178,7 +195,8 @@ impl Losses {
 /// Computes gradients; keeps the memory of its threads from batch to batch.
 #[derive(Debug, Default)]
 pub struct GradientKernel {
-    threads: Vec<amx::GradientBuffers>,
+    /// What each thread works in, and the gradient of all but the first, zero between the batches.
+    threads: Vec<(amx::GradientBuffers, TrainingWeights)>,
 }
 
 impl GradientKernel {
@@ -209,35 +227,36 @@ impl GradientKernel {
         let network = amx::GradientNetwork::new(config, weights, batch.shape);
         let threads = threads.clamp(1, batch.len().div_ceil(amx::CHUNK).max(1));
         if self.threads.len() < threads {
-            self.threads.resize_with(threads, amx::GradientBuffers::default);
+            self.threads.resize_with(threads, Default::default);
         }
-        let compute = |first: usize, buffers: &mut amx::GradientBuffers| {
-            network.learn(
-                config,
-                batch,
-                loss_weights,
-                (first * amx::CHUNK..batch.len()).step_by(threads * amx::CHUNK),
-                buffers,
-            )
+        let compute = |first: usize, buffers: &mut amx::GradientBuffers, gradient: &mut TrainingWeights| {
+            let starts = (first * amx::CHUNK..batch.len()).step_by(threads * amx::CHUNK);
+            network.learn(batch, loss_weights, starts, buffers, gradient)
         };
-        let results: Vec<(Losses, TrainingWeights)> = match &mut self.threads[..threads] {
-            [buffers] => vec![compute(0, buffers)],
-            several => std::thread::scope(|scope| {
-                let compute = &compute;
-                let started =
-                    several.iter_mut().enumerate().map(|(first, buffers)| scope.spawn(move || compute(first, buffers)));
-                let started: Vec<_> = started.collect();
-                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                started.into_iter().map(join).collect()
-            }),
-        };
+        let [(own, _), others @ ..] = &mut self.threads[..threads] else { unreachable!("at least one thread") };
+        for (_, of_thread) in others.iter_mut() {
+            // That of another network is of another size.
+            if !of_thread.has_sizes_of(weights) {
+                *of_thread = TrainingWeights::zeros(config);
+            }
+        }
         let mut losses = Losses::default();
-        for (of_thread, of_weights) in results {
-            losses.add(&of_thread);
-            gradient.add(of_weights);
-        }
+        std::thread::scope(|scope| {
+            let compute = &compute;
+            let started: Vec<_> = others
+                .iter_mut()
+                .enumerate()
+                .map(|(index, (buffers, of_thread))| {
+                    scope.spawn(move || (compute(index + 1, buffers, of_thread), of_thread))
+                })
+                .collect();
+            losses.add(&compute(0, own, gradient));
+            for thread in started {
+                let (of_thread, of_weights) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                losses.add(&of_thread);
+                gradient.take(of_weights);
+            }
+        });
         losses
     }
 }

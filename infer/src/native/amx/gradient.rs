@@ -30,6 +30,7 @@ struct Packed {
 /// The weights of a ruleset, arranged for a step.
 #[derive(Debug)]
 pub(crate) struct Network<'a> {
+    config: &'a NetworkConfig,
     shape: Shape,
     channels: usize,
     weights: &'a TrainingWeights,
@@ -60,14 +61,15 @@ struct Group {
     of_inner: Aligned<u16>,
 }
 
-/// What a thread works in.
+/// What a thread works in, for each shape of a network that it has seen; those of another network go.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers(Option<Workspace>);
+pub(crate) struct Buffers {
+    config: NetworkConfig,
+    workspaces: Vec<(Shape, Workspace)>,
+}
 
 #[derive(Debug)]
 struct Workspace {
-    /// What the sizes depend on.
-    key: (Shape, NetworkConfig),
     groups: [Group; 2],
     scratch: Scratch,
     /// `[A][tiles of 16 channels]`: pairs of samples, and channels by samples.
@@ -88,7 +90,7 @@ struct Workspace {
 }
 
 impl<'a> Network<'a> {
-    pub(crate) fn new(config: &NetworkConfig, weights: &'a TrainingWeights, shape: Shape) -> Network<'a> {
+    pub(crate) fn new(config: &'a NetworkConfig, weights: &'a TrainingWeights, shape: Shape) -> Network<'a> {
         let (channels, heads) = (config.channels, Heads::new(config, weights, shape.area()));
         let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
         let planes = PLANES.len();
@@ -97,11 +99,11 @@ impl<'a> Network<'a> {
             if inside { weights.stem[(output * 9 + tap) * planes + input] } else { 0.0 }
         };
         let stem = Tiles::bf16(planes.div_ceil(32), outputs, 9, at);
-        let convolutions =
-            weights.trunk.chunks_exact(9 * channels * channels).zip(weights.trunk_bias.chunks_exact(channels));
-        let trunk = convolutions.map(|(weight, bias)| {
+        let weight = weights.trunk.chunks_exact(9 * channels * channels);
+        let others = weights.trunk_scale.chunks_exact(channels).zip(weights.trunk_bias.chunks_exact(channels));
+        let trunk = weight.zip(others).map(|(weight, (scale, bias))| {
             // SAFETY: a network of this kind is made where the processor has AVX-512 with bfloat16.
-            let (forward, backward) = unsafe { products::arrange(weight, channels) };
+            let (forward, backward) = unsafe { products::arrange(weight, scale, channels) };
             Packed { forward, backward, bias: bias_of(bias, outputs) }
         });
         let mut rest = weights.pooling.chunks_exact(2 * channels * channels).enumerate();
@@ -125,7 +127,17 @@ impl<'a> Network<'a> {
             backward: Tiles::bf16(row / 32, outputs, 1, |output, _, input| at(input, output)),
             bias,
         };
-        Network { shape, channels, weights, stem, trunk: trunk.collect(), poolings: poolings.collect(), squares, heads }
+        Network {
+            config,
+            shape,
+            channels,
+            weights,
+            stem,
+            trunk: trunk.collect(),
+            poolings: poolings.collect(),
+            squares,
+            heads,
+        }
     }
 
     /// Returns `K` and `N`.
@@ -139,7 +151,7 @@ impl<'a> Network<'a> {
         self.shape.area() * self.heads.row + LANES
     }
 
-    fn workspace(&self, config: &NetworkConfig) -> Workspace {
+    fn workspace(&self) -> Workspace {
         let (area, (blocks, outputs), row) = (self.shape.area(), self.tiles(), self.heads.row);
         let board = || Aligned::zeros(area * blocks * BF16S);
         let group = || Group {
@@ -159,7 +171,6 @@ impl<'a> Network<'a> {
         };
         let most = outputs.max(row / 16).max(2 * self.stem.blocks);
         Workspace {
-            key: (self.shape, config.clone()),
             groups: [group(), group()],
             scratch: Scratch::new(),
             pairs: Aligned::zeros(area * most * BF16S),
@@ -176,22 +187,25 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Returns the losses of the chunks that begin at `starts`, and the gradient of their weighted sum.
+    /// Returns the losses of the chunks that begin at `starts`, and adds the gradient of their weighted sum to `gradient`.
     pub(crate) fn learn(
         &self,
-        config: &NetworkConfig,
         batch: &TrainingBatch,
         loss_weights: &LossWeights,
         starts: impl Iterator<Item = usize>,
         buffers: &mut Buffers,
-    ) -> (Losses, TrainingWeights) {
+        gradient: &mut TrainingWeights,
+    ) -> Losses {
         assert!(super::is_available(), "a network of this kernel is made where the processor has it");
-        let is_same = |workspace: &Workspace| workspace.key.0 == self.shape && workspace.key.1 == *config;
-        let workspace = match &mut buffers.0 {
-            Some(workspace) if is_same(workspace) => workspace,
-            other => other.insert(self.workspace(config)),
-        };
-        let mut gradient = TrainingWeights::zeros(config);
+        if buffers.config != *self.config {
+            *buffers = Buffers { config: self.config.clone(), workspaces: Vec::new() };
+        }
+        let known = buffers.workspaces.iter().position(|(shape, _)| *shape == self.shape);
+        let index = known.unwrap_or_else(|| {
+            buffers.workspaces.push((self.shape, self.workspace()));
+            buffers.workspaces.len() - 1
+        });
+        let workspace = &mut buffers.workspaces[index].1;
         let (mut losses, mut of_heads) = (Losses::default(), HeadGradient::default());
         of_heads.clear(&self.heads);
         workspace.stem.clear();
@@ -203,29 +217,30 @@ impl<'a> Network<'a> {
             unsafe {
                 let _configured = Configured::new();
                 self.forward(batch, start, workspace);
-                self.learn_heads(batch, start, loss_weights, workspace, &mut gradient, &mut of_heads, &mut losses);
-                self.backward(batch, start, workspace, &mut gradient);
+                self.learn_heads(batch, start, loss_weights, workspace, gradient, &mut of_heads, &mut losses);
+                self.backward(batch, start, workspace, gradient);
             }
         }
-        of_heads.write(&mut gradient);
-        let planes = PLANES.len();
-        // SAFETY: as above.
-        unsafe {
-            workspace.stem.add_to(&mut gradient.stem, self.channels, planes);
-            for (sums, of_weight) in
-                workspace.trunk.iter().zip(gradient.trunk.chunks_exact_mut(9 * self.channels * self.channels))
-            {
-                sums.add_to(of_weight, self.channels, self.channels);
-            }
-        }
+        of_heads.add_to(gradient);
+        let len = 9 * self.channels * self.channels;
         // The rows of the squares are padded.
         let mut wide = vec![0.0; self.heads.row * self.channels];
         // SAFETY: as above.
-        unsafe { workspace.squares.add_to(&mut wide, self.heads.row, self.channels) };
-        for (row, place) in gradient.squares.chunks_exact_mut(self.channels).zip(self.heads.places()) {
-            row.copy_from_slice(&wide[place * self.channels..][..self.channels]);
+        unsafe {
+            workspace.stem.add_to(&mut gradient.stem, self.channels, PLANES.len());
+            for (index, sums) in workspace.trunk.iter().enumerate() {
+                let (all, channels) =
+                    (index * len..(index + 1) * len, index * self.channels..(index + 1) * self.channels);
+                let (weight, scale) = (&self.weights.trunk[all.clone()], &self.weights.trunk_scale[channels.clone()]);
+                let of_weight = &mut gradient.trunk[all];
+                sums.add_scaled_to(weight, scale, of_weight, &mut gradient.trunk_scale[channels]);
+            }
+            workspace.squares.add_to(&mut wide, self.heads.row, self.channels);
         }
-        (losses, gradient)
+        for (row, place) in gradient.squares.chunks_exact_mut(self.channels).zip(self.heads.places()) {
+            add_product(row, 1.0, &wide[place * self.channels..][..self.channels]);
+        }
+        losses
     }
 
     /// Writes the inputs of a group: planes as tiles, and the bias of the first convolution.

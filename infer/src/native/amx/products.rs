@@ -89,13 +89,13 @@ fn join<const TRANSPOSE: bool>(boards: [&[u16]; 2], blocks: usize, outputs: usiz
     }
 }
 
-/// Writes the weights of a convolution, `[channels, 9, channels]`, as tiles, forwards and backwards: backwards the taps
-/// are turned, and what were outputs are inputs.
+/// Writes the weights of a convolution, `[channels, 9, channels]` times `scale`, `[channels]` of the outputs, as tiles,
+/// forwards and backwards: backwards the taps are turned, and what were outputs are inputs.
 ///
 /// # Safety
 /// The processor has AVX-512 with bfloat16.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-pub(super) unsafe fn arrange(weight: &[f32], channels: usize) -> (Tiles, Tiles) {
+pub(super) unsafe fn arrange(weight: &[f32], scale: &[f32], channels: usize) -> (Tiles, Tiles) {
     let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
     let [mut forward, mut backward] = [Tiles::new(blocks, outputs, 9), Tiles::new(blocks, outputs, 9)];
     // Sixteen weights from `input` on; 0 where there are no such channels.
@@ -106,7 +106,7 @@ pub(super) unsafe fn arrange(weight: &[f32], channels: usize) -> (Tiles, Tiles) 
         let rest = &weight[(output * 9 + tap) * channels + input..][..(channels - input).min(16)];
         let mask = 0xffff_u16 >> (16 - rest.len());
         // SAFETY: the mask reads the numbers of `rest`.
-        unsafe { _mm512_maskz_loadu_ps(mask, rest.as_ptr()) }
+        _mm512_mul_ps(_mm512_set1_ps(scale[output]), unsafe { _mm512_maskz_loadu_ps(mask, rest.as_ptr()) })
     };
     let mut index = 0;
     for output in 0..outputs {
@@ -433,7 +433,55 @@ impl Sums {
     /// The processor has AVX-512.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
     pub(super) unsafe fn add_to(&self, gradient: &mut [f32], outputs: usize, inputs: usize) {
-        assert!(gradient.len() == outputs * self.taps * inputs, "a number for each weight");
+        assert_eq!(gradient.len(), outputs * self.taps * inputs, "a number for each weight");
+        self.by_output(outputs, inputs, |_, place, mask, sums| {
+            let place = &mut gradient[place..place + mask.count_ones() as usize];
+            // SAFETY: the mask reads and writes the numbers of `place`.
+            unsafe {
+                let old = _mm512_maskz_loadu_ps(mask, place.as_ptr());
+                _mm512_mask_storeu_ps(place.as_mut_ptr(), mask, _mm512_add_ps(old, sums));
+            }
+        });
+    }
+
+    /// Where the weights are `weight`, `[channels, taps, channels]`, times `scale`, `[channels]` of the outputs: adds to
+    /// the gradients of both.
+    ///
+    /// # Safety
+    /// The processor has AVX-512.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    pub(super) unsafe fn add_scaled_to(
+        &self,
+        weight: &[f32],
+        scale: &[f32],
+        of_weight: &mut [f32],
+        of_scale: &mut [f32],
+    ) {
+        let channels = scale.len();
+        let len = channels * self.taps * channels;
+        assert!(
+            weight.len() == len && of_weight.len() == len && of_scale.len() == channels,
+            "a number for each weight"
+        );
+        self.by_output(channels, channels, |output, place, mask, sums| {
+            let range = place..place + mask.count_ones() as usize;
+            let (weight, of_weight) = (&weight[range.clone()], &mut of_weight[range]);
+            // SAFETY: the mask reads the numbers of `weight`, and reads and writes those of `of_weight`.
+            unsafe {
+                let old = _mm512_maskz_loadu_ps(mask, of_weight.as_ptr());
+                let sum = _mm512_fmadd_ps(_mm512_set1_ps(scale[output]), sums, old);
+                _mm512_mask_storeu_ps(of_weight.as_mut_ptr(), mask, sum);
+                let weight = _mm512_maskz_loadu_ps(mask, weight.as_ptr());
+                of_scale[output] += _mm512_reduce_add_ps(_mm512_mul_ps(weight, sums));
+            }
+        });
+    }
+
+    /// Shows `visit` the sums of up to sixteen inputs at a time: the output, the place of the first of them in
+    /// `[outputs, taps, inputs]`, and a mask of as many as there are.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    fn by_output(&self, outputs: usize, inputs: usize, mut visit: impl FnMut(usize, usize, __mmask16, __m512)) {
         for (index, tile) in self.tiles.chunks_exact(FLOATS).enumerate() {
             let (tap, pair) = (index % self.taps, index / self.taps);
             let (input, output) = (pair / self.outputs * 16, pair % self.outputs * 16);
@@ -447,14 +495,8 @@ impl Sums {
             }
             let mask = 0xffff_u16 >> (16 - (inputs - input).min(16));
             for (row, values) in transposed(rows).into_iter().enumerate().take(outputs.saturating_sub(output)) {
-                let place =
-                    &mut gradient[((output + row) * self.taps + tap) * inputs + input..][..(inputs - input).min(16)];
-                // SAFETY: the mask reads and writes the numbers of `place`.
-                unsafe {
-                    let old = _mm512_maskz_loadu_ps(mask, place.as_ptr());
-                    let sum = _mm512_add_ps(old, _mm512_castsi512_ps(values));
-                    _mm512_mask_storeu_ps(place.as_mut_ptr(), mask, sum);
-                }
+                let place = ((output + row) * self.taps + tap) * inputs + input;
+                visit(output + row, place, mask, _mm512_castsi512_ps(values));
             }
         }
     }
