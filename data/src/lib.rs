@@ -36,4 +36,4 @@ pub use ruleset_cache::RulesetCache;
 pub use sample::{Sample, Samples, TrainingBatch};
 pub use shard::{SHARD_VERSION, ShardInfo, read_shard, write_shard};
 pub use shard_summary::ShardSummary;
-pub use trained_ruleset::TrainedRuleset;
+pub use trained_ruleset::{Familiarity, TrainedRuleset};

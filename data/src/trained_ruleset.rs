@@ -1,5 +1,8 @@
-//! What a model file says about the rulesets that its network was trained on.
+//! What a model file says about the rulesets that its network was trained on, and what it knows of another one by it.
 
+use std::fmt;
+
+use latrunculi_engine::parameters::differing;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
 use serde::{Deserialize, Serialize};
@@ -34,5 +37,97 @@ impl TrainedRuleset {
     pub fn rules(&self) -> Result<Rules, RulesetFileError> {
         let file = RulesetFile::parse(&self.text, &presets::file, presets::NAMES)?;
         Ok(Rules::new(&file.ruleset).expect("a ruleset that was read from a file is valid"))
+    }
+}
+
+/// What a network knows of a ruleset. Its text says it after "the network is".
+#[derive(Clone, Debug, PartialEq)]
+pub enum Familiarity {
+    /// It was trained on it.
+    Trained,
+    /// It was trained on `ruleset`, which differs in these parameters, at most [`Familiarity::NEAR_MAX`].
+    Near {
+        /// Name of the nearest trained ruleset.
+        ruleset: String,
+        /// Names of the parameters that differ.
+        parameters: Vec<&'static str>,
+    },
+    /// The nearest of its rulesets, if it names one, differs in more parameters.
+    Far {
+        /// Name of the nearest trained ruleset, and how many parameters differ.
+        nearest: Option<(String, usize)>,
+    },
+}
+
+impl Familiarity {
+    /// The most parameters in which a mix of rules differs from the ruleset that it was made of: a network that was
+    /// trained on mixes has met as large differences.
+    pub const NEAR_MAX: usize = 3;
+
+    /// Returns what a network that was trained on `trained` knows of `rules`.
+    ///
+    /// # Errors
+    /// [`RulesetFileError`] when the text of a trained ruleset is not one.
+    pub fn of(trained: &[TrainedRuleset], rules: &Rules) -> Result<Familiarity, RulesetFileError> {
+        let fingerprint = ruleset_fingerprint(rules.ruleset());
+        if trained.iter().any(|trained| trained.fingerprint == fingerprint) {
+            return Ok(Familiarity::Trained);
+        }
+        let mut nearest: Option<(&str, Vec<&'static str>)> = None;
+        for trained in trained {
+            let parameters = differing(trained.rules()?.ruleset(), rules.ruleset());
+            if nearest.as_ref().is_none_or(|(_, fewest)| parameters.len() < fewest.len()) {
+                nearest = Some((&trained.name, parameters));
+            }
+        }
+        Ok(match nearest {
+            Some((ruleset, parameters)) if parameters.len() <= Familiarity::NEAR_MAX => {
+                Familiarity::Near { ruleset: ruleset.to_owned(), parameters }
+            }
+            other => Familiarity::Far { nearest: other.map(|(name, parameters)| (name.to_owned(), parameters.len())) },
+        })
+    }
+}
+
+impl fmt::Display for Familiarity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Familiarity::Trained => f.write_str("trained on this ruleset"),
+            Familiarity::Near { ruleset, parameters } if parameters.is_empty() => {
+                write!(f, "trained on {ruleset}, which has the same rules")
+            }
+            Familiarity::Near { ruleset, parameters } => {
+                write!(f, "near what it was trained on: {ruleset} has another {}", parameters.join(", "))
+            }
+            Familiarity::Far { nearest: Some((ruleset, count)) } => {
+                write!(f, "far from what it was trained on: the nearest, {ruleset}, differs in {count} parameters")
+            }
+            Familiarity::Far { nearest: None } => f.write_str("far from what it was trained on: it names no ruleset"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(name: &str) -> Rules {
+        Rules::new(&presets::ruleset(name).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_network_knows_what_it_was_trained_on_and_what_is_near() {
+        let trained = ["bell", "savard"].map(|name| TrainedRuleset::new(&rules(name), 0.5));
+        let of = |name: &str| Familiarity::of(&trained, &rules(name)).unwrap();
+        assert_eq!(of("savard"), Familiarity::Trained);
+        let near = of("savard-delayed");
+        let Familiarity::Near { ruleset, parameters } = &near else { panic!("{near}") };
+        assert_eq!(ruleset, "savard");
+        let other = presets::ruleset("savard-delayed").unwrap();
+        assert_eq!(*parameters, differing(&presets::ruleset("savard").unwrap(), &other));
+        assert!(!parameters.is_empty() && near.to_string().contains(parameters[0]), "{near}");
+        let far = of("mac-12x8");
+        assert!(matches!(far, Familiarity::Far { nearest: Some((_, count)) } if count > 3), "{far}");
+        assert_eq!(Familiarity::of(&[], &rules("bell")).unwrap(), Familiarity::Far { nearest: None });
     }
 }

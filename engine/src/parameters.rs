@@ -190,6 +190,13 @@ fn choice_or_hint(names: &[&str], name: &str) -> Result<ParameterValue, String> 
     Err(format!("{name:?} is not one of {}{hint}", names.join(", ")))
 }
 
+/// Returns the names of the parameters in which two rulesets differ, in the order of [`PARAMETERS`].
+#[must_use]
+pub fn differing(one: &Ruleset, other: &Ruleset) -> Vec<&'static str> {
+    let differs = |parameter: &&Parameter| parameter.value_in(one) != parameter.value_in(other);
+    PARAMETERS.iter().filter(differs).map(|parameter| parameter.name).collect()
+}
+
 /// Returns the known name that is fewest letters away from `name`, if any is near enough to be meant.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

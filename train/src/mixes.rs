@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use latrunculi_data::Familiarity;
 use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, ParameterValue};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{EndReason, GameState, Rules, Ruleset, RulesetFile, presets};
@@ -20,9 +21,6 @@ use crate::run_rulesets::{RunRuleset, family};
 
 /// Parameters that are not changed: what has no meaning without another parameter, who begins, and the engine's cap.
 const FIXED: [&str; 5] = ["setup.mode", "setup.array", "play.first_player", "end.max_plies", "end.max_plies_result"];
-
-/// Most parameters that differ from the trained ruleset.
-const CHANGES_MAX: usize = 3;
 
 /// Random games that a mix must pass.
 const TRIAL_GAMES: usize = 6;
@@ -170,7 +168,7 @@ fn by_share<'a>(trained: &'a [RunRuleset], stream: &mut ChaCha8Rng) -> &'a RunRu
 fn changed(base: &Ruleset, stream: &mut ChaCha8Rng) -> Option<(Ruleset, Vec<String>)> {
     let mut ruleset = base.clone();
     let mut changes: BTreeMap<&str, String> = BTreeMap::new();
-    let count = stream.random_range(1..=CHANGES_MAX);
+    let count = stream.random_range(1..=Familiarity::NEAR_MAX);
     while changes.len() < count {
         let parameter = &PARAMETERS[stream.random_range(0..PARAMETERS.len())];
         if FIXED.contains(&parameter.name) || changes.contains_key(parameter.name) {
@@ -262,15 +260,12 @@ fn trial(rules: &Arc<Rules>, stream: &mut ChaCha8Rng) -> Option<Trial> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use latrunculi_engine::parameters::differing;
     use rand::SeedableRng;
 
     use super::*;
     use crate::config::toml_stems;
     use crate::run_rulesets;
-
-    fn differences(one: &Ruleset, other: &Ruleset) -> usize {
-        PARAMETERS.iter().filter(|parameter| parameter.value_in(one) != parameter.value_in(other)).count()
-    }
 
     #[test]
     fn every_file_that_is_held_out_is_embedded() {
@@ -282,7 +277,7 @@ mod tests {
         for (file, (name, _)) in held_out().iter().zip(HELD_OUT) {
             assert_eq!(file.ruleset.id, *name);
             let base = presets::ruleset(file.base.as_deref().unwrap()).unwrap();
-            assert_eq!(differences(&file.ruleset, &base), 2, "{name}");
+            assert_eq!(differing(&file.ruleset, &base).len(), 2, "{name}");
             assert!(is_held_out(&family(file), &file.ruleset), "{name}");
             let [rules, base] = [&file.ruleset, &base].map(|ruleset| Arc::new(Rules::new(ruleset).unwrap()));
             // The trial games are random: it depends on them whether a mix is accepted.
@@ -308,7 +303,7 @@ mod tests {
             assert_eq!(of_number, number.to_string());
             let base = trained.iter().find(|trained| trained.id() == base).unwrap();
             let rules = base.rules.ruleset();
-            assert!((1..=CHANGES_MAX).contains(&differences(mix.ruleset(), rules)), "{id}");
+            assert!((1..=Familiarity::NEAR_MAX).contains(&differing(mix.ruleset(), rules).len()), "{id}");
             assert!(!is_held_out(&base.family, mix.ruleset()), "{id}");
             let read = RulesetFile::parse(&mix.ruleset().to_toml(), &presets::file, presets::NAMES).unwrap();
             assert_eq!(read.ruleset, *mix.ruleset(), "its text holds the whole ruleset");
