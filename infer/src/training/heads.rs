@@ -15,6 +15,17 @@ const MARGIN: usize = 3;
 const STOP: usize = 4;
 const QUERIES: usize = 6;
 
+/// The products of the opponent's policy: every from-square with every to-square.
+///
+/// Legend: `R` rows of `from`, `A` rows of `to`, `R'` and `A'` rounded up to 16, `W` the length of a row, a multiple of 16.
+pub(crate) trait MapProducts {
+    /// Writes the dot products of the rows of `from`, `[R, W]`, and of `to`, `[A, W]`, to `map`, `[R', A']`.
+    fn logits(&mut self, from: &[f32], to: &[f32], wide: usize, map: &mut [f32]);
+
+    /// From the gradient of the products, `[R', A']`, writes that of `from`, `[R', W]`, and of `to`, `[A', W]`.
+    fn gradients(&mut self, map: &[f32], from: &[f32], to: &[f32], wide: usize, of_from: &mut [f32], of_to: &mut [f32]);
+}
+
 /// Where the channels of a square lie in its row, and the weights behind the squares.
 #[derive(Debug)]
 pub(crate) struct Heads {
@@ -126,8 +137,10 @@ pub(crate) struct HeadBuffers {
     logits: Vec<f32>,
     raw: Vec<f32>,
     keys: Vec<f32>,
-    /// Of the opponent's policy: `[D, A']`, `[A + 4, A']` and a bit more.
-    transposed: Vec<f32>,
+    /// Of the opponent's policy: what [`MapProducts`] reads and writes.
+    to: Vec<f32>,
+    of_from: Vec<f32>,
+    of_to: Vec<f32>,
     map: Vec<f32>,
 }
 
@@ -180,6 +193,7 @@ impl Heads {
         squares: &[f32],
         of_squares: &mut [f32],
         buffers: &mut HeadBuffers,
+        products: &mut impl MapProducts,
         gradient: &mut HeadGradient,
         losses: &mut Losses,
     ) {
@@ -207,7 +221,7 @@ impl Heads {
         let known = &batch.opponent_policy.offsets[index..index + 2];
         if weights.opponent_policy > 0.0 && known[0] < known[1] {
             let share = batch.weights[index] / weights.answered;
-            self.opponent_policy(batch, index, share, weights, squares, of_squares, buffers, losses);
+            self.opponent_policy(batch, index, share, weights, squares, of_squares, buffers, products, losses);
         }
 
         let HeadBuffers { summary, of_summary, hidden, of_hidden, of_last, .. } = buffers;
@@ -403,68 +417,64 @@ impl Heads {
         squares: &[f32],
         of_squares: &mut [f32],
         buffers: &mut HeadBuffers,
+        products: &mut impl MapProducts,
         losses: &mut Losses,
     ) {
-        let HeadBuffers { keys, transposed, map, last, of_last, .. } = buffers;
+        let HeadBuffers { keys, to, of_from, of_to, map, last, of_last, .. } = buffers;
         let (area, wide) = (self.area, self.wide);
-        let rows = area + 4;
+        let (rows, stride) = (area + 4, area.next_multiple_of(LANES));
         let temper = 1.0 / (self.keys as f32).sqrt();
         let base = QUERIES + 4 * self.keys + 1;
-        // The from-squares, divided by the root, then the queries: `[A + 4, D']`; their gradients behind them.
-        keys.clear();
-        keys.resize(2 * rows * wide, 0.0);
-        let (from, of_from) = keys.split_at_mut(rows * wide);
+        // The from-squares, divided by the root, then the queries: `[A + 4, D']`; the to-squares: `[A, D']`.
+        let from = keys;
+        from.clear();
+        from.resize(rows * wide, 0.0);
         for (row, square) in from.chunks_exact_mut(wide).zip(squares.chunks_exact(self.row)) {
             add_product(row, temper, &square[self.opponent_from..][..wide]);
         }
         for (row, query) in from[area * wide..].chunks_exact_mut(wide).zip(last[base + 2..].chunks_exact(self.keys)) {
             row[..self.keys].copy_from_slice(query);
         }
-        transposed.resize(self.keys * area, 0.0);
-        for (square, row) in squares.chunks_exact(self.row).enumerate() {
-            for (key, &value) in row[self.opponent_to..][..self.keys].iter().enumerate() {
-                transposed[key * area + square] = value;
-            }
+        to.clear();
+        squares.chunks_exact(self.row).for_each(|row| to.extend_from_slice(&row[self.opponent_to..][..wide]));
+        // Rows of to-squares, rounded up; behind the last row stop and pass.
+        let end = rows * stride;
+        map.resize(rows.next_multiple_of(LANES) * stride + 2, 0.0);
+        products.logits(from, to, wide, map);
+        for row in map[..end].chunks_exact_mut(stride) {
+            row[area..].fill(-1e4);
         }
-        // `[A + 4, A]`, then stop and pass.
-        map.clear();
-        map.resize(rows * area + 2, 0.0);
-        for (row, from) in map.chunks_exact_mut(area).zip(from.chunks_exact(wide)) {
-            for (&factor, to) in from.iter().zip(transposed.chunks_exact(area)) {
-                add_product(row, factor, to);
-            }
-        }
-        map[rows * area..].copy_from_slice(&last[base..base + 2]);
+        map[end..end + 2].copy_from_slice(&last[base..base + 2]);
 
         let policy = &batch.opponent_policy;
         let range = policy.offsets[index] as usize..policy.offsets[index + 1] as usize;
         let (indices, targets) = (&policy.indices[range.clone()], &policy.probabilities[range]);
-        let raw: f32 = indices.iter().zip(targets).map(|(&entry, target)| map[entry as usize] * target).sum();
-        let log_sum = softmax(map);
+        let place = |entry: u32| match (entry as usize).checked_sub(rows * area) {
+            None => entry as usize / area * stride + entry as usize % area,
+            Some(beyond) => end + beyond,
+        };
+        let raw: f32 = indices.iter().zip(targets).map(|(&entry, target)| map[place(entry)] * target).sum();
+        let log_sum = softmax(&mut map[..end + 2]);
         let sum: f32 = targets.iter().sum();
         losses.opponent_policy += f64::from(share * (log_sum * sum - raw));
 
         let scale = share * weights.opponent_policy;
-        map.iter_mut().for_each(|p| *p *= scale * sum);
+        map[..end + 2].iter_mut().for_each(|p| *p *= scale * sum);
         for (&entry, target) in indices.iter().zip(targets) {
-            map[entry as usize] -= scale * target;
+            map[place(entry)] -= scale * target;
         }
-        for ((row, from), of_from) in
-            map.chunks_exact(area).zip(from.chunks_exact(wide)).zip(of_from.chunks_exact_mut(wide))
-        {
-            let pairs = squares.chunks_exact(self.row).zip(of_squares.chunks_exact_mut(self.row));
-            for (&amount, (square, of_square)) in row.iter().zip(pairs) {
-                add_product(of_from, amount, &square[self.opponent_to..][..wide]);
-                add_product(&mut of_square[self.opponent_to..][..wide], amount, from);
-            }
-        }
-        for (of_square, of_from) in of_squares.chunks_exact_mut(self.row).zip(of_from.chunks_exact(wide)) {
+        add_product(&mut of_last[base..base + 2], 1.0, &map[end..end + 2]);
+        of_from.resize(rows.next_multiple_of(LANES) * wide, 0.0);
+        of_to.resize(stride * wide, 0.0);
+        products.gradients(map, from, to, wide, of_from, of_to);
+        let gradients = of_from.chunks_exact(wide).zip(of_to.chunks_exact(wide));
+        for (of_square, (of_from, of_to)) in of_squares.chunks_exact_mut(self.row).zip(gradients) {
             add_product(&mut of_square[self.opponent_from..][..wide], temper, of_from);
+            add_product(&mut of_square[self.opponent_to..][..wide], 1.0, of_to);
         }
         let of_queries = of_from[area * wide..].chunks_exact(wide);
         for (of_last, of_query) in of_last[base + 2..].chunks_exact_mut(self.keys).zip(of_queries) {
             add_product(of_last, 1.0, of_query);
         }
-        add_product(&mut of_last[base..base + 2], 1.0, &map[rows * area..]);
     }
 }

@@ -9,6 +9,7 @@ use latrunculi_data::{NetworkConfig, PLANES, SCALARS, Shape, TrainingBatch};
 
 use super::bf16::{ADD, ADD_MASK, MASK, RECTIFY, convolve};
 use super::convolution::{Bias, Scratch, Tiles};
+use super::map::{MapBuffers, TileProducts};
 use super::parts::{BF16S, FLOATS, GROUP, Pooled, Pooling, bias_of, pool};
 use super::products::{self, Sums, pair, spread_maxima, sum_squares, transpose};
 use super::tiles::{Aligned, Configured};
@@ -87,6 +88,7 @@ struct Workspace {
     trunk: Vec<Sums>,
     squares: Sums,
     heads: HeadBuffers,
+    map: MapBuffers,
 }
 
 impl<'a> Network<'a> {
@@ -184,6 +186,7 @@ impl<'a> Network<'a> {
             trunk: self.trunk.iter().map(|_| Sums::new(outputs, outputs, 9)).collect(),
             squares: Sums::new(outputs, row / 16, 1),
             heads: HeadBuffers::default(),
+            map: MapBuffers::default(),
         }
     }
 
@@ -215,9 +218,18 @@ impl<'a> Network<'a> {
             // SAFETY: `is_available` says that the processor has AMX and AVX-512 with bfloat16 and that the system lets
             // this process use them.
             unsafe {
-                let _configured = Configured::new();
+                let configured = Configured::new();
                 self.forward(batch, start, workspace);
-                self.learn_heads(batch, start, loss_weights, workspace, gradient, &mut of_heads, &mut losses);
+                self.learn_heads(
+                    &configured,
+                    batch,
+                    start,
+                    loss_weights,
+                    workspace,
+                    gradient,
+                    &mut of_heads,
+                    &mut losses,
+                );
                 self.backward(batch, start, workspace, gradient);
             }
         }
@@ -324,6 +336,7 @@ impl<'a> Network<'a> {
     #[allow(clippy::too_many_arguments)]
     unsafe fn learn_heads(
         &self,
+        configured: &Configured,
         batch: &TrainingBatch,
         start: usize,
         loss_weights: &LossWeights,
@@ -334,13 +347,14 @@ impl<'a> Network<'a> {
     ) {
         let (area, row, (blocks, outputs)) = (self.shape.area(), self.heads.row, self.tiles());
         let mut of_bias = vec![0.0; row];
-        let Workspace { groups, of_squares, heads, pairs, channels, squares: sums, .. } = workspace;
+        let Workspace { groups, of_squares, heads, map, pairs, channels, squares: sums, .. } = workspace;
+        let mut products = TileProducts::new(map, configured);
         for (index, group) in groups.iter_mut().enumerate() {
             group.of_squares.fill(0);
             let first = start + index * GROUP;
             for sample in first..batch.len().min(first + GROUP) {
                 let own = &group.squares[(sample - first) * self.squares_stride()..][..area * row];
-                self.heads.learn(batch, sample, loss_weights, own, of_squares, heads, of_heads, losses);
+                self.heads.learn(batch, sample, loss_weights, own, of_squares, heads, &mut products, of_heads, losses);
                 for (square, values) in of_squares.chunks_exact(row).enumerate() {
                     add_product(&mut of_bias, 1.0, values);
                     for (block, values) in values.as_chunks::<32>().0.iter().enumerate() {

@@ -8,6 +8,7 @@ mod bf16;
 mod convolution;
 mod gradient;
 mod int8;
+mod map;
 mod parts;
 mod products;
 mod tiles;

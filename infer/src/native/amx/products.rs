@@ -16,7 +16,7 @@ use super::tiles::{self, Aligned, TILE};
 /// Transposes sixteen rows of sixteen numbers of 32 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-fn transposed(rows: [__m512i; 16]) -> [__m512i; 16] {
+pub(super) fn transposed(rows: [__m512i; 16]) -> [__m512i; 16] {
     let zero = _mm512_setzero_si512();
     let mut fours = [zero; 16];
     for first in (0..16).step_by(4) {
@@ -50,6 +50,17 @@ fn transposed(rows: [__m512i; 16]) -> [__m512i; 16] {
 unsafe fn load_pairs(first: *const u16, second: *const u16) -> __m512i {
     // SAFETY: contract of this function.
     let [first, second] = unsafe { [first, second].map(|row| _mm512_cvtepu16_epi32(_mm256_loadu_si256(row.cast()))) };
+    _mm512_or_si512(first, _mm512_slli_epi32::<16>(second))
+}
+
+/// Rounds sixteen floats of each of two rows to bfloat16, as pairs.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+pub(super) fn pair_of_floats(first: __m512, second: __m512) -> __m512i {
+    let [first, second] = [first, second].map(|values| {
+        // SAFETY: a vector of bfloat16 is one of 256 bits.
+        _mm512_cvtepu16_epi32(unsafe { std::mem::transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values)) })
+    });
     _mm512_or_si512(first, _mm512_slli_epi32::<16>(second))
 }
 
@@ -123,13 +134,9 @@ pub(super) unsafe fn arrange(weight: &[f32], scale: &[f32], channels: usize) -> 
                     }
                     store(forward.tile_mut(index), transposed(rows));
                     for (row, values) in rows.iter_mut().enumerate() {
-                        let pair = [0, 1].map(|half| {
-                            let values = load(block * 32 + 2 * row + half, 8 - tap, output * 16);
-                            // SAFETY: a vector of bfloat16 is one of 256 bits.
-                            let short = unsafe { std::mem::transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values)) };
-                            _mm512_cvtepu16_epi32(short)
-                        });
-                        *values = _mm512_or_si512(pair[0], _mm512_slli_epi32::<16>(pair[1]));
+                        let [first, second] =
+                            [0, 1].map(|half| load(block * 32 + 2 * row + half, 8 - tap, output * 16));
+                        *values = pair_of_floats(first, second);
                     }
                     store(backward.tile_mut(index), rows);
                     index += 1;
@@ -143,7 +150,7 @@ pub(super) unsafe fn arrange(weight: &[f32], scale: &[f32], channels: usize) -> 
 /// Writes sixteen rows of a tile.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-fn store(tile: &mut [u8], rows: [__m512i; 16]) {
+pub(super) fn store(tile: &mut [u8], rows: [__m512i; 16]) {
     assert_eq!(tile.len(), TILE, "a tile");
     for (row, values) in rows.into_iter().enumerate() {
         // SAFETY: the tile has sixteen rows of 64 bytes.
