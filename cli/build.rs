@@ -1,4 +1,4 @@
-//! Tells the linker where the program finds libtorch when it starts, and the program its commit.
+//! Tells the linker where `latrunculi-libtorch` finds libtorch when it starts, and the program its commit.
 
 use std::env;
 use std::process::Command;
@@ -9,7 +9,8 @@ fn main() {
     if env::var("PROFILE").as_deref() == Ok("release") {
         tell_commit();
     }
-    if env::var("CARGO_CFG_TARGET_FAMILY").as_deref() != Ok("unix") {
+    let has_libtorch = env::var_os("CARGO_FEATURE_LIBTORCH").is_some();
+    if !has_libtorch || env::var("CARGO_CFG_TARGET_FAMILY").as_deref() != Ok("unix") {
         return;
     }
     // First a folder `lib` beside the program or above it, so that a copied program can bring its own.
@@ -17,11 +18,12 @@ fn main() {
         Ok("macos") => "@loader_path",
         _ => "$ORIGIN",
     };
-    println!("cargo::rustc-link-arg=-Wl,-rpath,{origin}/lib");
-    println!("cargo::rustc-link-arg=-Wl,-rpath,{origin}/../lib");
+    let mut places = vec![format!("{origin}/lib"), format!("{origin}/../lib")];
     // Then where it was linked, which the package `model` has from torch-sys.
-    if let Some(libraries) = env::var_os("DEP_LATRUNCULI_LIBTORCH_LIBRARIES") {
-        println!("cargo::rustc-link-arg=-Wl,-rpath,{}", libraries.to_string_lossy());
+    places.extend(env::var("DEP_LATRUNCULI_LIBTORCH_LIBRARIES").ok());
+    for place in places {
+        println!("cargo::rustc-link-arg-bin=latrunculi-libtorch=-Wl,-rpath,{place}");
+        println!("cargo::rustc-link-arg-examples=-Wl,-rpath,{place}");
     }
 }
 

@@ -29,7 +29,7 @@ fn manifest(krate: &str) -> String {
 /// The crates of the workspace that `krate` depends on; its tests may use others.
 fn dependencies(krate: &str) -> Vec<&'static str> {
     let manifest = manifest(krate);
-    ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "cli"]
+    ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "learner", "cli"]
         .into_iter()
         .filter(|other| {
             let mut lines = manifest.lines().take_while(|line| *line != "[dev-dependencies]");
@@ -48,12 +48,26 @@ fn crates_depend_downwards_only() {
         assert_eq!(dependencies(sibling), ["engine", "search", "data"], "{sibling}");
     }
     assert_eq!(dependencies("eval"), ["engine", "search", "stats"]);
-    assert_eq!(dependencies("train"), ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval"]);
+    let without_libtorch = ["engine", "search", "data", "infer", "selfplay", "stats", "eval"];
+    assert_eq!(dependencies("train"), without_libtorch);
+    assert_eq!(dependencies("learner"), ["engine", "data", "infer", "model", "selfplay", "stats", "eval", "train"]);
+}
+
+/// A dependency that the code names is linked, whatever the features say: the library of `cli` is `latrunculi`.
+#[test]
+fn the_program_without_libtorch_names_no_crate_that_has_it() {
+    let own = root().join("cli/src/bin");
+    for path in files_below(&root().join("cli/src"), "rs").iter().filter(|path| !path.starts_with(&own)) {
+        let text = fs::read_to_string(path).expect("a source file");
+        for krate in ["latrunculi_model", "latrunculi_learner"] {
+            assert!(!text.contains(krate), "{} names {krate}", path.display());
+        }
+    }
 }
 
 #[test]
 fn only_the_model_crate_names_libtorch() {
-    for krate in ["engine", "search", "data", "infer", "selfplay", "stats", "eval", "train", "cli"] {
+    for krate in ["engine", "search", "data", "infer", "selfplay", "stats", "eval", "train", "learner", "cli"] {
         assert!(!manifest(krate).lines().any(|line| line.starts_with("tch")), "{krate} depends on tch");
         for path in files_below(&root().join(krate), "rs") {
             let text = fs::read_to_string(&path).expect("a source file");
@@ -66,7 +80,8 @@ fn only_the_model_crate_names_libtorch() {
 /// `unsafe` stands in the kernels of one module and where a dynamic library is opened.
 #[test]
 fn unsafe_code_stands_in_its_modules_only() {
-    for krate in ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "cli"] {
+    for krate in ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "learner", "cli"]
+    {
         for path in files_below(&root().join(krate), "rs") {
             if path.starts_with(root().join("infer/src/native")) || path.starts_with(root().join("model")) {
                 continue;
@@ -93,8 +108,11 @@ fn engine_has_no_clock_no_threads_no_files_and_no_randomness() {
 
 #[test]
 fn training_prints_nothing() {
-    for path in files_below(&root().join("train/src"), "rs") {
+    let sources = ["train/src", "learner/src"].map(|folder| files_below(&root().join(folder), "rs"));
+    for path in sources.concat() {
         let text = fs::read_to_string(&path).expect("a source file");
+        // Tests may print.
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         for forbidden in ["println!", "eprintln!", "anyhow", "indicatif"] {
             assert!(!text.contains(forbidden), "{} uses {forbidden}", path.display());
         }
@@ -126,9 +144,10 @@ fn every_ruleset_file_is_embedded() {
 
 #[test]
 fn no_work_is_left_marked_in_the_code() {
-    for folder in
-        ["engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "cli", "tests", "scripts"]
-    {
+    for folder in [
+        "engine", "search", "data", "infer", "model", "selfplay", "stats", "eval", "train", "learner", "cli", "tests",
+        "scripts",
+    ] {
         for path in files_below(&root().join(folder), "rs") {
             if path.ends_with("tests/tidy.rs") {
                 continue;

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use latrunculi_data::{
     Encoder, PLANES, ReplaySettings, ReplayWindow, SCALARS, Samples, ShardSummary, TrainingBatch, read_shard,
 };
-use latrunculi_data::{NetworkConfig, Pooling};
+use latrunculi_data::{NetworkConfig, Pooling, StepReport, TrainingConfig};
 use latrunculi_engine::{Rules, RulesetFile, Symmetry, presets};
-use latrunculi_model::{Device, Network, StepReport, Trainer, TrainingConfig};
+use latrunculi_model::{Device, Network, Trainer};
 use latrunculi_selfplay::{GameKey, Purpose};
 
 /// Which inputs the network does not see.

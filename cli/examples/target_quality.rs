@@ -12,8 +12,9 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use latrunculi_data::Precision;
 use latrunculi_engine::GameState;
-use latrunculi_model::{Device, Model, NetEvaluator, Precision};
+use latrunculi_model::{Device, Model, NetEvaluator};
 use latrunculi_search::mcts::{
     self, GumbelSettings, Interior, LeafBatch, Mode, PuctSettings, QScale, SearchBudget, SearchResult,
 };

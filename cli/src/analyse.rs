@@ -7,6 +7,7 @@ use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, SearchOptions};
 use serde_json::json;
 
 use crate::interrupt::{Interrupt, Stopped};
+use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use crate::opinion::{score_text, variation_texts};
 use crate::position_args::PositionArgs;
@@ -29,6 +30,14 @@ pub(crate) struct AnalyseArgs {
     /// Prints JSON
     #[arg(long)]
     json: bool,
+}
+
+impl AnalyseArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        let has_networks = self.agent.model().is_some();
+        self.network.prepare(has_networks, libtorch)
+    }
 }
 
 pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {

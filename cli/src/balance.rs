@@ -23,6 +23,7 @@ use latrunculi_train::models;
 use latrunculi_train::provenance;
 
 use crate::interrupt::{Stopped, stop_on_interrupt};
+use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
 use crate::{origin, report};
@@ -129,6 +130,15 @@ pub(crate) struct BalanceArgs {
     /// Shows no progress
     #[arg(long)]
     quiet: bool,
+}
+
+impl BalanceArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        let has_networks = // A study names its agents in a file.
+            self.agents.as_ref().is_none_or(|agents| agents.contains("net:"));
+        self.network.prepare(has_networks, libtorch)
+    }
 }
 
 pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {

@@ -12,6 +12,10 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
 use latrunculi_engine::presets;
 
+use crate::libtorch::{self, Libtorch};
+pub use inference::{NetworkChoice, describe};
+pub use training::TrainingArgs;
+
 #[derive(Args)]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
@@ -30,16 +34,16 @@ enum BenchCommand {
     /// Self-play beside the bare network: which share of its rate the games come to
     Selfplay(selfplay::SelfplayArgs),
     /// Training steps: positions per second, and what the drawing of batches takes of it
-    Training(training::TrainingArgs),
+    Training(TrainingArgs),
 }
 
-pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: BenchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     match args.command {
         BenchCommand::Engine(args) => engine::run(&args),
         BenchCommand::Search(args) => search::run(&args),
-        BenchCommand::Inference(args) => inference::run(&args),
-        BenchCommand::Selfplay(args) => selfplay::run(&args),
-        BenchCommand::Training(args) => training::run(&args),
+        BenchCommand::Inference(args) => inference::run(&args, libtorch),
+        BenchCommand::Selfplay(args) => selfplay::run(&args, libtorch),
+        BenchCommand::Training(args) => libtorch::needed(libtorch, "bench training")?.bench_training(&args),
     }
 }
 
@@ -60,7 +64,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Returns the processor seconds of this thread, where the system tells: under load they say more than
 /// the clock on the wall.
-fn processor_secs() -> Option<f64> {
+#[must_use]
+pub fn processor_secs() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: u64 = text.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds as f64 * 1e-9)

@@ -5,19 +5,21 @@ use latrunculi_train::{ConfigSource, SHIPPED_CONFIGS, TrainConfig};
 
 /// A configuration and what is changed in it.
 #[derive(Args)]
-pub(crate) struct ConfigArgs {
+pub struct ConfigArgs {
+    /// The configuration: a file, or a shipped one
     #[arg(help = config_help())]
-    pub(crate) config: String,
+    pub config: String,
+    /// What is changed in it
     #[command(flatten)]
-    pub(crate) set: SetArgs,
+    pub set: SetArgs,
 }
 
 /// Changes of a configuration.
 #[derive(Args)]
-pub(crate) struct SetArgs {
+pub struct SetArgs {
     /// Sets one value of the configuration, for example budget.minutes=5; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
+    pub settings: Vec<String>,
 }
 
 /// Returns the help text of a configuration argument.
@@ -30,7 +32,7 @@ impl ConfigArgs {
     ///
     /// # Errors
     /// When there is none, or it cannot be used.
-    pub(crate) fn read(&self) -> anyhow::Result<TrainConfig> {
+    pub fn read(&self) -> anyhow::Result<TrainConfig> {
         Ok(TrainConfig::read(&ConfigSource::find(&self.config)?, &self.set.settings)?)
     }
 }

@@ -9,24 +9,24 @@ use crate::progress;
 
 /// Shows the progress of several pieces of work at once.
 #[derive(Debug)]
-pub(crate) struct Display {
+pub struct Display {
     bars: Option<MultiProgress>,
 }
 
 /// The bar of one piece of work; it disappears when dropped.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub struct Work {
     bar: ProgressBar,
 }
 
 impl Display {
     /// Creates a display, without bars if `quiet` or if the standard error is not a terminal.
-    pub(crate) fn new(quiet: bool) -> Display {
+    pub fn new(quiet: bool) -> Display {
         Display { bars: (!quiet && std::io::stderr().is_terminal()).then(MultiProgress::new) }
     }
 
     /// Begins a piece of work of `len` parts. `left_secs` is what is left of the run's budget.
-    pub(crate) fn begin(&self, name: &str, len: u64, left_secs: Option<f64>) -> Work {
+    pub fn begin(&self, name: &str, len: u64, left_secs: Option<f64>) -> Work {
         let Some(bars) = &self.bars else { return Work { bar: ProgressBar::hidden() } };
         let left = left_secs.map(|secs| format!(" · run {:.1} min left", secs / 60.0)).unwrap_or_default();
         let bar = bars.add(ProgressBar::new(len));
@@ -37,7 +37,7 @@ impl Display {
     }
 
     /// Prints a line above the bars.
-    pub(crate) fn say(&self, line: &str) {
+    pub fn say(&self, line: &str) {
         match &self.bars {
             Some(bars) => bars.suspend(|| println!("{line}")),
             None => println!("{line}"),

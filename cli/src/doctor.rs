@@ -1,9 +1,13 @@
 //! `doctor`: what was found on this machine, what will be used, how to mend what is wrong.
 
+use std::process::Command;
+
 use clap::Args;
+use latrunculi_data::DeviceChoice;
 use latrunculi_infer::Kernel;
-use latrunculi_model::{Device, DeviceChoice, device};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::libtorch::{self, Libtorch};
 
 #[derive(Args)]
 pub(crate) struct DoctorArgs {
@@ -12,44 +16,73 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: DoctorArgs) -> anyhow::Result<()> {
+/// What is known of libtorch and of the first GPU; a text where one of them cannot be used.
+struct Found {
+    libtorch: Result<(), String>,
+    gpu: Result<(), String>,
+}
+
+/// Asks the libtorch of this program, or the program that has it.
+fn found(libtorch: Option<&dyn Libtorch>) -> Found {
+    match libtorch.map_or_else(asked, |libtorch| Ok(libtorch.gpu(DeviceChoice::Cuda(0)).map(|_| ()))) {
+        Ok(gpu) => Found { libtorch: Ok(()), gpu: gpu.map_err(|error| format!("{error:#}")) },
+        Err(reason) => Found { libtorch: Err(reason), gpu: Err("it needs libtorch".to_owned()) },
+    }
+}
+
+/// Returns whether there is a GPU, as the program that has libtorch says; the outer error is why it says nothing.
+fn asked() -> Result<anyhow::Result<()>, String> {
+    let program = libtorch::program().ok_or_else(libtorch::missing)?;
+    let shown = program.display();
+    let output = Command::new(&program).args(["doctor", "--json"]).output();
+    let output = output.map_err(|error| format!("{shown} cannot be started: {error}"))?;
+    let said = serde_json::from_slice::<Value>(&output.stdout).ok().filter(|_| output.status.success());
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let said = said.ok_or_else(|| format!("{shown} cannot be started: {}", complaint.trim()))?;
+    Ok(match said["gpu_fault"].as_str() {
+        None => Ok(()),
+        Some(fault) => Err(anyhow::anyhow!("{fault}")),
+    })
+}
+
+pub(crate) fn run(args: DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let bf16 = device::cpu_has_bf16();
-    let gpu = Device::open(DeviceChoice::Cuda(0));
+    let bf16 = Kernel::Bf16Amx.is_available();
+    let Found { libtorch, gpu } = found(libtorch);
     // A missing GPU is no fault: `auto` takes the processor then.
     let gpu_text = match &gpu {
-        Ok(_) => "found, used by device = \"auto\"".to_owned(),
+        Ok(()) => "found, used by device = \"auto\"".to_owned(),
         Err(error) => format!("none usable: {error}"),
     };
     let features = processor_features();
     let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
-    let libtorch = Device::open(DeviceChoice::Cpu).map(|_| ()).map_err(|error| error.to_string());
     if args.json {
         let report = json!({
             "program": env!("CARGO_PKG_VERSION"), "threads": threads, "processor_features": features, "kernels": kernels,
-            "bf16": bf16, "gpu": gpu.is_ok(), "gpu_note": gpu_text, "libtorch": libtorch.is_ok(),
+            "bf16": bf16, "gpu": gpu.is_ok(), "gpu_note": gpu_text, "gpu_fault": gpu.err(),
+            "libtorch": libtorch.is_ok(), "libtorch_fault": libtorch.err(),
         });
         println!("{}", serde_json::to_string_pretty(&report)?);
         return Ok(());
     }
     println!("program      latrunculi {}", env!("CARGO_PKG_VERSION"));
-    match libtorch {
-        Ok(()) => println!("libtorch     loaded; computes on the processor"),
-        Err(error) => println!("libtorch     {error}"),
+    match &libtorch {
+        Ok(()) => println!("libtorch     found; trains, exports and computes on GPUs"),
+        Err(error) => println!("libtorch     none: {error}"),
     }
-    println!("threads      {threads} (self-play and matches use all, one libtorch thread each)");
+    println!("threads      {threads} (self-play and matches use all)");
     println!("processor    {}", if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") });
     println!(
         "precision    {}",
         if bf16 {
             "16 bits (bf16) in play where the answers agree with those in 32 bits"
         } else {
-            "32 bits: this processor has no bf16"
+            "32 bits: this processor has no AMX, which 16 bits need"
         }
     );
     println!("kernels      {}", kernels.join(" "));
     println!("GPU          {gpu_text}");
-    if gpu.is_err() {
+    if gpu.is_err() && libtorch.is_ok() {
         println!("             to use one: NVIDIA's driver, then `scripts/setup-libtorch --cuda`, or LD_LIBRARY_PATH");
         println!("             set to the lib folder of a PyTorch 2.11 with CUDA");
     }

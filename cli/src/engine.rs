@@ -17,6 +17,7 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_search::StopSignal;
 use latrunculi_train::error_chain;
 
+use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use lines::{LineFault, read_line};
 use session::Session;
@@ -46,6 +47,15 @@ pub(crate) struct EngineArgs {
 struct Input {
     line: std::io::Result<Result<String, LineFault>>,
     stop: StopSignal,
+}
+
+impl EngineArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        let has_networks = // The other program may ask for one at any time.
+            true;
+        self.network.prepare(has_networks, libtorch)
+    }
 }
 
 pub(crate) fn run(args: EngineArgs) -> anyhow::Result<()> {

@@ -25,7 +25,7 @@ pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
 ///
 /// # Errors
 /// When the system refuses.
-pub(crate) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+pub fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     stop_on(&[SIGINT, SIGTERM])
 }
 
@@ -48,19 +48,21 @@ fn status_of(signal: c_int) -> c_int {
 
 /// The work was stopped before its end, as the user wished: no failure, but not done either.
 #[derive(Debug)]
-pub(crate) struct Stopped {
+pub struct Stopped {
     /// What is still to be said of it; nothing where that stands in what was printed.
     told: String,
 }
 
 impl Stopped {
     /// Says how the work goes on.
-    pub(crate) fn telling(told: impl Into<String>) -> Stopped {
+    #[must_use]
+    pub fn telling(told: impl Into<String>) -> Stopped {
         Stopped { told: told.into() }
     }
 
     /// Says nothing more.
-    pub(crate) fn silently() -> Stopped {
+    #[must_use]
+    pub fn silently() -> Stopped {
         Stopped { told: String::new() }
     }
 

@@ -20,6 +20,7 @@ use latrunculi_train::models;
 use latrunculi_train::rulesets;
 
 use crate::interrupt::{Stopped, stop_on_interrupt};
+use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
 pub(crate) use text::elo_text;
@@ -97,6 +98,17 @@ fn two_numbers(text: &str) -> Result<(f64, f64), String> {
         Some((e0, e1)) if e0 < e1 => Ok((e0, e1)),
         Some(_) => Err("E0 must be less than E1".to_owned()),
         None => Err(format!("write two numbers of at most {ELO_MAX}, as in 0,20")),
+    }
+}
+
+impl MatchArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        let has_networks = [Some(&self.first), Some(&self.second), self.opening_policy.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|agent| agent.model().is_some());
+        self.network.prepare(has_networks, libtorch)
     }
 }
 

@@ -3,26 +3,42 @@
 use std::sync::Arc;
 
 use clap::Args;
+use latrunculi_data::{DeviceChoice, Precision};
 use latrunculi_engine::Rules;
 use latrunculi_eval::agents::OpenedNetwork;
-use latrunculi_model::{DeviceChoice, Precision};
 use latrunculi_train::models::NetworkOpener;
+use latrunculi_train::networks::{NetworkLoader, Processor};
+
+use crate::libtorch::{self, Libtorch};
 
 /// How networks are used.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 pub(crate) struct NetworkArgs {
     /// Where networks compute: auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t = DeviceChoice::Auto, value_name = "DEVICE")]
     device: DeviceChoice,
-    /// Precision of networks: auto, f32 or bf16; auto takes bf16 where the processor has it and the answers agree
+    /// Precision of networks: auto, f32, bf16 or int8; auto takes the fewest bits whose answers agree
     #[arg(long, default_value_t = Precision::Auto, value_name = "PRECISION")]
     precision: Precision,
     /// Lets a network play a ruleset that it was not trained on, if the board has the same size
     #[arg(long)]
     pub(crate) other_ruleset: bool,
+    /// What computes networks, from `prepare` on; nothing is the processor.
+    #[arg(skip)]
+    loader: Option<Arc<dyn NetworkLoader>>,
 }
 
 impl NetworkArgs {
+    /// Finds what computes networks, if there are any. Where that is libtorch and this program has none, the program that
+    /// has it takes over.
+    ///
+    /// # Errors
+    /// When the device that was asked for cannot be used.
+    pub(crate) fn prepare(&mut self, has_networks: bool, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        self.loader = libtorch::gpu(self.device, has_networks, libtorch)?;
+        Ok(())
+    }
+
     /// Returns the same options with another answer to whether networks may play rulesets they were not trained on.
     pub(crate) fn with_other_ruleset(&self, other_ruleset: bool) -> NetworkArgs {
         NetworkArgs { other_ruleset, ..self.clone() }
@@ -33,7 +49,7 @@ impl NetworkArgs {
         &self,
         rules: &Arc<Rules>,
     ) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {
-        let NetworkArgs { device, precision, other_ruleset } = *self;
-        NetworkOpener { device, precision, other_ruleset }.factory(rules)
+        let loader = self.loader.clone().unwrap_or_else(|| Arc::new(Processor));
+        NetworkOpener { loader, precision: self.precision, other_ruleset: self.other_ruleset }.factory(rules)
     }
 }

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use latrunculi_eval::AgentSpec;
 
+use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use board::Palette;
 use session::Session;
@@ -81,6 +82,14 @@ impl ColorWhen {
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
     seconds.ok_or_else(|| "write a number of seconds from 0 to 3600, as in 0.5".to_owned())
+}
+
+impl PlayArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        let has_networks = [&self.first, &self.second, &self.hint].iter().any(|agent| agent.model().is_some());
+        self.network.prepare(has_networks, libtorch)
+    }
 }
 
 pub(crate) fn run(args: PlayArgs) -> anyhow::Result<()> {

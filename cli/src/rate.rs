@@ -18,6 +18,7 @@ use latrunculi_train::files::write_whole;
 use latrunculi_train::{models, rulesets};
 
 use crate::interrupt::{Stopped, stop_on_interrupt};
+use crate::libtorch::Libtorch;
 use crate::match_command::check_opening;
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
@@ -90,6 +91,14 @@ fn anchor(text: &str) -> Result<(AgentSpec, f64), String> {
         return Err("write an agent and its rating in Elo, as in random=0 or alphabeta:depth=4=1200".to_owned());
     };
     Ok((agent.parse().map_err(|error| format!("{error}"))?, elo))
+}
+
+impl RateArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        let has_networks = self.agents.iter().chain(&self.gauntlet).any(|agent| agent.model().is_some());
+        self.network.prepare(has_networks, libtorch)
+    }
 }
 
 pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
-use latrunculi_data::{ShardInfo, read_shard, write_shard};
-use latrunculi_model::{Device, Precision, PrecisionChoice};
+use latrunculi_data::{Precision, ShardInfo, read_shard, write_shard};
 use latrunculi_selfplay::{Journal, SelfPlayError};
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::generation::{ListedGames, Playing};
+use latrunculi_train::networks::{NetworkLoader, Processor};
 use latrunculi_train::run_rulesets;
-use latrunculi_train::{GameMetrics, WorkProgress, files, generation, models, play_network};
+use latrunculi_train::{GameMetrics, PrecisionChoice, WorkProgress, choose_precision, files, generation, models};
 use serde_json::json;
 
 use crate::config_args::ConfigArgs;
 use crate::display::Display;
 use crate::interrupt::{Stopped, stop_on_signals};
+use crate::libtorch::{self, Libtorch};
 use crate::train::games_text;
 
 /// Arguments of `selfplay`
@@ -48,8 +49,7 @@ pub(crate) struct SelfplayArgs {
 ///
 /// # Errors
 /// Everything that keeps the games from being played or written.
-pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
-    let stop = stop_on_signals()?;
+pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     let end =
         args.first.checked_add(args.shards).context("--first plus --shards exceeds the largest number of a shard")?;
     let mut config = args.config.read()?;
@@ -59,7 +59,9 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     };
     let rules = Arc::clone(&only.rules);
     config.validate(rulesets.len())?;
-    let device = Device::open(config.device.parse()?)?;
+    let gpu = libtorch::gpu(config.device.parse()?, args.model.is_some(), libtorch)?;
+    let loader: &dyn NetworkLoader = gpu.as_deref().unwrap_or(&Processor);
+    let stop = stop_on_signals()?;
     // The arguments determine who plays, not the number of the shard.
     config.teacher.generations = if args.model.is_none() { u64::MAX } else { 0 };
     if args.model.is_none() && config.teacher.games == 0 {
@@ -70,22 +72,24 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
             if config.games.per_generation == 0 {
                 bail!("games.per_generation = 0 must be at least 1 with --model");
             }
-            Some(models::load_model(path, device)?.1.network)
+            Some(models::load(path, loader)?)
         }
         None => None,
     };
     let choice = match &network {
-        Some(network) => play_network::choose_precision(network, device, config.precision, &rules)?,
+        Some(loaded) => choose_precision(&*loaded.network, config.precision, &rules)?,
         None => PrecisionChoice { precision: Precision::F32, difference: None },
     };
     let precision = choice.precision;
+    let fingerprint = network.as_ref().map(|loaded| loaded.fingerprint.as_str());
+    let kernel = network.as_ref().map_or_else(String::new, |loaded| loaded.network.kernel(precision));
     std::fs::create_dir_all(&args.out).with_context(|| format!("{}: making the folder", args.out.display()))?;
     let _lock = files::lock(&args.out)?;
     let display = Display::new(args.quiet || args.json);
     for number in args.first..end {
         let path = args.out.join(format!("{number:06}.npz"));
         let list = generation::list(&config, &rules, number);
-        let players = generation::players(&list.plan, list.games, network.as_ref(), precision)?;
+        let players = generation::players(&list.plan, list.games, fingerprint, precision);
         let info = ShardInfo::new(&rules, config.seed, number, players);
         if path.exists() {
             let (found, samples) = read_shard(&path, &rules)?;
@@ -108,7 +112,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         let (journal, found) = journal.unzip();
         let games = list.games;
         let evaluators = match &network {
-            Some(network) => play_network::evaluators(network, actors, device, precision)?,
+            Some(loaded) => loaded.network.evaluators(actors, precision)?,
             None => generation::idle_evaluators(actors),
         };
         let work = display.begin(&format!("shard {number}"), games, None);
@@ -132,7 +136,7 @@ pub(crate) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         if let Some(journal) = journal {
             journal.remove()?;
         }
-        let metrics = GameMetrics::new(&played, &rulesets, actors, choice, device);
+        let metrics = GameMetrics::new(&played, &rulesets, actors, choice, kernel.clone());
         report(args, &display, &path, samples.len(), Some(&metrics));
     }
     Ok(())

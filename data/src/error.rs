@@ -98,3 +98,106 @@ pub enum ShardError {
         wanted: String,
     },
 }
+
+/// Why a model, a checkpoint or exported weights could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum TensorFileError {
+    /// The system refused.
+    #[error("{path}: {attempt}: {source}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        attempt: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// It is not a safetensors file, or it is cut off.
+    #[error("{path}: not a safetensors file, or cut off: {reason}; copy or make it again", path = .path.display())]
+    NotSafetensors {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// It is a safetensors file, but not one of ours of this kind.
+    #[error("{path}: not a {expected}: {reason}", path = .path.display())]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind of file that was expected.
+        expected: &'static str,
+        /// What was found.
+        reason: String,
+    },
+    /// It was written in a format that this program does not read.
+    #[error("{path}: format version {found}, this program reads {known}; use the version of the program that wrote it", path = .path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Version of the file.
+        found: String,
+        /// Version that is read.
+        known: u32,
+    },
+    /// It was written by an older version of the program, whose networks knew one board.
+    #[error("{path}: {kind} of version {found}, this program reads {known}: networks of that version know one board and one ruleset; train anew, or use the version of the program that wrote it", path = .path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The kind of file.
+        kind: &'static str,
+        /// Version of the file.
+        found: u32,
+        /// Version that is read.
+        known: u32,
+    },
+    /// Its network sees positions in another way.
+    #[error("{path}: its network was trained with another encoding of positions than this program has; use the version of the program that trained it, or train anew", path = .path.display())]
+    Encoding {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Its description is unreadable.
+    #[error("{path}: the description in it is unreadable: {reason}", path = .path.display())]
+    Metadata {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tensor is missing, unknown or of another shape.
+    #[error("{path}: tensor '{name}': {reason}", path = .path.display())]
+    Tensor {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tensor has an entry that is not a number.
+    #[error("{path}: tensor '{name}' has an entry that is not a finite number: the training has broken down; use an earlier checkpoint", path = .path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+    },
+    /// The network it describes cannot be built.
+    #[error("{path}: the network cannot be built: {}", .reasons.join("; "), path = .path.display())]
+    Network {
+        /// The file.
+        path: PathBuf,
+        /// Every value that is out of range.
+        reasons: Vec<String>,
+    },
+    /// It is an exported file, but cut off, damaged, of another version or without a description.
+    #[error("{path}: {reason}", path = .path.display())]
+    Exported {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}

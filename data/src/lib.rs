@@ -1,4 +1,5 @@
-//! What a network sees and learns from: features, policy index, samples, shards, replay window.
+//! What a network sees and learns from: features, policy index, samples, shards, replay window. And the files of networks:
+//! models, checkpoints, exported files, and the sizes and settings that stand in them.
 //!
 //! Plain vectors and files; nothing here knows libtorch. The columns of a sample, with the training targets, are
 //! declared once, in [`sample`].
@@ -8,12 +9,18 @@
 //! legal actions of all positions.
 
 pub mod batch;
+mod device_choice;
 mod error;
+pub mod exported;
 pub mod features;
 pub mod files;
+pub mod layout;
+pub mod model_file;
+pub mod model_info;
 pub mod network_config;
 pub mod npz;
 pub mod policy_index;
+mod precision;
 pub mod replay;
 mod replay_windows;
 pub mod rule_inputs;
@@ -23,17 +30,27 @@ mod sample_checks;
 pub mod schema;
 pub mod shard;
 mod shard_summary;
+pub mod tensor_file;
 pub mod trained_ruleset;
+pub mod training_config;
 
 pub use batch::{EncodedBatch, EncodedPositions, SparsePolicy};
-pub use error::{BatchError, ShardError};
+pub use device_choice::{DeviceChoice, UnknownDevice};
+pub use error::{BatchError, ShardError, TensorFileError};
+pub use exported::{ExportFormat, read_exported, verify_check_data};
 pub use features::{ENCODING_VERSION, EncodedPosition, Encoder, EncodingNames, PLANES, SCALARS, Shape};
+pub use layout::ParameterLayout;
+pub use model_file::{StoredCheckpoint, StoredModel};
+pub use model_info::{MeasuredMargin, Measurement, ModelHistory, ModelInfo};
 pub use network_config::{Conditioning, NetworkConfig, Pooling};
 pub use policy_index::ActionIndices;
+pub use precision::{Precision, cpu_has_bf16};
 pub use replay::{ReplaySettings, ReplayWindow};
 pub use replay_windows::{Draws, ReplayPart, ReplayWindows};
 pub use ruleset_cache::RulesetCache;
 pub use sample::{Sample, Samples, TrainingBatch};
 pub use shard::{SHARD_VERSION, ShardInfo, read_shard, write_shard};
 pub use shard_summary::ShardSummary;
+pub use tensor_file::{NamedTensor, TensorFileHeader};
 pub use trained_ruleset::{Familiarity, TrainedRuleset};
+pub use training_config::{StepReport, TrainingConfig, TrainingCounters};

@@ -2,46 +2,14 @@
 
 use std::path::PathBuf;
 
+use latrunculi_data::TensorFileError;
+
 /// Why a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The description is out of range, every reason named.
     #[error("the network cannot be built: {}", .0.join("; "))]
     Config(Vec<String>),
-    /// The file was written in a format that this program does not read.
-    #[error("format version {found}, this program reads {known}; use the version of the program that wrote it")]
-    Version {
-        /// Version of the file.
-        found: String,
-        /// Version that is read.
-        known: u32,
-    },
-    /// The file was written by an older version of the program, whose networks knew one board.
-    #[error(
-        "a model of version {found}, this program reads {known}: networks of that version know one board and one ruleset; \
-         train anew, or use the version of the program that wrote it"
-    )]
-    Older {
-        /// Version of the file.
-        found: u32,
-        /// Version that is read.
-        known: u32,
-    },
-    /// The network sees positions in another way.
-    #[error(
-        "its network was trained with another encoding of positions than this program has; use the version of the \
-         program that trained it, or train a new one"
-    )]
-    Encoding,
-    /// It is not a safetensors file, or it is cut off.
-    #[error("not a safetensors file, or cut off: {0}; copy or make it again")]
-    NotSafetensors(String),
-    /// It is a safetensors file of another kind.
-    #[error("not a latrunculi model: {0}")]
-    OtherKind(String),
-    /// The description in the file is unreadable.
-    #[error("the description in it is unreadable: {0}")]
-    Metadata(String),
     /// A tensor is missing, unknown or of another shape.
     #[error("tensor '{name}': {reason}")]
     Tensor {
@@ -55,19 +23,22 @@ pub enum ModelError {
         "tensor '{0}' has an entry that is not a finite number: the training has broken down; use an earlier checkpoint"
     )]
     NotFinite(String),
-    /// The system refused.
-    #[error("reading it: {0}")]
-    Io(std::io::Error),
 }
 
 /// Why a model file cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: {source}", path = .path.display())]
-pub struct LoadError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub source: ModelError,
+pub enum LoadError {
+    /// Something is wrong with the file.
+    #[error(transparent)]
+    File(#[from] TensorFileError),
+    /// The network in it cannot be used.
+    #[error("{path}: {source}", path = .path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: ModelError,
+    },
 }
 
 /// Why a network cannot be made ready for a kernel.

@@ -12,7 +12,6 @@ mod error;
 mod evaluator;
 mod heads;
 mod model;
-mod model_file;
 mod native;
 mod portable;
 #[cfg(test)]
@@ -25,9 +24,7 @@ mod training;
 mod weights;
 
 pub use batch::{Answers, PositionBatch};
-pub use calibration::{AnswerDifference, probabilities};
 pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};
 pub use evaluator::InferenceEvaluator;
 pub use model::{InferenceModel, InferenceNetwork, Kernel, RulesetNetworks, Session};
-pub use model_file::{ModelInfo, NamedTensor};
 pub use training::{GradientKernel, LossWeights, Losses, PARTS, TrainingWeights};

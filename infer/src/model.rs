@@ -6,13 +6,12 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use latrunculi_data::{NetworkConfig, RulesetCache, Shape, rule_inputs};
+use latrunculi_data::{ModelInfo, NamedTensor, NetworkConfig, RulesetCache, Shape, StoredModel, rule_inputs};
 use latrunculi_engine::Rules;
 
 use crate::batch::{Answers, PositionBatch};
 use crate::calibration;
 use crate::error::{AnswerError, KernelError, LoadError, ModelError};
-use crate::model_file::{self, ModelInfo, NamedTensor};
 use crate::native::amx;
 use crate::portable;
 use crate::weights::Parameters;
@@ -94,9 +93,9 @@ impl InferenceModel {
     /// # Errors
     /// [`LoadError`] with the file and what is wrong with it.
     pub fn load(path: &Path) -> Result<InferenceModel, LoadError> {
-        model_file::read(path)
-            .and_then(|file| InferenceModel::from_tensors(&file.config, file.info, file.tensors))
-            .map_err(|source| LoadError { path: path.to_owned(), source })
+        let StoredModel { config, info, tensors } = StoredModel::read(path)?;
+        InferenceModel::from_tensors(&config, info, tensors)
+            .map_err(|source| LoadError::Model { path: path.to_owned(), source })
     }
 
     /// Makes a model of the tensors that a model file would have, by name.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::NetworkConfig;
+use latrunculi_data::{ModelInfo, NetworkConfig};
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_search::mcts::{Search, SearchBudget, Settings};
 use latrunculi_search::{Evaluation, Evaluator};
@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::tests::tensors;
-use crate::{InferenceEvaluator, InferenceModel, Kernel, ModelInfo};
+use crate::{InferenceEvaluator, InferenceModel, Kernel};
 
 /// Returns a network with random weights, on the kernel that every processor has.
 fn network() -> InferenceEvaluator {

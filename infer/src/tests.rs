@@ -1,20 +1,20 @@
 //! Every kernel against the reference.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use latrunculi_data::network_config::RULE_EMBEDDING;
+use latrunculi_data::tensor_file::{MODEL, TensorFile};
 use latrunculi_data::{
-    Conditioning, ENCODING_VERSION, NetworkConfig, PLANES, Pooling, SCALARS, Shape, TrainedRuleset, rule_inputs,
+    Conditioning, ModelInfo, NamedTensor, NetworkConfig, PLANES, Pooling, SCALARS, Shape, StoredModel, TrainedRuleset,
+    rule_inputs,
 };
 use latrunculi_engine::{Rules, Square, SquareSet, presets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use safetensors::Dtype;
-use safetensors::tensor::TensorView;
 
 use crate::reference;
-use crate::{Answers, InferenceModel, InferenceNetwork, Kernel, LoadError, ModelInfo, NamedTensor, PositionBatch};
+use crate::{Answers, InferenceModel, InferenceNetwork, Kernel, LoadError, PositionBatch};
 
 fn normal(rng: &mut ChaCha8Rng) -> f32 {
     // The sum of four uniform numbers, scaled to variance 1.
@@ -244,38 +244,15 @@ fn batches_that_do_not_fit_are_refused() {
     }
 }
 
-/// Writes a model file as training does, with `change` applied to its description and its tensors.
-fn written(
-    path: &Path,
-    change: impl FnOnce(&mut HashMap<String, String>, &mut BTreeMap<String, NamedTensor>),
-) -> Result<InferenceModel, LoadError> {
+/// Writes a model file, with `change` applied to its description and its tensors, and loads it.
+fn written(path: &Path, change: impl FnOnce(&mut TensorFile)) -> Result<InferenceModel, LoadError> {
     let config = config(1, 16, Pooling::GlobalBias);
-    let mut tensors = tensors(&config, 4);
-    let names: Vec<&str> = SCALARS.into_iter().chain(rule_inputs::names()).collect();
     let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
-    let info = serde_json::json!({
-        "rulesets": [TrainedRuleset::new(&rules, 1.0)], "training": {"steps": 3},
-        "encoding": {"planes": PLANES, "scalars": names},
-    });
-    let mut metadata: HashMap<String, String> = [
-        ("format", "latrunculi model".to_owned()),
-        ("format_version", "2".to_owned()),
-        ("encoding", ENCODING_VERSION.to_string()),
-        ("network", serde_json::to_string(&config).unwrap()),
-        ("info", info.to_string()),
-    ]
-    .map(|(key, value)| (key.to_owned(), value))
-    .into();
-    change(&mut metadata, &mut tensors);
-    let bytes: Vec<(String, Vec<usize>, Vec<u8>)> = tensors
-        .into_iter()
-        .map(|(name, tensor)| {
-            (name, tensor.shape, tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect())
-        })
-        .collect();
-    let views =
-        bytes.iter().map(|(name, shape, bytes)| (name, TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap()));
-    std::fs::write(path, safetensors::serialize(views, Some(metadata)).unwrap()).unwrap();
+    let info = ModelInfo { rulesets: vec![TrainedRuleset::new(&rules, 1.0)], ..ModelInfo::default() };
+    StoredModel { tensors: tensors(&config, 4), config, info }.write(path).unwrap();
+    let mut file = TensorFile::read(path, MODEL).unwrap();
+    change(&mut file);
+    file.write(path, MODEL).unwrap();
     InferenceModel::load(path)
 }
 
@@ -283,25 +260,22 @@ fn written(
 fn model_files_are_read_and_broken_ones_refused_with_the_fault_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
-    let model = written(&path, |_, _| ()).unwrap();
+    let model = written(&path, |_| ()).unwrap();
     assert_eq!(model.info().rulesets[0].name, "bell");
-    let refusal = |change: fn(&mut HashMap<String, String>, &mut BTreeMap<String, NamedTensor>), said: &str| {
+    let refusal = |change: fn(&mut TensorFile), said: &str| {
         let error = written(&path, change).unwrap_err().to_string();
         assert!(error.contains("a.safetensors") && error.contains(said), "{error} has no '{said}'");
     };
-    refusal(|about, _| _ = about.insert("format".to_owned(), "latrunculi checkpoint".to_owned()), "checkpoint");
-    refusal(|about, _| _ = about.insert("format_version".to_owned(), "9".to_owned()), "version 9");
-    refusal(|about, _| _ = about.insert("format_version".to_owned(), "1".to_owned()), "one board");
-    refusal(|about, _| _ = about.insert("encoding".to_owned(), "1".to_owned()), "another encoding");
-    refusal(|about, _| _ = about.remove("network"), "'network' is missing");
-    refusal(|_, tensors| _ = tensors.remove("stem.bias"), "'stem.bias': it is missing");
-    refusal(|_, tensors| _ = tensors.insert("other".to_owned(), tensors["stem.bias"].clone()), "'other'");
-    refusal(|_, tensors| tensors.get_mut("stem.bias").unwrap().values[3] = f32::NAN, "not a finite number");
-    refusal(|_, tensors| tensors.get_mut("policy.to.bias").unwrap().shape = vec![2, 4], "must be [8]");
+    refusal(|file| _ = file.metadata.insert("encoding".to_owned(), "1".to_owned()), "another encoding");
+    refusal(|file| _ = file.metadata.remove("network"), "'network' is missing");
+    refusal(|file| _ = file.tensors.remove("stem.bias"), "'stem.bias': it is missing");
+    refusal(|file| _ = file.tensors.insert("other".to_owned(), file.tensors["stem.bias"].clone()), "'other'");
+    refusal(|file| file.tensors.get_mut("stem.bias").unwrap().values[3] = f32::NAN, "not a finite number");
+    refusal(|file| file.tensors.get_mut("policy.to.bias").unwrap().shape = vec![2, 4], "must be [8]");
     refusal(
-        |about, _| {
-            let network = about["network"].replace("\"blocks\":1", "\"blocks\":0");
-            about.insert("network".to_owned(), network);
+        |file| {
+            let network = file.metadata["network"].replace("\"blocks\":1", "\"blocks\":0");
+            file.metadata.insert("network".to_owned(), network);
         },
         "blocks = 0",
     );

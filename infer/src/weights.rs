@@ -8,10 +8,9 @@
 use std::collections::BTreeMap;
 
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
-use latrunculi_data::{Conditioning, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
+use latrunculi_data::{Conditioning, NamedTensor, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
 
 use crate::error::ModelError;
-use crate::model_file::NamedTensor;
 
 /// A matrix with a bias: `[rows, columns]`, `[rows]`.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,10 +9,10 @@ use std::error::Error;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use latrunculi_data::{EncodedPositions, NetworkConfig};
+use latrunculi_data::{EncodedPositions, ModelInfo, NetworkConfig, Precision};
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_infer::{InferenceModel, Kernel, PositionBatch};
-use latrunculi_model::{Answers, Device, InferenceNetwork, Model, ModelInfo, Network, Precision};
+use latrunculi_model::{Answers, Device, InferenceNetwork, Model, Network};
 
 /// Something that answers the batch once.
 type Answer<'a> = Box<dyn FnMut() -> Result<(), Box<dyn Error>> + 'a>;

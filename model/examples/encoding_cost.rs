@@ -6,9 +6,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use latrunculi_data::{EncodedPosition, EncodedPositions, NetworkConfig};
+use latrunculi_data::{EncodedPosition, EncodedPositions, NetworkConfig, Precision};
 use latrunculi_engine::{Action, GameState, Player, Rules, presets};
-use latrunculi_model::{Answers, Device, InferenceNetwork, Network, Precision};
+use latrunculi_model::{Answers, Device, InferenceNetwork, Network};
 
 /// Returns the seconds that the calling thread has computed, so that other work on the machine counts little.
 fn seconds() -> Result<f64, Box<dyn Error>> {

@@ -7,10 +7,10 @@ use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use latrunculi_data::{EncodedBatch, NetworkConfig, Pooling, Shape, rule_inputs};
+use latrunculi_data::{EncodedBatch, NetworkConfig, Pooling, Precision, Shape, TrainingConfig, rule_inputs};
 use latrunculi_engine::{Rules, presets};
 use latrunculi_model::testing::made_up_batch;
-use latrunculi_model::{Answers, Device, InferenceNetwork, Network, Precision, Trainer, TrainingConfig};
+use latrunculi_model::{Answers, Device, InferenceNetwork, Network, Trainer};
 
 /// Returns the time that the calling thread has computed, in seconds, so that other work on the machine counts
 /// little; where the system does not say it, and with several threads, the time that has passed.

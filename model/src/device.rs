@@ -2,49 +2,12 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::OnceLock;
 
+use latrunculi_data::{DeviceChoice, Precision, cpu_has_bf16};
+use tch::Kind;
+
 use crate::error::DeviceError;
-
-/// The device that a user asks for: `auto`, `cpu`, `cuda`, `cuda:N`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeviceChoice {
-    /// The first GPU if there is one, otherwise the processor.
-    #[default]
-    Auto,
-    /// The processor.
-    Cpu,
-    /// The GPU with this number, from 0.
-    Cuda(usize),
-}
-
-impl FromStr for DeviceChoice {
-    type Err = DeviceError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(DeviceChoice::Auto),
-            "cpu" => Ok(DeviceChoice::Cpu),
-            "cuda" => Ok(DeviceChoice::Cuda(0)),
-            _ => text
-                .strip_prefix("cuda:")
-                .and_then(|number| number.parse().ok())
-                .map(DeviceChoice::Cuda)
-                .ok_or_else(|| DeviceError::Unknown(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DeviceChoice::Auto => f.write_str("auto"),
-            DeviceChoice::Cpu => f.write_str("cpu"),
-            DeviceChoice::Cuda(number) => write!(f, "cuda:{number}"),
-        }
-    }
-}
 
 /// An available device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +44,24 @@ impl Device {
     #[must_use]
     pub fn is_gpu(self) -> bool {
         self.0.is_cuda()
+    }
+
+    /// Returns the precision on this device: `wanted`, or for [`Precision::Auto`] the one that the hardware suggests.
+    #[must_use]
+    pub fn precision(self, wanted: Precision) -> Precision {
+        match wanted {
+            Precision::Auto if self.is_gpu() || cpu_has_bf16() => Precision::Bf16,
+            Precision::Auto => Precision::F32,
+            chosen => chosen,
+        }
+    }
+
+    /// Returns the kind of the trunk's tensors in a precision.
+    pub(crate) fn kind(self, precision: Precision) -> Kind {
+        match self.precision(precision) {
+            Precision::Bf16 | Precision::Int8 => Kind::BFloat16,
+            Precision::F32 | Precision::Auto => Kind::Float,
+        }
     }
 
     /// Waits until the device has finished its work; returns at once on the processor.
@@ -180,33 +161,9 @@ pub fn libtorch_version() -> Option<&'static str> {
     option_env!("LATRUNCULI_LIBTORCH_VERSION")
 }
 
-/// Tells whether this processor has instructions that multiply bfloat16 numbers.
-#[must_use]
-pub fn cpu_has_bf16() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        std::arch::is_x86_feature_detected!("avx512bf16")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn devices_are_read_from_text() {
-        for text in ["auto", "cpu", "cuda:0", "cuda:3"] {
-            assert_eq!(text.parse::<DeviceChoice>().unwrap().to_string(), text);
-        }
-        assert_eq!("cuda".parse::<DeviceChoice>().unwrap(), DeviceChoice::Cuda(0));
-        for text in ["", "gpu", "cuda:", "cuda:x", "cuda:-1"] {
-            assert!(text.parse::<DeviceChoice>().unwrap_err().to_string().contains("cuda:N"), "{text}");
-        }
-    }
 
     #[test]
     fn a_missing_gpu_is_an_error_only_when_asked_for() {

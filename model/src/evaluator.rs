@@ -1,6 +1,6 @@
 //! The network as an evaluator of positions for search.
 
-use latrunculi_data::{EncodedPositions, RulesetCache};
+use latrunculi_data::{EncodedPositions, Precision, RulesetCache};
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
@@ -8,7 +8,6 @@ use crate::device::Device;
 use crate::error::InferenceError;
 use crate::inference::{Answers, InferenceNetwork};
 use crate::network::Network;
-use crate::precision::Precision;
 
 /// Evaluates positions for search with a network, a batch of one ruleset at a time. It answers any ruleset; the network
 /// is made ready for each on first use.

@@ -11,17 +11,14 @@
 //! | out | `win_draw_loss` | `[B, 3]` | probabilities for the player to act |
 //! | out | `margin` | `[B]` | expected final margin for the player to act, in `(-1, 1)` |
 
-mod archive;
-mod arrays;
 mod description;
 mod onnx;
 mod torchscript;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
+use std::io::{Cursor, Write};
 use std::path::Path;
-use std::str::FromStr;
 
 use serde_json::Value;
 use tch::{CModule, IValue, Kind, Tensor};
@@ -33,74 +30,16 @@ use crate::model_file::Model;
 use crate::network::WeightedGraph;
 use crate::runner::{Runner, channels_last};
 use crate::weights::Specialisation;
-use arrays::{ArrayWriter, read_array};
-use latrunculi_data::{EncodedBatch, SCALARS, Shape};
+use latrunculi_data::exported::DESCRIPTION;
+use latrunculi_data::files::write_atomically;
+use latrunculi_data::npz::{ArrayReader, ArrayWriter, NpzError};
+use latrunculi_data::tensor_file::{TensorFile, WEIGHTS};
+use latrunculi_data::{EncodedBatch, ExportFormat, SCALARS, Shape, TensorFileError};
 
 pub(crate) use torchscript::Archive;
 
 /// Largest difference of an output between a file and the network it was made from.
 pub const EXPORT_TOLERANCE: f64 = 1e-4;
-
-const WEIGHTS: &str = "latrunculi weights";
-const WEIGHTS_VERSION: u32 = 2;
-/// Name of the description within a file.
-const DESCRIPTION: &str = "description";
-
-/// A format of exported files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExportFormat {
-    /// For `torch.jit.load` in Python and `torch::jit::load` in C++; the description is the extra file
-    /// `meta.json`.
-    TorchScript,
-    /// For onnxruntime and whatever else reads ONNX, operators in version 17; the description is among the
-    /// metadata.
-    Onnx,
-    /// The weights for play, by name, with the description in the metadata.
-    Safetensors,
-    /// The same for `numpy.load`; the description is the array of that name, UTF-8.
-    Npz,
-}
-
-impl ExportFormat {
-    /// Every format.
-    pub const ALL: [ExportFormat; 4] =
-        [ExportFormat::TorchScript, ExportFormat::Onnx, ExportFormat::Safetensors, ExportFormat::Npz];
-
-    /// Returns the usual ending of such a file, without the first dot.
-    #[must_use]
-    pub const fn extension(self) -> &'static str {
-        match self {
-            ExportFormat::TorchScript => "pt",
-            ExportFormat::Onnx => "onnx",
-            // The model itself is a safetensors file too.
-            ExportFormat::Safetensors => "weights.safetensors",
-            ExportFormat::Npz => "weights.npz",
-        }
-    }
-}
-
-impl fmt::Display for ExportFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ExportFormat::TorchScript => "torchscript",
-            ExportFormat::Onnx => "onnx",
-            ExportFormat::Safetensors => "safetensors",
-            ExportFormat::Npz => "npz",
-        })
-    }
-}
-
-impl FromStr for ExportFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = ExportFormat::ALL.into_iter().find(|format| format.to_string() == text);
-        known.ok_or_else(|| {
-            let names: Vec<String> = ExportFormat::ALL.iter().map(ToString::to_string).collect();
-            format!("unknown format '{text}' (known: {})", names.join(", "))
-        })
-    }
-}
 
 /// Positions of one ruleset on which an exported file is compared with the network.
 #[derive(Clone, Copy, Debug)]
@@ -147,8 +86,8 @@ impl Model {
     ///
     /// # Errors
     /// [`FileError::Exists`] when there is a file and `overwrite` is not set, [`FileError::Disagrees`] when
-    /// an output differs by more than [`EXPORT_TOLERANCE`], [`FileError::Tensor`] when a weight comes back
-    /// changed, [`FileError::Io`], [`FileError::Torch`].
+    /// an output differs by more than [`EXPORT_TOLERANCE`], [`FileError::File`], [`FileError::Torch`]; a weight
+    /// that comes back changed is among the latter.
     pub fn export(
         &self,
         format: ExportFormat,
@@ -179,7 +118,7 @@ impl Model {
         let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
         let network = self.exported_graph().map_err(torch)?;
         let bytes = self.to_bytes(format, &network).map_err(torch)?;
-        files::write_whole(beside, &bytes)?;
+        write(beside, &bytes)?;
         let names = network.graph.outputs.iter().map(|(output, _)| output.name());
         let mut report = ExportReport {
             positions: 0,
@@ -233,7 +172,7 @@ impl Model {
     /// compare theirs: the arrays `planes`, `scalars` and one per output.
     ///
     /// # Errors
-    /// [`FileError::Exists`] when there is a file and `overwrite` is not set, [`FileError::Io`],
+    /// [`FileError::Exists`] when there is a file and `overwrite` is not set, [`FileError::File`],
     /// [`FileError::Torch`].
     pub fn write_check_data(&self, path: &Path, sample: &ExportSample<'_>, overwrite: bool) -> Result<(), FileError> {
         if !overwrite && path.exists() {
@@ -245,15 +184,15 @@ impl Model {
             let [planes, scalars] = sample.tensors()?;
             let answers = run(&network, &planes, &scalars)?;
             let names = network.graph.outputs.iter().map(|(output, _)| output.name());
-            let mut writer = ArrayWriter::new(true);
+            let mut writer = ArrayWriter::new(Cursor::new(Vec::new()), true);
             for (name, tensor) in ["planes", "scalars"].into_iter().zip([&planes, &scalars]).chain(names.zip(&answers))
             {
                 writer.array(name, &sizes(tensor), &files::entries(tensor)?).map_err(unwritten)?;
             }
-            writer.finish().map_err(unwritten)
+            Ok(writer.finish().map_err(unwritten)?.into_inner())
         })
         .map_err(torch)?;
-        files::write_whole(path, &bytes)
+        Ok(write(path, &bytes)?)
     }
 
     fn exported_graph(&self) -> Result<WeightedGraph, TorchError> {
@@ -279,54 +218,19 @@ impl Model {
             }
             ExportFormat::Safetensors => {
                 let metadata = BTreeMap::from([(DESCRIPTION.to_owned(), description)]);
-                let weights: Vec<(String, Tensor)> =
-                    network.named_weights().map(|(name, tensor)| (name.to_owned(), tensor.shallow_clone())).collect();
-                files::to_bytes(WEIGHTS, WEIGHTS_VERSION, &metadata, &weights)
+                let tensors = files::named(network.named_weights())?;
+                Ok(TensorFile { metadata, tensors }.to_bytes(WEIGHTS))
             }
             ExportFormat::Npz => {
-                let mut writer = ArrayWriter::new(false);
+                let mut writer = ArrayWriter::new(Cursor::new(Vec::new()), false);
                 for (name, tensor) in network.named_weights() {
                     writer.array(name, &sizes(tensor), &files::entries(tensor)?).map_err(unwritten)?;
                 }
                 writer.array(DESCRIPTION, &[description.len()], description.as_bytes()).map_err(unwritten)?;
-                writer.finish().map_err(unwritten)
+                Ok(writer.finish().map_err(unwritten)?.into_inner())
             }
         }
     }
-}
-
-/// Reads the description that stands in an exported file; `verify` reads the rest of the file too and checks what can be
-/// checked: the checksums of TorchScript and npz, that the weights of ONNX and safetensors are finite numbers of the
-/// announced shapes.
-///
-/// # Errors
-/// [`FileError::Io`], [`FileError::NotSafetensors`] and its kin for files of weights, [`FileError::Torch`] with what is
-/// wrong with any other: cut off, damaged, of another version, without a description.
-pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<Value, FileError> {
-    let broken = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
-    let text = match format {
-        ExportFormat::TorchScript => archive::text(path, "extra/meta.json", verify).map_err(broken)?,
-        ExportFormat::Npz => archive::text(path, "description.npy", verify).map_err(broken)?,
-        ExportFormat::Onnx => onnx::description(path, DESCRIPTION, verify).map_err(broken)?,
-        ExportFormat::Safetensors => {
-            if verify {
-                files::read(path, WEIGHTS, WEIGHTS_VERSION)?;
-            }
-            let mut header = files::TensorFileHeader::read(path)?;
-            header.metadata.remove(DESCRIPTION).unwrap_or_default()
-        }
-    };
-    let unreadable = |error| broken(TorchError::other(format!("its description is missing or unreadable: {error}")));
-    serde_json::from_str(&text).map_err(unreadable)
-}
-
-/// Reads an archive with the positions and answers of [`Model::write_check_data`] to its end, whose checksums tell
-/// whether it is whole.
-///
-/// # Errors
-/// [`FileError::Torch`] with what is wrong with it.
-pub fn verify_check_data(path: &Path) -> Result<(), FileError> {
-    archive::verify(path).map_err(|source| FileError::Torch { path: path.to_owned(), source })
 }
 
 fn sizes(tensor: &Tensor) -> Vec<usize> {
@@ -388,27 +292,40 @@ fn read_and_run(
 }
 
 fn read_safetensors(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchError> {
-    let file = files::read(path, WEIGHTS, WEIGHTS_VERSION).map_err(|error| TorchError::other(error.to_string()))?;
+    let file = TensorFile::read(path, WEIGHTS).map_err(|error| TorchError::other(error.to_string()))?;
     let weight = |(name, _): (&str, &Tensor)| match file.tensors.get(name) {
-        Some(tensor) => Ok(tensor.shallow_clone()),
+        Some(stored) => files::tensor(stored),
         None => Err(TorchError::other(format!("weight '{name}' is missing"))),
     };
     network.named_weights().map(weight).collect()
 }
 
 fn read_npz(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchError> {
+    let other = |error: NpzError| TorchError::other(error.to_string());
+    let mut reader = ArrayReader::open(path).map_err(other)?;
     let weight = |(name, tensor): (&str, &Tensor)| {
-        let (shape, entries) =
-            read_array::<f32>(path, name, tensor.numel()).map_err(|error| TorchError::other(error.to_string()))?;
-        Ok(Tensor::f_from_slice(&entries)?.f_view(shape.as_slice())?)
+        let size = tensor.size();
+        let shape: Vec<Option<u64>> = size.iter().map(|&len| Some(len as u64)).collect();
+        let array = reader.array::<f32>(name, &shape).map_err(other)?;
+        Ok(Tensor::f_from_slice(&array.entries)?.f_view(size.as_slice())?)
     };
     network.named_weights().map(weight).collect()
 }
 
+/// Writes a file whole.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), TensorFileError> {
+    write_atomically(path, |file| file.write_all(bytes)).map_err(|source| TensorFileError::Io {
+        path: path.to_owned(),
+        attempt: "writing it",
+        source,
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use latrunculi_data::ModelInfo;
+
     use super::*;
-    use crate::model_file::ModelInfo;
     use crate::testing::{made_up_batch, made_up_rules};
     use crate::tests::{encoded, perturbed, shape};
     use latrunculi_data::{NetworkConfig, Pooling, TrainingBatch};
@@ -460,12 +377,11 @@ mod tests {
         let [batch, _] = batches(9);
         let model = model(Pooling::GlobalBias);
         model.write_check_data(&path, &sample(&batch), false).unwrap();
-        assert_eq!(read_array::<f32>(&path, "planes", batch.planes.len()).unwrap().1, batch.planes);
-        let (shape, values) = read_array::<f32>(&path, "win_draw_loss", 27).unwrap();
-        assert_eq!(shape, [9, 3]);
+        let mut archive = ArrayReader::open(&path).unwrap();
+        let planes = archive.array::<f32>("planes", &[None; 4]).unwrap();
+        assert_eq!(planes.entries, batch.planes);
+        let values = archive.array::<f32>("win_draw_loss", &[Some(9), Some(3)]).unwrap().entries;
         assert!(values.chunks_exact(3).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-5));
-        assert!(read_array::<f32>(&path, "win_draw_loss", 26).is_err());
-        assert!(read_array::<f32>(&path, "no such array", 26).is_err());
     }
 
     #[test]
@@ -498,12 +414,5 @@ mod tests {
             std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
             assert!(read_and_run(format, &path, &graph, &planes, &scalars).is_err(), "{format}: cut off");
         }
-    }
-
-    #[test]
-    fn formats_are_read_from_text() {
-        assert_eq!("torchscript".parse(), Ok(ExportFormat::TorchScript));
-        assert_eq!("npz".parse(), Ok(ExportFormat::Npz));
-        assert!("onnxx".parse::<ExportFormat>().unwrap_err().contains("safetensors"));
     }
 }

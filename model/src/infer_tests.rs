@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{Conditioning, NetworkConfig, Pooling, TrainedRuleset};
+use latrunculi_data::{Conditioning, ModelInfo, NetworkConfig, Pooling, Precision, TrainedRuleset};
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel};
 use latrunculi_search::{Evaluation, Evaluator};
 
 use crate::tests::perturbed;
-use crate::{Device, Model, ModelInfo, NetEvaluator, Precision};
+use crate::{Device, Model, NetEvaluator};
 
 /// Games on the way, each a few actions further than the one before.
 fn games(ruleset: &str) -> Vec<GameState> {

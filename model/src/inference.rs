@@ -11,10 +11,9 @@ use crate::device::{self, Device};
 use crate::error::{InferenceError, TorchError};
 use crate::graph::Output;
 use crate::network::Network;
-use crate::precision::Precision;
 use crate::runner::{Outputs, Runner, channels_last};
 use crate::weights::Specialisation;
-use latrunculi_data::{BatchError, EncodedBatch, SCALARS, Shape};
+use latrunculi_data::{BatchError, EncodedBatch, Precision, SCALARS, Shape};
 use latrunculi_engine::Rules;
 
 /// The network's answers to the positions of a batch. The memory is reused for the next batch.
@@ -45,7 +44,7 @@ pub struct InferenceNetwork {
 impl InferenceNetwork {
     /// Makes a copy of `network` for play under `rules` on `device`.
     ///
-    /// [`Precision::Auto`] is what the hardware suggests; [`crate::choose_precision`] also compares the answers.
+    /// [`Precision::Auto`] is what the hardware suggests.
     ///
     /// # Errors
     /// [`InferenceError::Torch`] when the device fails.
@@ -68,13 +67,13 @@ impl InferenceNetwork {
         precision: Precision,
     ) -> Result<InferenceNetwork, InferenceError> {
         let graph = network.graph(Some(&specialisation))?;
-        let precision = precision.on(device);
+        let precision = device.precision(precision);
         Ok(InferenceNetwork {
             shape,
             specialisation,
             device,
             precision,
-            weights: graph.weights_on(device.0, precision.kind(device))?,
+            weights: graph.weights_on(device.0, device.kind(precision))?,
             runner: Runner::new(graph.graph),
             gather: ActionGather::default(),
             entries: Vec::new(),
@@ -150,7 +149,7 @@ impl InferenceNetwork {
     /// Moves inputs to the device: `planes` `[B, P, H, W]`, channels last in memory, and `scalars` `[B, S]`.
     fn inputs(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<(Tensor, Tensor), TorchError> {
         let shape = &self.shape;
-        let kind = self.precision.kind(self.device);
+        let kind = self.device.kind(self.precision);
         let size = [batch_size, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
         let planes = Tensor::f_from_slice(planes)?.f_view(size)?.f_to_device(self.device.0)?.f_to_kind(kind)?;
         let scalars = Tensor::f_from_slice(scalars)?.f_view([batch_size as i64, SCALARS.len() as i64])?;

@@ -10,10 +10,8 @@ pub mod export;
 mod files;
 mod graph;
 pub mod inference;
-mod layout;
 pub mod model_file;
 pub mod network;
-pub mod precision;
 mod runner;
 #[doc(hidden)]
 pub mod testing;
@@ -25,13 +23,11 @@ mod infer_tests;
 #[cfg(test)]
 mod tests;
 
-pub use device::{Device, DeviceChoice};
+pub use device::Device;
 pub use error::{DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
 pub use evaluator::NetEvaluator;
-pub use export::{ExportFormat, ExportReport, ExportSample, read_exported, verify_check_data};
-pub use files::TensorFileHeader;
+pub use export::{ExportReport, ExportSample};
 pub use inference::{Answers, InferenceNetwork};
-pub use model_file::{MeasuredMargin, Measurement, Model, ModelHistory, ModelInfo};
+pub use model_file::Model;
 pub use network::Network;
-pub use precision::{Precision, PrecisionChoice, choose_precision};
-pub use training::{StepReport, Trainer, TrainingConfig, TrainingCounters};
+pub use training::Trainer;

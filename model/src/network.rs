@@ -1,15 +1,16 @@
 //! A network: its description and its parameters. The module `graph` says what it computes.
 
+use std::collections::BTreeMap;
+
 use tch::{Kind, Tensor};
 
 use crate::device::Device;
 use crate::error::{NetworkError, TorchError};
 use crate::files;
 use crate::graph::{Graph, GraphUse, GraphWeight};
-use crate::layout::ParameterLayout;
 use crate::runner::channels_last;
 use crate::weights::{Specialisation, WeightMaker};
-use latrunculi_data::NetworkConfig;
+use latrunculi_data::{NamedTensor, NetworkConfig, ParameterLayout};
 
 /// A network on a device, for every board and ruleset.
 #[derive(Debug)]
@@ -30,6 +31,20 @@ impl Network {
         check(config)?;
         let layout = ParameterLayout::new(config);
         let parameters = Tensor::f_from_slice(&layout.start_values(seed))?;
+        Network::from_parameters(config, &parameters, device)
+    }
+
+    /// Makes a network of the weights of a file, which are all there and of their shapes.
+    ///
+    /// # Errors
+    /// [`NetworkError::Config`] with every value that is out of range; [`NetworkError::Torch`].
+    pub fn from_tensors(
+        config: &NetworkConfig,
+        tensors: &BTreeMap<String, NamedTensor>,
+        device: Device,
+    ) -> Result<Network, NetworkError> {
+        check(config)?;
+        let parameters = files::gather(tensors, &ParameterLayout::new(config), "")?;
         Network::from_parameters(config, &parameters, device)
     }
 
@@ -77,18 +92,13 @@ impl Network {
         usize::try_from(self.layout.len()).unwrap_or(0)
     }
 
-    /// Returns the weights, in a fixed order.
+    /// Returns the weights by name.
     ///
     /// # Errors
     /// [`TorchError`] when the device fails.
-    pub fn tensors(&self) -> Result<Vec<NamedWeights>, TorchError> {
+    pub fn tensors(&self) -> Result<BTreeMap<String, NamedTensor>, TorchError> {
         let entries = files::entries(&self.parameters)?;
-        let tensor = |parameter: &crate::layout::Parameter| {
-            let begin = parameter.offset as usize;
-            let shape = parameter.shape.iter().map(|&length| length as usize).collect();
-            (parameter.name.clone(), shape, entries[begin..begin + parameter.len() as usize].to_vec())
-        };
-        Ok(self.layout.parameters.iter().map(tensor).collect())
+        Ok(self.layout.tensors(&entries).map(|(name, tensor)| (name.to_owned(), tensor)).collect())
     }
 
     /// Returns a network that shares the weights of this one.
@@ -102,8 +112,9 @@ impl Network {
     }
 
     /// Returns the weights by name, in a fixed order, as views of the one vector.
+    #[cfg(test)]
     pub(crate) fn named(&self) -> Vec<(&str, Tensor)> {
-        let cut = |parameter: &crate::layout::Parameter| {
+        let cut = |parameter: &latrunculi_data::layout::Parameter| {
             let piece = self.parameters.narrow(0, parameter.offset, parameter.len());
             piece.view(parameter.shape.as_slice())
         };
@@ -148,9 +159,6 @@ impl WeightedGraph {
         self.graph.weights.iter().zip(&self.weights).map(prepare).collect()
     }
 }
-
-/// The weights of one tensor: its name, the length of each dimension, the entries in the order of the dimensions.
-pub type NamedWeights = (String, Vec<usize>, Vec<f32>);
 
 /// Checks the sizes of a network.
 pub(crate) fn check(config: &NetworkConfig) -> Result<(), NetworkError> {

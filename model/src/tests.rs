@@ -1,7 +1,8 @@
 //! Tests of the network on made-up positions.
 
 use latrunculi_data::{
-    Conditioning, EncodedBatch, NetworkConfig, PLANES, Pooling, SCALARS, Shape, SparsePolicy, TrainingBatch,
+    Conditioning, EncodedBatch, NetworkConfig, PLANES, Pooling, Precision, SCALARS, Shape, SparsePolicy, StepReport,
+    TrainingBatch, TrainingConfig,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +14,7 @@ use crate::network::WeightedGraph;
 use crate::runner::{Outputs, Runner, channels_last};
 use crate::testing::{made_up_batch, made_up_rules};
 use crate::weights::{Specialisation, WeightMaker};
-use crate::{Answers, Device, InferenceNetwork, Network, Precision, StepReport, TrainError, Trainer, TrainingConfig};
+use crate::{Answers, Device, InferenceNetwork, Network, TrainError, Trainer};
 
 pub(crate) fn shape() -> Shape {
     Shape::board(6, 5)
@@ -290,7 +291,7 @@ fn one_batch_can_be_learnt_by_heart() {
         for _ in 0..250 {
             last = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
         }
-        let excess = |report: &crate::StepReport| report.policy - report.target_entropy;
+        let excess = |report: &StepReport| report.policy - report.target_entropy;
         assert!(excess(&last) < 0.15 * excess(&first), "{precision:?} policy {first:?} {last:?}");
         assert!(last.value < 0.7 && first.value > 0.8, "{precision:?} value {first:?} {last:?}");
         assert!(last.margin < 0.2 * first.margin, "{precision:?} margin {first:?} {last:?}");
@@ -399,13 +400,13 @@ fn impossible_descriptions_are_refused_with_every_reason() {
     let text = Network::new(&bad, 1, Device::CPU).unwrap_err().to_string();
     assert!(text.contains("blocks = 0") && text.contains("channels = 12"), "{text}");
     let bad = TrainingConfig { learning_rate: 0.0, beta2: 1.0, ..TrainingConfig::default() };
-    let text = bad.validate().unwrap_err().to_string();
+    let text = Trainer::new(&trained(Pooling::None).network().unwrap(), &bad).unwrap_err().to_string();
     assert!(text.contains("learning_rate") && text.contains("beta2"), "{text}");
 }
 
 /// Returns, for each named parameter, the length of `left` minus `right` over that of `left`.
 fn relative_differences(trainer: &Trainer, left: &Tensor, right: &Tensor) -> Vec<(String, f64)> {
-    let of = |parameter: &crate::layout::Parameter| {
+    let of = |parameter: &latrunculi_data::layout::Parameter| {
         let [left, right] = [left, right].map(|tensor| tensor.narrow(0, parameter.offset, parameter.len()));
         let length = |tensor: &Tensor| tensor.norm().double_value(&[]);
         (parameter.name.clone(), length(&(&left - &right)) / length(&left).max(1e-12))

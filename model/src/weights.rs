@@ -10,7 +10,7 @@ use tch::{Kind, Tensor};
 
 use crate::error::TorchError;
 use crate::graph::{Graph, WeightPart};
-use crate::layout::{ParameterLayout, group};
+use latrunculi_data::layout::{ParameterLayout, group};
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
 use latrunculi_data::{Conditioning, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
 use latrunculi_engine::Rules;

@@ -17,6 +17,7 @@ fn inspected(path: &Path, arguments: &[&str]) -> Value {
     value
 }
 
+#[cfg(feature = "libtorch")]
 #[test]
 fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -127,6 +128,7 @@ fn every_file_of_a_run_is_told_for_what_it_is_and_damage_is_named() {
 }
 
 /// Checks that no damage in a run is passed over when all of it is read.
+#[cfg(feature = "libtorch")]
 fn a_folder_is_verified_file_by_file(run: &Path) {
     let told = inspected(run, &["--verify"]);
     for kind in ["shard", "checkpoint", "model", "ONNX network", "metrics", "TensorBoard events", "ruleset"] {

@@ -81,6 +81,7 @@ fn ratings_studies_and_analyses_that_are_stopped_end_with_130() {
     assert!(printed(&cut).contains("\"stopped_early\": true"), "{}", printed(&cut));
 }
 
+#[cfg(feature = "libtorch")]
 #[test]
 fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,9 +9,8 @@ mod source;
 
 use std::path::Path;
 
-use latrunculi_data::{NetworkConfig, ReplaySettings};
+use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, ReplaySettings, TrainingConfig};
 use latrunculi_eval::{AgentKind, AgentSpec};
-use latrunculi_model::{DeviceChoice, Precision, TrainingConfig};
 use latrunculi_selfplay::settings::{OPENING_ACTIONS_MAX, SIMULATIONS_MAX};
 use latrunculi_selfplay::{SelfPlaySettings, TeacherSettings};
 use serde::{Deserialize, Serialize};
@@ -320,9 +319,7 @@ impl TrainConfig {
         faults.extend(self.teacher.alphabeta.validate().into_iter().map(|fault| format!("teacher.alphabeta.{fault}")));
         faults.extend(self.mixes.validate().into_iter().map(|fault| format!("mixes.{fault}")));
         faults.extend(self.replay.validate().into_iter().map(|fault| format!("replay.{fault}")));
-        if let Err(error) = self.training.validate() {
-            faults.push(format!("training: {error}"));
-        }
+        faults.extend(self.training.validate().into_iter().map(|fault| format!("training.{fault}")));
         faults.extend(self.network.validate().into_iter().map(|fault| format!("network.{fault}")));
         if faults.is_empty() {
             return Ok(());

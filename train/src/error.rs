@@ -2,10 +2,10 @@
 
 use std::io;
 
-use latrunculi_data::{BatchError, ShardError};
+use latrunculi_data::{BatchError, ShardError, TensorFileError, UnknownDevice};
 use latrunculi_engine::{RulesetError, RulesetFileError};
 use latrunculi_eval::matches::MatchError;
-use latrunculi_model::{DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
+use latrunculi_search::EvalError;
 use latrunculi_selfplay::{JournalError, SelfPlayError};
 
 /// Why a training run, or a part of it, cannot go on.
@@ -43,15 +43,12 @@ pub enum Error {
     /// The text of a ruleset cannot be used.
     #[error(transparent)]
     RulesetText(#[from] RulesetFileError),
-    /// The device cannot be used.
+    /// The text of a device cannot be used.
     #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// The network cannot be built.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
+    Device(#[from] UnknownDevice),
     /// The network gives no answer.
     #[error(transparent)]
-    Inference(#[from] InferenceError),
+    Evaluation(#[from] EvalError),
     /// A batch does not fit the network.
     #[error(transparent)]
     Batch(#[from] BatchError),
@@ -61,15 +58,12 @@ pub enum Error {
     /// A kernel is not available.
     #[error(transparent)]
     Kernel(#[from] latrunculi_infer::KernelError),
-    /// A training step failed.
-    #[error(transparent)]
-    Training(#[from] TrainError),
-    /// libtorch failed.
-    #[error(transparent)]
-    Torch(#[from] TorchError),
     /// A model or checkpoint cannot be written or read.
     #[error(transparent)]
-    Model(#[from] FileError),
+    Model(#[from] TensorFileError),
+    /// What needs libtorch failed.
+    #[error(transparent)]
+    Libtorch(Box<dyn std::error::Error + Send + Sync>),
     /// Self-play failed.
     #[error(transparent)]
     SelfPlay(SelfPlayError),
@@ -91,21 +85,18 @@ impl Error {
         matches!(self.root(), Error::Stopped)
     }
 
-    /// Returns whether a loss or a gradient stopped being a number.
-    #[must_use]
-    pub fn is_divergence(&self) -> bool {
-        matches!(self.root(), Error::Training(TrainError::NotFinite { .. }))
-    }
-
     /// Returns the error below all attempts.
-    fn root(&self) -> &Error {
+    #[must_use]
+    pub fn root(&self) -> &Error {
         match self {
             Error::Attempt { source, .. } => source.root(),
             error => error,
         }
     }
 
-    pub(crate) fn context(self, attempt: impl Into<String>) -> Error {
+    /// Adds what was being attempted.
+    #[must_use]
+    pub fn context(self, attempt: impl Into<String>) -> Error {
         Error::Attempt { attempt: attempt.into(), source: Box::new(self) }
     }
 }
@@ -136,9 +127,17 @@ pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// Adds what was being attempted to an error.
-pub(crate) trait Context<T> {
+pub trait Context<T> {
+    /// Adds `attempt`; to nothing, [`Error::Refused`] with that text.
+    ///
+    /// # Errors
+    /// The error with the attempt.
     fn context(self, attempt: impl Into<String>) -> Result<T, Error>;
 
+    /// As [`Context::context`], with a text that is made only for an error.
+    ///
+    /// # Errors
+    /// The error with the attempt.
     fn with_context<S: Into<String>>(self, attempt: impl FnOnce() -> S) -> Result<T, Error>;
 }
 
@@ -163,12 +162,13 @@ impl<T> Context<T> for Option<T> {
 }
 
 /// Returns [`Error::Refused`] with a formatted text.
+#[macro_export]
 macro_rules! bail {
     ($($text:tt)*) => {
         return Err($crate::Error::Refused(format!($($text)*)))
     };
 }
-pub(crate) use bail;
+pub use bail;
 
 #[cfg(test)]
 mod tests {

@@ -15,13 +15,12 @@ use latrunculi_stats::Interval;
 use crate::config::TrainConfig;
 use crate::error::{Context, Error, bail};
 use crate::models::NetworkOpener;
-use crate::play_network::PlayEvaluator;
+use crate::networks::PlayEvaluator;
 
 /// The name of the run's own network. No agent's text can contain it: a model's name there is never empty.
 const OWN_NETWORK: &str = "";
 
 /// Plays matches of a run's network against one opponent.
-#[derive(Debug)]
 pub struct EvaluationMatch {
     rules: Arc<Rules>,
     /// All but the number of pairs and the seed. The run's network is the first agent.
@@ -33,11 +32,16 @@ pub struct EvaluationMatch {
 }
 
 impl EvaluationMatch {
-    /// Sets up the matches of a configuration against the agent `opponent`.
+    /// Sets up the matches of a configuration against the agent `opponent`, which `networks` opens where it is a network.
     ///
     /// # Errors
     /// When the opponent is a network that cannot be opened.
-    pub fn new(rules: Arc<Rules>, config: &TrainConfig, opponent: &str) -> Result<EvaluationMatch, Error> {
+    pub fn new(
+        rules: Arc<Rules>,
+        config: &TrainConfig,
+        opponent: &str,
+        networks: NetworkOpener,
+    ) -> Result<EvaluationMatch, Error> {
         let evaluation = &config.evaluation;
         let simulations = evaluation.simulations;
         let own = AgentSpec {
@@ -46,8 +50,6 @@ impl EvaluationMatch {
         };
         let opponent: AgentSpec =
             opponent.parse().map_err(|error: AgentTextError| Error::Refused(error.to_string()))?;
-        let networks =
-            NetworkOpener { device: config.device.parse()?, precision: config.precision, other_ruleset: false };
         if let Some(model) = opponent.model()
             && let Err(fault) = networks.factory(&rules)(model)
         {

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use latrunculi_data::{Samples, Shape};
+use latrunculi_data::{Precision, Samples, Shape};
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Player, Rules};
-use latrunculi_model::{Network, Precision};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::{
     ActorEvaluator, Journal, PlayedGame, Pool, PoolPlan, PoolResult, PoolTask, Progress, Quota, SelfPlayError,
@@ -18,9 +17,8 @@ use latrunculi_selfplay::{
 use serde_json::json;
 
 use crate::config::TrainConfig;
-use crate::error::Error;
 use crate::fair_gate::FairGate;
-use crate::play_network::PlayEvaluator;
+use crate::networks::PlayEvaluator;
 
 /// The games of one ruleset in a generation.
 #[derive(Debug)]
@@ -144,18 +142,16 @@ pub fn pool_plan(config: &TrainConfig, rules: &Arc<Rules>, name: String) -> Pool
     }
 }
 
-/// Returns a text that names the player and its settings: `network` in this precision, or alpha-beta where the plan says
-/// so, in a generation of so many `games` (0 where samples are counted). Equal texts mean equal play.
-///
-/// # Errors
-/// When the weights cannot be read from the device.
-pub fn players(plan: &PoolPlan, games: u64, network: Option<&Network>, precision: Precision) -> Result<String, Error> {
+/// Returns a text that names the player and its settings: the network of this fingerprint in this precision, or alpha-beta
+/// where the plan says so, in a generation of so many `games` (0 where samples are counted). Equal texts mean equal play.
+#[must_use]
+pub fn players(plan: &PoolPlan, games: u64, network: Option<&str>, precision: Precision) -> String {
     let settings = json!({ "settings": plan.settings, "teacher": plan.teacher, "games": games });
     let settings = crc32fast::hash(settings.to_string().as_bytes());
-    Ok(match (&plan.teacher, network) {
-        (None, Some(network)) => format!("network {} {precision} {settings:08x}", network.fingerprint()?),
+    match (&plan.teacher, network) {
+        (None, Some(fingerprint)) => format!("network {fingerprint} {precision} {settings:08x}"),
         _ => format!("alphabeta {settings:08x}"),
-    })
+    }
 }
 
 /// Makes evaluators for actors that alpha-beta plays in, which are never asked.

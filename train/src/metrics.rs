@@ -4,17 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use latrunculi_data::{Precision, StepReport};
 use latrunculi_engine::Player;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_infer::AnswerDifference;
-use latrunculi_model::{Device, Precision, PrecisionChoice, StepReport};
 use latrunculi_selfplay::PlayedGame;
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::generation::GenerationGames;
-use crate::learner::StepResults;
-use crate::play_network::kernel_name;
+use crate::precision::{PrecisionChoice, PrecisionDifference};
 use crate::run_rulesets::RunRuleset;
 
 /// A round: the games of a generation, the training beside them, and the matches of the network that played them.
@@ -50,9 +48,25 @@ pub struct RoundMetrics {
 
 impl RoundMetrics {
     /// Returns the line of the metrics file, keys in alphabetical order.
-    pub(crate) fn to_json(&self) -> Result<serde_json::Value, Error> {
+    ///
+    /// # Errors
+    /// Never; the numbers of a round are JSON.
+    pub fn to_json(&self) -> Result<serde_json::Value, Error> {
         Ok(serde_json::to_value(self)?)
     }
+}
+
+/// What some training steps came to.
+#[derive(Clone, Debug, Default)]
+pub struct StepResults {
+    /// Steps made.
+    pub steps: u64,
+    /// Positions drawn, repetitions counted.
+    pub samples: u64,
+    /// Means over the steps; zeros where there were none.
+    pub losses: StepReport,
+    /// Seconds that the steps took.
+    pub secs: f64,
 }
 
 /// The training of a round.
@@ -122,11 +136,11 @@ pub struct GameMetrics {
     pub play_secs: f64,
     /// Precision of the playing network.
     pub precision: Precision,
-    /// What computed it ([`kernel_name`]).
+    /// What computed it ([`crate::networks::PlayNetwork::kernel`]).
     pub kernel: String,
     /// How far its answers in 16 bits differ from those in 32 bits, where that decided the precision.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub precision_difference: Option<AnswerDifference>,
+    pub precision_difference: Option<PrecisionDifference>,
 }
 
 /// The games of one ruleset in a generation.
@@ -168,14 +182,15 @@ impl RulesetMetrics {
 }
 
 impl GameMetrics {
-    /// Sums up games that `actors` actors played; a ruleset that is not among `trained` is a mix.
+    /// Sums up games that `actors` actors played, with the choice of the precision and what computed the network; a ruleset
+    /// that is not among `trained` is a mix.
     #[must_use]
     pub fn new(
         played: &GenerationGames,
         trained: &[RunRuleset],
         actors: usize,
         choice: PrecisionChoice,
-        device: Device,
+        kernel: String,
     ) -> GameMetrics {
         let mut by_ruleset: BTreeMap<&str, Vec<(Player, &PlayedGame)>> = BTreeMap::new();
         for ruleset in &played.rulesets {
@@ -223,7 +238,7 @@ impl GameMetrics {
             samples,
             play_secs: played.secs,
             precision: choice.precision,
-            kernel: kernel_name(device, choice.precision),
+            kernel,
             precision_difference: choice.difference,
         }
     }
@@ -277,7 +292,7 @@ mod tests {
         let played = GenerationGames { rulesets: Vec::new(), found: 0, progress, secs: 1.0 };
         metrics.teacher = Some(false);
         let choice = PrecisionChoice { precision: Precision::F32, difference: None };
-        metrics.games = Some(GameMetrics::new(&played, &[], 1, choice, Device::CPU));
+        metrics.games = Some(GameMetrics::new(&played, &[], 1, choice, "f32".to_owned()));
         let line = metrics.to_json().unwrap();
         let round: Round = serde_json::from_value(line.clone()).unwrap();
         assert_eq!((round.generation, round.steps_total, round.games), (2, 7, Some(0)));

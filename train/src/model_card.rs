@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use latrunculi_data::{PLANES, SCALARS, TrainedRuleset, rule_inputs};
+use latrunculi_data::{
+    Measurement, ModelInfo, NetworkConfig, PLANES, ParameterLayout, SCALARS, TrainedRuleset, rule_inputs,
+};
 use latrunculi_engine::presets;
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_model::{Measurement, Model};
 
 /// Returns the known facts about a model as names and values.
 #[must_use]
-pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
-    let (info, config) = (&model.info, model.network.config());
+pub fn facts(info: &ModelInfo, config: &NetworkConfig) -> Vec<(&'static str, String)> {
     let history = &info.history;
     let mut facts = Vec::new();
     let share =
@@ -25,7 +25,7 @@ pub fn facts(model: &Model) -> Vec<(&'static str, String)> {
             "{} x {} channels, {} weights; {} planes, {} scalars of the position, {} of the ruleset",
             if config.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", config.blocks) },
             config.channels,
-            model.network.parameter_count(),
+            ParameterLayout::new(config).len(),
             PLANES.len(),
             SCALARS.len(),
             rule_inputs::count()
@@ -63,9 +63,9 @@ pub fn measurement(measured: &Measurement) -> String {
 
 /// Returns the card, as Markdown, of the model in `NAME.safetensors`.
 #[must_use]
-pub fn text(model: &Model, name: &str) -> String {
-    let trained = model.info.rulesets.first();
-    let names: Vec<&str> = model.info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
+pub fn text(info: &ModelInfo, config: &NetworkConfig, name: &str) -> String {
+    let trained = info.rulesets.first();
+    let names: Vec<&str> = info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
     let ruleset = trained.map_or("", |trained| trained.name.as_str());
     let (file, description) = (format!("{name}.safetensors"), format!("{name}.json"));
     let argument = quoted(&file);
@@ -78,11 +78,11 @@ pub fn text(model: &Model, name: &str) -> String {
         _ => format!("# A network for Latrunculi, {} rulesets\n", names.len()),
     };
     text.push_str("\n| | |\n|---|---|\n");
-    for (name, value) in facts(model) {
+    for (name, value) in facts(info, config) {
         // Writing to a string does not fail.
         let _ = writeln!(text, "| {name} | {} |", value.replace('|', "\\|"));
     }
-    let history = &model.info.history;
+    let history = &info.history;
     let measured: Vec<&Measurement> = history.strength.iter().chain(&history.first_player).collect();
     if measured.is_empty() {
         text.push_str("\nIts strength was not measured.\n");

@@ -5,22 +5,23 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use latrunculi_data::{ModelInfo, Precision, TensorFileHeader};
 use latrunculi_engine::Rules;
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
-use latrunculi_model::{Device, DeviceChoice, Model, ModelInfo, Precision, TensorFileHeader};
 use latrunculi_search::mcts::Settings;
 
 use crate::error::error_chain;
 use crate::error::{Context, Error, bail};
-use crate::play_network;
+use crate::networks::{LoadedNetwork, NetworkLoader};
+use crate::precision::choose_precision;
 use crate::run_dir;
 
 /// Opens networks for agents.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct NetworkOpener {
     /// Where networks compute.
-    pub device: DeviceChoice,
-    /// In which precision; `auto` as [`play_network::choose_precision`] has it.
+    pub loader: Arc<dyn NetworkLoader>,
+    /// In which precision; `auto` as [`choose_precision`] has it.
     pub precision: Precision,
     /// Whether a network may play a ruleset that it was not trained on.
     pub other_ruleset: bool,
@@ -29,34 +30,29 @@ pub struct NetworkOpener {
 impl NetworkOpener {
     /// Returns a function that opens a network for these rules by the path of its model file.
     pub fn factory(&self, rules: &Arc<Rules>) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {
-        let (opener, rules) = (*self, Arc::clone(rules));
+        let (opener, rules) = (self.clone(), Arc::clone(rules));
         move |path| opener.open(path, &rules)
     }
 
     fn open(&self, path: &str, rules: &Arc<Rules>) -> Result<OpenedNetwork<'static>, String> {
-        let device = Device::open(self.device).map_err(|error| error.to_string())?;
-        let (_, model) = load_model(Path::new(path), device).map_err(|error| {
+        let LoadedNetwork { info, network, .. } = load(Path::new(path), &*self.loader).map_err(|error| {
             // The caller names the file.
             let reason = error_chain(&error);
             reason.strip_prefix(&format!("{path}: ")).map_or(reason.clone(), str::to_owned)
         })?;
-        if model.info.trained_on(rules).is_none() && !self.other_ruleset {
-            let names: Vec<&str> = model.info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
+        if info.trained_on(rules).is_none() && !self.other_ruleset {
+            let names: Vec<&str> = info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
             return Err(format!(
                 "it was trained on {}, not on {}; --other-ruleset lets it play anyway",
                 names.join(", "),
                 rules.ruleset().id
             ));
         }
-        let choice = play_network::choose_precision(&model.network, device, self.precision, rules);
+        let choice = choose_precision(&*network, self.precision, rules);
         let precision = choice.map_err(|error| error_chain(&error))?.precision;
-        let evaluator =
-            play_network::evaluator(&model.network, device, precision).map_err(|error| error_chain(&error))?;
-        let mut kernel = play_network::kernel_name(device, precision);
-        if device.is_gpu() {
-            kernel.push_str("-gpu");
-        }
-        Ok(OpenedNetwork { evaluator, play: NetworkPlay { search: search_of(&model.info)?, kernel } })
+        let evaluator = network.evaluators(1, precision).map_err(|error| error_chain(&error))?.remove(0);
+        let kernel = network.kernel(precision);
+        Ok(OpenedNetwork { evaluator, play: NetworkPlay { search: search_of(&info)?, kernel } })
     }
 }
 
@@ -97,18 +93,21 @@ pub fn model_path(path: &Path) -> Result<PathBuf, Error> {
     bail!("{shown}: there is no model in this folder; give a model file or the folder of a run");
 }
 
-/// Loads the model that a path means, as [`model_path`] finds it; returns its file too.
+/// Loads the network of the model that a path means, as [`model_path`] finds it.
 ///
 /// # Errors
 /// What is wrong with the file; for a checkpoint, where the model of its run is.
-pub fn load_model(path: &Path, device: Device) -> Result<(PathBuf, Model), Error> {
+pub fn load(path: &Path, loader: &dyn NetworkLoader) -> Result<LoadedNetwork, Error> {
     let path = model_path(path)?;
-    match Model::load(&path, device) {
-        Ok(model) => Ok((path, model)),
-        Err(error) => Err(match hint_for_checkpoint(&path) {
-            Some(hint) => Error::Refused(format!("{error}; {hint}")),
-            None => error.into(),
-        }),
+    loader.load(&path).map_err(|error| with_hint(error, &path))
+}
+
+/// Adds to an error where the model of a run is, if the file is a checkpoint of it.
+pub fn with_hint(error: impl Into<Error>, path: &Path) -> Error {
+    let error = error.into();
+    match hint_for_checkpoint(path) {
+        Some(hint) => Error::Refused(format!("{}; {hint}", error_chain(&error))),
+        None => error,
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use latrunculi_data::Precision;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_infer::AnswerDifference;
-use latrunculi_model::{Device, Precision};
 
 use crate::TrainConfig;
 use crate::metrics::RoundMetrics;
+use crate::precision::PrecisionDifference;
 
 /// Something that happened in a run.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub enum Event<'a> {
         /// The generation that is played.
         generation: u64,
         /// How far the answers differ.
-        difference: AnswerDifference,
+        difference: PrecisionDifference,
     },
     /// The run begins, or goes on after a break.
     Started {
@@ -29,7 +29,7 @@ pub enum Event<'a> {
         /// Number of the network's weights.
         parameters: usize,
         /// The device.
-        device: Device,
+        device: String,
         /// Precision of self-play.
         precision: Precision,
         /// What was done before the break.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use latrunculi_model::{Device, device};
+use latrunculi_data::cpu_has_bf16;
 use serde_json::{Value, json};
 
 use crate::error::{Context, Error};
@@ -23,25 +23,30 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Describes the program, how it was started and the machine.
-    pub(crate) fn describe(&self, device: Device) -> Value {
+    /// Describes the program, with the version of its libtorch, how it was started and the machine; `device` is the one that
+    /// trains.
+    #[must_use]
+    pub fn describe(&self, device: &str, libtorch: Option<&str>) -> Value {
         json!({
             "program": "latrunculi",
             "version": env!("CARGO_PKG_VERSION"),
             "commit": self.commit,
-            "libtorch": device::libtorch_version(),
+            "libtorch": libtorch,
             "system": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             "processor": processor(),
             "threads": std::thread::available_parallelism().map_or(1, usize::from),
-            "bf16": device::cpu_has_bf16(),
-            "device": device.to_string(),
+            "bf16": cpu_has_bf16(),
+            "device": device,
             "settings": self.settings,
         })
     }
 }
 
 /// Adds `more` to the list of resumptions in the file of a run's provenance.
-pub(crate) fn add_resumption(path: &Path, more: Value) -> Result<(), Error> {
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn add_resumption(path: &Path, more: Value) -> Result<(), Error> {
     let text = fs::read_to_string(path).with_context(|| format!("{}: reading it", path.display()))?;
     let mut provenance: Value = serde_json::from_str(&text).with_context(|| format!("{}: not JSON", path.display()))?;
     if let Some(object) = provenance.as_object_mut()

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use latrunculi_data::{ModelInfo, TensorFileHeader};
 use latrunculi_engine::{Rules, RulesetFile, parameters::nearest, presets};
-use latrunculi_model::{ModelInfo, TensorFileHeader};
 
 use crate::error::{Context, Error, bail};
 use crate::files::read_text;

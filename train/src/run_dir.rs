@@ -60,7 +60,7 @@ const NAME_BYTES_MAX: u64 = 4096;
 
 /// A run's folder, locked against other programs while this lives.
 #[derive(Debug)]
-pub(crate) struct RunDir {
+pub struct RunDir {
     root: PathBuf,
     _lock: File,
 }
@@ -70,7 +70,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When there is a run in it already, or the system refuses.
-    pub(crate) fn create(root: &Path) -> Result<RunDir, Error> {
+    pub fn create(root: &Path) -> Result<RunDir, Error> {
         fs::create_dir_all(root).with_context(|| format!("{}: making the folder", root.display()))?;
         let run = RunDir { root: root.to_owned(), _lock: lock(root)? };
         if run.config_path().exists() {
@@ -95,7 +95,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When there is no run in it, or another program works in it.
-    pub(crate) fn open(root: &Path) -> Result<RunDir, Error> {
+    pub fn open(root: &Path) -> Result<RunDir, Error> {
         if !root.join(CONFIG).is_file() {
             bail!("{}: there is no run (no config.toml in it); begin one with train CONFIG --run DIR", root.display());
         }
@@ -105,57 +105,77 @@ impl RunDir {
     }
 
     /// Returns the folder.
-    pub(crate) fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         &self.root
     }
 
-    pub(crate) fn config_path(&self) -> PathBuf {
+    /// Returns the path of the configuration.
+    #[must_use]
+    pub fn config_path(&self) -> PathBuf {
         self.root.join(CONFIG)
     }
 
-    pub(crate) fn ruleset_path(&self, name: &str) -> PathBuf {
+    /// Returns the path of the rules of that name.
+    #[must_use]
+    pub fn ruleset_path(&self, name: &str) -> PathBuf {
         self.root.join(RULESETS).join(format!("{name}.toml"))
     }
 
-    pub(crate) fn provenance_path(&self) -> PathBuf {
+    /// Returns the path of what tells how the run was started.
+    #[must_use]
+    pub fn provenance_path(&self) -> PathBuf {
         self.root.join(PROVENANCE)
     }
 
-    pub(crate) fn metrics_path(&self) -> PathBuf {
+    /// Returns the path of the metrics.
+    #[must_use]
+    pub fn metrics_path(&self) -> PathBuf {
         self.root.join(METRICS)
     }
 
-    pub(crate) fn shard_path(&self, generation: u64, ruleset: &str) -> PathBuf {
+    /// Returns the path of the samples of a ruleset in a generation.
+    #[must_use]
+    pub fn shard_path(&self, generation: u64, ruleset: &str) -> PathBuf {
         self.root.join(SHARDS).join(format!("{generation:06}-{ruleset}.npz"))
     }
 
-    pub(crate) fn journal_path(&self, generation: u64, ruleset: &str) -> PathBuf {
+    /// Returns the path of the games of a generation that alpha-beta is playing.
+    #[must_use]
+    pub fn journal_path(&self, generation: u64, ruleset: &str) -> PathBuf {
         self.root.join(SHARDS).join(format!("{generation:06}-{ruleset}.journal"))
     }
 
-    pub(crate) fn events_path(&self) -> PathBuf {
+    /// Returns the path of the metrics for TensorBoard.
+    #[must_use]
+    pub fn events_path(&self) -> PathBuf {
         self.root.join("tensorboard").join("events.out.tfevents.0.latrunculi")
     }
 
-    pub(crate) fn checkpoint_path(&self, generations: u64) -> PathBuf {
+    /// Returns the path of the checkpoint after so many generations.
+    #[must_use]
+    pub fn checkpoint_path(&self, generations: u64) -> PathBuf {
         self.root.join(CHECKPOINTS).join(format!("{generations:06}.safetensors"))
     }
 
     /// Returns the path of the games in flight of the checkpoint after `generations`.
-    pub(crate) fn pools_path(&self, generations: u64) -> PathBuf {
+    pub fn pools_path(&self, generations: u64) -> PathBuf {
         self.root.join(CHECKPOINTS).join(format!("{generations:06}.{POOLS_EXTENSION}"))
     }
 
-    pub(crate) fn export_path(&self, name: &str) -> PathBuf {
+    /// Returns the path of an exported file.
+    #[must_use]
+    pub fn export_path(&self, name: &str) -> PathBuf {
         self.root.join(EXPORT).join(name)
     }
 
-    pub(crate) fn result_path(&self) -> PathBuf {
+    /// Returns the path of the result of the final matches.
+    #[must_use]
+    pub fn result_path(&self) -> PathBuf {
         self.root.join(RESULT)
     }
 
     /// Returns the path of the model of the newest checkpoint.
-    pub(crate) fn model_path(&self) -> PathBuf {
+    pub fn model_path(&self) -> PathBuf {
         self.export_path("model.safetensors")
     }
 
@@ -164,12 +184,12 @@ impl RunDir {
     }
 
     /// Returns the newest whole checkpoint, as [`latest`] does.
-    pub(crate) fn latest(&self) -> Result<Option<PathBuf>, Error> {
+    pub fn latest(&self) -> Result<Option<PathBuf>, Error> {
         latest(&self.root)
     }
 
     /// Makes the checkpoint after `generations` the newest, and removes old ones.
-    pub(crate) fn set_latest(&self, generations: u64) -> Result<(), Error> {
+    pub fn set_latest(&self, generations: u64) -> Result<(), Error> {
         let path = self.checkpoint_path(generations);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         write_whole(&self.latest_path(), format!("{name}\n").as_bytes())?;
@@ -188,7 +208,7 @@ impl RunDir {
     }
 
     /// Removes what a kill may have left: unfinished files, and journals of generations whose shard exists.
-    pub(crate) fn remove_unfinished(&self, generations: u64) {
+    pub fn remove_unfinished(&self, generations: u64) {
         let is_left = |path: &Path| match path.extension().and_then(OsStr::to_str) {
             Some("unfinished") => true,
             Some("journal") => {
@@ -208,12 +228,12 @@ impl RunDir {
     }
 
     /// Returns how many bytes of metrics there are.
-    pub(crate) fn metrics_bytes(&self) -> u64 {
+    pub fn metrics_bytes(&self) -> u64 {
         fs::metadata(self.metrics_path()).map_or(0, |about| about.len())
     }
 
     /// Cuts the metrics to the length that the checkpoint records, or to whole lines where they are shorter.
-    pub(crate) fn cut_metrics(&self, bytes: u64) -> Result<(), Error> {
+    pub fn cut_metrics(&self, bytes: u64) -> Result<(), Error> {
         let path = self.metrics_path();
         let there = self.metrics_bytes();
         let kept = match there.cmp(&bytes) {
@@ -231,7 +251,7 @@ impl RunDir {
     }
 
     /// Appends one line to the metrics.
-    pub(crate) fn add_metrics(&self, line: &serde_json::Value) -> Result<(), Error> {
+    pub fn add_metrics(&self, line: &serde_json::Value) -> Result<(), Error> {
         let path = self.metrics_path();
         let mut file = File::options().create(true).append(true).open(&path)?;
         // On the disk before the checkpoint that records its length.

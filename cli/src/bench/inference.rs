@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
-use latrunculi_data::{NetworkConfig, Shape};
+use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, Shape, StoredModel};
 use latrunculi_engine::{GameState, Rules};
-use latrunculi_infer::{Answers, Kernel, PositionBatch};
-use latrunculi_model::{Device, DeviceChoice, InferenceNetwork, Network, Precision};
-use latrunculi_train::{models, play_network, rulesets};
+use latrunculi_infer::{Answers, InferenceModel, Kernel, PositionBatch};
+use latrunculi_train::{models, rulesets};
 use serde_json::json;
 
 use super::{processor_secs, seconds, whole};
+use crate::libtorch::{self, Libtorch, Passes};
 
 /// The most positions of a batch, and threads: beyond these a machine has no memory, or no use for them.
 pub(super) const BATCH_MAX: u64 = 1 << 16;
@@ -23,10 +23,10 @@ pub(super) const THREADS_MAX: u64 = 1024;
 
 /// Which network is measured.
 #[derive(Args)]
-pub(super) struct NetworkChoice {
+pub struct NetworkChoice {
     /// Ruleset, by name or path: the size of the board
     #[arg(long, default_value = "bell")]
-    pub(super) ruleset: String,
+    pub ruleset: String,
     /// A model file, or the folder of a run; without one a fresh network
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
@@ -38,21 +38,22 @@ pub(super) struct NetworkChoice {
     channels: usize,
     /// auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t = DeviceChoice::Auto, value_name = "DEVICE")]
-    device: DeviceChoice,
+    pub device: DeviceChoice,
 }
 
 impl NetworkChoice {
-    /// Returns the network on its device.
-    pub(super) fn open(&self) -> anyhow::Result<(Network, Device)> {
-        let device = Device::open(self.device)?;
-        let network = match &self.model {
-            Some(path) => models::load_model(path, device)?.1.network,
-            None => {
-                let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
-                Network::new(&config, 1, device)?
-            }
-        };
-        Ok((network, device))
+    /// Returns the model.
+    ///
+    /// # Errors
+    /// What is wrong with its file, or with the sizes of the fresh network.
+    pub fn model(&self) -> anyhow::Result<StoredModel> {
+        if let Some(path) = &self.model {
+            let path = models::model_path(path)?;
+            return Ok(StoredModel::read(&path).map_err(|error| models::with_hint(error, &path))?);
+        }
+        let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
+        let fresh = StoredModel::fresh(&config, 1);
+        fresh.map_err(|reasons| anyhow!("the network cannot be built: {}", reasons.join("; ")))
     }
 }
 
@@ -61,9 +62,19 @@ pub(super) fn all_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Names the device that was chosen.
+pub(super) fn device_name(device: DeviceChoice, is_gpu: bool) -> String {
+    match device {
+        _ if !is_gpu => DeviceChoice::Cpu.to_string(),
+        DeviceChoice::Auto => DeviceChoice::Cuda(0).to_string(),
+        chosen => chosen.to_string(),
+    }
+}
+
 /// Says what is measured.
-pub(super) fn describe(network: &Network, rules: &Rules, device: Device) -> String {
-    let (config, shape) = (network.config(), Shape::of(rules));
+#[must_use]
+pub fn describe(config: &NetworkConfig, rules: &Rules, device: &str) -> String {
+    let shape = Shape::of(rules);
     format!(
         "{} blocks x {} channels on {}x{}, {} planes, {device}",
         config.blocks, config.channels, shape.files, shape.ranks, shape.planes
@@ -98,45 +109,28 @@ pub(super) struct Bare {
 }
 
 /// What computes a network.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Compute {
-    /// libtorch, in a precision that is not `auto`.
-    Libtorch(Precision),
+#[derive(Clone, Copy)]
+pub(super) enum Compute<'a> {
     /// A fused kernel.
     Fused(Kernel),
+    /// libtorch, on a device in a precision that is not `auto`.
+    Libtorch(&'a dyn Libtorch, DeviceChoice, Precision),
 }
 
-impl Compute {
-    /// Returns what plays in `precision` on `device`.
-    pub(super) fn in_play(device: Device, precision: Precision) -> Compute {
-        play_network::kernel(device, precision).map_or(Compute::Libtorch(precision), Compute::Fused)
-    }
-}
-
-impl fmt::Display for Compute {
+impl fmt::Display for Compute<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Compute::Libtorch(precision) => write!(f, "libtorch-{precision}"),
             Compute::Fused(kernel) => f.write_str(kernel.name()),
+            Compute::Libtorch(_, _, precision) => write!(f, "libtorch-{precision}"),
         }
     }
 }
 
-/// Computes a batch a number of times and returns the seconds that it took.
-type Passes = Box<dyn FnMut(usize) -> anyhow::Result<f64> + Send>;
-
 /// Prepares forward passes of a batch of `batch` first positions, inputs ready and outputs left where they are.
-fn passes(
-    rules: &Arc<Rules>,
-    network: &Network,
-    device: Device,
-    compute: Compute,
-    batch: usize,
-) -> anyhow::Result<Passes> {
+fn passes(rules: &Arc<Rules>, model: &StoredModel, compute: Compute<'_>, batch: usize) -> anyhow::Result<Passes> {
     let kernel = match compute {
-        Compute::Libtorch(precision) => {
-            let network = InferenceNetwork::new(network, rules, device, precision)?;
-            return Ok(Box::new(move |repeats| Ok(network.bare_seconds(batch, repeats)?)));
+        Compute::Libtorch(libtorch, device, precision) => {
+            return libtorch.passes(model, rules, device, precision, batch);
         }
         Compute::Fused(kernel) => kernel,
     };
@@ -146,7 +140,8 @@ fn passes(
     let mut positions = PositionBatch::default();
     (0..batch).for_each(|_| positions.push_game(&game, &actions));
     // For its rate alone, 8-bit integers may be scaled for these positions.
-    let mut session = play_network::for_kernels(network)?.network(kernel, rules, &positions)?.session();
+    let model = InferenceModel::from_tensors(&model.config, model.info.clone(), model.tensors.clone())?;
+    let mut session = model.network(kernel, rules, &positions)?.session();
     let mut answers = Answers::default();
     Ok(Box::new(move |repeats| {
         let begun = Instant::now();
@@ -160,15 +155,14 @@ fn passes(
 /// Measures forward passes on `threads` threads at once.
 pub(super) fn bare(
     rules: &Arc<Rules>,
-    network: &Network,
-    device: Device,
-    compute: Compute,
+    model: &StoredModel,
+    compute: Compute<'_>,
     batch: usize,
     threads: usize,
     seconds: f64,
 ) -> anyhow::Result<Bare> {
     let all = (0..threads)
-        .map(|_| passes(rules, network, device, compute, batch))
+        .map(|_| passes(rules, model, compute, batch))
         .collect::<Result<Vec<_>, _>>()
         .context("making the network for play")?;
     let measured: Vec<anyhow::Result<Bare>> = thread::scope(|scope| {
@@ -178,7 +172,7 @@ pub(super) fn bare(
             let before = processor_secs();
             let clock = passes(repeats)?;
             let computed = match before.zip(processor_secs()) {
-                Some((before, after)) if !device.is_gpu() => after - before,
+                Some((before, after)) if matches!(compute, Compute::Fused(_)) => after - before,
                 _ => clock,
             };
             let positions = (batch * repeats) as f64;
@@ -199,23 +193,31 @@ pub(super) fn bare(
     Ok(sum)
 }
 
-pub(super) fn run(args: &InferenceArgs) -> anyhow::Result<()> {
+pub(super) fn run(args: &InferenceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let device = args.network.device;
+    // Where libtorch is, it is measured too.
+    let has_libtorch = libtorch.is_some() || libtorch::program().is_some() || matches!(device, DeviceChoice::Cuda(_));
+    let libtorch = if has_libtorch { Some(libtorch::needed(libtorch, "measuring libtorch")?) } else { None };
     let rules = rulesets::load(&args.network.ruleset)?;
-    let (network, device) = args.network.open()?;
+    let model = args.network.model()?;
+    let is_gpu = libtorch::gpu(device, true, libtorch)?.is_some();
     let threads = args.threads.unwrap_or_else(all_threads);
     let mut rows = Vec::new();
     if !args.json {
         println!(
             "{}, {threads} threads; positions per second of the clock, and of the processor",
-            describe(&network, &rules, device)
+            describe(&model.config, &rules, &device_name(device, is_gpu))
         );
         println!("{:<14} {:>6} {:>12} {:>16}", "kernel", "batch", "per second", "per proc. second");
     }
-    let libtorch = [Precision::F32, Precision::Bf16].map(Compute::Libtorch);
-    let fused = if device.is_gpu() { Vec::new() } else { Kernel::available() };
-    for compute in libtorch.into_iter().chain(fused.into_iter().map(Compute::Fused)) {
+    let precisions = [Precision::F32, Precision::Bf16];
+    let of_libtorch = libtorch.into_iter().flat_map(|libtorch| {
+        precisions.into_iter().map(move |precision| Compute::Libtorch(libtorch, device, precision))
+    });
+    let fused = if is_gpu { Vec::new() } else { Kernel::available() };
+    for compute in of_libtorch.chain(fused.into_iter().map(Compute::Fused)) {
         for &batch in &args.batches {
-            let found = bare(&rules, &network, device, compute, batch, threads, args.seconds)?;
+            let found = bare(&rules, &model, compute, batch, threads, args.seconds)?;
             if args.json {
                 rows.push(json!({
                     "kernel": compute.to_string(), "batch": batch, "threads": threads,

@@ -7,16 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use latrunculi_model::Precision;
+use latrunculi_data::Precision;
 use latrunculi_selfplay::{
     ActorEvaluator, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, SelfPlaySettings, Watch, play_pools,
 };
-use latrunculi_train::play_network;
+use latrunculi_train::networks::{FusedNetwork, NetworkLoader, Processor};
 use latrunculi_train::rulesets;
 use serde_json::json;
 
-use super::inference::{BATCH_MAX, Compute, NetworkChoice, THREADS_MAX, all_threads, bare, describe};
+use super::inference::{BATCH_MAX, Compute, NetworkChoice, THREADS_MAX, all_threads, bare, describe, device_name};
 use super::{processor_secs, seconds, whole};
+use crate::libtorch::{self, Libtorch};
 
 #[derive(Args)]
 pub(crate) struct SelfplayArgs {
@@ -34,7 +35,7 @@ pub(crate) struct SelfplayArgs {
     /// Moves the trees of an actor by several threads
     #[arg(long)]
     parallel_trees: bool,
-    /// auto, f32 or bf16
+    /// auto, f32, bf16 or int8
     #[arg(long, default_value_t = Precision::Auto)]
     precision: Precision,
     /// Seconds of each measurement
@@ -95,16 +96,24 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
+pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let device = args.network.device;
+    let gpu = libtorch::gpu(device, true, libtorch)?;
     let rules = rulesets::load(&args.network.ruleset)?;
-    let (network, device) = args.network.open()?;
+    let model = args.network.model()?;
+    let loader: &dyn NetworkLoader = gpu.as_deref().unwrap_or(&Processor);
+    let network = loader.network(&model)?;
     let actors = args.actors.unwrap_or_else(all_threads);
-    let precision = args.precision.on(device);
-    let compute = Compute::in_play(device, precision);
+    let precision = network.precision(args.precision);
+    let compute = match libtorch {
+        Some(libtorch) if gpu.is_some() => Compute::Libtorch(libtorch, device, precision),
+        _ => Compute::Fused(FusedNetwork::kernel_of(precision)),
+    };
+    let described = describe(&model.config, &rules, &device_name(device, gpu.is_some()));
     let (mut bares, mut plays) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
-        bares.push(bare(&rules, &network, device, compute, args.in_flight, actors, args.seconds)?);
-        let mut evaluators = play_network::evaluators(&network, actors, device, precision)?;
+        bares.push(bare(&rules, &model, compute, args.in_flight, actors, args.seconds)?);
+        let mut evaluators = network.evaluators(actors, precision)?;
         let mut each: Vec<ActorEvaluator<'_>> =
             evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect();
         let task = |number| -> Result<PoolTask, SelfPlayError> {
@@ -151,10 +160,10 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
     let ratio_processor =
         median(plays.iter().zip(&bares).map(|(play, bare)| play.per_processor_sec / bare.per_processor_sec).collect());
     // The processor's time says nothing about a GPU, and nothing where trees are moved by other threads.
-    let has_processor = !device.is_gpu() && !args.parallel_trees && of(|play| play.per_processor_sec) > 0.0;
+    let has_processor = gpu.is_none() && !args.parallel_trees && of(|play| play.per_processor_sec) > 0.0;
     if args.json {
         let report = json!({
-            "network": describe(&network, &rules, device), "ruleset": args.network.ruleset, "kernel": compute.to_string(),
+            "network": described, "ruleset": args.network.ruleset, "kernel": compute.to_string(),
             "actors": actors, "in_flight": args.in_flight, "simulations": args.simulations,
             "evaluations_per_sec": of(|play| play.per_sec),
             "bare_per_sec": ceiling,
@@ -169,11 +178,8 @@ pub(super) fn run(args: &SelfplayArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     println!(
-        "{}, {compute}, {actors} actors of {} games, {} simulations, {}",
-        describe(&network, &rules, device),
-        args.in_flight,
-        args.simulations,
-        args.network.ruleset
+        "{described}, {compute}, {actors} actors of {} games, {} simulations, {}",
+        args.in_flight, args.simulations, args.network.ruleset
     );
     println!("{:<34} {:>12} {:>16}", "", "per second", "per proc. second");
     let row = |name: &str, clock: f64, processor: f64| {

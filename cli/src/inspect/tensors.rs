@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use latrunculi_data::{ShardSummary, TrainedRuleset, read_shard};
-use latrunculi_engine::{Rules, RulesetFile, presets};
-use latrunculi_model::{
-    Device, ExportFormat, Model, ModelInfo, TensorFileHeader, Trainer, read_exported, verify_check_data,
+use latrunculi_data::{
+    ExportFormat, ModelInfo, ShardSummary, StoredCheckpoint, StoredModel, TensorFileHeader, TrainedRuleset,
+    read_exported, read_shard, verify_check_data,
 };
+use latrunculi_engine::{Rules, RulesetFile, presets};
 use latrunculi_train::model_card::measurement;
 use latrunculi_train::rulesets;
 use serde_json::{Value, json};
@@ -57,8 +57,8 @@ pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
     }
     if verify {
         let told = match kind.as_str() {
-            "model" => Model::load(path, Device::CPU).map(|_| AS_THE_NETWORK_NEEDS)?,
-            CHECKPOINT => Trainer::load(path, Device::CPU).map(|_| AS_THE_NETWORK_NEEDS)?,
+            "model" => StoredModel::read(path).map(|_| AS_THE_NETWORK_NEEDS)?,
+            CHECKPOINT => StoredCheckpoint::read(path).map(|_| AS_THE_NETWORK_NEEDS)?,
             "weights" => read_exported(ExportFormat::Safetensors, path, true).map(|_| FINITE)?,
             _ => bail!("{}: only files of this program can be verified", path.display()),
         };

@@ -7,7 +7,8 @@ use latrunculi_train::config::TrainConfig;
 use latrunculi_train::{Event, GameMetrics, RoundMetrics, TrainingMetrics};
 
 /// Returns the lines that report an event.
-pub(super) fn lines(event: &Event<'_>) -> Vec<String> {
+#[must_use]
+pub fn lines(event: &Event<'_>) -> Vec<String> {
     match event {
         Event::RoundingRefused { generation, difference } => {
             vec![format!(
@@ -75,7 +76,8 @@ fn round(metrics: &RoundMetrics, config: &TrainConfig, secs_left: Option<f64>) -
 }
 
 /// Returns a summary of games.
-pub(crate) fn games(games: &GameMetrics) -> String {
+#[must_use]
+pub fn games(games: &GameMetrics) -> String {
     let mut text = format!(
         "{} games, {:.1}/s, {:.0} actions each, first player {:.0} %, draws {:.0} %",
         games.games,
@@ -103,7 +105,8 @@ pub(crate) fn games(games: &GameMetrics) -> String {
 }
 
 /// Returns a summary of training steps, with the losses of the heads that have a weight.
-pub(crate) fn steps(training: &TrainingMetrics, config: &TrainConfig) -> String {
+#[must_use]
+pub fn steps(training: &TrainingMetrics, config: &TrainConfig) -> String {
     let losses = &training.losses;
     let mut text = format!(
         "{} steps, {:.0} s, loss {:.3} = policy {:.3} (target {:.3}) value {:.3} margin {:.4}",

@@ -4,7 +4,6 @@
 //! `interpreter.rs`, which knows the specification and nothing of this writer.
 
 mod interpreter;
-mod messages;
 
 use std::collections::BTreeMap;
 
@@ -15,18 +14,13 @@ use crate::error::TorchError;
 use crate::files::entries;
 use crate::graph::{Length, Op, Output, ValueIndex, WeightIndex};
 use crate::network::WeightedGraph;
-use latrunculi_data::network_config::{SIZE_CENTRE, SIZE_STEP};
-use messages::{
-    ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Constant, Dimension, FLOAT, INT64, Node, OperatorSet, Property, Size,
-    TensorType, Type, ValueInfo,
+use latrunculi_data::exported::onnx::{
+    self as messages, ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Constant, Dimension, FLOAT, INT64, IR_VERSION, Node,
+    OPSET, OperatorSet, Property, Size, TensorType, Type, ValueInfo,
 };
+use latrunculi_data::network_config::{SIZE_CENTRE, SIZE_STEP};
 
-pub(crate) use interpreter::{Interpreter, description};
-
-/// Version of the file format: what programs of 2024 on read.
-pub(super) const IR_VERSION: i64 = 10;
-/// Version of the operators.
-pub(super) const OPSET: i64 = 17;
+pub(crate) use interpreter::Interpreter;
 
 /// Returns the file of `network`, with `properties` as its metadata.
 pub(super) fn to_bytes(network: &WeightedGraph, properties: &BTreeMap<&str, String>) -> Result<Vec<u8>, TorchError> {

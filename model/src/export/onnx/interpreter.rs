@@ -6,11 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use prost::Message;
+use latrunculi_data::exported::onnx::{self, Constant, FLOAT, INT64, Model, Node};
 use tch::{Kind, Tensor};
 
-use super::messages::{Constant, FLOAT, INT64, Model, Node};
-use super::{IR_VERSION, OPSET};
 use crate::error::TorchError;
 
 /// A file that was read.
@@ -22,53 +20,14 @@ pub(crate) struct Interpreter {
     outputs: Vec<String>,
 }
 
-/// Protobuf has no larger messages, in bytes.
-const FILE_BYTES_MAX: u64 = 1 << 31;
-
 fn fault(reason: impl Into<String>) -> TorchError {
     TorchError::other(format!("the ONNX file: {}", reason.into()))
-}
-
-/// Reads a file of the version that we write.
-fn decoded(path: &Path) -> Result<Model, TorchError> {
-    let about = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?;
-    if about.len() > FILE_BYTES_MAX {
-        return Err(fault(format!("it has {} bytes, and none has more than {FILE_BYTES_MAX}", about.len())));
-    }
-    let bytes = std::fs::read(path).map_err(|error| fault(error.to_string()))?;
-    let cut = |reason: String| fault(format!("it is none, or cut off or damaged: {reason}; export it again"));
-    let model = Model::decode(&bytes[..]).map_err(|error| cut(error.to_string()))?;
-    if model.graph.is_none() {
-        return Err(cut("there is no graph".to_owned()));
-    }
-    let opsets: Vec<_> = model.opset_import.iter().map(|set| (set.domain().to_owned(), set.version())).collect();
-    if model.ir_version() != IR_VERSION || opsets != [(String::new(), OPSET)] {
-        let known = format!("format {IR_VERSION} with operators {OPSET} is read here");
-        return Err(fault(format!("format {} with operators {opsets:?}; {known}", model.ir_version())));
-    }
-    Ok(model)
-}
-
-/// Returns what a file of ours says under `key`; with `verify`, after checking that every weight is a finite number.
-pub(crate) fn description(path: &Path, key: &str, verify: bool) -> Result<String, TorchError> {
-    let mut model = decoded(path)?;
-    let properties = std::mem::take(&mut model.metadata_props);
-    if verify {
-        for (name, weight) in &Interpreter::of(model)?.constants {
-            let is_finite = weight.f_isfinite()?.f_all()?.f_int64_value(&[])? != 0;
-            if !is_finite {
-                return Err(fault(format!("'{name}' has an entry that is not a finite number; export it again")));
-            }
-        }
-    }
-    let found = properties.into_iter().find(|property| property.key() == key);
-    Ok(found.and_then(|property| property.value).unwrap_or_default())
 }
 
 impl Interpreter {
     /// Reads a file of ours.
     pub(crate) fn read(path: &Path) -> Result<Interpreter, TorchError> {
-        Interpreter::of(decoded(path)?)
+        Interpreter::of(onnx::read(path).map_err(TorchError::other)?)
     }
 
     fn of(model: Model) -> Result<Interpreter, TorchError> {

@@ -5,26 +5,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use latrunculi_data::{ReplayPart, ReplayWindows, Samples, ShardSummary, read_shard};
+use latrunculi_data::{Precision, ReplayPart, ReplayWindows, Samples, ShardSummary, read_shard};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile, presets};
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Device, Network, Precision, PrecisionChoice, Trainer};
+use latrunculi_model::device::libtorch_version;
+use latrunculi_model::{Device, Network, Trainer};
 use latrunculi_selfplay::{Pool, states_from_bytes};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::config::TrainConfig;
-use crate::error::{Context, Error, bail};
-use crate::evaluation::EvaluationMatch;
-use crate::events::Events;
-use crate::files::write_whole;
-use crate::observer::{Event, Observer, Totals};
-use crate::play_network;
-use crate::provenance::{self, Origin};
-use crate::run_dir::RunDir;
-use crate::run_rulesets::{self, RunRuleset};
 use crate::state::{MixWindow, RulesetState, RunState};
-use crate::{models, rulesets, run_pools, runs};
+use latrunculi_train::config::TrainConfig;
+use latrunculi_train::error::{Context, Error, bail};
+use latrunculi_train::evaluation::EvaluationMatch;
+use latrunculi_train::events::Events;
+use latrunculi_train::files::write_whole;
+use latrunculi_train::models::NetworkOpener;
+use latrunculi_train::networks::{NetworkLoader, PlayNetwork, Processor};
+use latrunculi_train::observer::{Event, Observer, Totals};
+use latrunculi_train::provenance::{self, Origin};
+use latrunculi_train::run_dir::RunDir;
+use latrunculi_train::run_rulesets::{self, RunRuleset};
+use latrunculi_train::{PrecisionChoice, choose_precision, models, rulesets, runs};
+
+use crate::error::{OfLibtorch, is_divergence};
+use crate::play_network::{LibtorchNetwork, OnDevice, load_model};
+use crate::run_pools;
 
 /// Set from another thread or a signal handler, it stops a run.
 pub type StopFlag = Arc<AtomicBool>;
@@ -84,30 +90,31 @@ impl<'o> TrainingRun<'o> {
     ) -> Result<TrainingRun<'o>, Error> {
         let rulesets = run_rulesets::load(&config.rulesets)?;
         config.validate(rulesets.len())?;
-        check_opponents(&rulesets, &config)?;
-        let device = Device::open(config.device.parse()?)?;
+        let device = Device::open(config.device.parse()?).of_libtorch()?;
+        check_opponents(&rulesets, &config, device)?;
         let network = match &origin.from {
             Some(path) => {
-                let network = models::load_model(path, device)?.1.network;
+                let network = load_model(path, device)?.1.network;
                 config.network = network.config().clone();
                 // The network's own games teach it more than those of alpha-beta.
                 config.teacher.generations = 0;
                 network
             }
-            None => Network::new(&config.network, config.seed, device).context("making the network")?,
+            None => Network::new(&config.network, config.seed, device).of_libtorch().context("making the network")?,
         };
         let folder = RunDir::create(&folder()?)?;
         for trained in &rulesets {
             let text = trained.rules.ruleset().to_toml();
             write_whole(&folder.ruleset_path(trained.id()), text.as_bytes())?;
         }
-        let trainer = Trainer::new(&network, &config.training).context("setting up the training")?;
-        let precision = config.precision.on(device);
-        let mut provenance = origin.describe(device);
+        let trainer = Trainer::new(&network, &config.training).of_libtorch().context("setting up the training")?;
+        let playing = LibtorchNetwork { network, device };
+        let precision = playing.precision(config.precision);
+        let mut provenance = describe(origin, device);
         provenance["config"] = json!(origin.config);
         provenance["seed"] = json!(config.seed);
         provenance["precision"] = json!(precision);
-        provenance["kernel"] = json!(play_network::kernel_name(device, precision));
+        provenance["kernel"] = json!(playing.kernel(precision));
         if let Some(path) = &origin.from {
             let checksum = models::checksum(&path.to_string_lossy())?;
             provenance["from"] = json!({ "model": path.display().to_string(), "checksum": checksum });
@@ -168,17 +175,17 @@ impl<'o> TrainingRun<'o> {
         };
         let settings = &origin.settings;
         let config = TrainConfig::read_of_run(&folder.config_path(), settings)?;
-        let device = Device::open(config.device.parse()?)?;
-        let (mut trainer, extra) = Trainer::load(&path, device).context("reading the last checkpoint")?;
+        let device = Device::open(config.device.parse()?).of_libtorch()?;
+        let (mut trainer, extra) = Trainer::load(&path, device).of_libtorch().context("reading the last checkpoint")?;
         let mut state: RunState =
             serde_json::from_str(&extra).with_context(|| format!("{}: state of the run", path.display()))?;
         let rulesets = rulesets_of_run(&folder, &state)?;
         config.validate(rulesets.len())?;
         state.allow(&config, settings).with_context(|| root.display().to_string())?;
-        check_opponents(&rulesets, &config)?;
+        check_opponents(&rulesets, &config, device)?;
         folder.remove_unfinished(state.generations);
-        trainer.set_config(&config.training)?;
-        let mut resumption = origin.describe(device);
+        trainer.set_config(&config.training).of_libtorch()?;
+        let mut resumption = describe(origin, device);
         resumption["after_generations"] = json!(state.generations);
         provenance::add_resumption(&folder.provenance_path(), resumption)?;
         if !settings.is_empty() {
@@ -215,12 +222,12 @@ impl<'o> TrainingRun<'o> {
     /// # Errors
     /// What keeps the run from going on. The last checkpoint is whole.
     pub fn run(&mut self) -> Result<RunEnd, Error> {
-        let parameters = self.trainer.averaged_network()?.parameter_count();
+        let parameters = self.trainer.averaged_network().of_libtorch()?.parameter_count();
         self.observer.event(Event::Started {
             folder: self.folder.root(),
             config: &self.config,
             parameters,
-            device: self.device,
+            device: self.device.to_string(),
             precision: self.state.precision,
             done: self.totals(),
         });
@@ -236,7 +243,7 @@ impl<'o> TrainingRun<'o> {
         match ended {
             Ok(()) => Ok(RunEnd::Finished),
             Err(error) if error.is_stopped() => Ok(RunEnd::Stopped),
-            Err(error) if error.is_divergence() => {
+            Err(error) if is_divergence(&error) => {
                 let root = self.folder.root().display();
                 Err(error.context(format!(
                     "training diverged; the checkpoint after {} generations is good: resume it with a lower learning rate, \
@@ -288,10 +295,11 @@ impl<'o> TrainingRun<'o> {
 
     /// Plays a match of the network as it is now in one ruleset.
     pub(crate) fn measure(&self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<Verdict, Error> {
-        let evaluation = EvaluationMatch::new(Arc::clone(rules), &self.config, opponent)?;
-        let network = self.trainer.averaged_network()?;
+        let networks = opponent_networks(&self.config, self.device);
+        let evaluation = EvaluationMatch::new(Arc::clone(rules), &self.config, opponent, networks)?;
+        let network = self.playing()?;
         let precision = self.choose_precision(&network)?.precision;
-        let evaluator = play_network::evaluator(&network, self.device, precision)?;
+        let evaluator = network.evaluators(1, precision)?.remove(0);
         let stop = &self.stop;
         let name = match_name(rules, opponent);
         let work = self.observer.begin(&name, 2 * pairs, self.secs_left());
@@ -302,16 +310,20 @@ impl<'o> TrainingRun<'o> {
         evaluation.play(evaluator, pairs, match_seed(self.config.seed, u32::MAX.into()), &watch)
     }
 
+    /// Returns the network as it is now, ready to play.
+    pub(crate) fn playing(&self) -> Result<LibtorchNetwork, Error> {
+        Ok(LibtorchNetwork { network: self.trainer.averaged_network().of_libtorch()?, device: self.device })
+    }
+
     /// Chooses the precision of a network in play: fewer than 32 bits only where the answers agree on a board of every size.
-    pub(crate) fn choose_precision(&self, network: &Network) -> Result<PrecisionChoice, Error> {
-        choose_precision_of(network, self.device, &self.config, &self.rulesets)
+    pub(crate) fn choose_precision(&self, network: &LibtorchNetwork) -> Result<PrecisionChoice, Error> {
+        choose_precision_of(network, &self.config, &self.rulesets)
     }
 }
 
 /// As [`TrainingRun::choose_precision`].
 pub(crate) fn choose_precision_of(
-    network: &Network,
-    device: Device,
+    network: &LibtorchNetwork,
     config: &TrainConfig,
     rulesets: &[RunRuleset],
 ) -> Result<PrecisionChoice, Error> {
@@ -323,7 +335,7 @@ pub(crate) fn choose_precision_of(
             continue;
         }
         sizes.push(size);
-        let choice = play_network::choose_precision(network, device, config.precision, rules)?;
+        let choice = choose_precision(network, config.precision, rules)?;
         // Of two, the one that is more exact: its difference is the reason.
         let exactness = |choice: &PrecisionChoice| match choice.precision {
             Precision::Int8 => 0,
@@ -345,14 +357,26 @@ pub(crate) fn match_seed(seed: u64, number: u64) -> u64 {
     seed ^ (number + 1) << 32
 }
 
+/// Describes a run that begins or goes on.
+fn describe(origin: &Origin, device: Device) -> Value {
+    origin.describe(&device.to_string(), libtorch_version())
+}
+
+/// Returns how the opponents that are networks are opened.
+pub(crate) fn opponent_networks(config: &TrainConfig, device: Device) -> NetworkOpener {
+    let loader: Arc<dyn NetworkLoader> = if device.is_gpu() { Arc::new(OnDevice(device)) } else { Arc::new(Processor) };
+    NetworkOpener { loader, precision: config.precision, other_ruleset: false }
+}
+
 /// Checks that the opponents of the matches can play.
-fn check_opponents(rulesets: &[RunRuleset], config: &TrainConfig) -> Result<(), Error> {
+fn check_opponents(rulesets: &[RunRuleset], config: &TrainConfig, device: Device) -> Result<(), Error> {
     let evaluation = &config.evaluation;
     let opponents = std::iter::once(("evaluation.baseline", &evaluation.baseline))
         .chain(evaluation.anchors.iter().map(|anchor| ("evaluation.anchors", anchor)));
     for (key, opponent) in opponents {
         for trained in rulesets {
-            EvaluationMatch::new(Arc::clone(&trained.rules), config, opponent).context(key)?;
+            EvaluationMatch::new(Arc::clone(&trained.rules), config, opponent, opponent_networks(config, device))
+                .context(key)?;
         }
     }
     Ok(())

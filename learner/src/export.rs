@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use latrunculi_data::{EncodedPositions, Shape};
+use latrunculi_data::{EncodedPositions, ExportFormat, Precision, Shape};
 use latrunculi_engine::{GameState, Rules, presets};
-use latrunculi_model::{Answers, Device, ExportFormat, ExportSample, InferenceNetwork, Model, Precision};
+use latrunculi_model::{Answers, Device, ExportSample, InferenceNetwork, Model};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::{Context, Error, bail};
-use crate::files::write_whole;
-use crate::model_card;
+use latrunculi_train::error::{Context, Error, bail};
+use latrunculi_train::files::write_whole;
+use latrunculi_train::model_card;
+
+use crate::error::OfLibtorch;
 
 /// Positions on which an exported file is compared with the network.
 const SAMPLE_POSITIONS: usize = 1000;
@@ -43,7 +45,8 @@ impl Exports {
     /// # Errors
     /// When a file exists, cannot be written, or does not answer as the network does.
     pub fn write(&self, model: &Model, say: &mut dyn FnMut(String)) -> Result<(), Error> {
-        let texts = [("json", format!("{:#}\n", model.description()?)), ("md", model_card::text(model, &self.name))];
+        let card = model_card::text(&model.info, model.network.config(), &self.name);
+        let texts = [("json", format!("{:#}\n", model.description().of_libtorch()?)), ("md", card)];
         self.refuse_to_overwrite(&texts)?;
         let Some(trained) = model.info.rulesets.first() else {
             bail!("the model names no ruleset that it was trained on");
@@ -63,7 +66,7 @@ impl Exports {
         );
         for &format in &self.formats {
             let path = self.path(format.extension());
-            let report = model.export(format, &path, &samples, self.overwrite)?;
+            let report = model.export(format, &path, &samples, self.overwrite).of_libtorch()?;
             let differences: Vec<String> =
                 report.differences.iter().map(|(output, largest)| format!("{output} {largest:.1e}")).collect();
             say(format!(
@@ -82,7 +85,7 @@ impl Exports {
         if self.check_positions > 0 {
             let path = self.path(CHECK_DATA);
             let sample = ExportSample { shape, batch: batch.first(self.check_positions) };
-            model.write_check_data(&path, &sample, self.overwrite)?;
+            model.write_check_data(&path, &sample, self.overwrite).of_libtorch()?;
             say(format!("wrote {} ({} positions)", path.display(), self.check_positions));
         }
         Ok(())
@@ -131,7 +134,7 @@ fn other_boards(rules: &Rules) -> Result<Vec<Arc<Rules>>, Error> {
 /// Returns `count` positions of games: in every other game the network draws its actions from its policy,
 /// in the others they are drawn evenly from the legal ones.
 fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) -> Result<EncodedPositions, Error> {
-    let mut network = InferenceNetwork::new(&model.network, rules, Device::CPU, Precision::F32)?;
+    let mut network = InferenceNetwork::new(&model.network, rules, Device::CPU, Precision::F32).of_libtorch()?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut games = vec![GameState::new(Arc::clone(rules)); SAMPLE_GAMES];
     let mut legal = vec![Vec::new(); SAMPLE_GAMES];
@@ -151,7 +154,7 @@ fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) 
                 left -= 1;
             }
         }
-        network.answer(&batch.as_batch(), &mut answers).context("asking the network")?;
+        network.answer(&batch.as_batch(), &mut answers).of_libtorch().context("asking the network")?;
         let mut logits = &answers.logits[..];
         for (index, (game, legal)) in games.iter_mut().zip(&legal).enumerate() {
             let (own, others) = logits.split_at(legal.len());

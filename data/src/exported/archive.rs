@@ -7,24 +7,22 @@ use std::path::Path;
 use npyz::NpyFile;
 use npyz::zip::ZipArchive;
 
-use crate::error::TorchError;
-
 /// A description is some hundred kilobytes; what is larger is none, in bytes.
 const TEXT_BYTES_MAX: u64 = 1 << 26;
 /// What an archive of ours unpacks to at most, in bytes; check data of a hundred thousand positions are a few billions.
 const UNPACKED_BYTES_MAX: u64 = 1 << 36;
 
-fn fault(error: impl std::fmt::Display) -> TorchError {
-    TorchError::other(format!("no archive of an export, or cut off or damaged: {error}; export it again"))
+fn fault(error: impl std::fmt::Display) -> String {
+    format!("no archive of an export, or cut off or damaged: {error}; export it again")
 }
 
-fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>, TorchError> {
-    let file = File::open(path).map_err(|error| TorchError::other(error.to_string()))?;
+fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
     ZipArchive::new(BufReader::new(file)).map_err(fault)
 }
 
 /// Returns the text under a name, which ends in `ending`: a plain text, or an array of bytes if it ends in `.npy`.
-pub(super) fn text(path: &Path, ending: &str, verify: bool) -> Result<String, TorchError> {
+pub(super) fn text(path: &Path, ending: &str, verify: bool) -> Result<String, String> {
     if verify {
         self::verify(path)?;
     }
@@ -41,7 +39,7 @@ pub(super) fn text(path: &Path, ending: &str, verify: bool) -> Result<String, To
 }
 
 /// Unpacks everything and keeps nothing; the checksum of each member is compared on the way.
-pub(super) fn verify(path: &Path) -> Result<(), TorchError> {
+pub(super) fn verify(path: &Path) -> Result<(), String> {
     let mut archive = open(path)?;
     let mut left = UNPACKED_BYTES_MAX;
     for index in 0..archive.len() {

@@ -16,25 +16,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use latrunculi_data::{ReplayWindow, ShardInfo, write_shard};
+use latrunculi_data::{Measurement, Precision, ReplayWindow, ShardInfo, write_shard};
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Measurement, Precision, PrecisionChoice};
 use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Pool, PoolState, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
 
-use crate::error::Error;
-use crate::evaluation::EvaluationMatch;
-use crate::fair_gate::FairGate;
-use crate::files::write_whole;
-use crate::generation::{self, GameList, GenerationGames, ListedGames, Playing, RulesetGames};
-use crate::learner::{StepPlan, StepResults, train_steps};
-use crate::metrics::{GameMetrics, RoundMetrics, TrainingMetrics};
-use crate::observer::Event;
-use crate::play_network::{self, PlayEvaluator};
-use crate::run::{TrainingRun, choose_precision_of, match_name, match_seed};
+use latrunculi_train::Error;
+use latrunculi_train::PrecisionChoice;
+use latrunculi_train::evaluation::EvaluationMatch;
+use latrunculi_train::fair_gate::FairGate;
+use latrunculi_train::files::write_whole;
+use latrunculi_train::generation::{self, GameList, GenerationGames, ListedGames, Playing, RulesetGames};
+use latrunculi_train::metrics::StepResults;
+use latrunculi_train::networks::{PlayEvaluator, PlayNetwork};
+
+use crate::error::OfLibtorch;
+use crate::learner::{StepPlan, train_steps};
+use crate::play_network::LibtorchNetwork;
+use crate::run::{TrainingRun, choose_precision_of, match_name, match_seed, opponent_networks};
 use crate::run_pools::PoolTasks;
-use crate::run_rulesets::RunRuleset;
 use crate::state::MixWindow;
+use latrunculi_train::metrics::{GameMetrics, RoundMetrics, TrainingMetrics};
+use latrunculi_train::observer::Event;
+use latrunculi_train::run_rulesets::RunRuleset;
 
 /// The parts of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +80,7 @@ impl TrainingRun<'_> {
         let begun = Instant::now();
         let round = self.next_round();
         let generation = self.state.generations;
-        let network = self.trainer.averaged_network()?;
+        let network = self.playing()?;
         let mut choice = self.choose_precision(&network)?;
         self.state.precision = choice.precision;
         let mut games = match round.plays {
@@ -90,9 +94,11 @@ impl TrainingRun<'_> {
 
         let (mut teacher, mut metrics) = (None, None);
         if let Some(played) = &mut results.played {
+            let fingerprint = network.network.fingerprint().of_libtorch()?;
             let is_bootstrap = generation::is_bootstrap(&self.config, generation);
             teacher = Some(is_bootstrap);
-            metrics = Some(GameMetrics::new(played, &self.rulesets, self.config.games.actors, choice, self.device));
+            let kernel = network.kernel(choice.precision);
+            metrics = Some(GameMetrics::new(played, &self.rulesets, self.config.games.actors, choice, kernel));
             for ruleset in &played.rulesets {
                 let samples = ruleset.samples();
                 if samples.is_empty() {
@@ -101,7 +107,7 @@ impl TrainingRun<'_> {
                 let plan = generation::pool_plan(&self.config, &ruleset.rules, String::new());
                 let list = generation::list(&self.config, &ruleset.rules, generation);
                 let plan = if is_bootstrap { &list.plan } else { &plan };
-                let players = generation::players(plan, list.games, Some(&network), self.state.precision)?;
+                let players = generation::players(plan, list.games, Some(&fingerprint), self.state.precision);
                 let info = ShardInfo::new(&ruleset.rules, self.config.seed, generation, players);
                 let name = &ruleset.rules.ruleset().id;
                 write_shard(&self.folder.shard_path(generation, name), &info, &samples)?;
@@ -179,7 +185,7 @@ impl TrainingRun<'_> {
     fn lists(&self, generation: u64) -> Result<Vec<Listed>, Error> {
         let listed = |trained: &RunRuleset| {
             let list = generation::list(&self.config, &trained.rules, generation);
-            let players = generation::players(&list.plan, list.games, None, Precision::F32)?;
+            let players = generation::players(&list.plan, list.games, None, Precision::F32);
             let info = ShardInfo::new(&trained.rules, self.config.seed, generation, players);
             let path = self.folder.journal_path(generation, trained.id());
             let (journal, found) = Journal::open(&path, &trained.rules, &info)?;
@@ -226,7 +232,8 @@ impl TrainingRun<'_> {
         };
         let measure = |index: usize, evaluator: PlayEvaluator| -> Result<(usize, Verdict), Error> {
             let (rules, opponent) = (&rulesets[index].rules, &config.evaluation.baseline);
-            let evaluation = EvaluationMatch::new(Arc::clone(rules), config, opponent)?;
+            let evaluation =
+                EvaluationMatch::new(Arc::clone(rules), config, opponent, opponent_networks(config, device))?;
             let pairs = config.evaluation.opening_pairs;
             let work = observer.begin(&match_name(rules, opponent), 2 * pairs, left);
             let watch = |games: Option<u64>| {
@@ -240,9 +247,9 @@ impl TrainingRun<'_> {
         let Some(games) = games else {
             return Ok(RoundResults { played: None, trained: first, verdicts: Vec::new() });
         };
-        let network = trainer.averaged_network()?;
+        let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device };
         if round.learns_first {
-            *choice = choose_precision_of(&network, device, config, rulesets)?;
+            *choice = choose_precision_of(&network, config, rulesets)?;
         }
         let precision = choice.precision;
         if let (Precision::F32, Some(difference)) = (precision, choice.difference) {
@@ -255,7 +262,7 @@ impl TrainingRun<'_> {
                     ("bootstrap games", count, generation::idle_evaluators(config.games.actors))
                 }
                 Games::Pools(pools) => {
-                    let evaluators = play_network::evaluators(&network, config.games.actors, device, precision)?;
+                    let evaluators = network.evaluators(config.games.actors, precision)?;
                     ("self-play", pools.parts(), evaluators)
                 }
             };
@@ -280,7 +287,7 @@ impl TrainingRun<'_> {
         };
         let mut measured = Vec::new();
         for &index in &round.measures {
-            measured.push((index, play_network::evaluator(&network, device, precision)?));
+            measured.push((index, network.evaluators(1, precision)?.remove(0)));
         }
         let has_work = !measured.is_empty() || !round.learns_first && steps > 0;
         let gate = FairGate::new(if has_work { counts.actors_beside_training.max(1) } else { counts.actors });
@@ -358,7 +365,7 @@ impl TrainingRun<'_> {
         self.state.save(&self.folder, &self.trainer)?;
         if self.trainer.counters().steps > 0 {
             // So that others can play against the network before the end of the run.
-            self.model(Vec::new())?.save(&self.folder.model_path())?;
+            self.model(Vec::new())?.save(&self.folder.model_path()).of_libtorch()?;
         }
         Ok(())
     }

@@ -12,16 +12,16 @@ use std::sync::Arc;
 use latrunculi_engine::Rules;
 use latrunculi_selfplay::{GameKey, Pool, PoolPlan, PoolTask, Purpose, Quota};
 
-use crate::config::TrainConfig;
-use crate::error::Error;
-use crate::generation::{self, GenerationGames};
-use crate::mixes;
 use crate::run::TrainingRun;
-use crate::run_rulesets::RunRuleset;
 use crate::state::MixState;
+use latrunculi_train::Error;
+use latrunculi_train::config::TrainConfig;
+use latrunculi_train::generation::{self, GenerationGames};
+use latrunculi_train::mixes;
+use latrunculi_train::run_rulesets::RunRuleset;
 
 #[cfg(doc)]
-use crate::mixes::MixSettings;
+use latrunculi_train::mixes::MixSettings;
 
 /// The pools of a generation.
 pub(crate) struct PoolTasks {

@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use latrunculi_data::EncodingNames;
+use latrunculi_data::{EncodingNames, ExportFormat, MeasuredMargin, Measurement, ModelHistory, ModelInfo};
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{ExportFormat, MeasuredMargin, Measurement, Model, ModelHistory, ModelInfo};
+use latrunculi_model::Model;
 use latrunculi_stats::Confidence;
 use serde_json::json;
 
-use crate::curves;
-use crate::error::{Context, Error};
+use crate::error::OfLibtorch;
 use crate::export::Exports;
-use crate::files::write_whole;
-use crate::observer::Event;
 use crate::run::TrainingRun;
-use crate::run_rulesets::{self, RunRuleset};
 use crate::state::RunState;
+use latrunculi_train::curves;
+use latrunculi_train::error::{Context, Error};
+use latrunculi_train::files::write_whole;
+use latrunculi_train::observer::Event;
+use latrunculi_train::run_rulesets::{self, RunRuleset};
 
 impl TrainingRun<'_> {
     /// Plays the final matches and writes the exported files.
@@ -45,7 +46,7 @@ impl TrainingRun<'_> {
             }
         }
         let model = self.model(strength)?;
-        model.save(&self.folder.model_path())?;
+        model.save(&self.folder.model_path()).of_libtorch()?;
         let mut written = vec![format!("wrote {}", self.folder.model_path().display())];
         let exports = Exports {
             folder: self.folder.export_path(""),
@@ -94,7 +95,7 @@ impl TrainingRun<'_> {
             search: Some(json!(self.config.selfplay.search)),
             notes: self.notes(),
         };
-        Ok(Model { network: self.trainer.averaged_network()?, info })
+        Ok(Model { network: self.trainer.averaged_network().of_libtorch()?, info })
     }
 
     /// Returns what there is to say of the random mixes of rules.

@@ -12,8 +12,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use latrunculi_data::network_config::RULE_EMBEDDING;
-use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, rule_inputs};
+use crate::features::{PLANES, SCALARS};
+use crate::network_config::{NetworkConfig, Pooling, RULE_EMBEDDING};
+use crate::rule_inputs;
+use crate::tensor_file::NamedTensor;
 
 /// The initial values of a parameter.
 #[derive(Clone, Copy, Debug)]
@@ -27,100 +29,110 @@ enum Start {
 
 /// One named parameter.
 #[derive(Clone, Debug)]
-pub(crate) struct Parameter {
+pub struct Parameter {
     /// Its name in files.
-    pub(crate) name: String,
+    pub name: String,
     /// Its shape; convolutions are `[out, rank, file, in]`, their order in memory.
-    pub(crate) shape: Vec<i64>,
+    pub shape: Vec<i64>,
     /// Index of its first entry in the vector.
-    pub(crate) offset: i64,
+    pub offset: i64,
     /// Whether weight decay applies.
-    pub(crate) decays: bool,
+    pub decays: bool,
     start: Start,
 }
 
 impl Parameter {
     /// Returns the number of its entries.
-    pub(crate) fn len(&self) -> i64 {
+    #[allow(clippy::len_without_is_empty, reason = "no parameter is empty")]
+    #[must_use]
+    pub fn len(&self) -> i64 {
         self.shape.iter().product()
+    }
+
+    /// Returns the length of each dimension.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.shape.iter().map(|&length| length as usize)
     }
 }
 
 /// The parameters in order, and the groups in which the weights are made of them.
 #[derive(Clone, Debug)]
-pub(crate) struct ParameterLayout {
-    pub(crate) parameters: Vec<Parameter>,
+pub struct ParameterLayout {
+    /// The parameters.
+    pub parameters: Vec<Parameter>,
     /// Number of entries of each group, in the order of the groups.
-    pub(crate) group_lens: Vec<i64>,
+    pub group_lens: Vec<i64>,
 }
 
 /// The groups into which the vector is split, by index into [`ParameterLayout::group_lens`].
-pub(crate) mod group {
+pub mod group {
     /// `[C, 3, 3, P]`
-    pub(crate) const STEM_WEIGHT: usize = 0;
+    pub const STEM_WEIGHT: usize = 0;
     /// `[C]`
-    pub(crate) const STEM_BIAS: usize = 1;
+    pub const STEM_BIAS: usize = 1;
     /// `[C, S]`
-    pub(crate) const SCALARS_WEIGHT: usize = 2;
+    pub const SCALARS_WEIGHT: usize = 2;
     /// `[2N, C, 3, 3, C]`
-    pub(crate) const TRUNK_WEIGHT: usize = 3;
+    pub const TRUNK_WEIGHT: usize = 3;
     /// `[2N, C]`
-    pub(crate) const TRUNK_GAIN: usize = 4;
+    pub const TRUNK_GAIN: usize = 4;
     /// `[2N, C]`
-    pub(crate) const TRUNK_BIAS: usize = 5;
+    pub const TRUNK_BIAS: usize = 5;
     /// Global bias: `[M, C, 2C]`. Squeeze and excitation: `[M, C/4, C]`.
-    pub(crate) const POOL_IN_WEIGHT: usize = 6;
+    pub const POOL_IN_WEIGHT: usize = 6;
     /// Squeeze and excitation: `[M, C/4]`.
-    pub(crate) const POOL_IN_BIAS: usize = 7;
+    pub const POOL_IN_BIAS: usize = 7;
     /// Squeeze and excitation: `[M, 2C, C/4]`.
-    pub(crate) const POOL_OUT_WEIGHT: usize = 8;
+    pub const POOL_OUT_WEIGHT: usize = 8;
     /// Squeeze and excitation: `[M, 2C]`.
-    pub(crate) const POOL_OUT_BIAS: usize = 9;
+    pub const POOL_OUT_BIAS: usize = 9;
     /// `[D, C]`
-    pub(crate) const FROM_WEIGHT: usize = 10;
+    pub const FROM_WEIGHT: usize = 10;
     /// `[D]`
-    pub(crate) const FROM_BIAS: usize = 11;
+    pub const FROM_BIAS: usize = 11;
     /// To-squares and value features: `[D + V, C]`
-    pub(crate) const TO_VALUE_WEIGHT: usize = 12;
+    pub const TO_VALUE_WEIGHT: usize = 12;
     /// `[D + V]`
-    pub(crate) const TO_VALUE_BIAS: usize = 13;
+    pub const TO_VALUE_BIAS: usize = 13;
     /// `[K, 2V]`
-    pub(crate) const VALUE_HIDDEN_WEIGHT: usize = 14;
+    pub const VALUE_HIDDEN_WEIGHT: usize = 14;
     /// `[K]`
-    pub(crate) const VALUE_HIDDEN_BIAS: usize = 15;
+    pub const VALUE_HIDDEN_BIAS: usize = 15;
     /// Win, draw, loss; margin; stop, pass; four queries: `[3 + 1 + 2 + 4D, K]`
-    pub(crate) const LAST_WEIGHT: usize = 16;
+    pub const LAST_WEIGHT: usize = 16;
     /// `[3 + 1 + 2 + 4D]`
-    pub(crate) const LAST_BIAS: usize = 17;
+    pub const LAST_BIAS: usize = 17;
     /// Of the means by size. Global bias: `[M, C, C]`. Squeeze and excitation: `[M, C/4, C]`.
-    pub(crate) const POOL_SIZE_WEIGHT: usize = 18;
+    pub const POOL_SIZE_WEIGHT: usize = 18;
     /// Of the means by size: `[K, V]`
-    pub(crate) const VALUE_SIZE_WEIGHT: usize = 19;
+    pub const VALUE_SIZE_WEIGHT: usize = 19;
     /// `[E, R]`
-    pub(crate) const RULES_EMBEDDING: usize = 20;
+    pub const RULES_EMBEDDING: usize = 20;
     /// `[C, E]`
-    pub(crate) const RULES_STEM: usize = 21;
+    pub const RULES_STEM: usize = 21;
     /// `[2N, F, C, E]`
-    pub(crate) const RULES_TRUNK: usize = 22;
+    pub const RULES_TRUNK: usize = 22;
     /// The first that only training has. Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
-    pub(crate) const TRAINING_SQUARES_WEIGHT: usize = 23;
+    pub const TRAINING_SQUARES_WEIGHT: usize = 23;
     /// `[1 + 2D]`
-    pub(crate) const TRAINING_SQUARES_BIAS: usize = 24;
+    pub const TRAINING_SQUARES_BIAS: usize = 24;
     /// Moves left; stop, pass and four queries of the opponent's policy: `[1 + 2 + 4D, K]`
-    pub(crate) const TRAINING_LAST_WEIGHT: usize = 25;
+    pub const TRAINING_LAST_WEIGHT: usize = 25;
     /// `[1 + 2 + 4D]`
-    pub(crate) const TRAINING_LAST_BIAS: usize = 26;
+    pub const TRAINING_LAST_BIAS: usize = 26;
 }
 
 impl ParameterLayout {
     /// Returns the layout of a network for play.
-    pub(crate) fn new(config: &NetworkConfig) -> ParameterLayout {
+    #[must_use]
+    pub fn new(config: &NetworkConfig) -> ParameterLayout {
         ParameterLayout::of_play(config).layout
     }
 
     /// Returns the layout of a network in training: the parameters for play, then those of the heads that only training
     /// has.
-    pub(crate) fn for_training(config: &NetworkConfig) -> ParameterLayout {
+    #[must_use]
+    pub fn for_training(config: &NetworkConfig) -> ParameterLayout {
         let mut builder = ParameterLayout::of_play(config);
         let (keys, hidden) = (config.policy_channels, config.value_hidden);
         let head = (1.0 / config.channels as f64).sqrt();
@@ -269,12 +281,15 @@ impl ParameterLayout {
     }
 
     /// Returns the number of all entries.
-    pub(crate) fn len(&self) -> i64 {
+    #[allow(clippy::len_without_is_empty, reason = "no network is empty")]
+    #[must_use]
+    pub fn len(&self) -> i64 {
         self.group_lens.iter().sum()
     }
 
     /// Returns the initial vector `[len]`; the same for the same seed on every machine.
-    pub(crate) fn start_values(&self, seed: u64) -> Vec<f32> {
+    #[must_use]
+    pub fn start_values(&self, seed: u64) -> Vec<f32> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut values = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
         for parameter in &self.parameters {
@@ -292,8 +307,18 @@ impl ParameterLayout {
         values
     }
 
+    /// Cuts a vector `[len]` into the tensors by name.
+    pub fn tensors(&self, vector: &[f32]) -> impl Iterator<Item = (&str, NamedTensor)> {
+        self.parameters.iter().map(|parameter| {
+            let begin = parameter.offset as usize;
+            let values = vector[begin..begin + parameter.len() as usize].to_vec();
+            (parameter.name.as_str(), NamedTensor { shape: parameter.lengths().collect(), values })
+        })
+    }
+
     /// Returns a vector `[len]`: 1 where weight decay applies, else 0.
-    pub(crate) fn decay_mask(&self) -> Vec<f32> {
+    #[must_use]
+    pub fn decay_mask(&self) -> Vec<f32> {
         let mut mask = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
         for parameter in &self.parameters {
             let value = if parameter.decays { 1.0 } else { 0.0 };

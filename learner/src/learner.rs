@@ -2,11 +2,14 @@
 
 use std::time::Instant;
 
-use latrunculi_data::ReplayWindows;
-use latrunculi_model::{StepReport, Trainer};
+use latrunculi_data::{ReplayWindows, StepReport};
+use latrunculi_model::Trainer;
 use latrunculi_selfplay::{GameKey, Purpose};
 
-use crate::error::{Context, Error};
+use latrunculi_train::error::{Context, Error};
+use latrunculi_train::metrics::StepResults;
+
+use crate::error::OfLibtorch;
 
 /// Some training steps to make. They depend on nothing else, in particular not on the clock.
 #[derive(Debug)]
@@ -24,19 +27,6 @@ pub struct StepPlan<'a> {
     /// Fraction of the whole training, in `[0, 1]`, that is over before the first and after the last step; it sets the
     /// learning rate.
     pub progress: (f64, f64),
-}
-
-/// What some training steps came to.
-#[derive(Clone, Debug, Default)]
-pub struct StepResults {
-    /// Steps made.
-    pub steps: u64,
-    /// Positions drawn, repetitions counted.
-    pub samples: u64,
-    /// Means over the steps; zeros where there were none.
-    pub losses: StepReport,
-    /// Seconds that the steps took.
-    pub secs: f64,
 }
 
 /// Makes the steps of a plan. `watch` receives the number of steps made and returns whether to go on.
@@ -61,7 +51,7 @@ pub fn train_steps(
         let (from, to) = plan.progress;
         let progress = from + (to - from) * step as f64 / plan.steps as f64;
         let batches = draws.batches(plan.batch_size / plan.batches, plan.batches);
-        reports.push(trainer.step(&batches, progress).context("a training step")?);
+        reports.push(trainer.step(&batches, progress).of_libtorch().context("a training step")?);
     }
     watch(plan.steps);
     Ok(StepResults {

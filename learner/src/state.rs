@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use latrunculi_data::{Measurement, Precision};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_model::{Measurement, Precision, Trainer};
+use latrunculi_model::Trainer;
 use serde::{Deserialize, Serialize};
 
-use crate::config::TrainConfig;
-use crate::error::{Context, Error, bail};
-use crate::run_dir::RunDir;
-use crate::run_rulesets::RunRuleset;
+use latrunculi_train::config::TrainConfig;
+use latrunculi_train::error::{Context, Error, bail};
+use latrunculi_train::run_dir::RunDir;
+use latrunculi_train::run_rulesets::RunRuleset;
+
+use crate::error::OfLibtorch;
 
 /// What a checkpoint knows of a ruleset that the run trains on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,7 +21,7 @@ use crate::run_rulesets::RunRuleset;
 pub(crate) struct RulesetState {
     /// Its name.
     pub(crate) name: String,
-    /// Its family ([`crate::run_rulesets`]).
+    /// Its family ([`latrunculi_train::run_rulesets`]).
     pub(crate) family: String,
     /// Fingerprint of its parameters.
     pub(crate) fingerprint: String,
@@ -143,7 +146,7 @@ impl RunState {
     /// Writes a checkpoint and makes it the newest.
     pub(crate) fn save(&self, folder: &RunDir, trainer: &Trainer) -> Result<(), Error> {
         let extra = serde_json::to_string(self).context("writing the state of the run")?;
-        trainer.save(&folder.checkpoint_path(self.generations), &extra)?;
+        trainer.save(&folder.checkpoint_path(self.generations), &extra).of_libtorch()?;
         folder.set_latest(self.generations)
     }
 
@@ -232,12 +235,12 @@ fn flatten(key: &str, value: &toml::Value, values: &mut BTreeMap<String, String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ConfigSource;
+    use latrunculi_train::config::ConfigSource;
 
     #[test]
     fn a_value_that_an_older_version_did_not_have_is_no_change() {
         let mut config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
-        let rules = crate::run_rulesets::load(&config.rulesets).unwrap();
+        let rules = latrunculi_train::run_rulesets::load(&config.rulesets).unwrap();
         let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
         let older = state.config.replace("draw_margin_full = 1.0\n", "");
         assert_ne!(older, state.config);
@@ -252,7 +255,7 @@ mod tests {
     #[test]
     fn a_key_of_an_older_version_is_no_change() {
         let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
-        let rules = crate::run_rulesets::load(&config.rulesets).unwrap();
+        let rules = latrunculi_train::run_rulesets::load(&config.rulesets).unwrap();
         let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
         state.config = state.config.replace("opening_pairs = ", "pairs = ").replace("actors = ", "lanes = ");
         assert!(state.config.contains("\nlanes = ") && state.config.contains("\nfinal_pairs = "));

@@ -1,0 +1,95 @@
+//! `bench training`: the training step.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use latrunculi_cli::bench::{TrainingArgs, describe, processor_secs};
+use latrunculi_data::{Precision, ReplaySettings, ReplayWindow, Shape, TrainingConfig};
+use latrunculi_model::{Device, Network, Trainer};
+use latrunculi_selfplay::{GameKey, PoolPlan, Purpose, SelfPlaySettings, TeacherSettings};
+use latrunculi_train::fair_gate::FairGate;
+use latrunculi_train::generation::{self, GameList, ListedGames, Playing};
+use latrunculi_train::rulesets;
+use serde_json::json;
+
+pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
+    let rules = rulesets::load(&args.network.ruleset)?;
+    let (model, device) = (args.network.model()?, Device::open(args.network.device)?);
+    let network = Network::from_tensors(&model.config, &model.tensors, device)?;
+    let mut config = TrainingConfig {
+        threads: args.threads,
+        precision: if args.f32 { Precision::F32 } else { Precision::Auto },
+        ..TrainingConfig::default()
+    };
+    if args.plain {
+        (config.survival_weight, config.opponent_policy_weight, config.moves_left_weight) = (0.0, 0.0, 0.0);
+    }
+    let mut trainer = Trainer::new(&network, &config)?;
+    // Real positions, from games that alpha-beta plays in no time.
+    let plan = PoolPlan {
+        rules: Arc::clone(&rules),
+        settings: SelfPlaySettings::default(),
+        teacher: Some(TeacherSettings { nodes: 10, ..TeacherSettings::default() }),
+        run_seed: 1,
+        name: "bench".to_owned(),
+        in_flight: 1,
+        first_game: 0,
+    };
+    let gate = &FairGate::new(1);
+    let evaluators = generation::idle_evaluators(1);
+    let playing = Playing { evaluators, parallel_trees: false, gate, watch: &|_| true };
+    let list = GameList { plan, games: 16, pools: 1 };
+    let listed = ListedGames { list, journal: None, found: Vec::new() };
+    let played = generation::play_lists(vec![listed], playing)?;
+    let mut window = ReplayWindow::new(Arc::clone(&rules), ReplaySettings::default(), 0);
+    for (generation, game) in (0..).zip(played.rulesets.into_iter().flat_map(|ruleset| ruleset.games)) {
+        window.add(generation, game.samples);
+    }
+    let key = GameKey { run_seed: 1, series: 0, game: 0 };
+    let mut draw = window.draw(key.stream(Purpose::Training));
+    for _ in 0..3 {
+        trainer.step(&[draw.batch(args.batch)], 0.0)?;
+    }
+    let (mut steps, mut draw_secs, mut step_secs) = (0u64, 0.0, 0.0);
+    let (begun, computed) = (Instant::now(), processor_secs());
+    while steps < 3 || begun.elapsed().as_secs_f64() < args.seconds {
+        let before = Instant::now();
+        let batch = draw.batch(args.batch);
+        let drawn = Instant::now();
+        trainer.step(&[batch], 0.0)?;
+        draw_secs += (drawn - before).as_secs_f64();
+        step_secs += drawn.elapsed().as_secs_f64();
+        steps += 1;
+    }
+    let computed = computed.zip(processor_secs()).map(|(before, after)| after - before);
+    let samples = (steps * args.batch as u64) as f64;
+    // With several threads the calling one's time is not all.
+    let per_processor_sec = computed.filter(|_| args.threads == 1 && !device.is_gpu()).map(|secs| samples / secs);
+    let all_secs = draw_secs + step_secs;
+    if args.json {
+        let shape = Shape::of(&rules);
+        let report = json!({
+            "network": describe(&model.config, &rules, &device.to_string()), "batch": args.batch, "threads": args.threads,
+            "files": shape.files, "ranks": shape.ranks, "planes": shape.planes, "scalars": shape.scalars,
+            "parameters": network.parameter_count(),
+            "precision": if args.f32 { "f32" } else { "auto" },
+            "samples_per_sec": samples / all_secs, "samples_per_sec_of_steps": samples / step_secs,
+            "samples_per_processor_sec": per_processor_sec,
+            "draw_share": draw_secs / all_secs,
+        });
+        println!("{}", serde_json::to_string_pretty(&report)?);
+        return Ok(());
+    }
+    println!(
+        "{}, batches of {}, {} thread(s)",
+        describe(&model.config, &rules, &device.to_string()),
+        args.batch,
+        args.threads
+    );
+    println!("{:.0} samples/s, {:.0} in the steps alone", samples / all_secs, samples / step_secs);
+    if let Some(rate) = per_processor_sec {
+        println!("{rate:.0} samples per second of the processor");
+    }
+    println!("drawing batches takes {:.1} % of the time", draw_secs / all_secs * 100.0);
+    Ok(())
+}

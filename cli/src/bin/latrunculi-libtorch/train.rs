@@ -1,0 +1,69 @@
+//! `train`: self-play, training and evaluation, round after round.
+
+use std::path::Path;
+
+use anyhow::bail;
+use latrunculi_cli::display::Display;
+use latrunculi_cli::interrupt::{Stopped, stop_on_signals};
+use latrunculi_cli::origin::origin;
+use latrunculi_cli::train::{TrainArgs, event_lines};
+use latrunculi_learner::{RunEnd, StopFlag, TrainingRun};
+use latrunculi_train::runs::{self, RUNS};
+use latrunculi_train::{ConfigSource, Event, Observer, Origin, TrainConfig, WorkProgress, run_rulesets};
+
+/// Runs `train`.
+///
+/// # Errors
+/// Everything that keeps the run from going on, with what was being attempted; [`Stopped`] where the user ended it.
+pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
+    let stop = stop_on_signals()?;
+    let console = Console { display: Display::new(args.quiet) };
+    let mut run = match (&args.config, &args.resume) {
+        (_, Some(folder)) => TrainingRun::resume(folder, &origin("", &args.set.settings), stop, &console)?,
+        (Some(config), None) => begin(config, args, stop, &console)?,
+        (None, None) => bail!("a configuration or --resume DIR is needed"),
+    };
+    match run.run()? {
+        RunEnd::Finished => Ok(()),
+        RunEnd::Stopped => {
+            let folder = run.folder().display();
+            console.display.say(&format!("stopped; continue with: latrunculi train --resume {folder}"));
+            Err(Stopped::silently().into())
+        }
+    }
+}
+
+/// Begins a run, or continues the newest one of the same configuration and settings.
+fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Console) -> anyhow::Result<TrainingRun<'o>> {
+    let source = ConfigSource::find(config)?;
+    let settings = &args.set.settings;
+    let config = TrainConfig::read(&source, settings)?;
+    if args.continues {
+        let rulesets = run_rulesets::load(&config.rulesets)?;
+        if let Some(folder) = runs::newest_unfinished(Path::new(RUNS), &source.name(), &config, &rulesets) {
+            return Ok(TrainingRun::resume(&folder, &origin("", &[]), stop, console)?);
+        }
+    }
+    let origin = Origin { from: args.from.clone(), ..origin(&source.to_string(), settings) };
+    Ok(match &args.run {
+        Some(folder) => TrainingRun::begin(config, folder, &origin, stop, console)?,
+        None => TrainingRun::begin_next(config, Path::new(RUNS), &source.name(), &origin, stop, console)?,
+    })
+}
+
+/// Shows a run on the terminal.
+struct Console {
+    display: Display,
+}
+
+impl Observer for Console {
+    fn event(&self, event: Event<'_>) {
+        for line in event_lines(&event) {
+            self.display.say(&line);
+        }
+    }
+
+    fn begin(&self, work: &str, parts: u64, secs_left: Option<f64>) -> Box<dyn WorkProgress + '_> {
+        Box::new(self.display.begin(work, parts, secs_left))
+    }
+}

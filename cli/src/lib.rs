@@ -1,0 +1,178 @@
+//! The program `latrunculi`: parses arguments, calls the libraries, prints.
+//!
+//! It is made twice: without libtorch (`latrunculi`, from `main.rs`), and with it (`latrunculi-libtorch`, in `bin/`), which
+//! the first one executes for what needs it ([`libtorch`]).
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a program is for")]
+
+mod analyse;
+mod balance;
+pub mod bench;
+pub mod config_args;
+mod conformance;
+mod curves;
+pub mod display;
+mod doctor;
+mod engine;
+mod explain;
+pub mod export;
+pub mod fit;
+mod game;
+mod game_files;
+mod inspect;
+pub mod interrupt;
+pub mod libtorch;
+mod match_command;
+mod network;
+mod opinion;
+pub mod origin;
+mod perft;
+mod play;
+mod position_args;
+mod progress;
+mod rate;
+mod report;
+mod rulesets;
+mod selfplay;
+mod shell;
+pub mod train;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use interrupt::Stopped;
+use latrunculi_train::error_chain;
+use libtorch::Libtorch;
+
+/// The exit status that other programs may rely on.
+const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C before its end";
+
+/// Trains and plays agents for 26 reconstructed rulesets of the Roman game Latrunculi, and measures their fairness
+#[derive(Parser)]
+#[command(name = "latrunculi", version, arg_required_else_help = true, after_help = EXIT_STATUS)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Lists, shows and checks rulesets
+    Rulesets(rulesets::RulesetsArgs),
+    /// Counts the leaves of the action tree
+    Perft(perft::PerftArgs),
+    /// Runs rule cases and traces against the engine
+    Conformance(conformance::ConformanceArgs),
+    /// Trains a network by self-play and measures its strength
+    Train(train::TrainArgs),
+    /// Only plays training games, with or without a model, and writes them as shards
+    Selfplay(selfplay::SelfplayArgs),
+    /// Only trains, on existing shards
+    Fit(fit::FitArgs),
+    /// Shows the strength of training runs over time, as a table and a page
+    Curves(curves::CurvesArgs),
+    /// Plays two agents against each other and estimates the difference in strength
+    Match(match_command::MatchArgs),
+    /// Rates many agents jointly from games between them
+    Rate(rate::RateArgs),
+    /// Estimates the first player's advantage in many rulesets
+    Balance(balance::BalanceArgs),
+    /// Plays a game in the terminal
+    Play(play::PlayArgs),
+    /// Shows the best actions of a position with value, visits and principal variation
+    Analyse(analyse::AnalyseArgs),
+    /// Answers the commands of other programs, line by line (docs/PROTOCOL.md)
+    Engine(engine::EngineArgs),
+    /// Writes a model in other formats, each read back and compared
+    Export(export::ExportArgs),
+    /// Describes a shard, model, checkpoint, file of game records or run folder
+    Inspect(inspect::InspectArgs),
+    /// Shows the hardware and libraries found, and which are used
+    Doctor(doctor::DoctorArgs),
+    /// Measures the speed of this machine
+    Bench(bench::BenchArgs),
+    /// Writes the completions of a shell to standard output
+    Completions(shell::CompletionsArgs),
+    /// Writes the manual page of the program or of a command to standard output, or all into a folder
+    Man(shell::ManArgs),
+}
+
+/// Does what the arguments of the program say. `libtorch` is what this program has of it.
+#[must_use]
+pub fn main(libtorch: Option<&dyn Libtorch>) -> ExitCode {
+    end_quietly_on_a_closed_pipe();
+    let cli = Cli::parse();
+    match run(cli.command, libtorch) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => match error.downcast_ref::<Stopped>() {
+            Some(stopped) => {
+                let message = stopped.to_string();
+                if !message.is_empty() {
+                    eprintln!("{message}");
+                }
+                ExitCode::from(stopped.status())
+            }
+            None => {
+                eprintln!("error: {}", error_chain(error.as_ref()));
+                ExitCode::FAILURE
+            }
+        },
+    }
+}
+
+fn run(mut command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    match &mut command {
+        Command::Match(args) => args.prepare(libtorch)?,
+        Command::Rate(args) => args.prepare(libtorch)?,
+        Command::Balance(args) => args.prepare(libtorch)?,
+        Command::Play(args) => args.prepare(libtorch)?,
+        Command::Analyse(args) => args.prepare(libtorch)?,
+        Command::Engine(args) => args.prepare(libtorch)?,
+        _ => {}
+    }
+    match command {
+        Command::Rulesets(args) => rulesets::run(args),
+        Command::Perft(args) => perft::run(args),
+        Command::Conformance(args) => conformance::run(args),
+        Command::Train(args) => libtorch::needed(libtorch, "train")?.train(&args),
+        Command::Selfplay(args) => selfplay::run(&args, libtorch),
+        Command::Fit(args) => libtorch::needed(libtorch, "fit")?.fit(&args),
+        Command::Curves(args) => curves::run(&args),
+        Command::Match(args) => match_command::run(args),
+        Command::Rate(args) => rate::run(args),
+        Command::Balance(args) => balance::run(args),
+        Command::Play(args) => play::run(args),
+        Command::Analyse(args) => analyse::run(args),
+        Command::Engine(args) => engine::run(args),
+        Command::Export(args) => libtorch::needed(libtorch, "export")?.export(args),
+        Command::Inspect(args) => inspect::run(args),
+        Command::Doctor(args) => doctor::run(args, libtorch),
+        Command::Bench(args) => bench::run(args, libtorch),
+        Command::Completions(args) => shell::completions(&args, Cli::command()),
+        Command::Man(args) => shell::man(&args, Cli::command()),
+    }
+}
+
+/// Makes `latrunculi … | head` end without a message and a full disk with one, where Rust would panic.
+fn end_quietly_on_a_closed_pipe() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        match message.strip_prefix("failed printing to stdout: ") {
+            Some(reason) if reason.contains("Broken pipe") => std::process::exit(0),
+            Some(reason) => {
+                eprintln!("error: cannot write to the standard output: {reason}");
+                std::process::exit(1);
+            }
+            None => report(panic),
+        }
+    }));
+}
+
+/// Returns whether the reader of the output has closed it.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}

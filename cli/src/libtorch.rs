@@ -1,0 +1,142 @@
+//! What needs libtorch, and the program that has it.
+//!
+//! `latrunculi` has no libtorch: it starts at once and runs where there is none. For the few commands that need it, it
+//! executes `latrunculi-libtorch` beside it with the same arguments. That program has the same commands and implements
+//! [`Libtorch`].
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use latrunculi_data::{DeviceChoice, Precision, StoredModel};
+use latrunculi_engine::Rules;
+use latrunculi_train::networks::NetworkLoader;
+
+use crate::bench::TrainingArgs;
+use crate::export::ExportArgs;
+use crate::fit::FitArgs;
+use crate::train::TrainArgs;
+
+/// The program that has libtorch.
+const PROGRAM: &str = "latrunculi-libtorch";
+
+/// Computes a batch a number of times and returns the seconds that it took.
+pub type Passes = Box<dyn FnMut(usize) -> anyhow::Result<f64> + Send>;
+
+/// What needs libtorch. The errors of each are everything that keeps it from being done.
+#[allow(clippy::missing_errors_doc, reason = "they stand above")]
+pub trait Libtorch: Sync {
+    /// Runs `train`.
+    fn train(&self, args: &TrainArgs) -> anyhow::Result<()>;
+
+    /// Runs `fit`.
+    fn fit(&self, args: &FitArgs) -> anyhow::Result<()>;
+
+    /// Runs `export`.
+    fn export(&self, args: ExportArgs) -> anyhow::Result<()>;
+
+    /// Runs `bench training`.
+    fn bench_training(&self, args: &TrainingArgs) -> anyhow::Result<()>;
+
+    /// Returns what computes networks on the GPU that is asked for; `None` where that is the processor, as where `auto`
+    /// finds no GPU.
+    fn gpu(&self, device: DeviceChoice) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>>;
+
+    /// Prepares forward passes of `batch` positions on libtorch, inputs ready and outputs left where they are.
+    fn passes(
+        &self,
+        model: &StoredModel,
+        rules: &Arc<Rules>,
+        device: DeviceChoice,
+        precision: Precision,
+        batch: usize,
+    ) -> anyhow::Result<Passes>;
+}
+
+/// Returns `libtorch`, or lets the program that has it do `what` instead of this one.
+///
+/// # Errors
+/// When this program has no libtorch and the other one is not there.
+pub(crate) fn needed<'a>(libtorch: Option<&'a dyn Libtorch>, what: &str) -> anyhow::Result<&'a dyn Libtorch> {
+    match libtorch {
+        Some(libtorch) => Ok(libtorch),
+        None => Err(hand_over(what)),
+    }
+}
+
+/// Returns what computes networks on a GPU; `None` where the processor does. Where libtorch is needed for it, the program
+/// that has it takes over.
+///
+/// # Errors
+/// When the GPU that is asked for cannot be used.
+pub(crate) fn gpu(
+    device: DeviceChoice,
+    has_networks: bool,
+    libtorch: Option<&dyn Libtorch>,
+) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>> {
+    let is_wanted = match device {
+        DeviceChoice::Cpu => false,
+        DeviceChoice::Cuda(_) => true,
+        DeviceChoice::Auto => has_networks && has_gpu() && (libtorch.is_some() || program().is_some()),
+    };
+    if is_wanted { needed(libtorch, &format!("--device {device}"))?.gpu(device) } else { Ok(None) }
+}
+
+/// Tells whether the system has a GPU that libtorch may be able to use.
+fn has_gpu() -> bool {
+    Path::new("/dev/nvidia0").exists()
+}
+
+/// Returns where the program that has libtorch would be: beside this one.
+fn place() -> Option<PathBuf> {
+    let this = env::current_exe().ok()?;
+    Some(this.with_file_name(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
+}
+
+/// Returns the program that has libtorch, if it is there.
+pub(crate) fn program() -> Option<PathBuf> {
+    place().filter(|program| program.is_file())
+}
+
+/// Says that the program that has libtorch is not there, and how to make it.
+pub(crate) fn missing() -> String {
+    let place = place().map_or_else(|| PROGRAM.to_owned(), |place| place.display().to_string());
+    format!(
+        "the program that has libtorch, {place}, is not there; in the folder of the source, scripts/setup-libtorch and then \
+         `cargo build --release` make it"
+    )
+}
+
+/// Executes the program that has libtorch in place of this one, with the same arguments. Returns the error where that cannot
+/// be done.
+pub(crate) fn hand_over(what: &str) -> anyhow::Error {
+    let Some(program) = program() else { return anyhow!("{what} needs libtorch: {}", missing()) };
+    let mut arguments = env::args_os();
+    let name = arguments.next();
+    let mut command = Command::new(&program);
+    command.args(arguments);
+    let error = replace(command, name);
+    anyhow::Error::new(error).context(format!("{what} needs libtorch: starting {}", program.display()))
+}
+
+/// Becomes `command`, which is told that it was started as `name`: same process, terminal and signals. Returns why not.
+#[cfg(unix)]
+fn replace(mut command: Command, name: Option<OsString>) -> std::io::Error {
+    use std::os::unix::process::CommandExt;
+    if let Some(name) = name {
+        command.arg0(name);
+    }
+    command.exec()
+}
+
+/// Runs `command` and ends with its exit status. Returns why not.
+#[cfg(not(unix))]
+fn replace(mut command: Command, _name: Option<OsString>) -> std::io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => error,
+    }
+}

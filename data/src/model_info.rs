@@ -1,0 +1,117 @@
+//! What a model file says about its network: where it comes from and how strong it is.
+
+use std::collections::BTreeMap;
+
+use latrunculi_engine::Rules;
+use latrunculi_engine::record::ruleset_fingerprint;
+use serde::{Deserialize, Serialize};
+
+use crate::features::EncodingNames;
+use crate::trained_ruleset::TrainedRuleset;
+use crate::training_config::TrainingCounters;
+
+/// What a model file says about its network apart from weights and sizes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelInfo {
+    /// The rulesets it was trained on, the one with the largest share first.
+    pub rulesets: Vec<TrainedRuleset>,
+    /// Names of its planes and scalars.
+    pub encoding: EncodingNames,
+    /// Progress of the training.
+    pub training: TrainingCounters,
+    /// How it was made and its measured strength.
+    #[serde(default)]
+    pub history: ModelHistory,
+    /// The search settings of the run that trained it, as in `[selfplay.search]` of its configuration; absent where they
+    /// are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<serde_json::Value>,
+    /// Other information, by name.
+    #[serde(default)]
+    pub notes: BTreeMap<String, serde_json::Value>,
+}
+
+/// How a model was made and its measured strength. What is not known is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelHistory {
+    /// Name and version of the program that trained it.
+    pub program: Option<String>,
+    /// Commit of its source.
+    pub commit: Option<String>,
+    /// Seed of the run.
+    pub seed: Option<u64>,
+    /// Generations of games that it was trained on, those of the teacher included.
+    pub generations: Option<u64>,
+    /// Games of these generations.
+    pub games: Option<u64>,
+    /// Samples of these games.
+    pub samples: Option<u64>,
+    /// Scores against fixed opponents.
+    pub strength: Vec<Measurement>,
+    /// Score of the first player in self-play.
+    pub first_player: Option<Measurement>,
+}
+
+/// A score over games, a draw counting one half.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measurement {
+    /// Opponent and simulations of the network.
+    pub what: String,
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+    /// The mean score, in `[0, 1]`.
+    pub score: f64,
+    /// Lower end of the 95 % interval.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+    /// The material margin at the end of the games, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<MeasuredMargin>,
+    /// The command that plays such games again.
+    pub command: String,
+}
+
+/// Men of the network minus men of its opponent at the end of games, as a fraction in `[-1, 1]` of those that a side
+/// starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredMargin {
+    /// Mean over the games.
+    pub mean: f64,
+    /// Lower end of its 95 % interval.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+impl Measurement {
+    /// Rounds every number to six decimals, so that JSON preserves it exactly.
+    #[must_use]
+    pub fn rounded(self) -> Measurement {
+        let round = |number: f64| (number * 1e6).round() / 1e6;
+        let margin = self.margin.map(|MeasuredMargin { mean, lower, upper }| MeasuredMargin {
+            mean: round(mean),
+            lower: round(lower),
+            upper: round(upper),
+        });
+        let [score, lower, upper] = [self.score, self.lower, self.upper].map(round);
+        Measurement { score, lower, upper, margin, ..self }
+    }
+}
+
+impl ModelInfo {
+    /// Returns what the network was trained on under these rules, whatever their name.
+    #[must_use]
+    pub fn trained_on(&self, rules: &Rules) -> Option<&TrainedRuleset> {
+        let fingerprint = ruleset_fingerprint(rules.ruleset());
+        self.rulesets.iter().find(|trained| trained.fingerprint == fingerprint)
+    }
+}

@@ -1,0 +1,169 @@
+//! The settings of the optimisation, and what a training step reports.
+
+use serde::{Deserialize, Serialize};
+
+use crate::precision::Precision;
+
+/// The settings of the optimisation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// Highest learning rate, reached after the warm-up; above 0.
+    pub learning_rate: f64,
+    /// Steps in which the learning rate rises linearly to it.
+    pub warmup_steps: u64,
+    /// Fraction of the whole training, in `[0, 1]`, from which the learning rate falls linearly.
+    pub decay_from: f64,
+    /// Factor of the learning rate at the end; in `[0, 1]`.
+    pub decay_to: f64,
+    /// Decoupled weight decay: times the learning rate, the fraction that weights lose per step; at least 0.
+    pub weight_decay: f64,
+    /// Decay of the running mean of the gradient, in `[0, 1)`.
+    pub beta1: f64,
+    /// Decay of the running mean of the gradient's square, in `[0, 1)`.
+    pub beta2: f64,
+    /// A gradient whose norm is larger is scaled down to this norm; above 0. Meant for outliers: norms of 3 to 16 are
+    /// usual, and clipping them slows learning down.
+    pub gradient_norm_max: f64,
+    /// Decay per step of the moving average of the weights, which plays; in `[0, 1)`.
+    #[serde(alias = "average_decay")]
+    pub ema_decay: f64,
+    /// Weight of the policy in the loss; at least 0.
+    pub policy_weight: f64,
+    /// Weight of win, draw, loss in the loss; at least 0.
+    pub value_weight: f64,
+    /// Weight of the final margin in the loss; at least 0.
+    pub margin_weight: f64,
+    /// Weight of the survival of each piece in the loss, mean over the pieces; at least 0. Where this and the next two
+    /// are 0, their heads are not computed.
+    pub survival_weight: f64,
+    /// Weight of the opponent's next decision in the loss; at least 0.
+    #[serde(alias = "reply_weight")]
+    pub opponent_policy_weight: f64,
+    /// Weight of the logarithm of the turns that are left in the loss; at least 0.
+    #[serde(alias = "turns_left_weight")]
+    pub moves_left_weight: f64,
+    /// Precision of the trunk.
+    pub precision: Precision,
+    /// Threads on the processor; at least 1.
+    pub threads: usize,
+}
+
+impl Default for TrainingConfig {
+    fn default() -> Self {
+        TrainingConfig {
+            learning_rate: 2e-3,
+            warmup_steps: 100,
+            decay_from: 0.8,
+            decay_to: 0.05,
+            weight_decay: 0.02,
+            beta1: 0.9,
+            beta2: 0.98,
+            gradient_norm_max: 50.0,
+            ema_decay: 0.995,
+            policy_weight: 1.0,
+            value_weight: 1.5,
+            margin_weight: 0.25,
+            survival_weight: 0.5,
+            opponent_policy_weight: 0.15,
+            moves_left_weight: 0.02,
+            precision: Precision::Auto,
+            threads: 1,
+        }
+    }
+}
+
+impl TrainingConfig {
+    /// Returns every value that is out of range, with the range; empty when all are good.
+    #[must_use]
+    pub fn validate(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let mut require = |name: &str, value: f64, good: bool, range: &str| {
+            if !good {
+                reasons.push(format!("{name} = {value} must be {range}"));
+            }
+        };
+        let fraction = |value: f64| (0.0..=1.0).contains(&value);
+        let decay = |value: f64| (0.0..1.0).contains(&value);
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        let not_negative = |value: f64| value >= 0.0 && value.is_finite();
+        require("learning_rate", self.learning_rate, positive(self.learning_rate), "above 0");
+        require("decay_from", self.decay_from, fraction(self.decay_from), "in [0, 1]");
+        require("decay_to", self.decay_to, fraction(self.decay_to), "in [0, 1]");
+        require("weight_decay", self.weight_decay, not_negative(self.weight_decay), "at least 0");
+        require("beta1", self.beta1, decay(self.beta1), "in [0, 1)");
+        require("beta2", self.beta2, decay(self.beta2), "in [0, 1)");
+        require("gradient_norm_max", self.gradient_norm_max, positive(self.gradient_norm_max), "above 0");
+        require("ema_decay", self.ema_decay, decay(self.ema_decay), "in [0, 1)");
+        require("policy_weight", self.policy_weight, not_negative(self.policy_weight), "at least 0");
+        require("value_weight", self.value_weight, not_negative(self.value_weight), "at least 0");
+        require("margin_weight", self.margin_weight, not_negative(self.margin_weight), "at least 0");
+        require("survival_weight", self.survival_weight, not_negative(self.survival_weight), "at least 0");
+        require(
+            "opponent_policy_weight",
+            self.opponent_policy_weight,
+            not_negative(self.opponent_policy_weight),
+            "at least 0",
+        );
+        require("moves_left_weight", self.moves_left_weight, not_negative(self.moves_left_weight), "at least 0");
+        require("threads", self.threads as f64, (1..=1024).contains(&self.threads), "1 to 1024");
+        if self.precision == Precision::Int8 {
+            reasons.push("precision = int8 is for play alone; training has auto, bf16, f32".to_owned());
+        }
+        reasons
+    }
+
+    /// Returns the learning rate of step `step`, from 0, after the fraction `progress` of the training.
+    #[must_use]
+    pub fn learning_rate_at(&self, step: u64, progress: f64) -> f64 {
+        let warmup = if step < self.warmup_steps { (step + 1) as f64 / (self.warmup_steps + 1) as f64 } else { 1.0 };
+        let progress = progress.clamp(0.0, 1.0);
+        let decay = if progress <= self.decay_from {
+            1.0
+        } else {
+            let fallen = (progress - self.decay_from) / (1.0 - self.decay_from);
+            1.0 + fallen * (self.decay_to - 1.0)
+        };
+        self.learning_rate * warmup * decay
+    }
+}
+
+/// Losses and other numbers of a step. Losses are weighted means over all samples; entropies are in nats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct StepReport {
+    /// Weighted sum of the losses.
+    pub loss: f64,
+    /// Cross-entropy of the policy to its target.
+    pub policy: f64,
+    /// Cross-entropy of win, draw, loss to their target.
+    pub value: f64,
+    /// Mean squared error of the final margin.
+    pub margin: f64,
+    /// Cross-entropy of the survival of a piece, mean over the pieces; 0 where its weight is 0.
+    pub survival: f64,
+    /// Cross-entropy of the opponent's next decision to its target, over the positions where it is known; 0 where its
+    /// weight is 0.
+    pub opponent_policy: f64,
+    /// Mean squared error of `ln(1 + turns left)`; 0 where its weight is 0.
+    pub moves_left: f64,
+    /// Entropy of the network's policy.
+    pub policy_entropy: f64,
+    /// Entropy of the target policy, the lower bound of the cross-entropy.
+    pub target_entropy: f64,
+    /// Norm of the gradient before clipping.
+    pub gradient_norm: f64,
+    /// 1 where the gradient was clipped, else 0; as a mean over steps the fraction of steps that were clipped.
+    pub clipped: f64,
+    /// Learning rate of this step.
+    pub learning_rate: f64,
+}
+
+/// Progress of a training.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingCounters {
+    /// Steps.
+    pub steps: u64,
+    /// Samples trained on, repetitions counted.
+    pub samples: u64,
+}

@@ -1,0 +1,85 @@
+//! Networks of libtorch in play: on the fused kernels where they serve, else on libtorch.
+
+use std::path::Path;
+
+use latrunculi_data::{ModelInfo, Precision, StoredModel};
+use latrunculi_infer::{InferenceModel, Kernel};
+use latrunculi_model::{Device, Model, NetEvaluator, Network};
+use latrunculi_train::error::{Error, bail};
+use latrunculi_train::models::{model_path, with_hint};
+use latrunculi_train::networks::{FusedNetwork, NetworkLoader, PlayEvaluator, PlayNetwork};
+
+use crate::error::OfLibtorch;
+
+/// A network in training or on a GPU, as it plays.
+#[derive(Debug)]
+pub struct LibtorchNetwork {
+    /// The network.
+    pub network: Network,
+    /// Where it computes.
+    pub device: Device,
+}
+
+impl LibtorchNetwork {
+    /// Tells whether a fused kernel computes it in `precision`, which is not `auto`.
+    fn is_fused(&self, precision: Precision) -> bool {
+        let kernel = FusedNetwork::kernel_of(precision);
+        kernel != Kernel::F32 && !self.device.is_gpu() && kernel.is_available()
+    }
+}
+
+impl PlayNetwork for LibtorchNetwork {
+    fn precision(&self, wanted: Precision) -> Precision {
+        match wanted {
+            Precision::Auto if self.is_fused(Precision::Int8) => Precision::Int8,
+            wanted => self.device.precision(wanted),
+        }
+    }
+
+    fn kernel(&self, precision: Precision) -> String {
+        if self.is_fused(precision) {
+            return FusedNetwork::kernel_of(precision).name().to_owned();
+        }
+        let device = if self.device.is_gpu() { "-gpu" } else { "" };
+        format!("libtorch-{precision}{device}")
+    }
+
+    fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
+        if self.is_fused(precision) {
+            let (config, tensors) = (self.network.config(), self.network.tensors().of_libtorch()?);
+            let model = InferenceModel::from_tensors(config, ModelInfo::default(), tensors)?;
+            return FusedNetwork(model).evaluators(count, precision);
+        }
+        if precision == Precision::Int8 {
+            bail!("precision int8 needs a processor with AMX, and no GPU; choose auto, bf16 or f32");
+        }
+        let evaluator = || -> PlayEvaluator { Box::new(NetEvaluator::new(&self.network, self.device, precision)) };
+        Ok((0..count).map(|_| evaluator()).collect())
+    }
+}
+
+/// Computes networks with libtorch, on a GPU.
+#[derive(Clone, Copy, Debug)]
+pub struct OnDevice(pub Device);
+
+impl NetworkLoader for OnDevice {
+    fn network(&self, model: &StoredModel) -> Result<Box<dyn PlayNetwork>, Error> {
+        let network = Network::from_tensors(&model.config, &model.tensors, self.0).of_libtorch()?;
+        Ok(Box::new(LibtorchNetwork { network, device: self.0 }))
+    }
+}
+
+/// Loads the model that a path means ([`model_path`]) for training or export.
+///
+/// # Errors
+/// What is wrong with the file; for a checkpoint, where the model of its run is.
+pub fn load_model(path: &Path, device: Device) -> Result<(std::path::PathBuf, Model), Error> {
+    let path = model_path(path)?;
+    match StoredModel::read(&path) {
+        Ok(stored) => {
+            let network = Network::from_tensors(&stored.config, &stored.tensors, device).of_libtorch()?;
+            Ok((path, Model { network, info: stored.info }))
+        }
+        Err(error) => Err(with_hint(error, &path)),
+    }
+}
