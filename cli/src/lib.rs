@@ -113,7 +113,7 @@ pub fn main(libtorch: Option<&dyn Libtorch>) -> ExitCode {
                 ExitCode::from(stopped.status())
             }
             None => {
-                eprintln!("error: {}", error_chain(error.as_ref()));
+                eprintln!("error: {}", shown(&error_chain(error.as_ref())));
                 ExitCode::FAILURE
             }
         },
@@ -151,6 +151,16 @@ fn run(mut command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
     }
+}
+
+/// Returns a text, parts of which come from files, as a terminal may show it: control characters other than the ends of lines
+/// and tabs are written out.
+pub(crate) fn shown(text: &str) -> String {
+    let show = |letter: char| match letter.is_control() && letter != '\n' && letter != '\t' {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    };
+    text.chars().map(show).collect()
 }
 
 /// Makes `latrunculi … | head` end without a message and a full disk with one, where Rust would panic.

@@ -181,6 +181,7 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         threads: args.threads.into(),
         games_at_once: args.games_at_once.into(),
         ledger: args.ledger.clone(),
+        keep_records: args.records.is_some(),
     })
 }
 
@@ -211,6 +212,6 @@ fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
 /// Writes the games of a match whole or not at all.
 fn write_new(path: &Path, report: &MatchReport) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
-    write_records(report.records.iter().map(|game| &game.record), &mut bytes)?;
+    write_records(report.records.iter().filter_map(|game| game.record.as_deref()), &mut bytes)?;
     Ok(write_whole(path, &bytes)?)
 }

@@ -53,11 +53,17 @@ impl PositionArgs {
     fn recorded(&self) -> anyhow::Result<GameState> {
         let path = self.record.as_deref().unwrap_or(std::path::Path::new(""));
         let shown = path.display();
-        let records = game_files::read(path)?;
-        ensure!(!records.is_empty(), "{shown} holds no game");
-        let number = self.game.unwrap_or(records.len() as u64);
-        let Some(record) = records.get(number as usize - 1) else {
-            bail!("{shown} holds {} games, there is no game {number}", records.len());
+        let (mut count, mut wanted) = (0, None);
+        for record in game_files::read(path)? {
+            let record = record?;
+            count += 1;
+            if self.game.is_none_or(|number| number == count) {
+                wanted = Some((count, record));
+            }
+        }
+        ensure!(count > 0, "{shown} holds no game");
+        let Some((number, record)) = wanted else {
+            bail!("{shown} holds {count} games, there is no game {}", self.game.unwrap_or(count));
         };
         let rules: Arc<Rules> =
             rulesets::load(self.ruleset.as_deref().unwrap_or(&record.ruleset)).with_context(|| {

@@ -49,6 +49,7 @@ pub use replay::{ReplaySettings, ReplayWindow};
 pub use replay_windows::{Draws, ReplayPart, ReplayWindows};
 pub use ruleset_cache::RulesetCache;
 pub use sample::{Sample, Samples, TrainingBatch};
+pub use sample_checks::sums_to_one;
 pub use shard::{SHARD_VERSION, ShardInfo, read_shard, write_shard};
 pub use shard_summary::ShardSummary;
 pub use tensor_file::{NamedTensor, TensorFileHeader};

@@ -14,6 +14,10 @@ use npyz::{AutoSerialize, Deserialize, NpyFile, WriterBuilder};
 
 /// The most bytes of an array whose shape the caller does not know.
 const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
+/// The most bytes that an archive unpacks to: so many per byte of the file, and so many for short ones. Samples unpack to 3
+/// to 10 bytes per byte of their shard.
+const UNPACKED_PER_BYTE: u64 = 64;
+const UNPACKED_BYTES: u64 = 16 << 20;
 /// The most bytes of an array's header.
 const HEADER_BYTES_MAX: u64 = 1 << 16;
 
@@ -104,7 +108,19 @@ impl ArrayReader {
             return Err(NpzError::Broken("not a file".to_owned()));
         }
         let file = File::open(path)?;
-        let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| NpzError::Broken(error.to_string()))?;
+        let file_bytes = file.metadata()?.len();
+        let broken = |error: ZipError| NpzError::Broken(error.to_string());
+        let mut zip = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
+        let mut bytes = 0_u64;
+        for index in 0..zip.len() {
+            bytes = bytes.saturating_add(zip.by_index_raw(index).map_err(broken)?.size());
+        }
+        let most = file_bytes.saturating_mul(UNPACKED_PER_BYTE).saturating_add(UNPACKED_BYTES);
+        if bytes > most {
+            let reason =
+                format!("its {file_bytes} bytes announce {bytes} bytes of arrays, more than any samples pack to");
+            return Err(NpzError::Broken(reason));
+        }
         Ok(ArrayReader { zip })
     }
 
@@ -180,8 +196,15 @@ impl ArrayReader {
     /// Unpacks an array, at most one byte more than `bytes_max`. The checksum is compared at the end of the array.
     fn bytes(&mut self, name: &str, bytes_max: u64) -> Result<Vec<u8>, NpzError> {
         let mut bytes = Vec::new();
-        let read = self.member(name)?.take(bytes_max + 1).read_to_end(&mut bytes);
-        read.map_err(|error| NpzError::Broken(format!("array '{name}': {error}")))?;
+        let broken = |what: String| NpzError::Broken(format!("array '{name}': {what}"));
+        let member = self.member(name)?;
+        let announced = member.size();
+        // What has been announced was found to be in proportion to the file.
+        let read = member.take(bytes_max.min(announced) + 1).read_to_end(&mut bytes);
+        read.map_err(|error| broken(error.to_string()))?;
+        if bytes.len() as u64 > announced {
+            return Err(broken(format!("it unpacks to more than the {announced} bytes that it announces")));
+        }
         Ok(bytes)
     }
 
@@ -214,4 +237,34 @@ fn array_file<'a>(name: &str, bytes: &'a [u8]) -> Result<NpyFile<&'a [u8]>, NpzE
 
 fn fault(array: &str, reason: impl Into<String>) -> NpzError {
     NpzError::Array { array: array.to_owned(), reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_that_unpacks_to_far_more_than_its_size_is_refused_before_it_is_unpacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.npz");
+        let mut writer = ArrayWriter::new(File::create(&path).unwrap(), true);
+        let zeros = vec![0_u8; 20 << 20];
+        writer.array("planes", &[zeros.len()], &zeros).unwrap();
+        writer.finish().unwrap();
+        let error = ArrayReader::open(&path).err().unwrap().to_string();
+        assert!(error.contains("bytes announce"), "{error}");
+        // Small arrays pack to any ratio.
+        let mut writer = ArrayWriter::new(File::create(&path).unwrap(), true);
+        writer.array("planes", &[1 << 20], &zeros[..1 << 20]).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(ArrayReader::open(&path).unwrap().array::<u8>("planes", &[None]).unwrap().entries.len(), 1 << 20);
+        // The size in the directory of the archive says less than the array has.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let size = ((1_u32 << 20) + 128).to_le_bytes();
+        let places: Vec<usize> = (0..bytes.len() - 4).filter(|&at| bytes[at..at + 4] == size).collect();
+        assert!(!places.is_empty(), "the size stands in the archive");
+        places.iter().for_each(|&at| bytes[at..at + 4].copy_from_slice(&1000_u32.to_le_bytes()));
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(ArrayReader::open(&path).and_then(|mut reader| reader.array::<u8>("planes", &[None])).is_err());
+    }
 }

@@ -2,17 +2,38 @@
 
 use latrunculi_engine::{Rules, SquareSet};
 
-use crate::features::{PLANES, packed_plane_len, unpack_plane};
+use crate::features::{PLANES, Shape, packed_plane_len, unpack_plane};
 use crate::npz::NpzError;
 use crate::rule_inputs;
 use crate::sample::Samples;
+use crate::schema::Columns;
 
 /// How far a sum of probabilities may be from 1: a thousand roundings.
 const SUM_TOLERANCE: f32 = 1e-3;
+
+/// Tells whether probabilities sum to 1, as those of every sample must.
+#[must_use]
+pub fn sums_to_one(probabilities: &[f32]) -> bool {
+    (probabilities.iter().sum::<f32>() - 1.0).abs() <= SUM_TOLERANCE
+}
+
 /// The largest weight of a sample: far above what a long game gives one position.
 const WEIGHT_MAX: f32 = 1e4;
 
 impl Samples {
+    /// Checks samples that come from elsewhere than a shard, as those of a shard are checked.
+    ///
+    /// # Errors
+    /// [`NpzError::Array`]: the first array that is wrong, and why.
+    pub fn check(&self, rules: &Rules) -> Result<(), NpzError> {
+        if self.shape != Shape::of(rules) {
+            let reason = format!("it is {:?} and must be {:?}", self.shape, Shape::of(rules));
+            return Err(NpzError::Array { array: "shape".to_owned(), reason });
+        }
+        self.check_columns()?;
+        self.check_contents(rules)
+    }
+
     /// Checks that policies and win-draw-loss sum to 1, that planes show a position of the board, that weights are
     /// bounded, and that the opponent's next decision is a later one of the same game.
     ///
@@ -22,19 +43,18 @@ impl Samples {
         let fault = |array: &str, index: usize, reason: &str| {
             Err(NpzError::Array { array: array.to_owned(), reason: format!("sample {index}: {reason}") })
         };
-        let is_one = |sum: f32| (sum - 1.0).abs() <= SUM_TOLERANCE;
         let board = rules.board();
         let board_plane =
             PLANES.iter().position(|name| *name == "squares of the board").expect("there is such a plane");
         let bytes = packed_plane_len(self.shape.area());
         for index in 0..self.len() {
-            if !is_one(self.policy[self.action_range(index)].iter().sum()) {
+            if !sums_to_one(&self.policy[self.action_range(index)]) {
                 return fault("policy", index, "its probabilities do not sum to 1");
             }
             for (name, column) in
                 [("win_draw_loss", &self.win_draw_loss), ("search_win_draw_loss", &self.search_win_draw_loss)]
             {
-                if !is_one(column[index].iter().sum()) {
+                if !sums_to_one(&column[index]) {
                     return fault(name, index, "win, draw and loss do not sum to 1");
                 }
             }

@@ -436,17 +436,48 @@ pub fn read_column<K: Kind>(
     let found = [name].iter().chain(old_names).copied().find(|name| reader.has(name)).unwrap_or(name);
     let shape: Vec<Option<u64>> = dimensions::<K>().map(|dimension| Some(extent.len(dimension) as u64)).collect();
     let numbers = reader.array::<<K::Entry as Entry>::Scalar>(found, &shape)?.entries;
-    let fault = |reason: String| NpzError::Array { array: found.to_owned(), reason };
-    if !numbers.iter().all(|number| range.contains(&number.to_f64())) {
+    let column = K::Entry::from_flat(numbers);
+    check_column::<K>(found, &column, range, extent)?;
+    Ok(column)
+}
+
+/// Checks the length of a column and its entries.
+///
+/// # Errors
+/// [`NpzError::Array`]: what is wrong with it.
+pub fn check_column<K: Kind>(
+    name: &str,
+    column: &[K::Entry],
+    range: RangeInclusive<f64>,
+    extent: &Extent,
+) -> Result<(), NpzError> {
+    let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
+    let expected: usize = K::DIMENSIONS.iter().map(|&dimension| extent.len(dimension)).product();
+    if column.len() != expected {
+        return Err(fault(format!("it has {} entries and must have {expected}", column.len())));
+    }
+    if !K::Entry::flat(column).iter().all(|number| range.contains(&number.to_f64())) {
         let (least, most) = (range.start(), range.end());
         return Err(fault(match *most == f64::MAX {
             true => format!("an entry is not a finite number of at least {least}"),
             false => format!("an entry is not a number from {least} to {most}"),
         }));
     }
-    let column = K::Entry::from_flat(numbers);
-    K::check(&column, extent).map_err(fault)?;
-    Ok(column)
+    K::check(column, extent).map_err(fault)
+}
+
+/// Checks that offsets begin with 0 and rise.
+///
+/// # Errors
+/// [`NpzError::Array`] when they do not.
+pub fn check_offsets(offsets: &[u64]) -> Result<(), NpzError> {
+    match offsets.first() == Some(&0) && offsets.windows(2).all(|pair| pair[0] < pair[1]) {
+        true => Ok(()),
+        false => Err(NpzError::Array {
+            array: ACTION_OFFSETS.to_owned(),
+            reason: "the offsets must begin with 0 and rise".to_owned(),
+        }),
+    }
 }
 
 /// Returns the dimensions of a column, those of its entries last.
@@ -470,6 +501,12 @@ pub trait Columns: Sized {
     /// # Errors
     /// [`NpzError`]: an array is missing or invalid.
     fn read(reader: &mut ArrayReader, shape: Shape) -> Result<Self, NpzError>;
+
+    /// Checks columns that come from elsewhere than [`Columns::read`]: lengths and entries.
+    ///
+    /// # Errors
+    /// [`NpzError::Array`]: the first column that is wrong.
+    fn check_columns(&self) -> Result<(), NpzError>;
 }
 
 /// More samples than any shard has; a file that announces more is damaged.
@@ -489,10 +526,8 @@ pub fn read_offsets(reader: &mut ArrayReader) -> Result<Vec<u64>, NpzError> {
         return Err(fault("it has more entries than any shard"));
     }
     let offsets = reader.array::<u64>(ACTION_OFFSETS, &[Some(announced)])?.entries;
-    match offsets.first() == Some(&0) && offsets.windows(2).all(|pair| pair[0] < pair[1]) {
-        true => Ok(offsets),
-        false => Err(fault("the offsets must begin with 0 and rise")),
-    }
+    check_offsets(&offsets)?;
+    Ok(offsets)
 }
 
 /// Declares the columns of samples and what training gets of each.
@@ -619,6 +654,13 @@ macro_rules! sample_schema {
                     reader, stringify!($name), &[$($old)?], $range, &extent,
                 )?;)+
                 Ok(samples)
+            }
+
+            fn check_columns(&self) -> Result<(), $crate::npz::NpzError> {
+                $crate::schema::check_offsets(&self.action_offsets)?;
+                let extent = self.extent();
+                $($crate::schema::check_column::<$kind>(stringify!($name), &self.$name, $range, &extent)?;)+
+                Ok(())
             }
         }
 

@@ -1,6 +1,6 @@
 //! Shards: the samples of one generation as an `.npz` file that numpy reads. Its arrays: docs/FORMATS.md.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 use latrunculi_engine::Rules;
@@ -8,7 +8,7 @@ use latrunculi_engine::record::ruleset_fingerprint;
 
 use crate::error::ShardError;
 use crate::features::{ENCODING_VERSION, SCALARS, Shape};
-use crate::files::write_atomically;
+use crate::files::{checksum, write_atomically};
 use crate::npz::{ArrayReader, ArrayWriter, NpzError};
 use crate::rule_inputs;
 use crate::sample::Samples;
@@ -54,17 +54,22 @@ impl ShardInfo {
     }
 }
 
-/// Writes a shard, [atomically](write_atomically); an existing file is replaced.
+/// Writes a shard, [atomically](write_atomically); an existing file is replaced. Returns the [`checksum`] of the file.
 ///
 /// # Errors
 /// [`ShardError::Io`] when the system refuses.
-pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<(), ShardError> {
+pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<String, ShardError> {
+    let mut sum = String::new();
     let written = write_atomically(path, |file| {
-        let mut writer = ArrayWriter::new(BufWriter::new(file), true);
+        let mut writer = ArrayWriter::new(BufWriter::new(&mut *file), true);
         write_arrays(&mut writer, info, samples)?;
-        writer.finish()?.flush()
+        writer.finish()?.flush()?;
+        file.rewind()?;
+        sum = checksum(file)?;
+        Ok(())
     });
-    written.map_err(|source| ShardError::Io { path: path.to_owned(), attempt: "writing it", source })
+    written.map_err(|source| ShardError::Io { path: path.to_owned(), attempt: "writing it", source })?;
+    Ok(sum)
 }
 
 /// Returns what a shard says of the shape: files, ranks, planes, scalars of the position.

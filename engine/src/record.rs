@@ -148,6 +148,14 @@ pub enum RecordFault {
         /// Why.
         source: ActionError,
     },
+    /// A text holds control characters, which would act on a terminal.
+    #[error("{field} is {text:?}: a text of a record holds no control characters")]
+    ControlCharacter {
+        /// Which field.
+        field: &'static str,
+        /// The text.
+        text: String,
+    },
     /// A field contradicts the game.
     #[error("{field} is {found}, but it should be {expected}")]
     Contradiction {
@@ -281,7 +289,8 @@ impl GameRecord {
     /// Reads a record from one line of JSON. Checks its form, not the game: see [`GameRecord::replay`].
     ///
     /// # Errors
-    /// [`RecordFault::Version`] for other versions, [`RecordFault::Json`] for anything else.
+    /// [`RecordFault::Version`] for other versions, [`RecordFault::ControlCharacter`] for a text that cannot be shown,
+    /// [`RecordFault::Json`] for anything else.
     pub fn from_line(line: &str) -> Result<GameRecord, RecordFault> {
         /// What every version says of itself.
         #[derive(Deserialize)]
@@ -292,7 +301,26 @@ impl GameRecord {
         if version != u64::from(RECORD_VERSION) {
             return Err(RecordFault::Version { found: version });
         }
-        Ok(serde_json::from_str(line)?)
+        let record: GameRecord = serde_json::from_str(line)?;
+        record.check_texts()?;
+        Ok(record)
+    }
+
+    fn check_texts(&self) -> Result<(), RecordFault> {
+        let tried = self.visits.iter().flatten().flat_map(BTreeMap::keys);
+        let texts = [("ruleset", &self.ruleset), ("ruleset_fingerprint", &self.ruleset_fingerprint)]
+            .into_iter()
+            .chain(self.agents.iter().map(|agent| ("agents", agent)))
+            .chain(self.start.iter().map(|start| ("start", start)))
+            .chain(self.reason.iter().map(|reason| ("reason", reason)))
+            .chain(self.actions.iter().map(|action| ("actions", action)))
+            .chain(tried.map(|action| ("visits", action)));
+        for (field, text) in texts {
+            if text.chars().any(char::is_control) {
+                return Err(RecordFault::ControlCharacter { field, text: text.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Plays the recorded game over and returns where it stands after the last action.
@@ -432,18 +460,25 @@ pub fn write_records<'a>(
 ///
 /// # Errors
 /// [`RecordError`], with the number of the first line that is wrong.
-pub fn read_records(mut from: impl BufRead) -> Result<Vec<GameRecord>, RecordError> {
-    let mut records = Vec::new();
-    for line_number in 1.. {
-        let line = read_line(&mut from).map_err(|source| RecordError::Read { line: line_number, source })?;
-        let Some(line) = line else { break };
-        if line.trim().is_empty() {
-            continue;
+pub fn read_records(from: impl BufRead) -> Result<Vec<GameRecord>, RecordError> {
+    records(from).collect()
+}
+
+/// Reads records one by one, as [`read_records`] does; none follows the first error.
+pub fn records(mut from: impl BufRead) -> impl Iterator<Item = Result<GameRecord, RecordError>> {
+    let mut number = 0;
+    let mut next = move || loop {
+        number += 1;
+        let line = match read_line(&mut from) {
+            Ok(line) => line?,
+            Err(source) => return Some(Err(RecordError::Read { line: number, source })),
+        };
+        if !line.trim().is_empty() {
+            return Some(GameRecord::from_line(&line).map_err(|fault| RecordError::Line { line: number, fault }));
         }
-        let record = GameRecord::from_line(&line).map_err(|fault| RecordError::Line { line: line_number, fault })?;
-        records.push(record);
-    }
-    Ok(records)
+    };
+    let mut has_failed = false;
+    std::iter::from_fn(move || if has_failed { None } else { next().inspect(|read| has_failed = read.is_err()) })
 }
 
 /// Reads the next line of a file of records, with its end where it has one; `None` when there are no more.
@@ -493,6 +528,18 @@ mod tests {
             record.play(&mut state, choice, Some(0.25), Some(1));
         }
         (record, state)
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let (mut record, _) = first_actions_game(&rules("savard"));
+        record.agents[1] = "\u{1b}[2Jrandom".to_owned();
+        let error = GameRecord::from_line(&record.to_line()).unwrap_err().to_string();
+        assert!(error.contains("agents is \"\\u{1b}[2Jrandom\""), "{error}");
+        assert!(!error.contains('\u{1b}'));
+        let text = "id = \"mine\"\nbase = \"savard\"\nsummary = \"\\u001b]0;x\"";
+        let error = crate::RulesetFile::parse(text, &presets::file, presets::NAMES).unwrap_err().to_string();
+        assert!(error.contains("control character '\\u{1b}'"), "{error}");
     }
 
     #[test]

@@ -225,6 +225,9 @@ impl Reader<'_> {
                     if name == "id" && (text.is_empty() || !text.chars().all(allowed)) {
                         self.fault(at, format!("id {text:?} may hold only lower-case letters, digits and hyphens"));
                     }
+                    if let Some(control) = text.chars().find(|&c| c.is_control() && c != '\n' && c != '\t') {
+                        self.fault(at, format!("{name} holds the control character {control:?}; remove it"));
+                    }
                     *field = text.to_string();
                 }
                 Some((_, at)) => self.fault(at, format!("{name} is a text, in quotes")),

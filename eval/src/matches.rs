@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{GameRecord, Position, Rules};
+use latrunculi_engine::{EndReason, GameRecord, Position, Rules};
 use latrunculi_search::SEARCH_VERSION;
 
 use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, NetworkPlay, mix_seeds, open_network};
@@ -52,6 +52,8 @@ pub struct MatchConfig {
     pub games_at_once: usize,
     /// The file where finished games are written; an interrupted match continues from it.
     pub ledger: Option<PathBuf>,
+    /// Whether the report keeps the record of every counted game, which takes some kilobytes each.
+    pub keep_records: bool,
     /// What else the agents' games depend on, such as the checksum of a model file; games in the ledger count
     /// only if it is the same. Alpha-beta's weights and the version of the searches are included automatically.
     pub identities: [String; 2],
@@ -73,6 +75,7 @@ impl MatchConfig {
             threads: 0,
             games_at_once: 64,
             ledger: None,
+            keep_records: false,
             identities: [String::new(), String::new()],
         }
     }
@@ -119,15 +122,23 @@ pub struct MatchProgress<'a> {
 /// a time.
 pub type MatchObserver<'a> = dyn FnMut(&MatchProgress<'_>) -> ControlFlow<()> + Send + 'a;
 
-/// One game of a match.
+/// One game of a match: what is counted of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchGame {
     /// The index of the pair, from 0.
     pub pair: usize,
     /// The agent who began the game: 0 or 1, as in [`MatchConfig::agents`].
     pub beginner: usize,
-    /// The game.
-    pub record: GameRecord,
+    /// The game, where [`MatchConfig::keep_records`] asks for it.
+    pub record: Option<Box<GameRecord>>,
+    /// Actions that were drawn at its beginning.
+    pub opening: usize,
+    /// Actions.
+    pub(crate) actions: usize,
+    /// Why it ended.
+    pub(crate) reason: EndReason,
+    /// Nodes or simulations that each agent spent, and in how many choices.
+    pub(crate) efforts: [(u64, u64); 2],
     /// The result for the player who began.
     pub result: GameResult,
     /// The material margin at the end for the player who began, [`Rules::material_margin`].
@@ -199,18 +210,19 @@ pub fn play_match<'e>(
     let mut tally = Tally::new(&schedule, observer)?;
     if let Some(path) = &config.ledger {
         let own = without_kernels(&schedule.series);
-        let (ledger, games) = Ledger::open(path, |series| without_kernels(series) == own)?;
-        for LedgerGame { line, place, record } in games {
+        let is_wanted = |series: &str| without_kernels(series) == own;
+        let ledger = Ledger::open(path, is_wanted, |LedgerGame { line, place, record }| {
             if place.series != schedule.series {
                 let [found, wanted] = [&place.series, &schedule.series].map(|series| kernels_of(series).to_owned());
                 return Err(LedgerError::OtherKernel { path: path.clone(), line, found, wanted }.into());
             }
-            let game = schedule.recorded(&place, record).map_err(|fault| ledger.fault(line, fault))?;
-            if let Some(game) = game {
-                tally.add_recorded(game)?;
+            let game = schedule.recorded(&place, record);
+            match game.map_err(|fault| LedgerError::Line { path: path.clone(), line, fault })? {
+                Some(game) => tally.add_recorded(game),
+                None => Ok(()),
             }
-        }
-        tally.ledger = Some(ledger);
+        });
+        tally.ledger = Some(ledger?);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
     let games = MatchGames::new(&schedule, tally);
@@ -314,13 +326,29 @@ impl Schedule<'_> {
             return Ok(None);
         }
         let job = Job { pair: place.pair, beginner: usize::from(place.game) - 1 };
-        self.evaluate(job, record).map(Some)
+        let mut game = self.evaluate(job, &record)?;
+        self.keep(&mut game, record);
+        Ok(Some(game))
     }
 
-    /// Replays a finished game and returns it with its result.
-    fn evaluate(&self, job: Job, record: GameRecord) -> Result<MatchGame, RecordFault> {
+    /// Gives a game its record where that is asked for.
+    fn keep(&self, game: &mut MatchGame, record: GameRecord) {
+        game.record = self.config.keep_records.then(|| Box::new(record));
+    }
+
+    /// Replays a finished game and returns what is counted of it.
+    fn evaluate(&self, job: Job, record: &GameRecord) -> Result<MatchGame, RecordFault> {
         let mut played: Vec<(Position, _)> = Vec::with_capacity(record.actions.len());
-        let end = record.replay_with(self.rules, |state, action| played.push((*state.position(), action)))?;
+        let seated = self.seats(job);
+        let mut efforts = [(0_u64, 0); 2];
+        let end = record.replay_with(self.rules, |state, action| {
+            if let Some(Some(effort)) = record.efforts.get(played.len()) {
+                let (spent, choices) = &mut efforts[seated[state.player_to_act().index()]];
+                *spent = spent.saturating_add(*effort);
+                *choices += 1;
+            }
+            played.push((*state.position(), action));
+        })?;
         let Some(outcome) = end.outcome() else {
             let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
             return Err(RecordFault::Contradiction { field: "the game", found, expected });
@@ -336,7 +364,11 @@ impl Schedule<'_> {
             margin: self.rules.material_margin(end.position(), beginner),
             key: mix_seeds(&[keys.play, seats]),
             opening_key: keys.opening,
-            record,
+            opening: record.opening,
+            actions: record.actions.len(),
+            reason: outcome.reason,
+            efforts,
+            record: None,
         })
     }
 }

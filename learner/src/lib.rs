@@ -21,6 +21,7 @@
 //! ```
 
 mod conclude;
+mod confirm;
 mod round;
 mod run;
 mod run_pools;

@@ -9,13 +9,14 @@
 //! go on in the next round with its network. A round that is interrupted is repeated from the checkpoint; only the games
 //! that alpha-beta had finished are kept, in the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use latrunculi_data::files::checksum;
 use latrunculi_data::{Measurement, Precision, ReplayWindow, ShardInfo, write_shard};
 use latrunculi_eval::learning::Verdict;
 use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Pool, PoolState, states_to_bytes};
@@ -25,7 +26,7 @@ use latrunculi_train::Error;
 use latrunculi_train::PrecisionChoice;
 use latrunculi_train::evaluation::EvaluationMatch;
 use latrunculi_train::fair_gate::FairGate;
-use latrunculi_train::files::write_whole;
+use latrunculi_train::files::{file_name, write_whole};
 use latrunculi_train::generation::{self, GameList, GenerationGames, ListedGames, Playing, RulesetGames};
 use latrunculi_train::metrics::StepResults;
 use latrunculi_train::networks::{PlayEvaluator, PlayNetwork};
@@ -110,7 +111,9 @@ impl TrainingRun<'_> {
                 let players = generation::players(plan, list.games, Some(&fingerprint), self.state.precision);
                 let info = ShardInfo::new(&ruleset.rules, self.config.seed, generation, players);
                 let name = &ruleset.rules.ruleset().id;
-                write_shard(&self.folder.shard_path(generation, name), &info, &samples)?;
+                let path = self.folder.shard_path(generation, name);
+                let checksum = write_shard(&path, &info, &samples)?;
+                self.state.shards.get_or_insert_default().insert(file_name(&path), checksum);
                 self.state.games += ruleset.games.len() as u64;
                 self.state.samples += samples.len() as u64;
                 let known = self.state.rulesets.iter_mut().find(|known| known.name == *name);
@@ -332,6 +335,13 @@ impl TrainingRun<'_> {
             generations: window.generations().collect(),
         };
         self.state.mix_windows = self.windows.mixes().map(mix).collect();
+        let rulesets = self.state.rulesets.iter().map(|known| (&known.name, &known.window));
+        let mixes = self.state.mix_windows.iter().map(|mix| (&mix.name, &mix.generations));
+        let name = |(name, generations): (&String, &Vec<u64>)| -> Vec<String> {
+            generations.iter().map(|&generation| file_name(&self.folder.shard_path(generation, name))).collect()
+        };
+        let named: BTreeSet<String> = rulesets.chain(mixes).flat_map(name).collect();
+        self.state.shards.get_or_insert_default().retain(|name, _| named.contains(name));
     }
 
     /// Returns which fractions of the whole training, in `[0, 1]`, are over before and after the steps of this round. They
@@ -373,11 +383,14 @@ impl TrainingRun<'_> {
     /// Writes the games in flight beside the checkpoint that is about to be written.
     fn save_pools(&mut self) -> Result<(), Error> {
         self.state.pools = self.pools.len();
+        self.state.pools_checksum = None;
         if self.pools.is_empty() {
             return Ok(());
         }
         let states: Vec<&PoolState> = self.pools.iter().map(Pool::state).collect();
-        write_whole(&self.folder.pools_path(self.state.generations), &states_to_bytes(&states)?)
+        let bytes = states_to_bytes(&states)?;
+        self.state.pools_checksum = Some(checksum(&bytes[..])?);
+        write_whole(&self.folder.pools_path(self.state.generations), &bytes)
     }
 }
 

@@ -1,10 +1,13 @@
 //! A run from its beginning, or from its last checkpoint, to its end.
 
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use latrunculi_data::files::checksum;
 use latrunculi_data::{Precision, ReplayPart, ReplayWindows, Samples, ShardSummary, read_shard};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile, presets};
@@ -14,12 +17,13 @@ use latrunculi_model::{Device, Network, Trainer};
 use latrunculi_selfplay::{Pool, states_from_bytes};
 use serde_json::{Value, json};
 
+use crate::confirm::{self, MetricsFound};
 use crate::state::{MixWindow, RulesetState, RunState};
 use latrunculi_train::config::TrainConfig;
 use latrunculi_train::error::{Context, Error, bail};
 use latrunculi_train::evaluation::EvaluationMatch;
 use latrunculi_train::events::Events;
-use latrunculi_train::files::write_whole;
+use latrunculi_train::files::{file_name, write_whole};
 use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::networks::{NetworkLoader, PlayNetwork, Processor};
 use latrunculi_train::observer::{Event, Observer, Totals};
@@ -124,7 +128,7 @@ impl<'o> TrainingRun<'o> {
         state.save(&folder, &trainer)?;
         // The configuration comes last: a folder without it holds no run.
         write_whole(&folder.config_path(), config.to_text()?.as_bytes())?;
-        let windows = windows(&folder, &rulesets, &config, &state)?;
+        let (windows, _) = windows(&folder, &rulesets, &config, &state)?;
         let events = Events::open(&folder.events_path(), 0)?;
         Ok(TrainingRun {
             config,
@@ -180,6 +184,7 @@ impl<'o> TrainingRun<'o> {
         let mut state: RunState =
             serde_json::from_str(&extra).with_context(|| format!("{}: state of the run", path.display()))?;
         let rulesets = rulesets_of_run(&folder, &state)?;
+        let metrics = confirm::counters(&folder, &path, &state, trainer.counters())?;
         config.validate(rulesets.len())?;
         state.allow(&config, settings).with_context(|| root.display().to_string())?;
         check_opponents(&rulesets, &config, device)?;
@@ -193,9 +198,13 @@ impl<'o> TrainingRun<'o> {
             write_whole(&folder.config_path(), state.config.as_bytes())?;
             state.save(&folder, &trainer)?;
         }
-        folder.cut_metrics(state.metrics_bytes)?;
+        match metrics {
+            MetricsFound::Whole => folder.cut_metrics(state.metrics_bytes)?,
+            MetricsFound::Missing => observer.event(Event::MetricsMissing { path: &folder.metrics_path() }),
+        }
         let events = Events::open(&folder.events_path(), state.events_bytes)?;
-        let windows = windows(&folder, &rulesets, &config, &state)?;
+        let (windows, shards) = windows(&folder, &rulesets, &config, &state)?;
+        state.shards = Some(shards);
         let mixes: Vec<Arc<Rules>> =
             state.mixes.iter().map(|mix| rules_of_text(&mix.text)).collect::<Result<_, _>>().context("the mixes")?;
         let pools = pools(&folder, &rulesets, &mixes, &config, &state)?;
@@ -416,6 +425,11 @@ fn pools(
     let path = folder.pools_path(state.generations);
     let shown = || path.display().to_string();
     let bytes = std::fs::read(&path).with_context(shown)?;
+    if let Some(known) = &state.pools_checksum
+        && *known != checksum(&bytes[..])?
+    {
+        bail!("{}: it is not the file that was written with the checkpoint; restore it", path.display());
+    }
     let states = states_from_bytes(&bytes).with_context(shown)?;
     if states.len() != state.pools {
         bail!("{}: it has {} pools, where the checkpoint has {}", path.display(), states.len(), state.pools);
@@ -429,23 +443,33 @@ fn pools(
     restored.collect::<Result<_, _>>().with_context(shown)
 }
 
-/// Reads the shards that were in the replay windows at the checkpoint.
+/// Reads the shards that were in the replay windows at the checkpoint; returns them with their checksums.
 fn windows(
     folder: &RunDir,
     rulesets: &[RunRuleset],
     config: &TrainConfig,
     state: &RunState,
-) -> Result<ReplayWindows, Error> {
+) -> Result<(ReplayWindows, BTreeMap<String, String>), Error> {
     let mut shards: Vec<(Arc<Rules>, u64, Samples)> = Vec::new();
+    let mut checksums = BTreeMap::new();
+    let mut read = |rules: &Arc<Rules>, generation: u64, name: &str| -> Result<u64, Error> {
+        let path = folder.shard_path(generation, name);
+        let (samples, checksum) = read_own_shard(&path, rules, generation, config, state)?;
+        checksums.insert(file_name(&path), checksum);
+        let count = samples.len() as u64;
+        shards.push((Arc::clone(rules), generation, samples));
+        Ok(count)
+    };
     let mut parts = Vec::new();
     let mixes_share = config.mixes.fraction;
+    let too_many = |name: &str, counted: u64| {
+        format!("the checkpoint counts {counted} samples of {name}, and the shards in its window have more")
+    };
     for (RunRuleset { rules, share, .. }, known) in rulesets.iter().zip(&state.rulesets) {
         let mut earlier = known.samples;
         for &generation in &known.window {
-            let path = folder.shard_path(generation, &known.name);
-            let (_, samples) = read_shard(&path, rules).context("filling the replay window")?;
-            earlier = earlier.saturating_sub(samples.len() as u64);
-            shards.push((Arc::clone(rules), generation, samples));
+            let count = read(rules, generation, &known.name).context("filling the replay window")?;
+            earlier = earlier.checked_sub(count).with_context(|| too_many(&known.name, known.samples))?;
         }
         parts.push(ReplayPart { rules: Arc::clone(rules), share: share * (1.0 - mixes_share), earlier });
     }
@@ -461,14 +485,38 @@ fn windows(
                     none.insert(rules_of_text(&text).with_context(|| path.display().to_string())?)
                 }
             };
-            let (_, samples) = read_shard(&path, rules).context("filling the replay window")?;
-            mixes_earlier = mixes_earlier.saturating_sub(samples.len() as u64);
-            shards.push((Arc::clone(rules), generation, samples));
+            let count = read(rules, generation, name).context("filling the replay window")?;
+            mixes_earlier = mixes_earlier.checked_sub(count).with_context(|| too_many("mixes", state.mixes_samples))?;
         }
     }
     let mut windows = ReplayWindows::new(config.replay, parts, mixes_share, mixes_earlier);
     for (rules, generation, samples) in shards {
         windows.add(&rules, generation, samples);
     }
-    Ok(windows)
+    Ok((windows, checksums))
+}
+
+/// Reads a shard that this run has written; returns its samples and its checksum.
+fn read_own_shard(
+    path: &Path,
+    rules: &Rules,
+    generation: u64,
+    config: &TrainConfig,
+    state: &RunState,
+) -> Result<(Samples, String), Error> {
+    let shown = path.display();
+    let (info, samples) = read_shard(path, rules)?;
+    for (what, found, wanted) in
+        [("generation", info.generation, generation), ("a run with the seed", info.run_seed, config.seed)]
+    {
+        if found != wanted {
+            bail!("{shown}: its games are of {what} {found}, not {wanted}; restore the file that this run wrote");
+        }
+    }
+    let checksum = File::open(path).and_then(checksum).with_context(|| shown.to_string())?;
+    let known = state.shards.as_ref().map(|shards| shards.get(&file_name(path)));
+    if known.is_some_and(|known| known != Some(&checksum)) {
+        bail!("{shown}: its checksum is not the one in the checkpoint; restore the file that this run wrote");
+    }
+    Ok((samples, checksum))
 }

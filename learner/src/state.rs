@@ -100,6 +100,13 @@ pub(crate) struct RunState {
     pub(crate) mixes_ahead: u64,
     /// The mixes in the replay window, oldest first.
     pub(crate) mix_windows: Vec<MixWindow>,
+    /// Checksums ([`latrunculi_data::files::checksum`]) of the shards in the replay windows, by name of the file; `None`
+    /// in checkpoints of earlier versions.
+    #[serde(default)]
+    pub(crate) shards: Option<BTreeMap<String, String>>,
+    /// Checksum of the file of the games in flight; `None` where there is none, and in checkpoints of earlier versions.
+    #[serde(default)]
+    pub(crate) pools_checksum: Option<String>,
     /// Index of the ruleset whose match is next.
     pub(crate) next_measured: usize,
     /// The configuration as TOML, a text so that every number keeps its digits.
@@ -138,6 +145,8 @@ impl RunState {
             mixes_samples: 0,
             mixes_ahead: 0,
             mix_windows: Vec::new(),
+            shards: Some(BTreeMap::new()),
+            pools_checksum: None,
             next_measured: 0,
             config: config.to_text()?,
         })

@@ -16,10 +16,10 @@ mod onnx;
 mod torchscript;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{Cursor, Write};
 use std::path::Path;
 
+use latrunculi_data::files::NewFile;
 use serde_json::Value;
 use tch::{CModule, IValue, Kind, Tensor};
 
@@ -98,27 +98,25 @@ impl Model {
         if !overwrite && path.exists() {
             return Err(FileError::Exists { path: path.to_owned() });
         }
-        let beside = files::beside(path);
-        let result = self.export_beside(format, path, &beside, samples);
-        match &result {
-            Ok(_) => files::put_in_place(&beside, path)?,
-            // What cannot be used is not left lying about.
-            Err(_) => _ = fs::remove_file(&beside),
-        }
-        result
+        let writing = |source| files::writing(path, source);
+        let mut file = NewFile::create(path).map_err(writing)?;
+        let report = self.export_beside(format, path, &mut file, samples)?;
+        file.put_in_place().map_err(writing)?;
+        Ok(report)
     }
 
     fn export_beside(
         &self,
         format: ExportFormat,
         path: &Path,
-        beside: &Path,
+        file: &mut NewFile,
         samples: &[ExportSample<'_>],
     ) -> Result<ExportReport, FileError> {
         let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
         let network = self.exported_graph().map_err(torch)?;
         let bytes = self.to_bytes(format, &network).map_err(torch)?;
-        write(beside, &bytes)?;
+        file.as_file_mut().write_all(&bytes).map_err(|source| files::writing(path, source))?;
+        let beside = file.unfinished_path();
         let names = network.graph.outputs.iter().map(|(output, _)| output.name());
         let mut report = ExportReport {
             positions: 0,

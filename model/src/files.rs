@@ -1,35 +1,16 @@
 //! Tensors of libtorch on their way into files, and files that get their name late.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::path::Path;
 
 use latrunculi_data::{NamedTensor, ParameterLayout, TensorFileError};
 use tch::{Kind, Tensor};
 
-use crate::error::TorchError;
+use crate::error::{FileError, TorchError};
 
-/// Renames a finished file `beside` to `path`.
-pub(crate) fn put_in_place(beside: &Path, path: &Path) -> Result<(), TensorFileError> {
-    fs::rename(beside, path).map_err(|source| TensorFileError::Io {
-        path: path.to_owned(),
-        attempt: "putting it in its place",
-        source,
-    })?;
-    // The new name too must survive a loss of power. Not every system lets folders be opened.
-    if let Some(folder) = path.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        if let Ok(folder) = File::open(folder) {
-            let _ = folder.sync_all();
-        }
-    }
-    Ok(())
-}
-
-/// Returns the name under which a file is written before it gets its own.
-pub(crate) fn beside(path: &Path) -> std::path::PathBuf {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()))
+/// Returns the error of a file that cannot be written.
+pub(crate) fn writing(path: &Path, source: std::io::Error) -> FileError {
+    TensorFileError::Io { path: path.to_owned(), attempt: "writing it", source }.into()
 }
 
 /// Returns the entries of a tensor as `f32`, in the order of its shape.

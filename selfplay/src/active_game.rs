@@ -69,7 +69,7 @@ impl ActiveGame {
         let game = record.game(&plan.rules).expect("the records of a pool have been checked");
         self.set(plan, record, &game);
         if let Some(planned) = self.record.search {
-            self.search.start(planned.budget(), &mut self.search_stream);
+            self.search.start(planned.budget(&plan.settings), &mut self.search_stream);
         }
     }
 
@@ -137,7 +137,7 @@ impl ActiveGame {
                 self.follow_teacher(plan);
             } else {
                 let planned = self.plan_search(&plan.settings);
-                self.search.start(planned.budget(), &mut self.search_stream);
+                self.search.start(planned.budget(&plan.settings), &mut self.search_stream);
                 self.record.search = Some(planned);
             }
         }

@@ -11,7 +11,7 @@ use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use latrunculi_data::{Shape, ShardInfo};
+use latrunculi_data::ShardInfo;
 use latrunculi_engine::Rules;
 
 use crate::actors::PlayedGame;
@@ -26,7 +26,14 @@ const ENTRY_BYTES_MAX: u32 = 1 << 30;
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: Mutex<File>,
+    writing: Mutex<Writing>,
+}
+
+/// The file and the length of the whole entries in it.
+#[derive(Debug)]
+struct Writing {
+    file: File,
+    whole_bytes: u64,
 }
 
 impl Journal {
@@ -52,7 +59,7 @@ impl Journal {
             whole_bytes = title.len() as u64;
             while let Some(entry) = read_entry(&mut source).map_err(refused("reading it"))? {
                 let Ok(game) = postcard::from_bytes::<PlayedGame>(&entry) else { break };
-                if game.samples.shape != Shape::of(rules) {
+                if game.samples.check(rules).is_err() {
                     break;
                 }
                 whole_bytes += 8 + entry.len() as u64;
@@ -65,7 +72,8 @@ impl Journal {
             if whole_bytes == 0 { file.write_all(&title) } else { Ok(()) }
         };
         begin(&mut file).map_err(refused("beginning it"))?;
-        Ok((Journal { path: path.to_owned(), file: Mutex::new(file) }, games))
+        let writing = Mutex::new(Writing { file, whole_bytes: whole_bytes.max(title.len() as u64) });
+        Ok((Journal { path: path.to_owned(), writing }, games))
     }
 
     /// Adds a game. It survives a kill of the program, but not a loss of power.
@@ -79,8 +87,13 @@ impl Journal {
             bytes.extend_from_slice(&(entry.len() as u32).to_le_bytes());
             bytes.extend_from_slice(&crc32fast::hash(&entry).to_le_bytes());
             bytes.extend_from_slice(&entry);
-            // A actor that panicked has written its entry or not; the next one begins where it ended.
-            self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&bytes)
+            let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            // Part of an entry that could not be written would end the journal before what follows it.
+            let end = writing.whole_bytes;
+            writing.file.seek(io::SeekFrom::Start(end))?;
+            writing.file.write_all(&bytes).inspect_err(|_| _ = writing.file.set_len(end))?;
+            writing.whole_bytes += bytes.len() as u64;
+            Ok(())
         });
         written.map_err(|source| JournalError { path: self.path.clone(), attempt: "writing a game", source })
     }
@@ -90,7 +103,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] when the system refuses.
     pub fn remove(self) -> Result<(), JournalError> {
-        drop(self.file);
+        drop(self.writing);
         fs::remove_file(&self.path).map_err(|source| JournalError {
             path: self.path.clone(),
             attempt: "removing it",

@@ -3,13 +3,20 @@
 use std::sync::Arc;
 
 use latrunculi_data::policy_index::action_indices;
-use latrunculi_data::{ActionIndices, EncodedPosition, Sample, Samples, Shape};
+use latrunculi_data::schema::PROBABILITY;
+use latrunculi_data::{ActionIndices, EncodedPosition, Sample, Samples, Shape, sums_to_one};
 use latrunculi_engine::{Action, ActionKind, GameState, Outcome, Player, Rules, SquareSet};
 use latrunculi_search::mcts::SearchBudget;
 use serde::{Deserialize, Serialize};
 
 use crate::openings::Start;
+use crate::settings::SelfPlaySettings;
 use crate::weighting::Surprise;
+
+/// More than the divergence of any two policies in play, in nats.
+const SURPRISE_MAX: f32 = 1e4;
+/// How far rounding takes a number out of its range.
+const ROUNDING: f32 = 1e-3;
 
 /// What a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,8 +40,10 @@ impl PlannedSearch {
         PlannedSearch { simulations: budget.simulations, add_noise: budget.add_noise, purpose }
     }
 
-    pub(crate) fn budget(&self) -> SearchBudget {
-        SearchBudget { simulations: self.simulations, add_noise: self.add_noise }
+    /// Returns the budget; `settings` may have been lowered since the search was planned.
+    pub(crate) fn budget(&self, settings: &SelfPlaySettings) -> SearchBudget {
+        let most = settings.simulations.max(settings.playout_cap.fast_simulations);
+        SearchBudget { simulations: self.simulations.clamp(1, most), add_noise: self.add_noise }
     }
 }
 
@@ -118,17 +127,16 @@ impl GameRecord {
         let mut fault = None;
         let game = self.replay(rules, |_, legal, _| {
             if let Some(decision) = decisions.next_if(|decision| decision.ply == ply) {
-                let sum: f32 = decision.policy.iter().sum();
-                let numbers = decision.win_draw_loss.iter().chain([
-                    &decision.surprise.weight,
-                    &decision.surprise.policy,
-                    &decision.surprise.value,
-                ]);
-                let are_numbers = numbers.into_iter().all(|number| number.is_finite());
-                let is_policy = decision.policy.len() == legal.len()
-                    && decision.policy.iter().all(|&part| part >= 0.0)
-                    && (sum - 1.0).abs() < 0.01;
-                if !are_numbers || !is_policy {
+                let Decision { policy, win_draw_loss, surprise, .. } = decision;
+                // What a shard would refuse must not be played on to its samples.
+                let are_targets = [&policy[..], win_draw_loss].into_iter().all(|probabilities| {
+                    let is_one = |&part: &f32| PROBABILITY.contains(&f64::from(part));
+                    sums_to_one(probabilities) && probabilities.iter().all(is_one)
+                });
+                let are_weights = [(surprise.weight, 1.0), (surprise.policy, SURPRISE_MAX), (surprise.value, 1.0)]
+                    .into_iter()
+                    .all(|(number, most)| (-ROUNDING..=most + ROUNDING).contains(&number));
+                if policy.len() != legal.len() || !are_targets || !are_weights {
                     fault = Some(format!("game {}: the targets at action {ply} are damaged", self.number));
                 }
             }
@@ -140,8 +148,8 @@ impl GameRecord {
         if decisions.next().is_some() {
             return Err(format!("game {}: a decision belongs to no position", self.number));
         }
-        if self.values.iter().any(|value| !value.is_finite()) {
-            return Err(format!("game {}: a value is not finite", self.number));
+        if !self.values.iter().all(|value| value.abs() <= 1.0 + ROUNDING) {
+            return Err(format!("game {}: a value is not from -1 to 1", self.number));
         }
         if game.outcome().is_some() || game.full_key() != self.game_key {
             return Err(format!("game {}: its position is not the recorded one", self.number));

@@ -16,7 +16,7 @@ use latrunculi_stats::{Confidence, Sprt, SprtBounds, SprtVerdict};
 use crate::agents::{rules, spec, uniform};
 
 fn config(a: &str, b: &str, pairs: usize) -> MatchConfig {
-    MatchConfig { seed: 1, ..MatchConfig::new([spec(a), spec(b)], pairs) }
+    MatchConfig { seed: 1, keep_records: true, ..MatchConfig::new([spec(a), spec(b)], pairs) }
 }
 
 fn go_on(_: &MatchProgress<'_>) -> ControlFlow<()> {
@@ -76,7 +76,7 @@ fn the_margin_tells_who_is_ahead() {
         .records
         .iter()
         .map(|game| {
-            let end = game.record.replay(&rules).expect("it replays");
+            let end = game.record.as_ref().expect("kept").replay(&rules).expect("it replays");
             // The first agent sits where it began.
             let beginner = rules.initial_position().player_to_act();
             let player = if game.beginner == 0 { beginner } else { beginner.opponent() };
@@ -256,13 +256,14 @@ fn a_network_plays_the_search_of_its_model_unless_the_text_asks_for_another() {
         let config = MatchConfig { threads: 1, ..config(agent, "greedy", 2) };
         play_match(&rules("bell-8x8"), &config, &mut networks(search, "f32"), &mut go_on).expect("a match")
     };
-    let actions =
-        |report: &MatchReport| -> Vec<_> { report.records.iter().map(|game| game.record.actions.clone()).collect() };
+    let actions = |report: &MatchReport| -> Vec<_> {
+        report.records.iter().map(|game| game.record.as_ref().expect("kept").actions.clone()).collect()
+    };
     let puct = Settings { reuse_tree: false, ..Settings::puct() };
     let [gumbel, by_puct] = [Settings::gumbel(), puct.clone()].map(|search| of("net:any,sims=12", search));
     assert_eq!(gumbel.agents, ["net:any,sims=12 [kernel=f32]", "greedy"]);
     assert_eq!(by_puct.agents[0], "net:any,sims=12 [search=puct reuse_tree=false kernel=f32]");
-    assert!(by_puct.records.iter().all(|game| game.record.agents.contains(&by_puct.agents[0])));
+    assert!(by_puct.records.iter().all(|game| game.record.as_ref().expect("kept").agents.contains(&by_puct.agents[0])));
     assert_ne!(actions(&gumbel), actions(&by_puct));
     let asked = of("net:any,sims=12,search=gumbel", puct.clone());
     assert_eq!(asked.agents[0], "net:any,sims=12,search=gumbel [kernel=f32]");
@@ -344,4 +345,60 @@ fn a_sequential_test_ends_a_match_early_and_alike_on_any_number_of_threads() {
         assert_eq!(json(&other), json(&report), "{threads} threads");
         assert_eq!(other.records, report.records);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_ledger_that_is_deleted_or_replaced_ends_the_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    let config = MatchConfig { ledger: Some(path.clone()), threads: 1, ..config("greedy", "random", 20) };
+    for replacement in [None, Some("")] {
+        let mut games = 0;
+        let error = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |_| {
+            games += 1;
+            if games == 3 {
+                fs::remove_file(&path).unwrap();
+                replacement.into_iter().for_each(|text| fs::write(&path, text).unwrap());
+            }
+            ControlFlow::Continue(())
+        });
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("games.jsonl") && error.contains("deleted or replaced"), "{error}");
+        assert_eq!(games, 3, "no game is played for nothing");
+    }
+}
+
+#[test]
+fn a_ledger_that_is_refused_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    let config = MatchConfig { ledger: Some(path.clone()), threads: 1, ..config("greedy", "random", 2) };
+    play("bell-8x8", &config);
+    let whole = fs::read_to_string(&path).unwrap();
+    let first = whole.lines().next().unwrap();
+    let torn = &first[..first.len() / 2];
+    // A game that is not one of these rules, and after it an incomplete line.
+    let refused = whole.replacen("\"actions\":[\"", "\"actions\":[\"z9-", 1) + torn;
+    fs::write(&path, &refused).unwrap();
+    let error = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut go_on).unwrap_err().to_string();
+    assert!(error.contains("line 1: action 1"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), refused);
+    // The incomplete line goes when a game is added.
+    fs::write(&path, format!("{first}\n{torn}")).unwrap();
+    play("bell-8x8", &config);
+    let mut lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
+    let mut expected: Vec<String> = whole.lines().map(str::to_owned).collect();
+    lines.sort();
+    expected.sort();
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn records_are_kept_only_where_they_are_asked_for() {
+    let kept = play("bell-8x8", &config("greedy", "random", 3));
+    let counted = play("bell-8x8", &MatchConfig { keep_records: false, ..config("greedy", "random", 3) });
+    assert!(kept.records.iter().all(|game| game.record.is_some()));
+    assert!(counted.records.iter().all(|game| game.record.is_none()));
+    assert_eq!(json(&kept), json(&counted));
 }

@@ -27,9 +27,9 @@ fn measured(rules: &Arc<Rules>, games: &[GameRecord]) -> Metrics {
 fn games_of(ruleset: &str, pairs: usize) -> (Arc<Rules>, Vec<GameRecord>) {
     let rules = rules(ruleset);
     let agents = [spec("alphabeta:nodes=60"), spec("alphabeta:nodes=30")];
-    let config = MatchConfig { seed: 3, ..MatchConfig::new(agents, pairs) };
+    let config = MatchConfig { seed: 3, keep_records: true, ..MatchConfig::new(agents, pairs) };
     let report = play_match(&rules, &config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match");
-    let games = report.records.into_iter().map(|game| game.record).collect();
+    let games = report.records.into_iter().map(|game| *game.record.expect("kept")).collect();
     (rules, games)
 }
 

@@ -312,10 +312,10 @@ fn phases() -> PhaseSummary {
 fn described(ruleset: &Ruleset) -> Metrics {
     let rules = std::sync::Arc::new(Rules::new(ruleset).expect("valid"));
     let agents = [spec("alphabeta:nodes=60"), spec("alphabeta:nodes=90")];
-    let config = MatchConfig { seed: 5, ..MatchConfig::new(agents, 12) };
+    let config = MatchConfig { seed: 5, keep_records: true, ..MatchConfig::new(agents, 12) };
     let report =
         play_match(&rules, &config, &mut uniform, &mut |_| std::ops::ControlFlow::Continue(())).expect("games");
-    let games: Vec<&GameRecord> = report.records.iter().map(|game| &game.record).collect();
+    let games: Vec<&GameRecord> = report.records.iter().filter_map(|game| game.record.as_deref()).collect();
     metrics::measure(&rules, &games, &MetricsConfig { replications: 40, ..MetricsConfig::default() }).expect("metrics")
 }
 

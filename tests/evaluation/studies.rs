@@ -9,7 +9,7 @@ use latrunculi_engine::record::read_records;
 use latrunculi_engine::{GameRecord, GameState, Player, Rules, Ruleset, RulesetFile, presets};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::matches::openings::PolicyOpenings;
-use latrunculi_eval::matches::{MatchConfig, play_match};
+use latrunculi_eval::matches::{MatchConfig, MatchGame, play_match};
 use latrunculi_eval::metrics::diversity::DiversitySource;
 use latrunculi_eval::metrics::mechanics::Mechanic;
 use latrunculi_eval::study::summary::{Conclusion, Doubt, StopReason, TrendDirection};
@@ -512,6 +512,7 @@ fn a_study_names_the_search_and_the_kernel_of_its_networks_and_keeps_to_them() {
 #[test]
 fn a_match_opens_its_pairs_by_a_policy() {
     let config = MatchConfig {
+        keep_records: true,
         opening_length: Some(4),
         opening_policy: Some(PolicyOpenings { agent: spec("mcts:sims=20"), temperature: 1.0, identity: String::new() }),
         ..MatchConfig::new([spec("greedy"), spec("random")], 4)
@@ -522,14 +523,15 @@ fn a_match_opens_its_pairs_by_a_policy() {
     };
     let games = play(&config);
     for pair in games.chunks(2) {
-        let [one, other] = [0, 1].map(|game: usize| &pair[game].record);
+        let [one, other] = [0, 1].map(|game: usize| pair[game].record.as_deref().expect("kept"));
         assert_eq!((one.opening, &one.actions[..4]), (4, &other.actions[..4]));
         assert!(one.values[..one.values.len().min(4)].iter().all(Option::is_none));
     }
-    assert_ne!(games[0].record.actions[..4], games[2].record.actions[..4]);
+    let opening = |games: &[MatchGame], game: usize| games[game].record.as_ref().expect("kept").actions[..4].to_vec();
+    assert_ne!(opening(&games, 0), opening(&games, 2));
     assert_eq!(play(&MatchConfig { threads: 1, ..config.clone() }), games);
     let alone = MatchConfig { opening_policy: None, ..config };
-    assert_ne!(play(&alone)[0].record.actions[..4], games[0].record.actions[..4]);
+    assert_ne!(opening(&play(&alone), 0), opening(&games, 0));
 }
 
 #[test]

@@ -168,6 +168,29 @@ fn an_older_summary_is_concluded_anew_from_its_numbers() {
 }
 
 #[test]
+fn a_summary_with_a_number_out_of_range_is_refused_by_its_name() {
+    let summary = study(&shipped(&["bell", "savard"]), 1);
+    let value = serde_json::to_value(&summary).expect("JSON");
+    StudySummary::from_json(&value.to_string()).expect("a summary");
+    let changes: [(&str, Value, &str); 8] = [
+        ("/rulesets/0/cells/1/score/score", json!(7.5), "rulesets[0].cells[1].score.score"),
+        ("/rulesets/0/cells/1/score/interval/upper", json!(1.5), "rulesets[0].cells[1].score.score or its interval"),
+        ("/rulesets/0/cells/1/score/interval", json!({ "lower": 0.9, "upper": 0.1 }), "interval from 0.9 to 0.1"),
+        ("/rulesets/0/cells/1/score/standard_error", json!(-1.0), "standard_error"),
+        ("/rulesets/0/cells/1/games", json!(1_000_000), "outcomes"),
+        ("/rulesets/0/files", json!(1_000_000), "board"),
+        ("/headline_agent", json!(99), "headline_agent"),
+        ("/rulesets/0/cells", json!([]), "cells"),
+    ];
+    for (path, wrong, words) in changes {
+        let mut changed = value.clone();
+        *changed.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = wrong;
+        let fault = StudySummary::from_json(&changed.to_string()).expect_err(path).to_string();
+        assert!(fault.contains(words), "{path}: {fault}");
+    }
+}
+
+#[test]
 fn every_published_summary_is_read_and_says_what_its_numbers_say() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studies");
     let mut count = 0;

@@ -7,6 +7,9 @@ use std::sync::Arc;
 use latrunculi_data::policy_index::action_indices;
 use latrunculi_data::{EncodedPosition, Encoder};
 use latrunculi_engine::{GameState, Rules, presets};
+use latrunculi_fuzz::{Mutator, mutated};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use serde_json::Value;
 
 use crate::support::{assert_refused, complaint, latrunculi_reading, printed, program, root};
@@ -298,4 +301,61 @@ fn nobody_is_left_behind_to_think_for_ever() {
     let Driver { mut child, input, output } = driver;
     drop((input, output));
     assert!(child.wait().expect("the end").success());
+}
+
+/// `LATRUNCULI_FUZZ=N` sends N lines, as `scripts/fuzz` does.
+#[test]
+fn every_line_has_an_answer_whatever_is_in_it() {
+    let lines = [
+        "name",
+        "12 known go",
+        "ping hello",
+        "rulesets",
+        "ruleset savard",
+        "ruleset bell-8x8",
+        "new",
+        "position initial",
+        "position 7d/8/8/8/8/Mm6/2M5/D7 1 - move - 0 0",
+        "position initial actions @a1 @b2",
+        "play c2-c3",
+        "undo",
+        "undo 2",
+        "legal",
+        "show",
+        "state",
+        "encode",
+        "record",
+        "agent alphabeta:nodes=50,seed=1",
+        "agent mcts:sims=5",
+        "agent random",
+        "seed 7",
+        "go nodes 20",
+        "genmove depth 2",
+        "go seconds 0.01",
+        "genmove",
+        "stop",
+        "# nothing",
+    ];
+    let seeds = lines.map(|line| line.as_bytes().to_vec());
+    let wanted = std::env::var("LATRUNCULI_FUZZ").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(200);
+    let mut sent = 0;
+    while sent < wanted {
+        let mut input = Vec::new();
+        for _ in 0..1000.min(wanted - sent) {
+            let mut stream = ChaCha8Rng::seed_from_u64(1);
+            stream.set_stream(sent);
+            let mut mutator = Mutator::new(stream);
+            let line =
+                if mutator.below(3) == 0 { mutator.one_of(&seeds).clone() } else { mutated(&seeds, &mut mutator) };
+            input.extend_from_slice(&line);
+            // No search goes on for ever.
+            input.extend_from_slice(b"\nstop\n");
+            sent += 1;
+        }
+        // `quit` may be among the lines; nothing is said of those after it.
+        for answer in converse(&input).split_terminator("\n\n") {
+            let answer = answer.lines().find(|line| !line.starts_with("info ")).unwrap_or_default();
+            assert!(answer.starts_with(['=', '?']), "{answer:?} answers nothing");
+        }
+    }
 }

@@ -9,6 +9,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use latrunculi_data::{read_shard, write_shard};
+use latrunculi_engine::{Rules, presets};
+use serde_json::Value;
+
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_latrunculi"))
 }
@@ -81,7 +85,7 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
         assert!(run.join(file).is_file(), "{file}");
     }
     let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    let lines: Vec<serde_json::Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 4, "a round for each generation, and one that trains on the last");
     for (round, line) in lines.iter().enumerate() {
         assert_eq!(line["generation"], round);
@@ -112,17 +116,14 @@ fn curves_are_shown(run: &Path, matches: usize) {
     assert_eq!(text(&told.stdout).lines().count(), 2 + matches, "{}", text(&told.stdout));
     let rows = |output: &Output| text(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(rows(&curves(&["--csv"])), rows_of(&run.join("learning.csv")));
-    let json: serde_json::Value = serde_json::from_slice(&curves(&["--json"]).stdout).unwrap();
+    let json: Value = serde_json::from_slice(&curves(&["--json"]).stdout).unwrap();
     assert_eq!(json[0]["rounds"].as_array().unwrap().len(), 4);
 
     let metrics = run.join("metrics.jsonl");
     let whole = fs::read(&metrics).unwrap();
     fs::write(&metrics, &whole[..whole.len() - 20]).unwrap();
     assert_eq!(
-        serde_json::from_slice::<serde_json::Value>(&curves(&["--json"]).stdout).unwrap()[0]["rounds"]
-            .as_array()
-            .unwrap()
-            .len(),
+        serde_json::from_slice::<Value>(&curves(&["--json"]).stdout).unwrap()[0]["rounds"].as_array().unwrap().len(),
         3,
         "a line that is not whole yet is no line"
     );
@@ -231,7 +232,7 @@ fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
     let mixes = |run: &Path| contents(run).into_keys().filter(|name| name.contains("-mix-")).collect::<Vec<_>>();
     assert!(!mixes(&whole).is_empty(), "mixes were played");
     let metrics = fs::read_to_string(whole.join("metrics.jsonl")).unwrap();
-    let lines: Vec<serde_json::Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let measured: Vec<&String> = lines
         .iter()
         .filter_map(|line| line.get("verdicts")?.as_object())
@@ -314,7 +315,7 @@ fn any_number_of_actors_plays_the_same_games() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
         let lines = metrics.lines().map(|line| serde_json::from_str(line).unwrap());
-        let fill = lines.filter(|line: &serde_json::Value| line["teacher"] == false);
+        let fill = lines.filter(|line: &Value| line["teacher"] == false);
         assert!(fill.map(|line| line["batch_fill"].as_f64().unwrap()).all(|fill| fill > 0.999), "batches are full");
         let mut found = contents(&run);
         found.retain(|name, _| !name.starts_with("export"));
@@ -389,7 +390,7 @@ fn a_run_is_continued_by_the_command_that_began_it() {
     let runs = || fs::read_dir(folder.path().join("runs")).unwrap().count();
     assert_eq!(runs(), 1, "the second command continued the first run");
     let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();
-    let provenance: serde_json::Value = serde_json::from_str(&provenance).unwrap();
+    let provenance: Value = serde_json::from_str(&provenance).unwrap();
     assert_eq!((&provenance["config"], provenance["resumed"].as_array().unwrap().len()), (&"smoke".into(), 1));
 
     let other = train(&["--continue"]).output().unwrap();
@@ -469,7 +470,7 @@ fn games_that_had_ended_before_a_kill_are_not_played_again() {
     let resumed = resume(&broken);
     assert!(resumed.status.success(), "{}", text(&resumed.stderr));
     let metrics = fs::read_to_string(broken.join("metrics.jsonl")).unwrap();
-    let line: serde_json::Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    let line: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
     assert!(line["games_found"].as_u64().unwrap() > 0);
     assert_eq!(line["games"], 60);
     assert!(!journal.exists());
@@ -489,6 +490,133 @@ fn a_folder_has_one_run_at_a_time() {
         assert!(text(&refused.stderr).contains("works in this folder"), "{}", text(&refused.stderr));
     }
     drop(lock);
+    assert!(resume(&run).status.success());
+    // On Unix the folder itself is locked too: the lock holds when its file is deleted.
+    #[cfg(unix)]
+    {
+        let own = fs::File::open(&run).unwrap();
+        own.lock().unwrap();
+        fs::remove_file(run.join("lock")).unwrap();
+        assert!(text(&resume(&run).stderr).contains("works in this folder"));
+    }
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() { copy(&entry.path(), &to) } else { _ = fs::copy(entry.path(), to).unwrap() }
+    }
+}
+
+/// Changes what a checkpoint says under `key` of its metadata.
+fn edit(checkpoint: &Path, key: &str, change: impl Fn(&mut Value)) {
+    let bytes = fs::read(checkpoint).unwrap();
+    let header_bytes = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[8..8 + header_bytes]).unwrap();
+    let text = &mut header["__metadata__"][key];
+    let mut state: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+    change(&mut state);
+    *text = state.to_string().into();
+    let mut edited = serde_json::to_vec(&header).unwrap();
+    edited.resize(edited.len().next_multiple_of(8), b' ');
+    let all = [&(edited.len() as u64).to_le_bytes()[..], &edited, &bytes[8 + header_bytes..]].concat();
+    fs::write(checkpoint, all).unwrap();
+}
+
+#[test]
+fn what_is_not_of_this_run_or_does_not_agree_with_its_checkpoint_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, other) = (folder.path().join("run"), folder.path().join("other"));
+    let few = ["budget.generations=2", "evaluation.every=0", "evaluation.final_opening_pairs=1"];
+    assert!(train(&run, &few).status.success());
+    assert!(train(&other, &[&few[..], &["seed=2"]].concat()).status.success());
+    let mut number = 0;
+    let mut changed = |change: &dyn Fn(&Path), words: &[&str]| {
+        number += 1;
+        let copied = folder.path().join(number.to_string());
+        copy(&run, &copied);
+        change(&copied);
+        let refused = resume(&copied);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{words:?}: {said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{words:?}: {said}");
+    };
+    let (first, second) = ("shards/000000-bell.npz", "shards/000001-bell.npz");
+    let checkpoint = "checkpoints/000002.safetensors";
+    changed(
+        &|run| {
+            fs::rename(run.join(first), run.join("kept")).unwrap();
+            fs::rename(run.join(second), run.join(first)).unwrap();
+            fs::rename(run.join("kept"), run.join(second)).unwrap();
+        },
+        &[first, "of generation 1, not 0"],
+    );
+    changed(&|run| _ = fs::copy(run.join(first), run.join(second)).unwrap(), &[second, "of generation 0, not 1"]);
+    changed(&|run| _ = fs::copy(other.join(first), run.join(first)).unwrap(), &[first, "seed 2, not 1"]);
+    changed(
+        &|run| {
+            // A shard in which nothing is wrong, and which is not the one that was written.
+            let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
+            let (info, mut samples) = read_shard(&run.join(second), &rules).unwrap();
+            samples.weights.iter_mut().for_each(|weight| *weight *= 2.0);
+            write_shard(&run.join(second), &info, &samples).unwrap();
+        },
+        &[second, "checksum"],
+    );
+    let pools = "checkpoints/000002.pools";
+    changed(&|run| _ = fs::copy(other.join(pools), run.join(pools)).unwrap(), &[pools, "restore it"]);
+    let one = "checkpoints/000001.safetensors";
+    changed(
+        &|run| _ = fs::copy(run.join(one), run.join(checkpoint)).unwrap(),
+        &[checkpoint, "made after 1 generations", "earlier one of checkpoints/"],
+    );
+    let huge = 1_000_000_000_000_000_000_u64;
+    let states: [(&str, &dyn Fn(&mut Value), &str); 9] = [
+        ("extra", &|state| state["samples"] = huge.into(), "samples is 1000000000000000000"),
+        (
+            "extra",
+            &|state| {
+                state["samples"] = huge.into();
+                state["rulesets"][0]["samples"] = huge.into();
+            },
+            "the metrics say",
+        ),
+        ("extra", &|state| state["games"] = huge.into(), "games is"),
+        ("extra", &|state| state["elapsed_secs"] = 1e18.into(), "elapsed_secs is"),
+        ("extra", &|state| state["rulesets"][0]["window"] = serde_json::json!([5]), "replay window"),
+        ("extra", &|state| state["rulesets"][0]["ahead"] = huge.into(), "ahead is"),
+        ("extra", &|state| state["rulesets"][0]["share"] = 0.5.into(), "shares"),
+        ("counters", &|counters| counters["steps"] = 1.into(), "steps is 1, the metrics say"),
+        ("counters", &|counters| counters["samples"] = huge.into(), "samples trained on"),
+    ];
+    for (key, change, words) in states {
+        changed(&|run| edit(&run.join(checkpoint), key, change), &[checkpoint, words]);
+    }
+    let lines = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let line = lines.lines().next().unwrap();
+    for reset in [format!("{line}\n"), "x".repeat(lines.len()), lines.replace("samples_total\":", "samples_total\":1")]
+    {
+        changed(&|run| fs::write(run.join("metrics.jsonl"), &reset).unwrap(), &["metrics"]);
+    }
+    changed(
+        &|run| {
+            fs::remove_file(run.join("metrics.jsonl")).unwrap();
+            edit(&run.join(checkpoint), "extra", |state| {
+                state["samples"] = huge.into();
+                state["rulesets"][0]["samples"] = huge.into();
+            });
+        },
+        &[checkpoint, "the shards have"],
+    );
+    // Without its metrics a run goes on, and says so.
+    fs::remove_file(run.join("metrics.jsonl")).unwrap();
+    let resumed = program().args(["train", "--resume"]).arg(&run).args(["--set", "budget.generations=3"]).output();
+    let resumed = resumed.unwrap();
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    assert!(text(&resumed.stdout).contains("the learning curve begins with the next round"));
     assert!(resume(&run).status.success());
 }
 
@@ -524,7 +652,7 @@ fn a_configuration_changes_only_when_it_is_said() {
     assert!(!left.iter().any(|path| path.exists()), "what a kill left is gone");
     assert!(resume_with(&[]).status.success(), "what was said once holds");
     let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();
-    let provenance: serde_json::Value = serde_json::from_str(&provenance).unwrap();
+    let provenance: Value = serde_json::from_str(&provenance).unwrap();
     assert_eq!(provenance["resumed"][0]["settings"][1], "budget.generations=2");
     assert!(provenance["threads"].as_u64().unwrap() > 0);
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use latrunculi_data::ShardInfo;
+use latrunculi_data::{Samples, ShardInfo};
 use latrunculi_selfplay::Journal;
 
 use crate::{GAMES, plan, play, rules};
@@ -53,4 +53,33 @@ fn games_are_read_back_and_a_damaged_end_is_dropped() {
     let nowhere = folder.path().join("nowhere/000003.journal");
     let error = Journal::open(&nowhere, &rules, &info).unwrap_err();
     assert!(error.to_string().contains("nowhere"), "{error}");
+}
+
+#[test]
+fn a_game_whose_columns_do_not_agree_ends_the_journal() {
+    let rules = rules("bell");
+    let games = play(&plan(&rules, 6), GAMES);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("000003.journal");
+    let info = ShardInfo::new(&rules, 7, 3, "somebody".to_owned());
+    let open = || Journal::open(&path, &rules, &info).unwrap();
+    let damages: [fn(&mut Samples); 6] = [
+        |samples| _ = samples.policy.pop(),
+        |samples| _ = samples.planes.pop(),
+        |samples| samples.action_offsets.clear(),
+        |samples| samples.action_offsets[1] = u64::MAX,
+        |samples| samples.policy[0] = 7.0,
+        |samples| samples.opponent_policy[0] = i64::MAX,
+    ];
+    for damage in damages {
+        let (journal, _) = open();
+        journal.add(&games[0]).unwrap();
+        let mut broken = games[1].clone();
+        damage(&mut broken.samples);
+        journal.add(&broken).unwrap();
+        drop(journal);
+        let (journal, found) = open();
+        assert_eq!(found, games[..1]);
+        journal.remove().unwrap();
+    }
 }

@@ -1,10 +1,17 @@
 //! Files and folders: read with a limit, written whole, locked.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::Path;
 
+use latrunculi_data::files::write_atomically;
+
 use crate::error::{Context, Error, bail};
+
+/// Returns the name of a file without its folder.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
 
 /// Reads a text file of at most `bytes_max` bytes.
 ///
@@ -23,45 +30,44 @@ pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|_| Error::Refused(format!("{shown} is not text")))
 }
 
-/// Locks a folder. The lock lasts until the returned file is dropped or the program ends, however it ends.
+/// A folder that no other program of this kind works in while this lives, however the program ends.
+#[derive(Debug)]
+pub struct FolderLock {
+    /// The file `lock` in it, and on Unix the folder itself: its lock stays when the file is deleted.
+    _locked: Vec<File>,
+}
+
+/// Locks a folder.
 ///
 /// # Errors
 /// When another program holds the lock.
-pub fn lock(root: &Path) -> Result<File, Error> {
+pub fn lock(root: &Path) -> Result<FolderLock, Error> {
     let path = root.join("lock");
     let opened = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = opened.with_context(|| format!("{}: opening it", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            bail!("{}: another latrunculi works in this folder; wait for it or stop it", root.display())
-        }
-        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{}: locking it", path.display())),
+    let mut locked = vec![opened.with_context(|| format!("{}: opening it", path.display()))?];
+    if cfg!(unix) {
+        locked.push(File::open(root).with_context(|| format!("{}: opening it", root.display()))?);
     }
+    for (index, file) in locked.iter().enumerate() {
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                bail!("{}: another latrunculi works in this folder; wait for it or stop it", root.display())
+            }
+            // Some file systems lock files only.
+            Err(TryLockError::Error(_)) if index > 0 => {}
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("{}: locking it", path.display()));
+            }
+        }
+    }
+    Ok(FolderLock { _locked: locked })
 }
 
-/// Writes a file whole or not at all: under another name, then to the disk, then renamed.
+/// Writes a file whole or not at all ([`write_atomically`]).
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let beside = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
-    let written: std::io::Result<()> = (|| {
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)?;
-        // The new name must survive a loss of power too. Not every system can open folders.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if let Ok(folder) = File::open(folder) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
-    })();
-    if written.is_err() {
-        // The error above is the one to report.
-        let _ = fs::remove_file(&beside);
-    }
-    written.with_context(|| format!("{}: writing it", path.display()))
+    write_atomically(path, |file| file.write_all(bytes)).with_context(|| format!("{}: writing it", path.display()))
 }

@@ -1,7 +1,6 @@
 //! Models: opens the network that a path or an agent's text names.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -125,24 +124,12 @@ fn hint_for_checkpoint(path: &Path) -> Option<String> {
     })
 }
 
-/// Returns a checksum of a model file, which shows whether a file still holds the same network. A folder stands for the
-/// model in it.
+/// Returns a [`checksum`](latrunculi_data::files::checksum) of a model file, which shows whether a file still holds the same
+/// network. A folder stands for the model in it.
 ///
 /// # Errors
 /// When the file cannot be read.
-///
-/// Source: Fowler, Noll and Vo, FNV-1a, 64 bits.
 pub fn checksum(path: &str) -> Result<String, Error> {
-    let mut file = File::open(model_path(Path::new(path))?).with_context(|| format!("cannot read {path}"))?;
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let count = file.read(&mut buffer).with_context(|| format!("cannot read {path}"))?;
-        if count == 0 {
-            return Ok(format!("{hash:016x}"));
-        }
-        for &byte in &buffer[..count] {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    let file = File::open(model_path(Path::new(path))?).with_context(|| format!("cannot read {path}"))?;
+    latrunculi_data::files::checksum(file).with_context(|| format!("cannot read {path}"))
 }

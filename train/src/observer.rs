@@ -20,6 +20,11 @@ pub enum Event<'a> {
         /// How far the answers differ.
         difference: PrecisionDifference,
     },
+    /// The metrics of the rounds so far are gone.
+    MetricsMissing {
+        /// The file where they were.
+        path: &'a Path,
+    },
     /// The run begins, or goes on after a break.
     Started {
         /// The run's folder.

@@ -19,14 +19,15 @@
 //!   lock                  held by the program that works in the folder
 //! ```
 
-use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use latrunculi_data::files::remove_unfinished;
+
 use crate::error::{Context, Error, bail};
-use crate::files::{lock, read_text, write_whole};
+use crate::files::{FolderLock, file_name, lock, read_text, write_whole};
 
 /// The configuration.
 pub const CONFIG: &str = "config.toml";
@@ -62,7 +63,7 @@ const NAME_BYTES_MAX: u64 = 4096;
 #[derive(Debug)]
 pub struct RunDir {
     root: PathBuf,
-    _lock: File,
+    _lock: FolderLock,
 }
 
 impl RunDir {
@@ -191,7 +192,7 @@ impl RunDir {
     /// Makes the checkpoint after `generations` the newest, and removes old ones.
     pub fn set_latest(&self, generations: u64) -> Result<(), Error> {
         let path = self.checkpoint_path(generations);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = file_name(&path);
         write_whole(&self.latest_path(), format!("{name}\n").as_bytes())?;
         let mut checkpoints: Vec<PathBuf> = fs::read_dir(self.root.join(CHECKPOINTS))?
             .filter_map(|entry| entry.ok().map(|entry| entry.path()))
@@ -209,21 +210,19 @@ impl RunDir {
 
     /// Removes what a kill may have left: unfinished files, and journals of generations whose shard exists.
     pub fn remove_unfinished(&self, generations: u64) {
-        let is_left = |path: &Path| match path.extension().and_then(OsStr::to_str) {
-            Some("unfinished") => true,
-            Some("journal") => {
-                let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
-                let number = stem.split('-').next().and_then(|number| number.parse::<u64>().ok());
-                number.is_some_and(|generation| generation < generations)
-            }
-            _ => false,
-        };
         for folder in [".", SHARDS, CHECKPOINTS, EXPORT] {
-            let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
-            for path in entries.map(|entry| entry.path()).filter(|path| is_left(path)) {
-                // A file that stays does no harm.
-                let _ = fs::remove_file(path);
-            }
+            remove_unfinished(&self.root.join(folder));
+        }
+        let is_left = |path: &Path| {
+            let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+            let number = stem.split('-').next().and_then(|number| number.parse::<u64>().ok());
+            path.extension().is_some_and(|extension| extension == "journal")
+                && number.is_some_and(|generation| generation < generations)
+        };
+        let entries = fs::read_dir(self.root.join(SHARDS)).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()).filter(|path| is_left(path)) {
+            // A file that stays does no harm.
+            let _ = fs::remove_file(path);
         }
     }
 
@@ -232,22 +231,16 @@ impl RunDir {
         fs::metadata(self.metrics_path()).map_or(0, |about| about.len())
     }
 
-    /// Cuts the metrics to the length that the checkpoint records, or to whole lines where they are shorter.
+    /// Cuts the metrics to the length that the checkpoint records; they are not shorter, because they are on the disk before
+    /// it .
     pub fn cut_metrics(&self, bytes: u64) -> Result<(), Error> {
+        if self.metrics_bytes() <= bytes {
+            return Ok(());
+        }
         let path = self.metrics_path();
-        let there = self.metrics_bytes();
-        let kept = match there.cmp(&bytes) {
-            Ordering::Equal => return Ok(()),
-            Ordering::Greater => bytes,
-            Ordering::Less if there == 0 => return Ok(()),
-            Ordering::Less => {
-                let text = fs::read(&path).with_context(|| format!("{}: reading it", path.display()))?;
-                text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end as u64 + 1)
-            }
-        };
         let file =
             File::options().write(true).open(&path).with_context(|| format!("{}: opening it", path.display()))?;
-        file.set_len(kept).with_context(|| format!("{}: cutting it back", path.display()))
+        file.set_len(bytes).with_context(|| format!("{}: cutting it back", path.display()))
     }
 
     /// Appends one line to the metrics.
@@ -296,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_are_cut_to_the_recorded_length_and_to_whole_lines() {
+    fn metrics_are_cut_to_the_recorded_length() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDir::create(folder.path()).unwrap();
         run.cut_metrics(10).unwrap();
@@ -305,10 +298,8 @@ mod tests {
         }
         let text = || fs::read_to_string(run.metrics_path()).unwrap();
         assert_eq!(text(), "\"one\"\n\"two\"\n");
-        fs::write(run.metrics_path(), "\"one\"\n\"tw").unwrap();
         run.cut_metrics(12).unwrap();
-        assert_eq!(text(), "\"one\"\n", "a line cut off by a loss of power is dropped");
-        run.add_metrics(&serde_json::json!("three")).unwrap();
+        assert_eq!(text(), "\"one\"\n\"two\"\n");
         run.cut_metrics(6).unwrap();
         assert_eq!(text(), "\"one\"\n");
     }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::shown;
+
 /// Facts by name, in the order in which they are told.
 pub(super) struct Report {
     facts: Vec<(&'static str, Value)>,
@@ -55,7 +57,7 @@ impl Report {
             let lines = lines(value);
             for (index, line) in lines.iter().enumerate() {
                 let name = if index == 0 { name.as_str() } else { "" };
-                text.push_str(format!("{name:<width$}  {line}").trim_end());
+                text.push_str(shown(&format!("{name:<width$}  {line}")).trim_end());
                 text.push('\n');
             }
         }
@@ -91,9 +93,9 @@ mod tests {
         report.add("games_played", 12);
         report.add_known("unknown", None::<u64>);
         report.add("ends", json!({ "blockade": 3, "dux captured": 9 }));
-        report.add("notes", json!(["one", "two"]));
+        report.add("notes", json!(["one", "two\u{1b}[2J"]));
         report.add_data("ends_counted", json!(12));
-        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\nnotes         one\n              two\n";
+        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\nnotes         one\n              two\\u{1b}[2J\n";
         assert_eq!(report.to_text(), expected);
         assert_eq!((&report.to_json()["games_played"], &report.to_json()["ends_counted"]), (&json!(12), &json!(12)));
     }

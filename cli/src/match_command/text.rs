@@ -50,7 +50,7 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
         "openings",
         format!("{openings}; {} redrawn because they repeated or mirrored another", report.openings_redrawn),
     );
-    let cut = report.records.iter().filter(|game| game.record.opening < report.opening_length).count();
+    let cut = report.records.iter().filter(|game| game.opening < report.opening_length).count();
     if cut > 0 {
         row("without opening", format!("{cut} games, whose drawn opening ended the game"));
     }

@@ -12,11 +12,17 @@ use crate::game_files::read;
 /// Checks that a game can be added to a file, before it is played.
 pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     if path.exists() {
-        return read(path).map(|_| ()).with_context(|| left_alone(path));
+        return check_games(path);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
     Ok(())
+}
+
+/// Checks that a file holds games and nothing else.
+fn check_games(path: &Path) -> anyhow::Result<()> {
+    let check = || read(path)?.try_for_each(|record| record.map(drop));
+    check().with_context(|| left_alone(path))
 }
 
 fn left_alone(path: &Path) -> String {
@@ -27,7 +33,7 @@ fn left_alone(path: &Path) -> String {
 pub(super) fn append(path: &Path, record: &GameRecord) -> anyhow::Result<()> {
     let mut line = record.to_line() + "\n";
     if path.exists() {
-        read(path).with_context(|| left_alone(path))?;
+        check_games(path)?;
         // A last line that somebody has written without its end must not run into ours.
         if !ends_a_line(path).with_context(|| format!("cannot read {}", path.display()))? {
             line.insert(0, '\n');

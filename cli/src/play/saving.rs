@@ -21,7 +21,11 @@ impl Session {
 
     /// Goes on from the last game of a file; nothing changes if that cannot be done.
     pub(super) fn load(&mut self, path: &Path) -> anyhow::Result<()> {
-        let Some(record) = game_files::read(path)?.pop() else { bail!("{} holds no game", path.display()) };
+        let mut last = None;
+        for record in game_files::read(path)? {
+            last = Some(record?);
+        }
+        let Some(record) = last else { bail!("{} holds no game", path.display()) };
         let mut game =
             Game::from_record(record, self.rules()).with_context(|| format!("the last game in {}", path.display()))?;
         game.set_agents(self.game.record().agents.clone());

@@ -15,6 +15,9 @@ pub fn lines(event: &Event<'_>) -> Vec<String> {
                 "generation {generation}: f32 in play, because the answers in fewer bits differ: {difference}"
             )]
         }
+        Event::MetricsMissing { path } => {
+            vec![format!("{} is gone: the learning curve begins with the next round", path.display())]
+        }
         Event::Started { folder, config, parameters, device, precision, done } => {
             let network = &config.network;
             let mut lines = vec![format!(

@@ -70,9 +70,9 @@ impl GameSource for MatchGames<'_, '_> {
     }
 
     fn end(&self, job: Job, record: GameRecord) -> Result<(), MatchError> {
-        let game = self.schedule.evaluate(job, record).expect("a game just played replays");
+        let game = self.schedule.evaluate(job, &record).expect("a game just played replays");
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        if tally.add(game)?.is_break() {
+        if tally.add(game, record)?.is_break() {
             self.abort();
         }
         Ok(())

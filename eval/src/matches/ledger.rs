@@ -1,6 +1,6 @@
 //! The ledger of a match: an append-only file with one finished game per line.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,16 @@ pub enum LedgerError {
     /// Another match writes to it.
     #[error("{}: another match is writing to this ledger", path.display())]
     InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It was deleted, or another file was put in its place, while games were added to it.
+    #[error(
+        "{}: the ledger was deleted or replaced while games were being added to it, and the games are gone with it; put it \
+         back, or run the command again to play them anew",
+        path.display()
+    )]
+    Gone {
         /// The file.
         path: PathBuf,
     },
@@ -91,29 +101,34 @@ const LINE_START: &str = "{\"series\":\"";
 pub(crate) struct Ledger {
     path: PathBuf,
     file: File,
+    /// Length of the whole lines.
+    whole_bytes: u64,
+    /// Whether an incomplete line follows them.
+    is_torn: bool,
 }
 
 impl Ledger {
-    /// Opens or creates a ledger and returns its games of the wanted series. An incomplete last line, left by a
-    /// killed program, is removed.
-    pub(crate) fn open(
+    /// Opens or creates a ledger and gives its games of the wanted series to `take`, one by one. An incomplete last line,
+    /// left by a killed program, is removed when a game is added: a ledger that is refused is left as it is.
+    pub(crate) fn open<E: From<LedgerError>>(
         path: &Path,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<(Ledger, Vec<LedgerGame>), LedgerError> {
+        mut take: impl FnMut(LedgerGame) -> Result<(), E>,
+    ) -> Result<Ledger, E> {
         let io = |source| LedgerError::Io { path: path.to_owned(), source };
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
-        if !file.metadata().map_err(io)?.is_file() {
-            // Reading a device may never end.
-            return Err(io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file")));
+        let is_other = fs::metadata(path).is_ok_and(|about| !about.is_file());
+        if is_other {
+            // Opening a pipe waits for a writer, and reading a device may never end.
+            return Err(io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file")).into());
         }
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => return Err(io(source)),
+            Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: path.to_owned() }.into()),
+            Err(TryLockError::Error(source)) => return Err(io(source).into()),
         }
         let mut input = BufReader::new(&file);
         let (mut whole_bytes, mut number, mut torn) = (0, 0, String::new());
-        let mut games = Vec::new();
         loop {
             number += 1;
             let unreadable = |error: std::io::Error| {
@@ -132,7 +147,7 @@ impl Ledger {
             let record = GameRecord::from_line(&line).map_err(wrong)?;
             let place: Place = serde_json::from_str(&line).map_err(|error| wrong(error.into()))?;
             if is_wanted(&place.series) {
-                games.push(LedgerGame { line: number, place, record });
+                take(LedgerGame { line: number, place, record })?;
             }
         }
         // Only an incomplete ledger line may be removed.
@@ -146,23 +161,44 @@ impl Ledger {
                     expected: "there".to_owned(),
                 },
             };
-            return Err(LedgerError::Line { path: path.to_owned(), line: number, fault });
+            return Err(LedgerError::Line { path: path.to_owned(), line: number, fault }.into());
         }
-        file.set_len(whole_bytes).map_err(io)?;
-        file.seek(SeekFrom::End(0)).map_err(io)?;
-        Ok((Ledger { path: path.to_owned(), file }, games))
+        Ok(Ledger { path: path.to_owned(), file, whole_bytes, is_torn: !torn.is_empty() })
     }
 
     /// Appends a game.
     pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), LedgerError> {
-        let io = |source| LedgerError::Io { path: self.path.clone(), source };
+        let path = self.path.clone();
+        let io = |source| LedgerError::Io { path: path.clone(), source };
         let mut line = serde_json::to_string(&Line { place, record }).map_err(|error| io(error.into()))?;
         line.push('\n');
-        self.file.write_all(line.as_bytes()).map_err(io)
+        if self.is_torn {
+            self.file.set_len(self.whole_bytes).map_err(io)?;
+        }
+        // Part of the line may be there after an error; another thread may have a game to add then.
+        self.is_torn = true;
+        self.file.seek(SeekFrom::Start(self.whole_bytes)).map_err(io)?;
+        self.file.write_all(line.as_bytes()).map_err(io)?;
+        self.whole_bytes += line.len() as u64;
+        self.is_torn = false;
+        if self.is_in_place() { Ok(()) } else { Err(LedgerError::Gone { path }) }
     }
 
-    /// Returns the error of a readable line whose game is not valid in this match.
-    pub(crate) fn fault(&self, line: usize, fault: RecordFault) -> LedgerError {
-        LedgerError::Line { path: self.path.clone(), line, fault }
+    /// Returns whether the file is still the one of its path.
+    fn is_in_place(&self) -> bool {
+        let (Ok(own), Ok(there)) = (self.file.metadata(), fs::metadata(&self.path)) else { return false };
+        is_same_file(&own, &there)
     }
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Elsewhere an open file cannot be deleted.
+#[cfg(not(unix))]
+fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
+    true
 }

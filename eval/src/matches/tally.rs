@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
-use latrunculi_engine::EndReason;
+use latrunculi_engine::{EndReason, GameRecord};
 use serde::Serialize;
 
 use super::{Job, MatchError, MatchGame, MatchObserver, MatchProgress, Schedule, sprt_report};
@@ -181,14 +181,16 @@ impl<'a, 'o> Tally<'a, 'o> {
     }
 
     /// Takes a game that has just ended; answers whether to go on.
-    pub(super) fn add(&mut self, game: MatchGame) -> Result<ControlFlow<()>, MatchError> {
+    pub(super) fn add(&mut self, mut game: MatchGame, record: GameRecord) -> Result<ControlFlow<()>, MatchError> {
         let job = Job { pair: game.pair, beginner: game.beginner };
         if let Some(ledger) = &mut self.ledger {
-            ledger.append(&self.schedule.place(job), &game.record)?;
+            ledger.append(&self.schedule.place(job), &record)?;
         }
         if !self.is_over() {
             self.games_played += 1;
-            let record = game.record.clone();
+            if self.schedule.config.keep_records {
+                self.schedule.keep(&mut game, record.clone());
+            }
             self.waiting.insert(job, game);
             self.count()?;
             self.tell(Some(&record));
@@ -196,7 +198,7 @@ impl<'a, 'o> Tally<'a, 'o> {
         Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    fn tell(&mut self, record: Option<&latrunculi_engine::GameRecord>) {
+    fn tell(&mut self, record: Option<&GameRecord>) {
         let progress = MatchProgress {
             games: self.games_played as usize,
             games_max: self.games_max,
@@ -244,17 +246,18 @@ impl<'a, 'o> Tally<'a, 'o> {
         let total = table.agent_games();
         let mut by_seat = BySeat::default();
         let mut ends: BTreeMap<&'static str, u64> = BTreeMap::new();
-        let (mut actions, mut efforts, mut choices) = (0, [0u64; 2], [0u64; 2]);
+        let (mut actions, mut efforts) = (0, [(0_u64, 0); 2]);
         for game in &self.counted {
             match game.beginner {
                 0 => by_seat.beginning.record(game.result),
                 _ => by_seat.replying.record(game.result.reversed()),
             }
-            if let Some(reason) = game.record.end_reason() {
-                *ends.entry(reason.as_str()).or_default() += 1;
+            *ends.entry(game.reason.as_str()).or_default() += 1;
+            actions += game.actions;
+            for ((spent, choices), (own, count)) in efforts.iter_mut().zip(game.efforts) {
+                *spent = spent.saturating_add(own);
+                *choices += count;
             }
-            actions += game.record.actions.len();
-            self.add_efforts(game, &mut efforts, &mut choices);
         }
         let openings: HashSet<u64> = self.counted.iter().map(|game| game.opening_key).collect();
         let estimates = Estimates::of(&table, self.pairs_repeated, config.confidence);
@@ -287,7 +290,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             truncated: ends.get(EndReason::MaxPlies.as_str()).copied().unwrap_or(0),
             ends,
             actions_mean: mean(actions as f64, self.counted.len() as u64),
-            effort_mean: [0, 1].map(|agent| (efforts[agent] > 0).then(|| mean(efforts[agent] as f64, choices[agent]))),
+            effort_mean: efforts.map(|(spent, choices)| (spent > 0).then(|| mean(spent as f64, choices))),
             is_interrupted: self.is_interrupted,
             records: self.counted,
         }
@@ -297,25 +300,6 @@ impl<'a, 'o> Tally<'a, 'o> {
     fn unpaired_distinct(&self) -> u64 {
         let waiting: HashSet<u64> = self.waiting.values().map(|game| game.key).collect();
         waiting.difference(&self.keys).count() as u64
-    }
-
-    fn add_efforts(&self, game: &MatchGame, efforts: &mut [u64; 2], choices: &mut [u64; 2]) {
-        let job = Job { pair: game.pair, beginner: game.beginner };
-        let seats = self.schedule.seats(job);
-        if game.record.efforts.is_empty() {
-            return;
-        }
-        // Who acted follows from playing it over; the game has been checked before.
-        let mut index = 0;
-        let replayed = game.record.replay_with(self.schedule.rules, |state, _| {
-            let agent = seats[state.player_to_act().index()];
-            if let Some(effort) = game.record.efforts[index] {
-                efforts[agent] += effort;
-                choices[agent] += 1;
-            }
-            index += 1;
-        });
-        debug_assert!(replayed.is_ok(), "a counted game replays");
     }
 }
 

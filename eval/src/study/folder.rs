@@ -1,6 +1,6 @@
 //! The folder of a study: its fixed settings and its games.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::settings::StudySettings;
 use super::tally::SeriesTally;
 use super::{StudyError, on_threads};
 use crate::agents::AgentSpec;
-use crate::matches::ledger::{Ledger, LedgerGame};
+use crate::matches::ledger::{Ledger, LedgerError, LedgerGame};
 
 /// What no later call may change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,13 +124,15 @@ impl Folder {
         }
         let by_key: HashMap<&str, usize> = series.iter().enumerate().map(|(at, one)| (one.key.as_str(), at)).collect();
         let opened = on_threads(pool, &paths, |path| -> Result<_, StudyError> {
-            let (ledger, games) = Ledger::open(path, |key| by_key.contains_key(key))?;
-            let mut counted = Vec::with_capacity(games.len());
-            for LedgerGame { line, place, record } in games {
+            let mut counted = Vec::new();
+            let is_wanted = |key: &str| by_key.contains_key(key);
+            let ledger = Ledger::open(path, is_wanted, |LedgerGame { line, place, record }| {
                 let at = by_key[place.series.as_str()];
-                let game = evaluate(&series[at], &record, place.pair).map_err(|fault| ledger.fault(line, fault))?;
+                let game = evaluate(&series[at], &record, place.pair);
+                let game = game.map_err(|fault| LedgerError::Line { path: path.clone(), line, fault })?;
                 counted.push((at, place.pair, game));
-            }
+                Ok::<(), StudyError>(())
+            })?;
             Ok((ledger, counted))
         });
         let mut tallies: Vec<SeriesTally> = series.iter().map(|one| SeriesTally::new(one.stop)).collect();
@@ -147,9 +149,18 @@ impl Folder {
 
     /// Reads the games of a series in the order of `indices`.
     pub(super) fn records(&self, series: &Series, indices: &[usize]) -> Result<Vec<GameRecord>, StudyError> {
-        let (_, games) = Ledger::open(&self.ledger_path(series), |key| key == series.key)?;
-        let mut by_index: HashMap<usize, GameRecord> =
-            games.into_iter().map(|game| (game.place.pair, game.record)).collect();
+        let wanted: HashSet<usize> = indices.iter().copied().collect();
+        let mut by_index: HashMap<usize, GameRecord> = HashMap::new();
+        Ledger::open(
+            &self.ledger_path(series),
+            |key| key == series.key,
+            |game| {
+                if wanted.contains(&game.place.pair) {
+                    by_index.insert(game.place.pair, game.record);
+                }
+                Ok::<(), StudyError>(())
+            },
+        )?;
         Ok(indices.iter().filter_map(|index| by_index.remove(index)).collect())
     }
 }

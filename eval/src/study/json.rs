@@ -8,7 +8,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use serde_json::Value;
 
 use super::StudySummary;
-use super::summary::SUMMARY_VERSION;
+use super::summary::{OutcomeCounts, SUMMARY_VERSION};
 use latrunculi_stats::Confidence;
 
 /// What lies deeper than this stands on one line: the parts of a cell's metrics are the last that do not.
@@ -25,7 +25,94 @@ pub enum SummaryError {
     Format(u64),
 }
 
+/// Names of numbers in `[0, 1]`: scores, rates and probabilities.
+const FRACTIONS: [&str; 10] = [
+    "score",
+    "rate",
+    "p",
+    "p_holm",
+    "p_unbalanced",
+    "p_unbalanced_holm",
+    "p_balanced",
+    "p_balanced_holm",
+    "draw_rate",
+    "decisive_rate",
+];
+/// Squares of the largest board.
+const BOARD_SQUARES_MAX: usize = 256;
+
+/// Checks the numbers of a summary by their names, at every depth: fractions lie in `[0, 1]`, standard errors are not
+/// negative, and the bounds of an interval are in order; those of a score or rate lie in `[0, 1]` as well.
+fn check_ranges(path: &str, value: &Value) -> Result<(), String> {
+    match value {
+        Value::Array(values) => {
+            let checked = |(index, value): (usize, &Value)| check_ranges(&format!("{path}[{index}]"), value);
+            values.iter().enumerate().try_for_each(checked)
+        }
+        Value::Object(fields) => {
+            let number = |name: &str| fields.get(name).and_then(Value::as_f64);
+            if let (Some(lower), Some(upper)) = (number("lower"), number("upper"))
+                && lower > upper
+            {
+                return Err(format!("{path} is an interval from {lower} to {upper}"));
+            }
+            for name in FRACTIONS {
+                let Some(found) = number(name) else { continue };
+                let intervals =
+                    ["interval", "simultaneous", "truncation_bracket"].iter().filter_map(|name| fields.get(*name));
+                let bounds = intervals.flat_map(|interval| [&interval["lower"], &interval["upper"]]);
+                let is_of_fraction = name == "score" || name == "rate";
+                let bounds = bounds.filter(|_| is_of_fraction).filter_map(Value::as_f64);
+                if let Some(wrong) = std::iter::once(found).chain(bounds).find(|found| !(0.0..=1.0).contains(found)) {
+                    return Err(format!("{path}.{name} or its interval is {wrong} and must be from 0 to 1"));
+                }
+            }
+            if let Some(error) = number("standard_error").filter(|error| *error < 0.0) {
+                return Err(format!("{path}.standard_error is {error} and must be at least 0"));
+            }
+            fields.iter().try_for_each(|(name, value)| {
+                check_ranges(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, value)
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
 impl StudySummary {
+    /// Checks that indices and counts agree.
+    fn check(&self) -> Result<(), String> {
+        let agents = self.agents.len();
+        let demand = |holds: bool, fault: String| if holds { Ok(()) } else { Err(fault) };
+        let named = self.headline_agent;
+        demand(named < agents, format!("headline_agent is {named}, and there are {agents} agents"))?;
+        for ruleset in &self.rulesets {
+            let name = &ruleset.name;
+            let cells = ruleset.cells.len();
+            demand(cells == agents, format!("{name} has {cells} cells, and there are {agents} agents"))?;
+            let squares = ruleset.files.checked_mul(ruleset.ranks).unwrap_or(usize::MAX);
+            demand(
+                (1..=BOARD_SQUARES_MAX).contains(&squares) && ruleset.men <= squares,
+                format!("{name} has a board of {} x {} with {} men", ruleset.files, ruleset.ranks, ruleset.men),
+            )?;
+            for cell in &ruleset.cells {
+                let OutcomeCounts { first_wins, second_wins, rule_draws, truncated } = cell.outcomes;
+                let sum = [first_wins, second_wins, rule_draws, truncated].map(u128::from).iter().sum::<u128>();
+                demand(
+                    sum == u128::from(cell.games) && cell.games <= cell.games_played,
+                    format!("{name}, {}: its {} games are not the {sum} of its outcomes", cell.agent, cell.games),
+                )?;
+            }
+            if let Some(pie) = &ruleset.pie {
+                let tried = pie.tried.len();
+                demand(
+                    pie.chosen.is_none_or(|chosen| chosen < tried),
+                    format!("{name}: chosen names none of the {tried} first turns"),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
     /// Reads a summary. Of format 1, which has no doubts about verdicts and judges trends by a fitted line, all conclusions
     /// are drawn anew. The share of games with captures then comes from the metrics; where the summary has none, a note
     /// says so. [`StudySummary::format`] is that of the text.
@@ -41,8 +128,11 @@ impl StudySummary {
         if format == 0 || format > u64::from(SUMMARY_VERSION) {
             return Err(SummaryError::Format(format));
         }
+        check_ranges("", &value).map_err(SummaryError::Content)?;
         if format > 1 {
-            return serde_json::from_value(value).map_err(no_summary);
+            let summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
+            summary.check().map_err(SummaryError::Content)?;
+            return Ok(summary);
         }
         for ruleset in value.get_mut("rulesets").and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(fields) = ruleset.as_object_mut() {
@@ -56,6 +146,7 @@ impl StudySummary {
             }
         }
         let mut summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
+        summary.check().map_err(SummaryError::Content)?;
         let confidence = Confidence::new(summary.settings.confidence);
         summary.conclude(confidence.map_err(|error| SummaryError::Content(error.to_string()))?);
         let cells = || summary.rulesets.iter().flat_map(|ruleset| &ruleset.cells);

@@ -1,0 +1,50 @@
+//! The targets, by what is read.
+
+mod archives;
+mod games;
+mod settings;
+mod texts;
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use latrunculi_engine::{Rules, presets};
+use tempfile::TempDir;
+
+use crate::driver::Target;
+
+/// Every target.
+pub const ALL: [Target; 15] = [
+    texts::RULESET,
+    texts::POSITION,
+    texts::PIECES,
+    texts::AGENT,
+    texts::CASES,
+    games::RECORD,
+    games::LEDGER,
+    games::JOURNAL,
+    games::POOLS,
+    archives::NPZ,
+    archives::SHARD,
+    archives::MODEL,
+    settings::TRAINING,
+    settings::STUDY,
+    settings::SUMMARY,
+];
+
+/// Returns the rules of a shipped ruleset.
+fn rules(name: &str) -> Arc<Rules> {
+    let ruleset = presets::ruleset(name).expect("a shipped ruleset");
+    Arc::new(Rules::new(&ruleset).expect("shipped rulesets can be played"))
+}
+
+/// Returns the path of a file in a folder that lasts as long as the program.
+fn file(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder for temporary files")).path().join(name)
+}
+
+/// Returns a text of the input, as readers of texts get it; inputs that are no text are refused before.
+fn text(input: &[u8]) -> Option<&str> {
+    std::str::from_utf8(input).ok()
+}
