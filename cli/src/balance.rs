@@ -29,7 +29,7 @@ use crate::progress::GamesProgress;
 use crate::{origin, report};
 
 /// The options that define a study. They are stored in its folder and cannot be changed later.
-const SETTINGS: [&str; 19] = [
+const SETTINGS: [&str; 18] = [
     "study",
     "rulesets",
     "agents",
@@ -48,7 +48,6 @@ const SETTINGS: [&str; 19] = [
     "pie",
     "phases",
     "sweep",
-    "other_ruleset",
 ];
 
 #[derive(Args)]
@@ -171,7 +170,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     let stop = stop_on_interrupt()?;
     let begun = Instant::now();
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
-    let mut networks = Networks { args: args.network.with_other_ruleset(config.settings.other_ruleset) };
+    let mut networks = Networks { args: args.network.clone() };
     let summary = run_study(&config, &mut networks, &mut |at: &StudyProgress| {
         progress.show(at.games, at.games_expected, text::progress(at));
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,6 +1,7 @@
 //! The options of commands whose agents may be networks.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use latrunculi_data::{DeviceChoice, Precision};
@@ -20,9 +21,6 @@ pub(crate) struct NetworkArgs {
     /// Precision of networks: auto, f32, bf16 or int8; auto takes the fewest bits whose answers agree
     #[arg(long, default_value_t = Precision::Auto, value_name = "PRECISION")]
     precision: Precision,
-    /// Lets a network play a ruleset that it was not trained on, if the board has the same size
-    #[arg(long)]
-    pub(crate) other_ruleset: bool,
     /// What computes networks, from `prepare` on; nothing is the processor.
     #[arg(skip)]
     loader: Option<Arc<dyn NetworkLoader>>,
@@ -39,17 +37,20 @@ impl NetworkArgs {
         Ok(())
     }
 
-    /// Returns the same options with another answer to whether networks may play rulesets they were not trained on.
-    pub(crate) fn with_other_ruleset(&self, other_ruleset: bool) -> NetworkArgs {
-        NetworkArgs { other_ruleset, ..self.clone() }
-    }
-
     /// Returns a function that opens a network for these rules by the path of its model file.
     pub(crate) fn factory(
         &self,
         rules: &Arc<Rules>,
     ) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {
         let loader = self.loader.clone().unwrap_or_else(|| Arc::new(Processor));
-        NetworkOpener { loader, precision: self.precision, other_ruleset: self.other_ruleset }.factory(rules)
+        NetworkOpener { loader, precision: self.precision, notice }.factory(rules)
+    }
+}
+
+/// Prints a notice once.
+fn notice(text: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {
+        eprintln!("note: {text}");
     }
 }

@@ -58,7 +58,18 @@ impl StoredModel {
     /// # Errors
     /// [`TensorFileError`]: what is wrong with the file, with its name.
     pub fn read(path: &Path) -> Result<StoredModel, TensorFileError> {
-        let file = TensorFile::read(path, MODEL)?;
+        StoredModel::of_file(TensorFile::read(path, MODEL)?, path)
+    }
+
+    /// Reads the content of a model file; `path` is its name, for the error.
+    ///
+    /// # Errors
+    /// As [`StoredModel::read`].
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<StoredModel, TensorFileError> {
+        StoredModel::of_file(TensorFile::parse(bytes, path, MODEL)?, path)
+    }
+
+    fn of_file(file: TensorFile, path: &Path) -> Result<StoredModel, TensorFileError> {
         let config = network_config(&file, path)?;
         let info: ModelInfo = file.described(path, "info")?;
         if info.encoding != EncodingNames::default() {

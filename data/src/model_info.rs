@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use latrunculi_engine::Rules;
-use latrunculi_engine::record::ruleset_fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::features::EncodingNames;
@@ -104,14 +102,5 @@ impl Measurement {
         });
         let [score, lower, upper] = [self.score, self.lower, self.upper].map(round);
         Measurement { score, lower, upper, margin, ..self }
-    }
-}
-
-impl ModelInfo {
-    /// Returns what the network was trained on under these rules, whatever their name.
-    #[must_use]
-    pub fn trained_on(&self, rules: &Rules) -> Option<&TrainedRuleset> {
-        let fingerprint = ruleset_fingerprint(rules.ruleset());
-        self.rulesets.iter().find(|trained| trained.fingerprint == fingerprint)
     }
 }

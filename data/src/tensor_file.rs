@@ -97,14 +97,22 @@ impl TensorFile {
     /// # Errors
     /// [`TensorFileError`]: what is wrong with the file, with its name.
     pub fn read(path: &Path, kind: FileKind) -> Result<TensorFile, TensorFileError> {
-        let broken = |reason: String| TensorFileError::NotSafetensors { path: path.to_owned(), reason };
         let (mut file, mut bytes, _) = open(path)?;
         file.read_to_end(&mut bytes).map_err(|source| reading(path, source))?;
-        let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).map_err(|error| broken(error.to_string()))?;
+        TensorFile::parse(&bytes, path, kind)
+    }
+
+    /// Reads the content of a file of this kind; `path` is its name, for the error.
+    ///
+    /// # Errors
+    /// As [`TensorFile::read`].
+    pub fn parse(bytes: &[u8], path: &Path, kind: FileKind) -> Result<TensorFile, TensorFileError> {
+        let broken = |reason: String| TensorFileError::NotSafetensors { path: path.to_owned(), reason };
+        let (_, header) = safetensors::SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
         let metadata: BTreeMap<String, String> = header.metadata().clone().unwrap_or_default().into_iter().collect();
         check_kind(path, kind, &metadata)?;
 
-        let parsed = safetensors::SafeTensors::deserialize(&bytes).map_err(|error| broken(error.to_string()))?;
+        let parsed = safetensors::SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
         let mut tensors = BTreeMap::new();
         for (name, view) in parsed.tensors() {
             let wrong = |reason: String| TensorFileError::Tensor { path: path.to_owned(), name: name.clone(), reason };

@@ -6,7 +6,7 @@ use latrunculi_data::{ModelInfo, Precision, StoredModel};
 use latrunculi_infer::{InferenceModel, Kernel};
 use latrunculi_model::{Device, Model, NetEvaluator, Network};
 use latrunculi_train::error::{Error, bail};
-use latrunculi_train::models::{model_path, with_hint};
+use latrunculi_train::models;
 use latrunculi_train::networks::{FusedNetwork, NetworkLoader, PlayEvaluator, PlayNetwork};
 
 use crate::error::OfLibtorch;
@@ -69,17 +69,12 @@ impl NetworkLoader for OnDevice {
     }
 }
 
-/// Loads the model that a path means ([`model_path`]) for training or export.
+/// Loads the model that a path means ([`models::read`]) for training or export.
 ///
 /// # Errors
 /// What is wrong with the file; for a checkpoint, where the model of its run is.
 pub fn load_model(path: &Path, device: Device) -> Result<(std::path::PathBuf, Model), Error> {
-    let path = model_path(path)?;
-    match StoredModel::read(&path) {
-        Ok(stored) => {
-            let network = Network::from_tensors(&stored.config, &stored.tensors, device).of_libtorch()?;
-            Ok((path, Model { network, info: stored.info }))
-        }
-        Err(error) => Err(with_hint(error, &path)),
-    }
+    let (path, stored) = models::read(path)?;
+    let network = Network::from_tensors(&stored.config, &stored.tensors, device).of_libtorch()?;
+    Ok((path, Model { network, info: stored.info }))
 }

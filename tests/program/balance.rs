@@ -176,7 +176,6 @@ fn nonsense_is_refused_before_anything_is_played() {
         &["--seed", "1"],
         &["--opening", "4"],
         &["--sweep", "capture.per_move=one"],
-        &["--other-ruleset"],
     ] {
         for going_on in ["--resume", "--report-only"] {
             let output = balance(&[&[going_on, path(&out)], option].concat());
@@ -185,18 +184,4 @@ fn nonsense_is_refused_before_anything_is_played() {
             assert!(complaint.contains("cannot be used with") && complaint.contains(option[0]), "{complaint}");
         }
     }
-}
-
-#[test]
-fn a_folder_knows_whether_networks_may_play_other_rulesets() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = path(folder.path());
-    let asked = ["--rulesets", "savard", "--agents", "greedy", "--max-games", "4", "--other-ruleset", "--out", out];
-    let first = balance(&[&asked[..], &["--json", "--quiet"]].concat());
-    let again = balance(&["--resume", out, "--json", "--quiet"]);
-    assert!(first.status.success() && again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
-    assert_eq!(first.stdout, again.stdout);
-    let summary: serde_json::Value = serde_json::from_slice(&again.stdout).expect("JSON");
-    assert_eq!(summary["settings"]["other_ruleset"], true);
-    assert!(summary["command"].as_str().is_some_and(|command| command.ends_with(" --other-ruleset --out DIR")));
 }

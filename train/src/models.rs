@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use latrunculi_data::{ModelInfo, Precision, TensorFileHeader};
+use latrunculi_data::{Familiarity, ModelInfo, Precision, StoredModel, TensorFileHeader};
 use latrunculi_engine::Rules;
-use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
+use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork, SHIPPED_MODEL};
 use latrunculi_search::mcts::Settings;
 
 use crate::error::error_chain;
@@ -15,15 +15,18 @@ use crate::networks::{LoadedNetwork, NetworkLoader};
 use crate::precision::choose_precision;
 use crate::run_dir;
 
-/// Opens networks for agents.
+/// The file of the model that is part of the program.
+static SHIPPED: &[u8] = include_bytes!("../../models/universal.safetensors");
+
+/// Opens networks for agents. A network plays every ruleset.
 #[derive(Clone)]
 pub struct NetworkOpener {
     /// Where networks compute.
     pub loader: Arc<dyn NetworkLoader>,
     /// In which precision; `auto` as [`choose_precision`] has it.
     pub precision: Precision,
-    /// Whether a network may play a ruleset that it was not trained on.
-    pub other_ruleset: bool,
+    /// Shown a sentence where a network is asked to play a ruleset that it was not trained on.
+    pub notice: fn(&str),
 }
 
 impl NetworkOpener {
@@ -39,13 +42,9 @@ impl NetworkOpener {
             let reason = error_chain(&error);
             reason.strip_prefix(&format!("{path}: ")).map_or(reason.clone(), str::to_owned)
         })?;
-        if info.trained_on(rules).is_none() && !self.other_ruleset {
-            let names: Vec<&str> = info.rulesets.iter().map(|trained| trained.name.as_str()).collect();
-            return Err(format!(
-                "it was trained on {}, not on {}; --other-ruleset lets it play anyway",
-                names.join(", "),
-                rules.ruleset().id
-            ));
+        let known = Familiarity::of(&info.rulesets, rules).map_err(|error| error.to_string())?;
+        if known != Familiarity::Trained {
+            (self.notice)(&format!("{path} in {}: the network is {known}", rules.ruleset().id));
         }
         let choice = choose_precision(&*network, self.precision, rules);
         let precision = choice.map_err(|error| error_chain(&error))?.precision;
@@ -92,17 +91,34 @@ pub fn model_path(path: &Path) -> Result<PathBuf, Error> {
     bail!("{shown}: there is no model in this folder; give a model file or the folder of a run");
 }
 
-/// Loads the network of the model that a path means, as [`model_path`] finds it.
+/// Reads the model that a path means: [`SHIPPED_MODEL`] the one that is part of the program, else as [`model_path`] finds
+/// it; returns where it was found, too.
 ///
 /// # Errors
 /// What is wrong with the file; for a checkpoint, where the model of its run is.
-pub fn load(path: &Path, loader: &dyn NetworkLoader) -> Result<LoadedNetwork, Error> {
+pub fn read(path: &Path) -> Result<(PathBuf, StoredModel), Error> {
+    if path == Path::new(SHIPPED_MODEL) {
+        return Ok((path.to_owned(), StoredModel::parse(SHIPPED, path)?));
+    }
     let path = model_path(path)?;
-    loader.load(&path).map_err(|error| with_hint(error, &path))
+    match StoredModel::read(&path) {
+        Ok(model) => Ok((path, model)),
+        Err(error) => Err(with_hint(error, &path)),
+    }
+}
+
+/// Loads the network of the model that a path means, as [`read`] finds it.
+///
+/// # Errors
+/// As [`read`], and as [`NetworkLoader::network`].
+pub fn load(path: &Path, loader: &dyn NetworkLoader) -> Result<LoadedNetwork, Error> {
+    let model = read(path)?.1;
+    let (fingerprint, network) = (model.fingerprint(), loader.network(&model)?);
+    Ok(LoadedNetwork { info: model.info, config: model.config, fingerprint, network })
 }
 
 /// Adds to an error where the model of a run is, if the file is a checkpoint of it.
-pub fn with_hint(error: impl Into<Error>, path: &Path) -> Error {
+fn with_hint(error: impl Into<Error>, path: &Path) -> Error {
     let error = error.into();
     match hint_for_checkpoint(path) {
         Some(hint) => Error::Refused(format!("{}; {hint}", error_chain(&error))),
@@ -130,6 +146,9 @@ fn hint_for_checkpoint(path: &Path) -> Option<String> {
 /// # Errors
 /// When the file cannot be read.
 pub fn checksum(path: &str) -> Result<String, Error> {
+    if path == SHIPPED_MODEL {
+        return latrunculi_data::files::checksum(SHIPPED).context("cannot read the program");
+    }
     let file = File::open(model_path(Path::new(path))?).with_context(|| format!("cannot read {path}"))?;
     latrunculi_data::files::checksum(file).with_context(|| format!("cannot read {path}"))
 }

@@ -3,8 +3,6 @@
 //! On the processor the fused kernels of `latrunculi-infer` do ([`Processor`]). A program with libtorch has a
 //! [`NetworkLoader`] for GPUs too.
 
-use std::path::Path;
-
 use latrunculi_data::{ModelInfo, NetworkConfig, Precision, StoredModel};
 use latrunculi_engine::GameState;
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel};
@@ -50,16 +48,6 @@ pub trait NetworkLoader: Send + Sync {
     /// # Errors
     /// When a weight is not finite, or the device has no room.
     fn network(&self, model: &StoredModel) -> Result<Box<dyn PlayNetwork>, Error>;
-
-    /// Reads a model and makes its network ready.
-    ///
-    /// # Errors
-    /// What is wrong with the file; as [`NetworkLoader::network`].
-    fn load(&self, path: &Path) -> Result<LoadedNetwork, Error> {
-        let model = StoredModel::read(path)?;
-        let (fingerprint, network) = (model.fingerprint(), self.network(&model)?);
-        Ok(LoadedNetwork { info: model.info, config: model.config, fingerprint, network })
-    }
 }
 
 /// Computes networks on the processor, without libtorch.

@@ -48,7 +48,6 @@ pub(super) fn command(settings: &StudySettings) -> String {
     for (name, values) in &settings.sweep {
         add(true, format!("--sweep {name}={}", values.join(",")));
     }
-    add(settings.other_ruleset, "--other-ruleset".to_owned());
     format!("latrunculi balance {} --out DIR", options.join(" "))
 }
 
@@ -68,12 +67,6 @@ mod tests {
         assert_eq!(
             command(&settings),
             "latrunculi balance --rulesets bell --agents greedy --half-width 2.5 --seed 0 --compensation 1,2 --out DIR"
-        );
-        settings.other_ruleset = true;
-        assert!(
-            command(&settings).ends_with(" --compensation 1,2 --other-ruleset --out DIR"),
-            "{}",
-            command(&settings)
         );
         settings.batch = 7;
         assert_eq!(command(&settings), "latrunculi balance DIR/study.toml --out DIR");

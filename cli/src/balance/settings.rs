@@ -91,7 +91,6 @@ pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
         sweep.entry(name.clone()).or_default().extend(values.iter().cloned());
     }
     settings.sweep.extend(sweep);
-    settings.other_ruleset |= args.network.other_ruleset;
     Ok(settings)
 }
 

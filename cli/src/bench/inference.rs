@@ -48,8 +48,7 @@ impl NetworkChoice {
     /// What is wrong with its file, or with the sizes of the fresh network.
     pub fn model(&self) -> anyhow::Result<StoredModel> {
         if let Some(path) = &self.model {
-            let path = models::model_path(path)?;
-            return Ok(StoredModel::read(&path).map_err(|error| models::with_hint(error, &path))?);
+            return Ok(models::read(path)?.1);
         }
         let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
         let fresh = StoredModel::fresh(&config, 1);

@@ -53,7 +53,7 @@ pub enum AgentKind {
     },
     /// Tree search with a network.
     Network {
-        /// The model, as the user names it.
+        /// The model, as the user names it; [`SHIPPED_MODEL`] is part of the program.
         model: String,
         /// Simulations per choice; 0 is the bare policy.
         simulations: u32,
@@ -82,9 +82,12 @@ impl SearchKind {
     }
 }
 
+/// The name of the model that is part of the program, which `net` without a model means.
+pub const SHIPPED_MODEL: &str = "universal";
+
 /// The forms of the agents' texts, one example of each.
 const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
-                     net:MODEL,sims=64, human (in `play` only); each takes a seed last, as random:seed=1";
+                     net (the network that is part of the program), net:sims=16, net:MODEL,sims=64, human (in `play` only); each takes a seed last, as random:seed=1";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;
 const NETWORK_SIMULATIONS: u32 = 64;
@@ -246,10 +249,7 @@ impl FromStr for AgentSpec {
                 let model_len = texts.iter().rposition(|text| !is_setting(text)).map_or(0, |last| last + 1);
                 let given = texts.split_off(model_len);
                 let model = texts.join(",");
-                if model.is_empty() {
-                    let missing = "a model, as in net:best.safetensors,sims=64";
-                    return Err(AgentTextError::Missing { agent: "net", missing });
-                }
+                let model = if model.is_empty() { SHIPPED_MODEL.to_owned() } else { model };
                 let settings = Settings::read("net", &["sims", "search", "seed"], given)?;
                 let simulations = settings.simulations(0)?.unwrap_or(NETWORK_SIMULATIONS);
                 (AgentKind::Network { model, simulations, search: settings.search()? }, settings)

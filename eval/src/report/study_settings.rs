@@ -61,9 +61,6 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
     if !settings.sweep.is_empty() {
         rows.push(("Changed rules", html! { ul { @for (parameter, values) in &settings.sweep { li { code { (parameter) " = " (values.join(", ")) } } } } }));
     }
-    if settings.other_ruleset {
-        rows.push(("Networks under other rules", html! { "yes, where the board has the same size" }));
-    }
     html! {
         section #settings aria-labelledby="settings-title" {
             h2 #settings-title { "Settings" }
