@@ -163,11 +163,16 @@ pub(crate) fn shown(text: &str) -> String {
     text.chars().map(show).collect()
 }
 
-/// Makes `latrunculi … | head` end without a message and a full disk with one, where Rust would panic.
+/// Makes `latrunculi … | head` end without a message and a full disk with one, where Rust would panic, and so it would where
+/// the standard error cannot be written.
 fn end_quietly_on_a_closed_pipe() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        if message.starts_with("failed printing to stderr: ") {
+            // There is no place left to say anything.
+            std::process::exit(1);
+        }
         match message.strip_prefix("failed printing to stdout: ") {
             Some(reason) if reason.contains("Broken pipe") => std::process::exit(0),
             Some(reason) => {

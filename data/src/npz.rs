@@ -248,7 +248,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("large.npz");
         let mut writer = ArrayWriter::new(File::create(&path).unwrap(), true);
-        let zeros = vec![0_u8; 20 << 20];
+        let zeros = vec![0_u8; 64 << 20];
         writer.array("planes", &[zeros.len()], &zeros).unwrap();
         writer.finish().unwrap();
         let error = ArrayReader::open(&path).err().unwrap().to_string();

@@ -574,7 +574,8 @@ fn what_is_not_of_this_run_or_does_not_agree_with_its_checkpoint_is_refused() {
         &[checkpoint, "made after 1 generations", "earlier one of checkpoints/"],
     );
     let huge = 1_000_000_000_000_000_000_u64;
-    let states: [(&str, &dyn Fn(&mut Value), &str); 9] = [
+    type Change<'a> = (&'a str, &'a dyn Fn(&mut Value), &'a str);
+    let states: [Change<'_>; 9] = [
         ("extra", &|state| state["samples"] = huge.into(), "samples is 1000000000000000000"),
         (
             "extra",

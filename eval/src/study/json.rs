@@ -89,7 +89,7 @@ impl StudySummary {
             let name = &ruleset.name;
             let cells = ruleset.cells.len();
             demand(cells == agents, format!("{name} has {cells} cells, and there are {agents} agents"))?;
-            let squares = ruleset.files.checked_mul(ruleset.ranks).unwrap_or(usize::MAX);
+            let squares = ruleset.files.saturating_mul(ruleset.ranks);
             demand(
                 (1..=BOARD_SQUARES_MAX).contains(&squares) && ruleset.men <= squares,
                 format!("{name} has a board of {} x {} with {} men", ruleset.files, ruleset.ranks, ruleset.men),
