@@ -40,6 +40,9 @@ fn agent_texts_are_written_as_they_are_read() {
     }
     assert_eq!(spec("alphabeta:nodes=20_000"), spec("alphabeta:nodes=20000"));
     assert_eq!(spec("net:best").to_string(), "net:best,sims=64");
+    // Without a model it is the one that is part of the program.
+    assert_eq!(spec("net").to_string(), "net:universal,sims=64");
+    assert_eq!(spec("net:sims=3,seed=2").to_string(), "net:universal,sims=3,seed=2");
 }
 
 #[test]
@@ -54,8 +57,6 @@ fn a_wrong_agent_text_is_refused_with_what_is_known_and_the_nearest_name() {
         ("alphabeta:depth=2,depth=3", &["given twice"]),
         ("mcts:sims=0", &["sims=0", "from 1"]),
         ("random:sims=3", &["random has no setting"]),
-        ("net:", &["needs a model"]),
-        ("net:sims=3", &["needs a model"]),
         ("net:best,search=ucb", &["search=ucb", "gumbel or puct"]),
     ] {
         let error = text.parse::<AgentSpec>().unwrap_err().to_string();

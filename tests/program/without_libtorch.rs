@@ -132,3 +132,20 @@ fn the_program_with_libtorch_gets_the_same_arguments() {
     assert_eq!(output.status.code(), Some(7), "{}", complaint(&output));
     assert_eq!(printed(&output), "train smoke --set seed=2\n");
 }
+
+#[test]
+fn the_network_that_is_part_of_the_program_was_trained_on_every_reconstruction() {
+    let alone = Alone::new();
+    for ruleset in presets::NAMES.iter().filter(|name| !name.starts_with("x-")) {
+        let output = alone.run(&["analyse", "--ruleset", ruleset, "--position", "initial", "--agent", "net:sims=1"]);
+        assert!(output.status.success() && output.stderr.is_empty(), "{ruleset}: {}", complaint(&output));
+    }
+    let output =
+        alone.run(&["match", "net:sims=1", "random", "--ruleset", "x-museum-quintana", "--games", "2", "--quiet"]);
+    assert!(output.status.success(), "{}", complaint(&output));
+    assert!(
+        complaint(&output).contains("note: universal in x-museum-quintana: the network is "),
+        "{}",
+        complaint(&output)
+    );
+}
