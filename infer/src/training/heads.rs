@@ -6,7 +6,7 @@
 
 use latrunculi_data::{NetworkConfig, TrainingBatch};
 
-use super::vectors::{add, add_product, dot, softmax};
+use super::vectors::{add_product, dot, softmax};
 use super::{LossWeights, Losses, TrainingWeights};
 use crate::native::lanes::LANES;
 
@@ -92,37 +92,6 @@ impl Layer {
     }
 }
 
-/// The gradient of what lies behind the squares, `[K, 2V]` to `[6 + 4D + 3 + 4D]`; as in [`TrainingWeights`].
-#[derive(Debug, Default)]
-pub(crate) struct HeadGradient {
-    hidden: Vec<f32>,
-    hidden_bias: Vec<f32>,
-    last: Vec<f32>,
-    last_bias: Vec<f32>,
-}
-
-impl HeadGradient {
-    /// Makes it zero, in the size for `heads`.
-    pub(crate) fn clear(&mut self, heads: &Heads) {
-        let zero = |values: &mut Vec<f32>, len: usize| {
-            values.clear();
-            values.resize(len, 0.0);
-        };
-        zero(&mut self.hidden, heads.hidden.weight.len());
-        zero(&mut self.hidden_bias, heads.hidden.bias.len());
-        zero(&mut self.last, heads.last.weight.len());
-        zero(&mut self.last_bias, heads.last.bias.len());
-    }
-
-    /// Adds it to a gradient of all weights.
-    pub(crate) fn add_to(&self, gradient: &mut TrainingWeights) {
-        add(&mut gradient.hidden, &self.hidden);
-        add(&mut gradient.hidden_bias, &self.hidden_bias);
-        add(&mut gradient.last, &self.last);
-        add(&mut gradient.last_bias, &self.last_bias);
-    }
-}
-
 /// What a thread works in.
 #[derive(Debug, Default)]
 pub(crate) struct HeadBuffers {
@@ -180,7 +149,8 @@ impl Heads {
         parts.into_iter().flat_map(|(first, len)| first..first + len).collect()
     }
 
-    /// Computes the losses of sample `index`, adds them to `losses`, and the gradient of their weighted sum.
+    /// Computes the losses of sample `index`, adds them to `losses`, and the gradient of their weighted sum to `gradient`,
+    /// from `hidden` to `last_bias`.
     ///
     /// `squares` is `[A, Q]`, the channels of each square; `of_squares`, the same, is overwritten with their gradient.
     #[inline(always)]
@@ -194,7 +164,7 @@ impl Heads {
         of_squares: &mut [f32],
         buffers: &mut HeadBuffers,
         products: &mut impl MapProducts,
-        gradient: &mut HeadGradient,
+        gradient: &mut TrainingWeights,
         losses: &mut Losses,
     ) {
         of_squares.fill(0.0);

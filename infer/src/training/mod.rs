@@ -15,7 +15,7 @@ use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, TrainingBatch};
 
 use crate::native::amx;
 
-pub(crate) use heads::{HeadBuffers, HeadGradient, Heads, MapProducts};
+pub(crate) use heads::{HeadBuffers, Heads, MapProducts};
 pub(crate) use vectors::add_product;
 
 /// The weights that a ruleset is folded into, or the gradient of the loss by them. All in rows, the last dimension next

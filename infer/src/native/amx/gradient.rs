@@ -14,7 +14,7 @@ use super::parts::{BF16S, FLOATS, GROUP, Pooled, Pooling, bias_of, pool};
 use super::products::{self, Sums, pair, spread_maxima, sum_squares, transpose};
 use super::tiles::{Aligned, Configured};
 use crate::native::lanes::LANES;
-use crate::training::{HeadBuffers, HeadGradient, Heads, LossWeights, Losses, TrainingWeights, add_product};
+use crate::training::{HeadBuffers, Heads, LossWeights, Losses, TrainingWeights, add_product};
 use crate::weights::{Linear, PoolingWeights};
 
 /// Samples that are computed together.
@@ -209,8 +209,7 @@ impl<'a> Network<'a> {
             buffers.workspaces.len() - 1
         });
         let workspace = &mut buffers.workspaces[index].1;
-        let (mut losses, mut of_heads) = (Losses::default(), HeadGradient::default());
-        of_heads.clear(&self.heads);
+        let mut losses = Losses::default();
         workspace.stem.clear();
         workspace.trunk.iter_mut().for_each(Sums::clear);
         workspace.squares.clear();
@@ -220,20 +219,10 @@ impl<'a> Network<'a> {
             unsafe {
                 let configured = Configured::new();
                 self.forward(batch, start, workspace);
-                self.learn_heads(
-                    &configured,
-                    batch,
-                    start,
-                    loss_weights,
-                    workspace,
-                    gradient,
-                    &mut of_heads,
-                    &mut losses,
-                );
+                self.learn_heads(&configured, batch, start, loss_weights, workspace, gradient, &mut losses);
                 self.backward(batch, start, workspace, gradient);
             }
         }
-        of_heads.add_to(gradient);
         let len = 9 * self.channels * self.channels;
         // The rows of the squares are padded.
         let mut wide = vec![0.0; self.heads.row * self.channels];
@@ -342,7 +331,6 @@ impl<'a> Network<'a> {
         loss_weights: &LossWeights,
         workspace: &mut Workspace,
         gradient: &mut TrainingWeights,
-        of_heads: &mut HeadGradient,
         losses: &mut Losses,
     ) {
         let (area, row, (blocks, outputs)) = (self.shape.area(), self.heads.row, self.tiles());
@@ -354,7 +342,7 @@ impl<'a> Network<'a> {
             let first = start + index * GROUP;
             for sample in first..batch.len().min(first + GROUP) {
                 let own = &group.squares[(sample - first) * self.squares_stride()..][..area * row];
-                self.heads.learn(batch, sample, loss_weights, own, of_squares, heads, &mut products, of_heads, losses);
+                self.heads.learn(batch, sample, loss_weights, own, of_squares, heads, &mut products, gradient, losses);
                 for (square, values) in of_squares.chunks_exact(row).enumerate() {
                     add_product(&mut of_bias, 1.0, values);
                     for (block, values) in values.as_chunks::<32>().0.iter().enumerate() {
