@@ -116,6 +116,13 @@ pub(super) enum Compute<'a> {
     Libtorch(&'a dyn Libtorch, DeviceChoice, Precision),
 }
 
+impl Compute<'_> {
+    /// Tells whether a GPU computes, of which the processor's time says nothing.
+    fn is_on_gpu(self) -> bool {
+        matches!(self, Compute::Libtorch(_, device, _) if device != DeviceChoice::Cpu)
+    }
+}
+
 impl fmt::Display for Compute<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -171,7 +178,7 @@ pub(super) fn bare(
             let before = processor_secs();
             let clock = passes(repeats)?;
             let computed = match before.zip(processor_secs()) {
-                Some((before, after)) if matches!(compute, Compute::Fused(_)) => after - before,
+                Some((before, after)) if !compute.is_on_gpu() => after - before,
                 _ => clock,
             };
             let positions = (batch * repeats) as f64;
@@ -209,9 +216,10 @@ pub(super) fn run(args: &InferenceArgs, libtorch: Option<&dyn Libtorch>) -> anyh
         );
         println!("{:<14} {:>6} {:>12} {:>16}", "kernel", "batch", "per second", "per proc. second");
     }
+    let place = if is_gpu { device } else { DeviceChoice::Cpu };
     let precisions = [Precision::F32, Precision::Bf16];
     let of_libtorch = libtorch.into_iter().flat_map(|libtorch| {
-        precisions.into_iter().map(move |precision| Compute::Libtorch(libtorch, device, precision))
+        precisions.into_iter().map(move |precision| Compute::Libtorch(libtorch, place, precision))
     });
     let fused = if is_gpu { Vec::new() } else { Kernel::available() };
     for compute in of_libtorch.chain(fused.into_iter().map(Compute::Fused)) {
