@@ -116,7 +116,7 @@ impl Ledger {
         mut take: impl FnMut(LedgerGame) -> Result<(), E>,
     ) -> Result<Ledger, E> {
         let io = |source| LedgerError::Io { path: path.to_owned(), source };
-        let is_other = fs::metadata(path).is_ok_and(|about| !about.is_file());
+        let is_other = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if is_other {
             // Opening a pipe waits for a writer, and reading a device may never end.
             return Err(io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file")).into());
