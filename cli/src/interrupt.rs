@@ -21,7 +21,7 @@ pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     stop_on(&[SIGINT])
 }
 
-/// Listens for Ctrl-C and for a polite kill, as [`stop_on_interrupt`] does.
+/// Listens for Ctrl-C and for a polite kill, as `stop_on_interrupt` does.
 ///
 /// # Errors
 /// When the system refuses.
