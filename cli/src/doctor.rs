@@ -75,9 +75,9 @@ pub(crate) fn run(args: DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::
     println!(
         "precision    {}",
         if bf16 {
-            "16 bits (bf16) in play where the answers agree with those in 32 bits"
+            "in play 8 bits (int8), else 16 (bf16), where the answers agree with those in 32"
         } else {
-            "32 bits: this processor has no AMX, which 16 bits need"
+            "32 bits: this processor has no AMX, which fewer need"
         }
     );
     println!("kernels      {}", kernels.join(" "));
