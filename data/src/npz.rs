@@ -227,10 +227,21 @@ fn array_file<'a>(name: &str, bytes: &'a [u8]) -> Result<NpyFile<&'a [u8]>, NpzE
         (true, [_, _, _, _, _, _, _, _, a, b, c, d, ..]) => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
         _ => return Err(fault(name, "it has no header")),
     };
-    let header = &bytes[begin..bytes.len().min(begin.saturating_add(length))];
+    // The parser takes as much memory as the header announces.
+    let Some(header) = bytes.get(begin..begin.saturating_add(length)) else {
+        return Err(fault(name, "its header is cut off"));
+    };
     let opened = header.iter().filter(|byte| matches!(byte, b'{' | b'(' | b'[')).count();
     if opened > 2 {
         return Err(fault(name, "its header is not that of a plain array"));
+    }
+    // It multiplies the lengths of the dimensions without looking whether that overflows.
+    let shape = header.split(|&byte| byte == b'(').nth(1).and_then(|rest| rest.split(|&byte| byte == b')').next());
+    let lengths = shape.unwrap_or_default().split(|&byte| byte == b',');
+    let lengths =
+        lengths.filter_map(|length| std::str::from_utf8(length).ok()?.trim().trim_end_matches('L').parse::<u64>().ok());
+    if lengths.into_iter().try_fold(1_u64, u64::checked_mul).is_none() {
+        return Err(fault(name, "it announces more entries than can be counted"));
     }
     NpyFile::new(bytes).map_err(|error| fault(name, error.to_string()))
 }
@@ -242,6 +253,23 @@ fn fault(array: &str, reason: impl Into<String>) -> NpzError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_that_announces_more_than_there_is_is_refused_before_it_is_read() {
+        let mut bytes = b"\x93NUMPY\x03\x00".to_vec();
+        bytes.extend(0x277b_0076_u32.to_le_bytes());
+        bytes.extend(b"'descr': '|u1', 'fortran_order': False, 'shape': (5, ), }\nhello");
+        let error = array_file("text", &bytes).err().unwrap();
+        assert!(error.to_string().contains("its header is cut off"), "{error}");
+    }
+
+    #[test]
+    fn a_header_that_announces_more_entries_than_can_be_counted_is_refused() {
+        let header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 3), }\n";
+        let bytes = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header].concat();
+        let error = array_file("numbers", &bytes).err().unwrap();
+        assert!(error.to_string().contains("more entries than can be counted"), "{error}");
+    }
 
     #[test]
     fn an_archive_that_unpacks_to_far_more_than_its_size_is_refused_before_it_is_unpacked() {
