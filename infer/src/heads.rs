@@ -217,7 +217,7 @@ pub(crate) fn split<const N: usize>(buffer: &mut [[f32; LANES]]) -> [&mut [[f32;
 
 /// Returns the dot product of two vectors whose length is a multiple of [`LANES`].
 #[inline(always)]
-fn dot(left: &[f32], right: &[f32]) -> f32 {
+pub(crate) fn dot(left: &[f32], right: &[f32]) -> f32 {
     let pairs = left.as_chunks::<LANES>().0.iter().zip(right.as_chunks::<LANES>().0);
     let zero = Lanes::all(0.0);
     pairs.fold(zero, |sums, (left, right)| sums.add_product(Lanes::load(left), Lanes::load(right))).sum()

@@ -6,8 +6,9 @@
 
 use latrunculi_data::{NetworkConfig, TrainingBatch};
 
-use super::vectors::{add_product, dot, softmax};
+use super::vectors::{add_product, softmax};
 use super::{LossWeights, Losses, TrainingWeights};
+use crate::heads::dot;
 use crate::native::lanes::LANES;
 
 /// Places in the output of the last layer.

@@ -1,6 +1,6 @@
 //! Sums over vectors of `f32`, in a form that the compiler turns into vector instructions.
 
-use crate::native::lanes::{LANES, Lanes};
+use crate::native::lanes::LANES;
 
 /// Adds `values` to `sums`.
 pub(super) fn add(sums: &mut [f32], values: &[f32]) {
@@ -11,14 +11,6 @@ pub(super) fn add(sums: &mut [f32], values: &[f32]) {
 #[inline(always)]
 pub(crate) fn add_product(sums: &mut [f32], factor: f32, values: &[f32]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = factor.mul_add(*value, *sum));
-}
-
-/// Returns the dot product of two vectors whose length is a multiple of [`LANES`].
-#[inline(always)]
-pub(super) fn dot(left: &[f32], right: &[f32]) -> f32 {
-    let pairs = left.as_chunks::<LANES>().0.iter().zip(right.as_chunks::<LANES>().0);
-    let zero = Lanes::all(0.0);
-    pairs.fold(zero, |sums, (left, right)| sums.add_product(Lanes::load(left), Lanes::load(right))).sum()
 }
 
 /// Returns `e` to the power of `x`, for `x` of at most 0; below -87 that of -87, 2e-38. The relative error is below 3e-7.

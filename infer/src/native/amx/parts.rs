@@ -285,13 +285,7 @@ fn round(values: &[f32], tiles: &mut [u16]) {
     let blocks = values.len() / (GROUP * 32);
     for (index, values) in values.as_chunks::<32>().0.iter().enumerate() {
         let (row, block) = (index / blocks, index % blocks);
-        let place = &mut tiles[block * BF16S + row * 32..][..32];
-        // SAFETY: `values` has 32 floats, `place` 32 elements of 16 bits; a vector of bfloat16 is one of 512 bits.
-        unsafe {
-            let (low, high) = (_mm512_loadu_ps(values.as_ptr()), _mm512_loadu_ps(values.as_ptr().wrapping_add(16)));
-            let rounded: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(high, low));
-            _mm512_storeu_epi16(place.as_mut_ptr().cast(), rounded);
-        }
+        super::products::round(values, &mut tiles[block * BF16S + row * 32..][..32]);
     }
 }
 
