@@ -28,16 +28,13 @@ use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
 use crate::{origin, report};
 
-/// The options that define a study. They are stored in its folder and cannot be changed later.
-const SETTINGS: [&str; 18] = [
+/// The options that say which games a study has. They are stored in its folder and cannot be changed later.
+const SETTINGS: [&str; 15] = [
     "study",
     "rulesets",
     "agents",
-    "half_width",
     "margin",
     "min_contact",
-    "min_games",
-    "max_games",
     "seed",
     "opening",
     "second_opening",
@@ -56,7 +53,7 @@ pub(crate) struct BalanceArgs {
     #[arg(value_name = "STUDY.toml")]
     study: Option<PathBuf>,
     /// Rulesets by name or path, with commas between; `all` is every reconstruction
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    #[arg(long, alias = "ruleset", value_name = "A,B", value_delimiter = ',')]
     rulesets: Option<Vec<String>>,
     /// Agents with commas between, each of which plays itself; those of one kind form a ladder of budgets
     #[arg(long, value_name = "AGENT,AGENT")]
@@ -64,11 +61,13 @@ pub(crate) struct BalanceArgs {
     /// Folder for the games and the report; a stopped study in it is continued
     #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Continues the study in this folder with its settings
+    /// Continues the study in this folder with its settings; with --max-games, --min-games or --half-width it plays more
+    /// games
     #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS)]
     resume: Option<PathBuf>,
     /// Writes report.html again from the summary in this folder, without playing
-    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS, conflicts_with_all = ["out", "resume"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS,
+        conflicts_with_all = ["out", "resume", "max_games", "min_games", "half_width"])]
     report_only: Option<PathBuf>,
     /// Plays until the half-width of the score's interval is this many points of 100 [default: 3]
     #[arg(long, value_name = "POINTS", value_parser = settings::points)]
@@ -135,7 +134,7 @@ impl BalanceArgs {
     /// As [`NetworkArgs::prepare`].
     pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
         let has_networks = // A study names its agents in a file.
-            self.agents.as_ref().is_none_or(|agents| agents.contains("net:"));
+            self.agents.as_ref().is_none_or(|agents| agents.contains("net"));
         self.network.prepare(has_networks, libtorch)
     }
 }
@@ -148,7 +147,8 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     }
     let (settings, rulesets, folder) = match (&args.resume, &args.out) {
         (Some(folder), _) => {
-            let (settings, rulesets) = saved_study(folder)?;
+            let (mut settings, rulesets) = saved_study(folder)?;
+            settings::extend(&mut settings, &args);
             (settings, rulesets, folder.clone())
         }
         (None, Some(folder)) => {

@@ -1,5 +1,6 @@
 //! `bench`: what this machine gives.
 
+mod compare;
 mod engine;
 mod inference;
 mod search;

@@ -1,11 +1,22 @@
 //! Progress of long work: bars on a terminal, plain lines otherwise.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar};
+use console::Term;
+use indicatif::{MultiProgress, ProgressBar, ProgressState};
 use latrunculi_train::WorkProgress;
 
 use crate::progress;
+use crate::train::time_text;
+
+/// Returns how many letters a line of the standard output has; `None` where it is not a terminal.
+#[must_use]
+pub fn width() -> Option<usize> {
+    let terminal = Term::stdout();
+    terminal.is_term().then(|| usize::from(terminal.size().1))
+}
 
 /// Shows the progress of several pieces of work at once.
 #[derive(Debug)]
@@ -25,14 +36,22 @@ impl Display {
         Display { bars: (!quiet && std::io::stderr().is_terminal()).then(MultiProgress::new) }
     }
 
-    /// Begins a piece of work of `len` parts. `left_secs` is what is left of the run's budget.
-    pub fn begin(&self, name: &str, len: u64, left_secs: Option<f64>) -> Work {
+    /// Begins a piece of work of `len` parts, which `unit` names. `left_secs` is what is left of the run's budget.
+    pub fn begin(&self, name: &str, len: u64, unit: &'static str, left_secs: Option<f64>) -> Work {
         let Some(bars) = &self.bars else { return Work { bar: ProgressBar::hidden() } };
-        let left = left_secs.map(|secs| format!(" · run {:.1} min left", secs / 60.0)).unwrap_or_default();
         let bar = bars.add(ProgressBar::new(len));
-        bar.set_style(progress::style("{msg:32} [{bar:30}] {pos}/{len} {rate:>10} {eta:>4}{prefix}"));
-        bar.set_prefix(left);
+        let begun = Instant::now();
+        let left = move |_: &ProgressState, text: &mut dyn Write| {
+            if let Some(secs) = left_secs {
+                // A bar that cannot be written is no reason to stop.
+                _ = write!(text, "  run {}", time_text((secs - begun.elapsed().as_secs_f64()).max(0.0)));
+            }
+        };
+        let template = format!("{{msg:28}} [{{wide_bar}}] {{percent:>3}} % {{rate:>8}} {unit} {{eta:>4}}{{left}}");
+        bar.set_style(progress::style(&template).with_key("left", left));
         bar.set_message(name.to_owned());
+        // The times go on between two parts.
+        bar.enable_steady_tick(Duration::from_secs(1));
         Work { bar }
     }
 

@@ -82,10 +82,6 @@ pub(crate) fn run(args: DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::
     );
     println!("kernels      {}", kernels.join(" "));
     println!("GPU          {gpu_text}");
-    if gpu.is_err() && libtorch.is_ok() {
-        println!("             to use one: NVIDIA's driver, then `scripts/setup-libtorch --cuda`, or LD_LIBRARY_PATH");
-        println!("             set to the lib folder of a PyTorch 2.11 with CUDA");
-    }
     Ok(())
 }
 

@@ -31,7 +31,7 @@ const LINES_WAITING_MAX: usize = 1024;
 #[derive(Args)]
 pub(crate) struct EngineArgs {
     /// The ruleset at the beginning: a shipped name, or the path of a file
-    #[arg(long, default_value = "bell")]
+    #[arg(long, alias = "rulesets", default_value = "bell")]
     ruleset: String,
     /// Who thinks at the beginning: random, greedy, alphabeta:nodes=20000, mcts:sims=2000, net:MODEL,sims=64
     #[arg(long, default_value = "alphabeta:nodes=20000")]

@@ -7,6 +7,9 @@ const LISTED_MAX: usize = 8;
 
 /// Returns why `text` is not a legal action at `state`, with what is legal instead where that helps.
 pub(crate) fn why_not(state: &GameState, text: &str) -> String {
+    // A square alone places a stone, where that is what is done.
+    let is_square = state.position().phase() == Phase::Placement && state.rules().parse_square(text).is_some();
+    let text = if is_square { &format!("@{text}") } else { text };
     match state.parse_action(text) {
         Ok(_) => format!("{text} is legal"),
         Err(ActionError::NotLegal { text, hint }) => match reason(state, &text) {
@@ -167,6 +170,8 @@ mod tests {
         assert!(why_not(&bell, "a1-a2").contains("still being placed"), "{}", why_not(&bell, "a1-a2"));
         let mut after = bell.clone();
         after.play(after.parse_action("@c3").unwrap());
-        assert!(why_not(&after, "@c3").contains("c3 is occupied"), "{}", why_not(&after, "@c3"));
+        for text in ["@c3", "c3"] {
+            assert!(why_not(&after, text).contains("c3 is occupied"), "{}", why_not(&after, text));
+        }
     }
 }

@@ -31,9 +31,11 @@ mod position_args;
 mod progress;
 mod rate;
 mod report;
+mod ruleset_arg;
 mod rulesets;
 mod selfplay;
 mod shell;
+mod status;
 pub mod train;
 
 use std::process::ExitCode;
@@ -68,6 +70,8 @@ enum Command {
     Selfplay(selfplay::SelfplayArgs),
     /// Only trains, on existing shards
     Fit(fit::FitArgs),
+    /// Shows how far a training run has come, also while it goes on
+    Status(status::StatusArgs),
     /// Shows the strength of training runs over time, as a table and a page
     Curves(curves::CurvesArgs),
     /// Plays two agents against each other and estimates the difference in strength
@@ -137,6 +141,7 @@ fn run(mut command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<
         Command::Train(args) => libtorch::needed(libtorch, "train")?.train(&args),
         Command::Selfplay(args) => selfplay::run(&args, libtorch),
         Command::Fit(args) => libtorch::needed(libtorch, "fit")?.fit(&args),
+        Command::Status(args) => status::run(&args),
         Command::Curves(args) => curves::run(&args),
         Command::Match(args) => match_command::run(args),
         Command::Rate(args) => rate::run(args),

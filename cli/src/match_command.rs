@@ -42,7 +42,7 @@ pub(crate) struct MatchArgs {
     #[arg(value_name = "B")]
     second: AgentSpec,
     /// A shipped ruleset, or the path of a file
-    #[arg(long)]
+    #[arg(long, alias = "rulesets")]
     ruleset: String,
     /// Games to play, in pairs of one opening with seats swapped [default: 200; with --sprt at most 20000]
     #[arg(long, value_name = "N")]
@@ -152,14 +152,18 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     if report.is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
 }
 
-fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
-    for agent in [&args.first, &args.second] {
-        if agent.kind == AgentKind::Human {
-            bail!("human plays only in `latrunculi play`");
-        }
+/// Says that an odd number of games is one more.
+pub(crate) fn pairs_note(games: usize, is_quiet: bool) {
+    if !is_quiet && !games.is_multiple_of(2) {
+        eprintln!("note: games are played in pairs, so {} and not {games}", games + 1);
     }
+}
+
+fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
+    [&args.first, &args.second].into_iter().try_for_each(AgentSpec::check_for_matches)?;
     let games = args.games.unwrap_or(if args.sprt.is_some() { SPRT_GAMES_MAX } else { GAMES });
     ensure!((1..=1_000_000).contains(&games), "--games is a number from 1 to 1000000");
+    pairs_note(games, args.quiet || args.json);
     let sprt = match args.sprt {
         None => None,
         Some((elo0, elo1)) => {

@@ -6,12 +6,12 @@ use clap::Args;
 use latrunculi_engine::perft::{divide, perft};
 
 use crate::position_args::read_state;
+use crate::ruleset_arg::RulesetArg;
 
 #[derive(Args)]
 pub(crate) struct PerftArgs {
-    /// A shipped ruleset, or the path of a file
-    #[arg(long)]
-    ruleset: String,
+    #[command(flatten)]
+    ruleset: RulesetArg,
     /// Actions from the position to the leaves
     #[arg(long)]
     depth: u32,
@@ -27,7 +27,7 @@ pub(crate) struct PerftArgs {
 }
 
 pub(crate) fn run(args: PerftArgs) -> anyhow::Result<()> {
-    let state = read_state(&args.ruleset, &args.position, args.player)?;
+    let state = read_state(args.ruleset.name(), &args.position, args.player)?;
     let begin = Instant::now();
     let leaves = if args.divide && args.depth > 0 {
         let mut counts = divide(&state, args.depth);

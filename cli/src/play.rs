@@ -19,14 +19,14 @@ use latrunculi_eval::AgentSpec;
 
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
+use crate::ruleset_arg::RulesetArg;
 use board::Palette;
 use session::Session;
 
 #[derive(Args)]
 pub(crate) struct PlayArgs {
-    /// A shipped ruleset, or the path of a file
-    #[arg(long)]
-    ruleset: String,
+    #[command(flatten)]
+    ruleset: RulesetArg,
     /// Player 1 (upper case, south): human, random, greedy, alphabeta:nodes=20000, mcts:sims=2000,
     /// net:MODEL,sims=64
     #[arg(long, default_value = "human", value_name = "AGENT")]

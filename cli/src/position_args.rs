@@ -13,9 +13,12 @@ use crate::game_files;
 /// Which position.
 #[derive(Args)]
 pub(crate) struct PositionArgs {
-    /// A shipped ruleset, or the path of a file [default: that of the --record]
-    #[arg(long, required_unless_present = "record")]
+    /// A shipped ruleset, or the path of a ruleset file or of a model [default: that of the --record]
+    #[arg(value_name = "RULESET", required_unless_present_any = ["ruleset_option", "record"])]
     ruleset: Option<String>,
+    /// The same as an option
+    #[arg(long = "ruleset", alias = "rulesets", value_name = "RULESET", conflicts_with = "ruleset")]
+    ruleset_option: Option<String>,
     /// `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position
     #[arg(long, default_value = "initial")]
     position: String,
@@ -37,11 +40,15 @@ pub(crate) struct PositionArgs {
 }
 
 impl PositionArgs {
+    fn ruleset(&self) -> Option<&str> {
+        self.ruleset.as_deref().or(self.ruleset_option.as_deref())
+    }
+
     /// Returns the game that stands at the position.
     pub(crate) fn state(&self) -> anyhow::Result<GameState> {
         let mut state = match &self.record {
             Some(_) => self.recorded()?,
-            None => read_state(self.ruleset.as_deref().unwrap_or_default(), &self.position, self.player)?,
+            None => read_state(self.ruleset().unwrap_or_default(), &self.position, self.player)?,
         };
         for (index, text) in self.actions.split([' ', ',']).filter(|text| !text.is_empty()).enumerate() {
             let action = state.parse_action(text).with_context(|| format!("action {} of --actions", index + 1))?;
@@ -65,10 +72,9 @@ impl PositionArgs {
         let Some((number, record)) = wanted else {
             bail!("{shown} holds {count} games, there is no game {}", self.game.unwrap_or(count));
         };
-        let rules: Arc<Rules> =
-            rulesets::load(self.ruleset.as_deref().unwrap_or(&record.ruleset)).with_context(|| {
-                format!("the ruleset of {shown}; --ruleset FILE names it where it is not a shipped one")
-            })?;
+        let rules: Arc<Rules> = rulesets::load(self.ruleset().unwrap_or(&record.ruleset)).with_context(|| {
+            format!("the ruleset of {shown}; --ruleset FILE names it where it is not a shipped one")
+        })?;
         let played = record.actions.len();
         let ply = self.ply.unwrap_or(played);
         ensure!(ply <= played, "game {number} of {shown} has {played} actions, there is no ply {ply}");

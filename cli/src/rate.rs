@@ -8,18 +8,18 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use latrunculi_engine::parameters::nearest;
+use latrunculi_eval::AgentSpec;
 use latrunculi_eval::rating::{FitSettings, Pairing, RatingConfig, play_rating};
-use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_stats::{Confidence, DrawModel};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::{models, rulesets};
 
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
-use crate::match_command::check_opening;
+use crate::match_command::{check_opening, pairs_note};
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
 
@@ -32,7 +32,7 @@ pub(crate) struct RateArgs {
     #[arg(value_name = "AGENT", required = true, num_args = 1..)]
     agents: Vec<AgentSpec>,
     /// A shipped ruleset, or the path of a file
-    #[arg(long)]
+    #[arg(long, alias = "rulesets")]
     ruleset: String,
     /// Lets one agent play all others, instead of all pairings
     #[arg(long, value_name = "AGENT")]
@@ -138,10 +138,9 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
 
 fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
     ensure!(args.agents.len() >= 2, "a rating needs at least two agents");
-    if args.agents.iter().any(|agent| agent.kind == AgentKind::Human) {
-        bail!("human plays only in `latrunculi play`");
-    }
+    args.agents.iter().try_for_each(AgentSpec::check_for_matches)?;
     ensure!((1..=1_000_000).contains(&args.games), "--games is a number from 1 to 1000000");
+    pairs_note(args.games, args.quiet || args.json);
     let names: Vec<String> = args.agents.iter().map(AgentSpec::to_string).collect();
     let index_of = |option: &str, agent: &AgentSpec| -> anyhow::Result<usize> {
         let name = agent.to_string();

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
             Some(loaded) => loaded.network.evaluators(actors, precision)?,
             None => generation::idle_evaluators(actors),
         };
-        let work = display.begin(&format!("shard {number}"), games, None);
+        let work = display.begin(&format!("shard {number}"), games, "games", None);
         let watch = |games| {
             work.set(games);
             !stop.load(Ordering::Relaxed)

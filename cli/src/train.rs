@@ -1,5 +1,6 @@
 //! `train`: self-play, training and evaluation, round after round.
 
+mod rounds;
 mod text;
 
 use std::path::PathBuf;
@@ -8,7 +9,8 @@ use clap::Args;
 
 use crate::config_args::{SetArgs, config_help};
 
-pub use text::{games as games_text, lines as event_lines, steps as steps_text};
+pub(crate) use rounds::{LEGEND, RoundTable, time as time_text};
+pub use text::{RunText, games as games_text, json as event_json, steps as steps_text};
 
 /// Arguments of `train`
 #[derive(Args)]
@@ -36,4 +38,7 @@ pub struct TrainArgs {
     /// Shows no progress, only a line per round and the result
     #[arg(long)]
     pub quiet: bool,
+    /// Prints one JSON object per round and no progress
+    #[arg(long)]
+    pub json: bool,
 }

@@ -110,8 +110,14 @@ pub struct Candidate {
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// The agent is a person, who can play in `play` only.
-    #[error("human plays in `play` only")]
+    #[error("human plays only in `latrunculi play`")]
     Human,
+    /// The agent plays by the clock.
+    #[error("{agent}: games by the clock do not repeat; here give nodes, depth or sims in place of seconds")]
+    Timed {
+        /// Its text.
+        agent: String,
+    },
     /// The network cannot be opened.
     #[error("network {model:?}: {reason}")]
     Network {

@@ -62,6 +62,9 @@ pub fn percent_of_men(margin: &Estimate) -> String {
 /// Mean losses of a round's training by head, in nats. Heads that are not looked at here are passed over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundLosses {
+    /// Weighted sum of the losses.
+    #[serde(default)]
+    pub loss: f64,
     /// Cross-entropy of the policy; at least the target's own entropy.
     pub policy: f64,
     /// Entropy of the policy's target.
@@ -98,8 +101,14 @@ pub struct Round {
     pub samples_total: u64,
     /// Training steps made until its end.
     pub steps_total: u64,
+    /// Samples in the replay window at its end.
+    #[serde(default)]
+    pub window: u64,
     /// Training steps made in it.
     pub steps: u64,
+    /// Positions that they were trained on per second, repetitions counted.
+    #[serde(default)]
+    pub training_samples_per_sec: f64,
     /// Seconds that these took.
     #[serde(default)]
     pub train_secs: f64,
@@ -123,6 +132,12 @@ pub struct Round {
     /// Mean number of actions of a game.
     #[serde(default)]
     pub actions_mean: Option<f64>,
+    /// Positions that the network evaluated per second.
+    #[serde(default)]
+    pub evaluations_per_sec: Option<f64>,
+    /// How full its batches were, in `[0, 1]`.
+    #[serde(default)]
+    pub batch_fill: Option<f64>,
     /// The games by ruleset.
     #[serde(default)]
     pub rulesets: BTreeMap<String, RoundRuleset>,

@@ -18,7 +18,7 @@ use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{EndReason, GameRecord, Position, Rules};
 use latrunculi_search::SEARCH_VERSION;
 
-use crate::agents::{AgentError, AgentKind, AgentSpec, NetworkFactory, NetworkPlay, mix_seeds, open_network};
+use crate::agents::{AgentError, AgentSpec, NetworkFactory, NetworkPlay, mix_seeds, open_network};
 use crate::matches::game_play::{play_apart, play_in_step};
 use crate::matches::ledger::{Ledger, LedgerError, LedgerGame, Place};
 use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
@@ -182,9 +182,7 @@ pub fn play_match<'e>(
 ) -> Result<MatchReport, MatchError> {
     let opening_agent = config.opening_policy.as_ref().map(|policy| &policy.agent);
     let agents = || config.agents.iter().chain(opening_agent);
-    if agents().any(|agent| agent.kind == AgentKind::Human) {
-        return Err(AgentError::Human.into());
-    }
+    agents().try_for_each(AgentSpec::check_for_matches)?;
     let mut evaluators = Vec::new();
     let mut models: Vec<(&str, NetworkPlay)> = Vec::new();
     for model in agents().filter_map(AgentSpec::model) {

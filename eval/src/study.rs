@@ -101,7 +101,8 @@ pub enum StudyError {
     Settings(Vec<String>),
     /// The folder holds another study.
     #[error(
-        "{}: the study in this folder has other settings ({}); choose another folder for this one",
+        "{}: the study in this folder has other settings ({}); choose another folder for this one. max_games and min_games may grow, \
+         and half_width may shrink",
         folder.display(),
         differences.join(", ")
     )]

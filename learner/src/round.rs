@@ -227,7 +227,7 @@ impl TrainingRun<'_> {
         let trainer = &mut self.trainer;
 
         let train = |trainer: &mut _| {
-            let work = (steps > 0).then(|| observer.begin("training", steps, left));
+            let work = (steps > 0).then(|| observer.begin("training", steps, "steps", left));
             train_steps(trainer, &step_plan, &|done| {
                 work.iter().for_each(|work| work.set(done));
                 goes_on()
@@ -238,7 +238,7 @@ impl TrainingRun<'_> {
             let evaluation =
                 EvaluationMatch::new(Arc::clone(rules), config, opponent, opponent_networks(config, device))?;
             let pairs = config.evaluation.opening_pairs;
-            let work = observer.begin(&match_name(rules, opponent), 2 * pairs, left);
+            let work = observer.begin(&match_name(rules), 2 * pairs, "games", left);
             let watch = |games: Option<u64>| {
                 games.into_iter().for_each(|games| work.set(games));
                 goes_on()
@@ -259,17 +259,18 @@ impl TrainingRun<'_> {
             observer.event(Event::RoundingRefused { generation, difference });
         }
         let mut play = |gate: &FairGate| -> Result<(Vec<Pool>, GenerationGames), Error> {
-            let (name, count, evaluators) = match games {
+            let (name, count, unit, evaluators) = match games {
                 Games::Lists(lists) => {
                     let count = lists.iter().map(|listed| listed.list.games).sum();
-                    ("bootstrap games", count, generation::idle_evaluators(config.games.actors))
+                    ("teacher's games", count, "games", generation::idle_evaluators(config.games.actors))
                 }
                 Games::Pools(pools) => {
                     let evaluators = network.evaluators(config.games.actors, precision)?;
-                    ("self-play", pools.parts(), evaluators)
+                    let (count, unit) = pools.parts();
+                    ("self-play", count, unit, evaluators)
                 }
             };
-            let work = observer.begin(&format!("generation {generation}: {name}"), count, left);
+            let work = observer.begin(&format!("generation {generation}: {name}"), count, unit, left);
             let watch = |done| {
                 work.set(done);
                 goes_on()

@@ -310,8 +310,7 @@ impl<'o> TrainingRun<'o> {
         let precision = self.choose_precision(&network)?.precision;
         let evaluator = network.evaluators(1, precision)?.remove(0);
         let stop = &self.stop;
-        let name = match_name(rules, opponent);
-        let work = self.observer.begin(&name, 2 * pairs, self.secs_left());
+        let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left());
         let watch = |games: Option<u64>| {
             games.into_iter().for_each(|games| work.set(games));
             !stop.load(Ordering::Relaxed)
@@ -357,8 +356,8 @@ pub(crate) fn choose_precision_of(
 }
 
 /// Names a match in progress.
-pub(crate) fn match_name(rules: &Rules, opponent: &str) -> String {
-    format!("match against {opponent} in {}", rules.ruleset().id)
+pub(crate) fn match_name(rules: &Rules) -> String {
+    format!("match in {}", rules.ruleset().id)
 }
 
 /// Returns the seed of the match before generation `number`.

@@ -36,13 +36,14 @@ pub(crate) struct PoolTasks {
 }
 
 impl PoolTasks {
-    /// Returns how many games, or samples where these are counted, are to be played.
-    pub(crate) fn parts(&self) -> u64 {
+    /// Returns how much is to be played, and whether it is counted in games or in samples.
+    pub(crate) fn parts(&self) -> (u64, &'static str) {
         let part = |task: &PoolTask| match task.quota {
             Quota::Samples(parts) | Quota::Games(parts) => parts,
             Quota::PlayOut { .. } => 0,
         };
-        self.tasks.iter().map(part).sum()
+        let counts_samples = self.tasks.iter().any(|task| matches!(task.quota, Quota::Samples(_)));
+        (self.tasks.iter().map(part).sum(), if counts_samples { "samples" } else { "games" })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Agents by their texts, and that they are functions of seed and budget.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use latrunculi_engine::{GameState, Rules, presets};
 use latrunculi_eval::agents::OpenedNetwork;
@@ -33,6 +34,11 @@ fn agent_texts_are_written_as_they_are_read() {
         "net:best,sims=0,seed=9",
         "net:best,sims=8,search=puct",
         "net:best,sims=8,search=gumbel,seed=9",
+        "alphabeta:seconds=0.25",
+        "alphabeta:depth=4,seconds=2,seed=1",
+        "mcts:seconds=1",
+        "net:best,seconds=0.5",
+        "net:runs/v1.5/best,sims=8,seconds=1",
         "human",
     ] {
         assert_eq!(spec(text).to_string(), text);
@@ -51,12 +57,15 @@ fn a_wrong_agent_text_is_refused_with_what_is_known_and_the_nearest_name() {
         ("alfabeta:depth=4", &["no agent \"alfabeta\"", "did you mean alphabeta?", "mcts:sims=2000"][..]),
         ("", &["known are random, greedy"]),
         ("alphabeta", &["needs a limit", "alphabeta:nodes=20000"]),
-        ("alphabeta:node=5", &["no setting \"node\"", "did you mean nodes?", "depth=, nodes=, seed="]),
+        ("alphabeta:node=5", &["no setting \"node\"", "did you mean nodes?", "depth=, nodes=, seconds=, seed="]),
         ("alphabeta:depth=0", &["depth=0", "from 1 to 96"]),
         ("alphabeta:nodes=many", &["nodes=many"]),
         ("alphabeta:depth=2,depth=3", &["given twice"]),
         ("mcts:sims=0", &["sims=0", "from 1"]),
         ("random:sims=3", &["random has no setting"]),
+        ("alphabeta:seconds=0", &["seconds=0", "from 0.01"]),
+        ("net:seconds=NaN", &["seconds=NaN", "from 0.01"]),
+        ("greedy:seconds=1", &["greedy has no setting"]),
         ("net:best,search=ucb", &["search=ucb", "gumbel or puct"]),
     ] {
         let error = text.parse::<AgentSpec>().unwrap_err().to_string();
@@ -96,6 +105,9 @@ fn every_agent_repeats_its_game_under_the_same_seed() {
 fn agents_that_cannot_play_here_say_so() {
     let rules = rules("bell");
     assert!(matches!(spec("human").make_alone(&rules), Err(AgentError::Human)));
+    assert!(matches!(spec("human").check_for_matches(), Err(AgentError::Human)));
+    assert!(matches!(spec("net:seconds=1").check_for_matches(), Err(AgentError::Timed { .. })));
+    assert!(spec("net:sims=1").check_for_matches().is_ok());
     let error = spec("net:lost.safetensors").make(&rules, &mut |_| Err("no such file".to_owned())).err().unwrap();
     assert_eq!(error.to_string(), "network \"lost.safetensors\": no such file");
 }
@@ -111,6 +123,20 @@ fn thought(text: &str, change: impl FnOnce(&mut SearchOptions<'_>)) -> (Choice, 
     change(&mut options);
     let choice = agent.choose_with(&GameState::new(rules), &mut options).expect("a choice");
     (choice, told)
+}
+
+#[test]
+fn agents_by_the_clock_search_until_their_time_is_over() {
+    for text in ["alphabeta:seconds=0.3", "mcts:seconds=0.3", "net:any,seconds=0.3"] {
+        let begun = Instant::now();
+        let (choice, _) = thought(text, |_| {});
+        // Tree searches stop a little earlier, because they plan their simulations.
+        assert!(begun.elapsed() >= Duration::from_millis(50) && choice.effort > 0, "{text}: {}", choice.effort);
+        // Another limit counts beside it.
+        let few = text
+            .replace("seconds=0.3", if text.starts_with('a') { "nodes=50,seconds=60" } else { "sims=50,seconds=60" });
+        assert!((1..=50).contains(&thought(&few, |_| {}).0.effort), "{few}");
+    }
 }
 
 #[test]

@@ -265,7 +265,7 @@ fn what_is_no_rating_is_refused() {
     assert!(matches!(refused(&["random"]), RatingError::TooFewAgents));
     assert!(matches!(refused(&["random", "greedy", "random"]), RatingError::SameAgent { .. }));
     let error = refused(&["random", "human"]).to_string();
-    assert!(error.starts_with("human against random: human plays in `play` only"), "{error}");
+    assert!(error.starts_with("human against random: human plays only in `latrunculi play`"), "{error}");
     // Nothing but repetitions: no table, and the reason.
     let report =
         play(&RatingConfig { opening_length: Some(0), ..config(&["alphabeta:nodes=1", "alphabeta:depth=1"], 2) });

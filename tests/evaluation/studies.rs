@@ -245,6 +245,19 @@ fn a_folder_keeps_the_study_that_it_has() {
 }
 
 #[test]
+fn a_study_that_is_asked_for_more_games_plays_on() {
+    let [grown, whole] = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
+    let few = || StudySettings { half_width: 0.001, min_games: 20, max_games: 20, ..settings(&["random"]) };
+    let more = || StudySettings { half_width: 0.0005, min_games: 30, max_games: 60, ..few() };
+    let first = run(&config(grown.path(), few(), &["small"]));
+    let again = run(&config(grown.path(), more(), &["small"]));
+    assert_eq!(again, run(&config(whole.path(), more(), &["small"])), "as if it had been asked for at once");
+    assert_ne!(again, first);
+    let fault = fails(&config(grown.path(), few(), &["small"]));
+    assert!(fault.contains("max_games is 60 there and 20 here") && fault.contains("may grow"), "{fault}");
+}
+
+#[test]
 fn nonsense_is_refused_with_every_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut nonsense = StudySettings {
@@ -265,7 +278,7 @@ fn nonsense_is_refused_with_every_reason() {
     for part in [
         "did you mean alphabeta?",
         "greedy is listed twice",
-        "human plays in `play` only",
+        "human plays only in `latrunculi play`",
         "half_width must be above 0",
         "margin must be above 0",
         "max_games must be at least min_games",

@@ -170,7 +170,7 @@ fn nonsense_is_refused_before_anything_is_played() {
     assert!(complaint.contains("study.json"), "{complaint}");
     // What a study is asked stands in its folder: an option that would change nothing is not passed over.
     for option in [
-        &["--max-games", "8000"][..],
+        &["--margin", "2"][..],
         &["--metrics"],
         &["--compensation"],
         &["--seed", "1"],

@@ -96,7 +96,11 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
         let train = [&["train", smoke, "--run", &path], &many[..]].concat();
         let output = stopped_by(signal, &train, &|| holds_a_line(&journal));
         assert_eq!(output.status.code(), Some(status), "{}", complaint(&output));
-        assert!(printed(&output).contains("stopped; continue with: latrunculi train --resume"), "{}", printed(&output));
+        assert!(
+            complaint(&output).contains("stopped; continue with: latrunculi train --resume"),
+            "{}",
+            complaint(&output)
+        );
     }
     let path = shown(&shards);
     let play = [&["selfplay", smoke, "--out", &path], &many[..]].concat();

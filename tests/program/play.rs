@@ -134,7 +134,7 @@ fn lines_that_nobody_types_are_named_and_passed_over() {
 #[test]
 fn nonsense_is_refused_with_its_reason() {
     for (arguments, status, word) in [
-        (&["play"][..], 2, "--ruleset"),
+        (&["play"][..], 2, "<RULESET>"),
         (&["play", "--ruleset", "savrd"], 1, "did you mean savard?"),
         (&["play", "--ruleset", "bell", "--first", "nobody"], 2, "no agent"),
         (&["play", "--ruleset", "bell", "--hint", "human"], 1, "--hint"),

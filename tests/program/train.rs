@@ -98,6 +98,11 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
     }
     assert!(fs::metadata(run.join("tensorboard/events.out.tfevents.0.latrunculi")).unwrap().len() > 1000);
     curves_are_shown(&run, lines.iter().filter(|line| line.get("verdicts").is_some()).count() + 1);
+    let status = program().arg("status").arg(&run).output().unwrap();
+    let told = text(&status.stdout);
+    assert!(told.contains("\nfinished\n3 generations, ") && told.contains("strength: "), "{told}");
+    assert_eq!(told.lines().filter(|line| line.contains(" network ")).count(), 2, "a row a generation: {told}");
+    assert_eq!(status_of(&run)["activity"], "finished");
     // The folder is not begun twice, and a finished run that is resumed only measures again.
     let again = train(&run, &[]);
     assert!(!again.status.success());
@@ -106,6 +111,13 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
     let resumed = resume(&run);
     assert!(resumed.status.success(), "{}", text(&resumed.stderr));
     assert!(before == contents(&run), "nothing has changed");
+}
+
+/// What `status --json` says of a run.
+fn status_of(run: &Path) -> Value {
+    let output = program().arg("status").arg(run).arg("--json").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// Learning curves are read from a run that is finished, one whose last line is being written, and no other thing.
@@ -482,9 +494,17 @@ fn games_that_had_ended_before_a_kill_are_not_played_again() {
 fn a_folder_has_one_run_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    assert!(train(&run, &["budget.generations=1", "evaluation.final_opening_pairs=1"]).status.success());
+    let mut command = program();
+    command.arg("train").arg(smoke()).arg("--json").arg("--run").arg(&run);
+    command.args(["--set", "budget.generations=1", "--set", "evaluation.final_opening_pairs=1"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let event = |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].as_str().unwrap().to_owned();
+    let events: Vec<String> = text(&output.stdout).lines().map(event).collect();
+    assert_eq!(events, ["started", "round", "round", "finished"]);
     let lock = fs::File::options().write(true).open(run.join("lock")).unwrap();
     lock.lock().unwrap();
+    assert_eq!(status_of(&run)["activity"], "running");
     for refused in [resume(&run), train(&run, &[])] {
         assert_eq!(refused.status.code(), Some(1));
         assert!(text(&refused.stderr).contains("works in this folder"), "{}", text(&refused.stderr));

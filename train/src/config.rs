@@ -10,7 +10,7 @@ mod source;
 use std::path::Path;
 
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, ReplaySettings, TrainingConfig};
-use latrunculi_eval::{AgentKind, AgentSpec};
+use latrunculi_eval::AgentSpec;
 use latrunculi_selfplay::settings::{OPENING_ACTIONS_MAX, SIMULATIONS_MAX};
 use latrunculi_selfplay::{SelfPlaySettings, TeacherSettings};
 use serde::{Deserialize, Serialize};
@@ -304,13 +304,11 @@ impl TrainConfig {
         let opponents = std::iter::once(("baseline", &evaluation.baseline))
             .chain(evaluation.anchors.iter().map(|anchor| ("anchors", anchor)));
         for (key, opponent) in opponents {
-            match opponent.parse::<AgentSpec>() {
-                Ok(agent) if agent.kind == AgentKind::Human => {
-                    faults.push(format!("evaluation.{key}: human plays only in `latrunculi play`"));
-                }
-                Ok(_) => {}
-                Err(fault) => faults.push(format!("evaluation.{key}: {fault}")),
-            }
+            let fault = match opponent.parse::<AgentSpec>() {
+                Ok(agent) => agent.check_for_matches().err().map(|fault| fault.to_string()),
+                Err(fault) => Some(fault.to_string()),
+            };
+            faults.extend(fault.map(|fault| format!("evaluation.{key}: {fault}")));
         }
         if let Err(fault) = self.device.parse::<DeviceChoice>() {
             faults.push(format!("device: {fault}"));

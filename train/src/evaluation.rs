@@ -45,8 +45,9 @@ impl EvaluationMatch {
         let evaluation = &config.evaluation;
         let simulations = evaluation.simulations;
         let own = AgentSpec {
-            kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations, search: None },
+            kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations: Some(simulations), search: None },
             seed: None,
+            time: None,
         };
         let opponent: AgentSpec =
             opponent.parse().map_err(|error: AgentTextError| Error::Refused(error.to_string()))?;

@@ -37,12 +37,15 @@ pub struct FolderLock {
     _locked: Vec<File>,
 }
 
+/// The file that is locked.
+const LOCK: &str = "lock";
+
 /// Locks a folder.
 ///
 /// # Errors
 /// When another program holds the lock.
 pub fn lock(root: &Path) -> Result<FolderLock, Error> {
-    let path = root.join("lock");
+    let path = root.join(LOCK);
     let opened = File::options().create(true).truncate(false).write(true).open(&path);
     let mut locked = vec![opened.with_context(|| format!("{}: opening it", path.display()))?];
     if cfg!(unix) {
@@ -62,6 +65,13 @@ pub fn lock(root: &Path) -> Result<FolderLock, Error> {
         }
     }
     Ok(FolderLock { _locked: locked })
+}
+
+/// Tells whether a program works in a folder.
+#[must_use]
+pub fn is_locked(root: &Path) -> bool {
+    let locked = File::open(root.join(LOCK)).map(|file| file.try_lock_shared());
+    matches!(locked, Ok(Err(TryLockError::WouldBlock)))
 }
 
 /// Writes a file whole or not at all ([`write_atomically`]).

@@ -111,9 +111,9 @@ pub struct GameMetrics {
     /// The same as a fraction of the games in flight that their pools have room for.
     pub batch_fill: f64,
     /// Fraction of the actors' time in which their network computed.
-    pub evaluator_share: f64,
+    pub network_busy: f64,
     /// Fraction of the wall time in which the actors computed.
-    pub lane_share: f64,
+    pub actors_busy: f64,
     /// Fraction of drawn games.
     pub draw_rate: f64,
     /// Mean score of the player who begins, a draw counting one half.
@@ -123,9 +123,9 @@ pub struct GameMetrics {
     /// Mean number of turns of a game.
     pub turns_mean: f64,
     /// Fraction of games in which a player would have resigned.
-    pub resigned_share: f64,
+    pub resigned_rate: f64,
     /// Fraction of these that this player did not lose.
-    pub resigned_wrongly: f64,
+    pub resigned_wrongly_rate: f64,
     /// Number of games by the reason of their end.
     pub end_reasons: BTreeMap<&'static str, u64>,
     /// The games by ruleset; those of the mixes together are called `mixes`.
@@ -207,7 +207,7 @@ impl GameMetrics {
         let resigned = games.iter().filter(|(_, game)| game.resigned.is_some()).count();
         let wrongly =
             |game: &PlayedGame| game.resigned.is_some_and(|loser| game.outcome.winner != Some(loser.opponent()));
-        let resigned_wrongly = games.iter().filter(|(_, game)| wrongly(game)).count() as f64;
+        let resigned_wrongly_rate = games.iter().filter(|(_, game)| wrongly(game)).count() as f64;
         let mut end_reasons: BTreeMap<&str, u64> = BTreeMap::new();
         for (_, game) in &games {
             *end_reasons.entry(game.outcome.reason.as_str()).or_default() += 1;
@@ -222,14 +222,14 @@ impl GameMetrics {
             evaluations_per_sec: ratio(evaluations, played.secs),
             batch_mean: ratio(evaluations, batches),
             batch_fill: ratio(evaluations, load(&progress.places)),
-            evaluator_share: ratio(load(&progress.evaluator_nanos), load(&progress.actor_nanos)),
-            lane_share: ratio(load(&progress.actor_nanos) * 1e-9, played.secs * actors as f64),
+            network_busy: ratio(load(&progress.evaluator_nanos), load(&progress.actor_nanos)),
+            actors_busy: ratio(load(&progress.actor_nanos) * 1e-9, played.secs * actors as f64),
             draw_rate: all.draw_rate,
             first_player_score: all.first_player_score,
             actions_mean: all.actions_mean,
             turns_mean: games.iter().map(|(_, game)| f64::from(game.turn_count)).sum::<f64>() / count,
-            resigned_share: resigned as f64 / count,
-            resigned_wrongly: resigned_wrongly / resigned.max(1) as f64,
+            resigned_rate: resigned as f64 / count,
+            resigned_wrongly_rate: resigned_wrongly_rate / resigned.max(1) as f64,
             end_reasons,
             rulesets: by_ruleset
                 .iter()
@@ -296,6 +296,6 @@ mod tests {
         let line = metrics.to_json().unwrap();
         let round: Round = serde_json::from_value(line.clone()).unwrap();
         assert_eq!((round.generation, round.steps_total, round.games), (2, 7, Some(0)));
-        assert!(line["end_reasons"].is_object() && line["lane_share"].is_number());
+        assert!(line["end_reasons"].is_object() && line["actors_busy"].is_number());
     }
 }

@@ -82,9 +82,15 @@ pub trait Observer: Sync {
     /// Receives an event.
     fn event(&self, _event: Event<'_>) {}
 
-    /// Is called when a piece of work of `parts` parts begins: games or training steps. `secs_left` is what is left of
-    /// the budget. The returned value receives the progress and is dropped when the work ends.
-    fn begin(&self, _work: &str, _parts: u64, _secs_left: Option<f64>) -> Box<dyn WorkProgress + '_> {
+    /// Is called when a piece of work of `parts` parts begins; `unit` says what they are: games, samples or steps.
+    /// `secs_left` is what is left of the budget. The returned value receives the progress and is dropped when the work ends.
+    fn begin(
+        &self,
+        _work: &str,
+        _parts: u64,
+        _unit: &'static str,
+        _secs_left: Option<f64>,
+    ) -> Box<dyn WorkProgress + '_> {
         Box::new(())
     }
 }

@@ -51,25 +51,35 @@ fn agents(text: &str) -> Vec<String> {
     agents
 }
 
+fn set<T: Clone>(place: &mut T, value: &Option<T>) {
+    if let Some(value) = value {
+        *place = value.clone();
+    }
+}
+
+/// Returns points or percents as a share of 1.
+fn fraction(value: Option<f64>) -> Option<f64> {
+    value.map(|value| value / 100.0)
+}
+
+/// Sets how many games a study plays, as far as the options say.
+pub(super) fn extend(settings: &mut StudySettings, args: &BalanceArgs) {
+    set(&mut settings.half_width, &fraction(args.half_width));
+    set(&mut settings.min_games, &args.min_games);
+    set(&mut settings.max_games, &args.max_games);
+}
+
 /// Returns the settings of the study file, changed by the options.
 pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
     let mut settings = match &args.study {
         Some(path) => read_study(path)?,
         None => StudySettings::default(),
     };
-    fn set<T: Clone>(place: &mut T, value: &Option<T>) {
-        if let Some(value) = value {
-            *place = value.clone();
-        }
-    }
-    let points = |value: Option<f64>| value.map(|value| value / 100.0);
     set(&mut settings.rulesets, &args.rulesets);
     set(&mut settings.agents, &args.agents.as_deref().map(agents));
-    set(&mut settings.half_width, &points(args.half_width));
-    set(&mut settings.margin, &points(args.margin));
-    set(&mut settings.min_contact, &points(args.min_contact));
-    set(&mut settings.min_games, &args.min_games);
-    set(&mut settings.max_games, &args.max_games);
+    set(&mut settings.margin, &fraction(args.margin));
+    set(&mut settings.min_contact, &fraction(args.min_contact));
+    extend(&mut settings, args);
     if args.max_games.is_some() && args.min_games.is_none() {
         settings.min_games = settings.min_games.min(settings.max_games);
     }

@@ -12,6 +12,8 @@ use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, Shape, StoredModel
 use latrunculi_engine::{GameState, Rules};
 use latrunculi_infer::{Answers, InferenceModel, Kernel, PositionBatch};
 use latrunculi_train::{models, rulesets};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
 
 use super::{processor_secs, seconds, whole};
@@ -93,6 +95,9 @@ pub(crate) struct InferenceArgs {
     /// Seconds to measure each
     #[arg(long, default_value_t = 1.0, value_parser = seconds)]
     seconds: f64,
+    /// Measures all kernels and libtorch in turns instead, on networks of four sizes and on boards of five
+    #[arg(long, conflicts_with_all = ["ruleset", "model", "blocks", "channels", "batches", "device"])]
+    compare: bool,
     /// Prints JSON
     #[arg(long)]
     json: bool,
@@ -132,7 +137,7 @@ impl fmt::Display for Compute<'_> {
     }
 }
 
-/// Prepares forward passes of a batch of `batch` first positions, inputs ready and outputs left where they are.
+/// Prepares forward passes of a batch of `batch` positions of a random game, inputs ready and outputs left where they are.
 fn passes(rules: &Arc<Rules>, model: &StoredModel, compute: Compute<'_>, batch: usize) -> anyhow::Result<Passes> {
     let kernel = match compute {
         Compute::Libtorch(libtorch, device, precision) => {
@@ -140,11 +145,18 @@ fn passes(rules: &Arc<Rules>, model: &StoredModel, compute: Compute<'_>, batch: 
         }
         Compute::Fused(kernel) => kernel,
     };
-    let game = GameState::new(Arc::clone(rules));
+    let mut game = GameState::new(Arc::clone(rules));
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let mut actions = Vec::new();
-    game.legal_actions(&mut actions);
     let mut positions = PositionBatch::default();
-    (0..batch).for_each(|_| positions.push_game(&game, &actions));
+    for _ in 0..batch {
+        game.legal_actions(&mut actions);
+        positions.push_game(&game, &actions);
+        game.play(actions[rng.random_range(0..actions.len())]);
+        if game.outcome().is_some() {
+            game = GameState::new(Arc::clone(rules));
+        }
+    }
     // For its rate alone, 8-bit integers may be scaled for these positions.
     let model = InferenceModel::from_tensors(&model.config, model.info.clone(), model.tensors.clone())?;
     let mut session = model.network(kernel, rules, &positions)?.session();
@@ -204,10 +216,13 @@ pub(super) fn run(args: &InferenceArgs, libtorch: Option<&dyn Libtorch>) -> anyh
     // Where libtorch is, it is measured too.
     let has_libtorch = libtorch.is_some() || libtorch::program().is_some() || matches!(device, DeviceChoice::Cuda(_));
     let libtorch = if has_libtorch { Some(libtorch::needed(libtorch, "measuring libtorch")?) } else { None };
+    let threads = args.threads.unwrap_or_else(all_threads);
+    if args.compare {
+        return super::compare::run(libtorch, threads, args.seconds, args.json);
+    }
     let rules = rulesets::load(&args.network.ruleset)?;
     let model = args.network.model()?;
     let is_gpu = libtorch::gpu(device, true, libtorch)?.is_some();
-    let threads = args.threads.unwrap_or_else(all_threads);
     let mut rows = Vec::new();
     if !args.json {
         println!(

@@ -55,7 +55,7 @@ struct Rates {
     per_sec: f64,
     per_processor_sec: f64,
     /// Share of the actors' time in which the network worked.
-    evaluator_share: f64,
+    network_busy: f64,
     batch_fill: f64,
 }
 
@@ -149,7 +149,7 @@ pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
             per_sec: evaluations / secs,
             // The actors' seconds are summed, so that an actor's rate is taken as often as there are actors.
             per_processor_sec: if actor_secs > 0.0 { evaluations / actor_secs * actors as f64 } else { 0.0 },
-            evaluator_share: load(&progress.evaluator_nanos) / load(&progress.actor_nanos),
+            network_busy: load(&progress.evaluator_nanos) / load(&progress.actor_nanos),
             batch_fill: evaluations / load(&progress.places),
         });
     }
@@ -171,7 +171,7 @@ pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
             "evaluations_per_processor_sec": has_processor.then(|| of(|play| play.per_processor_sec)),
             "bare_per_processor_sec": has_processor.then_some(ceiling_processor),
             "share_of_bare_by_processor": has_processor.then_some(ratio_processor),
-            "evaluator_share": of(|play| play.evaluator_share),
+            "network_busy": of(|play| play.network_busy),
             "batch_fill": of(|play| play.batch_fill),
         });
         println!("{}", serde_json::to_string_pretty(&report)?);
@@ -192,8 +192,8 @@ pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
     println!("{:<34} {ratio:>12.3} {processor:>16}", "share of the bare network");
     println!(
         "network at work {:.1} % of the actors' time, trees {:.1} %; batches {:.1} % full",
-        of(|play| play.evaluator_share) * 100.0,
-        (1.0 - of(|play| play.evaluator_share)) * 100.0,
+        of(|play| play.network_busy) * 100.0,
+        (1.0 - of(|play| play.network_busy)) * 100.0,
         of(|play| play.batch_fill) * 100.0
     );
     Ok(())

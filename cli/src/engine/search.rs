@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
@@ -14,59 +14,45 @@ use latrunculi_search::alphabeta::{DEPTH_MAX, actions_to_end};
 use super::session::Session;
 use crate::opinion::variation_texts;
 
-/// The most simulations of one search, as in agents' texts.
+/// The most simulations of one search, as in the texts of agents.
 const SIMULATIONS_MAX: u32 = 10_000_000;
 /// The longest that one search may think, in seconds.
 const SECONDS_MAX: f64 = 1e6;
 
-/// What one search may spend.
-#[derive(Debug, Default)]
-struct Limits {
-    search: SearchLimits,
-    seconds: Option<f64>,
-}
-
-impl Limits {
-    /// Reads `nodes N`, `depth N`, `sims N`, `seconds S` in any order.
-    fn read(text: &str, agent: &AgentSpec) -> anyhow::Result<Limits> {
-        let (knows_nodes, knows_sims) = match agent.kind {
-            AgentKind::AlphaBeta { .. } => (true, false),
-            AgentKind::Mcts { .. } | AgentKind::Network { .. } => (false, true),
-            _ => (false, false),
+/// Reads `nodes N`, `depth N`, `sims N`, `seconds S` in any order: what one search may spend.
+fn limits(text: &str, agent: &AgentSpec) -> anyhow::Result<SearchLimits> {
+    let (knows_nodes, knows_sims) = match agent.kind {
+        AgentKind::AlphaBeta { .. } => (true, false),
+        AgentKind::Mcts { .. } | AgentKind::Network { .. } => (false, true),
+        _ => (false, false),
+    };
+    let mut limits = SearchLimits::default();
+    let mut words = text.split_whitespace();
+    while let Some(name) = words.next() {
+        let known = ["nodes", "depth", "sims", "seconds"];
+        if !known.contains(&name) {
+            let end = nearest(name, known).map_or(".".to_owned(), |near| format!("; did you mean {near}?"));
+            bail!("{name:?} is not a limit{end} Limits are nodes N, depth N, sims N and seconds S");
+        }
+        let value = words.next().with_context(|| format!("{name} needs a number, as in go {name} 5"))?;
+        let fits = match name {
+            "nodes" | "depth" => knows_nodes,
+            "sims" => knows_sims,
+            _ => knows_nodes || knows_sims,
         };
-        let mut limits = Limits::default();
-        let mut words = text.split_whitespace();
-        while let Some(name) = words.next() {
-            let known = ["nodes", "depth", "sims", "seconds"];
-            if !known.contains(&name) {
-                let end = nearest(name, known).map_or(".".to_owned(), |near| format!("; did you mean {near}?"));
-                bail!("{name:?} is not a limit{end} Limits are nodes N, depth N, sims N and seconds S");
-            }
-            let value = words.next().with_context(|| format!("{name} needs a number, as in go {name} 5"))?;
-            let fits = match name {
-                "nodes" | "depth" => knows_nodes,
-                "sims" => knows_sims,
-                _ => knows_nodes || knows_sims,
-            };
-            ensure!(fits, "{agent} has no limit of {name}");
-            match name {
-                "nodes" => limits.search.nodes = Some(number(name, value, 1, u64::MAX)?),
-                "depth" => limits.search.depth = Some(number(name, value, 1, u64::from(DEPTH_MAX))? as u32),
-                "sims" => limits.search.simulations = Some(number(name, value, 1, u64::from(SIMULATIONS_MAX))? as u32),
-                _ => {
-                    let seconds = value.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
-                    limits.seconds =
-                        Some(seconds.with_context(|| format!("seconds {value}: write a number from 0 to 1000000"))?);
-                }
+        ensure!(fits, "{agent} has no limit of {name}");
+        match name {
+            "nodes" => limits.nodes = Some(number(name, value, 1, u64::MAX)?),
+            "depth" => limits.depth = Some(number(name, value, 1, u64::from(DEPTH_MAX))? as u32),
+            "sims" => limits.simulations = Some(number(name, value, 1, u64::from(SIMULATIONS_MAX))? as u32),
+            _ => {
+                let seconds = value.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
+                let seconds = seconds.with_context(|| format!("seconds {value}: write a number from 0 to 1000000"))?;
+                limits.time = Some(Duration::from_secs_f64(seconds));
             }
         }
-        // Time is a limit in place of the agent's own, as every other is.
-        if limits.seconds.is_some() && limits.search == SearchLimits::default() {
-            limits.search =
-                SearchLimits { nodes: Some(u64::MAX), depth: Some(DEPTH_MAX), simulations: Some(SIMULATIONS_MAX) };
-        }
-        Ok(limits)
     }
+    Ok(limits)
 }
 
 fn number(name: &str, text: &str, least: u64, greatest: u64) -> anyhow::Result<u64> {
@@ -87,7 +73,7 @@ impl Session {
         stop: StopSignal,
         output: &mut dyn Write,
     ) -> std::io::Result<anyhow::Result<Choice>> {
-        let limits = match Limits::read(limits, &self.spec) {
+        let limits = match self::limits(limits, &self.spec) {
             Ok(limits) => limits,
             Err(error) => return Ok(Err(error)),
         };
@@ -109,13 +95,9 @@ impl Session {
             }
         };
         let choice = {
-            let thinking = &mut SearchOptions {
-                limits: limits.search,
-                lines: 1,
-                stop: stop.clone(),
-                report: &mut |choice| tell(choice),
-            };
-            watched(limits.seconds, &stop, || agent.choose_with(&state, thinking))
+            let thinking =
+                &mut SearchOptions { limits, lines: 1, stop: stop.clone(), report: &mut |choice| tell(choice) };
+            watched(&stop, || agent.choose_with(&state, thinking))
         };
         if let Ok(choice) = &choice
             && choice.effort > 0
@@ -127,21 +109,18 @@ impl Session {
     }
 }
 
-/// Does `work` and raises `stop` for it after so many seconds, or when nobody reads the answers any more: a
-/// program that has died should not leave one behind that thinks for ever.
-fn watched<T>(seconds: Option<f64>, stop: &StopSignal, work: impl FnOnce() -> T) -> T {
+/// Does `work` and raises `stop` for it when nobody reads the answers any more: a program that has died should not leave
+/// one behind that thinks for ever.
+fn watched<T>(stop: &StopSignal, work: impl FnOnce() -> T) -> T {
     const LOOK_AGAIN: Duration = Duration::from_millis(500);
-    let begin = Instant::now();
-    let end = seconds.map(Duration::from_secs_f64);
     std::thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
         scope.spawn(move || {
             loop {
-                let left = end.map_or(LOOK_AGAIN, |end| end.saturating_sub(begin.elapsed()));
-                if is_done.recv_timeout(left.min(LOOK_AGAIN)) != Err(RecvTimeoutError::Timeout) {
+                if is_done.recv_timeout(LOOK_AGAIN) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
-                if end.is_some_and(|end| begin.elapsed() >= end) || is_reader_gone() {
+                if is_reader_gone() {
                     return stop.raise();
                 }
             }
@@ -203,15 +182,15 @@ fn info_line(state: &GameState, choice: &Choice) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str, agent: &str) -> Result<Limits, String> {
-        Limits::read(text, &agent.parse().unwrap()).map_err(|error| error.to_string())
+    fn read(text: &str, agent: &str) -> Result<SearchLimits, String> {
+        limits(text, &agent.parse().unwrap()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn limits_are_read_and_nonsense_is_refused() {
         let limits = read("nodes 500 seconds 0.5", "alphabeta:depth=2").unwrap();
-        assert_eq!((limits.search.nodes, limits.search.depth, limits.seconds), (Some(500), None, Some(0.5)));
-        assert_eq!(read("sims 9", "mcts").unwrap().search.simulations, Some(9));
+        assert_eq!((limits.nodes, limits.depth, limits.time), (Some(500), None, Some(Duration::from_millis(500))));
+        assert_eq!(read("sims 9", "mcts").unwrap().simulations, Some(9));
         for (text, agent, part) in [
             ("nodes", "alphabeta:depth=2", "needs a number"),
             ("nodes -1", "alphabeta:depth=2", "at least 1"),

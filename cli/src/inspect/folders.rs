@@ -152,7 +152,7 @@ fn run(root: &Path) -> anyhow::Result<Report> {
     }
     let result = root.join(run_dir::RESULT);
     if result.is_file() {
-        report.add("result", json!(curve.result));
+        report.add_data("result", json!(curve.result));
     } else {
         report.add("not_finished", format!("`latrunculi train --resume {}` goes on", root.display()));
     }
@@ -194,7 +194,9 @@ fn add_course(report: &mut Report, path: &Path) -> anyhow::Result<()> {
     for name in ["draw_rate", "first_player_score"] {
         add(name, played.last().and_then(|round| round.get(name)));
     }
-    add("verdicts", rounds.iter().rev().find_map(|round| round.get("verdicts")));
+    if let Some(verdicts) = rounds.iter().rev().find_map(|round| round.get("verdicts")) {
+        report.add_data("verdicts", verdicts.clone());
+    }
     if whole.len() < text.len() {
         report.add("warning", format!("{}: its last line is cut off; it does not count", path.display()));
     }

@@ -77,8 +77,16 @@ fn lines(value: &Value) -> Vec<String> {
             let width = entries.keys().map(String::len).max().unwrap_or(0);
             entries.iter().map(|(name, value)| format!("{name:<width$}  {}", lines(value).join(" "))).collect()
         }
+        Value::Number(number) if number.is_f64() => vec![rounded(number.as_f64().unwrap_or(f64::NAN))],
         other => vec![other.to_string()],
     }
+}
+
+/// Returns a number with four digits that say something.
+fn rounded(number: f64) -> String {
+    let before_point = if number == 0.0 { 1 } else { number.abs().log10().floor() as i32 + 1 };
+    let text = format!("{number:.*}", (4 - before_point).clamp(0, 9) as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -93,9 +101,11 @@ mod tests {
         report.add("games_played", 12);
         report.add_known("unknown", None::<u64>);
         report.add("ends", json!({ "blockade": 3, "dux captured": 9 }));
+        report.add("draw_rate", 1.0 / 6.0);
+        report.add("loss", json!({ "all": 4.329_375, "rate": 0.004_000_000_3, "steps": 12_345.6, "clipped": 0.0 }));
         report.add("notes", json!(["one", "two\u{1b}[2J"]));
         report.add_data("ends_counted", json!(12));
-        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\nnotes         one\n              two\\u{1b}[2J\n";
+        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\ndraw rate     0.1667\nloss          all      4.329\n              clipped  0\n              rate     0.004\n              steps    12346\nnotes         one\n              two\\u{1b}[2J\n";
         assert_eq!(report.to_text(), expected);
         assert_eq!((&report.to_json()["games_played"], &report.to_json()["ends_counted"]), (&json!(12), &json!(12)));
     }

@@ -52,7 +52,7 @@ pub(super) enum Next {
 
 impl Session {
     pub(super) fn new(args: &PlayArgs) -> anyhow::Result<Session> {
-        let rules = rulesets::load(&args.ruleset)?;
+        let rules = rulesets::load(args.ruleset.name())?;
         let mut networks = args.network.factory(&rules);
         let mut make = |spec: &AgentSpec, index: u64| -> anyhow::Result<Box<dyn Agent>> {
             let mut agent = spec.make(&rules, &mut networks).with_context(|| format!("agent {spec}"))?;

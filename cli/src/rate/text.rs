@@ -105,8 +105,12 @@ fn table_text(text: &mut String, table: &RatingTable) {
 
 fn fit_text(text: &mut String, table: &RatingTable) {
     let share = |name: &str, rated: &Rated| {
-        let Rated { value, interval, .. } = rated;
-        format!("  {name:<22} {:.2} %  [{:.2}, {:.2}]\n", value * 100.0, interval.lower * 100.0, interval.upper * 100.0)
+        let [value, lower, upper] =
+            [rated.value, rated.interval.lower, rated.interval.upper].map(|share| share * 100.0);
+        match rated.standard_error > 0.0 {
+            true => format!("  {name:<22} {value:.2} %  [{lower:.2}, {upper:.2}]\n"),
+            false => format!("  {name:<22} {value:.2} %  no interval: all games are alike in this\n"),
+        }
     };
     let equal = &table.equal_strength;
     *text += "\nthe player who begins, against an equal\n";

@@ -4,13 +4,14 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::time::Instant;
 
 use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings, DEPTH_MAX, EVALUATION_MAX, Limits};
 use latrunculi_search::evaluators::Rollouts;
 use latrunculi_search::latrunculi::{LatrunculiHeuristic, Weights};
 use latrunculi_search::mcts::{LeafBatch, Proofs, Search, SearchBudget, Settings};
-use latrunculi_search::{Evaluator, Game};
+use latrunculi_search::{Evaluator, Game, StopSignal};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -95,13 +96,13 @@ fn material_balance(state: &GameState, player: Player) -> i32 {
 /// Alpha-beta search. With the same seed it always chooses the same action in the same position.
 pub(super) struct AlphaBetaAgent {
     search: AlphaBeta<GameState, LatrunculiHeuristic>,
-    limits: Limits,
+    limits: SearchLimits,
 }
 
 impl AlphaBetaAgent {
-    pub(super) fn new(rules: &Arc<Rules>, weights: Weights, limits: Limits, seed: u64) -> AlphaBetaAgent {
+    pub(super) fn new(rules: &Arc<Rules>, weights: Weights, limits: SearchLimits, seed: u64) -> AlphaBetaAgent {
         // A few entries per node suffice; small tables of many games fit the cache.
-        let table_bytes = limits.nodes.saturating_mul(64).clamp(1 << 16, 16 << 20) as usize;
+        let table_bytes = limits.nodes.unwrap_or(u64::MAX).saturating_mul(64).clamp(1 << 16, 16 << 20) as usize;
         let settings = AlphaBetaSettings { table_bytes, seed, ..AlphaBetaSettings::default() };
         AlphaBetaAgent { search: AlphaBeta::new(settings, LatrunculiHeuristic::with_weights(rules, weights)), limits }
     }
@@ -115,13 +116,9 @@ impl Agent for AlphaBetaAgent {
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
-        let limits = match options.limits {
-            SearchLimits { nodes: None, depth: None, .. } => self.limits,
-            SearchLimits { nodes, depth, .. } => {
-                Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) }
-            }
-        };
-        self.search.stop_by(options.stop.clone());
+        let own = options.limits.or(self.limits);
+        let limits = Limits { nodes: own.nodes.unwrap_or(u64::MAX), depth: own.depth.unwrap_or(DEPTH_MAX) };
+        self.search.stop_by(own.deadline(&options.stop));
         let report = &mut *options.report;
         let best = self.search.search_but(&[], state, limits, &mut |result| report(&choice_of_score(result)));
         let mut choice = choice_of_score(&best);
@@ -131,6 +128,7 @@ impl Agent for AlphaBetaAgent {
             state.legal_actions(&mut legal);
             let mut weighed = vec![choice.action];
             while weighed.len() < options.lines.min(legal.len()) && !options.stop.is_raised() {
+                self.search.stop_by(own.deadline(&options.stop));
                 let next = self.search.search_but(&weighed, state, limits, &mut |_| {});
                 choice.effort += next.nodes;
                 weighed.push(next.action);
@@ -179,7 +177,7 @@ pub fn value_of_score(score: i32) -> f32 {
 pub(super) struct RolloutAgent {
     search: Search<GameState>,
     rollouts: Rollouts<GameState>,
-    budget: SearchBudget,
+    limits: SearchLimits,
     rng: ChaCha8Rng,
 }
 
@@ -187,13 +185,13 @@ pub(super) struct RolloutAgent {
 const PLAYOUT_ACTIONS_MAX: u32 = 600;
 
 impl RolloutAgent {
-    pub(super) fn new(state: &GameState, simulations: u32) -> RolloutAgent {
+    pub(super) fn new(state: &GameState, limits: SearchLimits) -> RolloutAgent {
         // PUCT keeps exploring, which a long search with uniform priors needs.
         let settings = Settings { proofs: Proofs::Path, ..Settings::puct() };
         RolloutAgent {
             search: Search::new(settings, state),
             rollouts: rollouts(0),
-            budget: SearchBudget { simulations, add_noise: false },
+            limits,
             rng: ChaCha8Rng::seed_from_u64(0),
         }
     }
@@ -215,25 +213,66 @@ impl Agent for RolloutAgent {
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
         self.search.set_root(state);
-        self.search.start(budget_of(self.budget, options), &mut self.rng);
-        run(&mut self.search, &mut self.rollouts, options)
+        let limits = options.limits.or(self.limits);
+        choose(&mut self.search, &mut self.rollouts, limits, options, &mut self.rng)
     }
 }
 
-fn budget_of(own: SearchBudget, options: &SearchOptions<'_>) -> SearchBudget {
-    SearchBudget { simulations: options.limits.simulations.unwrap_or(own.simulations), ..own }
+/// Searches from the root within the limits and returns the choice.
+///
+/// How Gumbel search spends its simulations depends on their number. Where the time is the limit, a first search of few
+/// simulations measures the speed, and a second one in the same tree has the number that fits the rest of the time.
+fn choose(
+    search: &mut Search<GameState>,
+    evaluator: &mut dyn Evaluator<GameState>,
+    limits: SearchLimits,
+    options: &mut SearchOptions<'_>,
+    rng: &mut ChaCha8Rng,
+) -> Result<Choice, AgentError> {
+    /// What is planned of the rest of the time: simulations become slower in a larger tree.
+    const PLANNED: f64 = 0.9;
+    let most = limits.simulations.unwrap_or(SIMULATIONS_MAX);
+    let Some(time) = limits.time else {
+        return run(search, evaluator, most, options, &options.stop.clone(), rng);
+    };
+    let begun = Instant::now();
+    let stop = limits.deadline(&options.stop);
+    let first = run(search, evaluator, most.min(REPORTED_SIMULATIONS), options, &stop, rng)?;
+    let spent = begun.elapsed();
+    let per_sec = first.effort as f64 / spent.as_secs_f64().max(1e-6);
+    let planned = (per_sec * time.saturating_sub(spent).as_secs_f64() * PLANNED) as u64;
+    let planned = planned.min(u64::from(most).saturating_sub(first.effort)) as u32;
+    if planned == 0 || stop.is_raised() {
+        return Ok(first);
+    }
+    let second = run(search, evaluator, planned, options, &stop, rng)?;
+    Ok(Choice { effort: first.effort + second.effort, ..second })
 }
 
-/// Runs a search to its end, or until it is stopped, and returns the choice.
+/// Searches with so many simulations, or until it is stopped, and returns the choice.
 fn run(
     search: &mut Search<GameState>,
     evaluator: &mut dyn Evaluator<GameState>,
+    simulations: u32,
     options: &mut SearchOptions<'_>,
+    stop: &StopSignal,
+    rng: &mut ChaCha8Rng,
+) -> Result<Choice, AgentError> {
+    search.start(SearchBudget { simulations, add_noise: false }, rng);
+    finish(search, evaluator, options, stop)
+}
+
+/// Runs a search that was started to its end, or until it is stopped, and returns the choice.
+fn finish(
+    search: &mut Search<GameState>,
+    evaluator: &mut dyn Evaluator<GameState>,
+    options: &mut SearchOptions<'_>,
+    stop: &StopSignal,
 ) -> Result<Choice, AgentError> {
     let mut batch = LeafBatch::default();
     let mut reported = 0;
     while batch.run_round(std::slice::from_mut(search), evaluator)? {
-        if options.stop.is_raised() {
+        if stop.is_raised() {
             break;
         }
         if search.simulations() >= (2 * reported).max(REPORTED_SIMULATIONS) {
@@ -243,6 +282,9 @@ fn run(
     }
     Ok(choice_of(search))
 }
+
+/// The most simulations of one search.
+pub(super) const SIMULATIONS_MAX: u32 = 10_000_000;
 
 /// The number of simulations before the first report of a tree search.
 const REPORTED_SIMULATIONS: u32 = 64;
@@ -299,12 +341,13 @@ impl NetworkSearch {
 /// Tree search that owns its network, one game at a time.
 pub struct NetworkAgent<'e> {
     search: NetworkSearch,
+    limits: SearchLimits,
     evaluator: NetworkEvaluator<'e>,
 }
 
 impl<'e> NetworkAgent<'e> {
-    /// Creates an agent that spends `simulations` per choice; 0 is the bare policy. It begins each choice with an empty tree,
-    /// as it is not told of the actions between them.
+    /// Creates an agent that searches within `limits` for each choice; 0 simulations are the bare policy. It begins each
+    /// choice with an empty tree, as it is not told of the actions between them.
     ///
     /// `state` is any state under the rules to be played.
     #[must_use]
@@ -312,9 +355,10 @@ impl<'e> NetworkAgent<'e> {
         evaluator: NetworkEvaluator<'e>,
         state: &GameState,
         settings: Settings,
-        simulations: u32,
+        limits: SearchLimits,
     ) -> NetworkAgent<'e> {
-        NetworkAgent { search: NetworkSearch::new(state, settings, simulations), evaluator }
+        let search = NetworkSearch::new(state, settings, limits.simulations.unwrap_or(SIMULATIONS_MAX));
+        NetworkAgent { search, limits, evaluator }
     }
 }
 
@@ -328,10 +372,9 @@ impl Agent for NetworkAgent<'_> {
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
-        let NetworkSearch { search, budget, rng, .. } = &mut self.search;
+        let NetworkSearch { search, rng, .. } = &mut self.search;
         search.set_root(state);
-        search.start(budget_of(*budget, options), rng);
-        run(search, &mut *self.evaluator, options)
+        choose(search, &mut *self.evaluator, options.limits.or(self.limits), options, rng)
     }
 }
 
@@ -373,6 +416,10 @@ mod tests {
 
     use super::*;
 
+    fn finish_quietly(search: &mut Search<GameState>) -> Choice {
+        finish(search, &mut Uniform, &mut SearchOptions::reporting(&mut |_| {}), &StopSignal::default()).unwrap()
+    }
+
     /// Plays some actions by two searches that follow each other; returns the sizes of the trees when a search begins.
     fn sizes(reuse_tree: bool) -> Vec<usize> {
         let rules = Arc::new(Rules::new(&presets::ruleset("dutch-8x8-noking").unwrap()).unwrap());
@@ -385,7 +432,7 @@ mod tests {
             let seat = &mut seats[state.player_to_act().index()];
             seat.begin(&state);
             sizes.push(seat.search.tree_size().0);
-            let choice = run(&mut seat.search, &mut Uniform, &mut SearchOptions::reporting(&mut |_| {})).unwrap();
+            let choice = finish_quietly(&mut seat.search);
             assert!(state.is_legal(choice.action) && choice.effort == 400);
             state.play(choice.action);
             seats.iter_mut().for_each(|seat| seat.follow(choice.action));
@@ -412,7 +459,7 @@ mod tests {
             let mut state = start.clone();
             for _ in 0..4 {
                 seat.begin(&state);
-                run(&mut seat.search, &mut Uniform, &mut SearchOptions::reporting(&mut |_| {})).unwrap();
+                finish_quietly(&mut seat.search);
                 let action = seat.choice().action;
                 state.play(action);
                 seat.follow(action);

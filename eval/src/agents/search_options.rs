@@ -1,5 +1,7 @@
 //! The options of one search, beyond those of the agent's text.
 
+use std::time::{Duration, Instant};
+
 use latrunculi_search::StopSignal;
 
 use super::Choice;
@@ -29,6 +31,23 @@ pub struct SearchLimits {
     pub depth: Option<u32>,
     /// The simulations of a tree search.
     pub simulations: Option<u32>,
+    /// The time of a search. A tree search plans its simulations by the speed of its first ones.
+    pub time: Option<Duration>,
+}
+
+impl SearchLimits {
+    /// Returns these limits, or `own` if none is set.
+    pub(super) fn or(self, own: SearchLimits) -> SearchLimits {
+        if self == SearchLimits::default() { own } else { self }
+    }
+
+    /// Returns `stop` with the time, counted from now, as its deadline.
+    pub(super) fn deadline(self, stop: &StopSignal) -> StopSignal {
+        match self.time.and_then(|time| Instant::now().checked_add(time)) {
+            Some(deadline) => stop.until(deadline),
+            None => stop.clone(),
+        }
+    }
 }
 
 impl<'a> SearchOptions<'a> {

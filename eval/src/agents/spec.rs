@@ -3,14 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use latrunculi_engine::parameters::nearest;
 use latrunculi_engine::{GameState, Rules, Ruleset};
-use latrunculi_search::alphabeta::{DEPTH_MAX, Limits};
+use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::latrunculi::Weights;
 
-use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent};
-use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, mix_seeds};
+use super::search_agents::{
+    AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent, SIMULATIONS_MAX,
+};
+use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, SearchLimits, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
 ///
@@ -30,6 +33,9 @@ pub struct AgentSpec {
     /// Of random agents: mixed into the seed of every game. Of alpha-beta: draws among equal actions, 0 if not given, so
     /// that its text alone determines its action in every position. Without effect on other agents.
     pub seed: Option<u64>,
+    /// The time of one choice of an agent that searches, 0.01 s to a day, in addition to its other limits. Games by the
+    /// clock do not repeat, so that matches refuse it.
+    pub time: Option<Duration>,
 }
 
 /// The kinds of agents.
@@ -48,15 +54,15 @@ pub enum AgentKind {
     },
     /// Tree search with random playouts.
     Mcts {
-        /// Playouts per choice.
-        simulations: u32,
+        /// Playouts per choice; `None` for as many as the time allows.
+        simulations: Option<u32>,
     },
     /// Tree search with a network.
     Network {
         /// The model, as the user names it; [`SHIPPED_MODEL`] is part of the program.
         model: String,
-        /// Simulations per choice; 0 is the bare policy.
-        simulations: u32,
+        /// Simulations per choice; 0 is the bare policy, `None` for as many as the time allows.
+        simulations: Option<u32>,
         /// A search with its default settings in place of the one that the model asks for.
         search: Option<SearchKind>,
     },
@@ -87,7 +93,8 @@ pub const SHIPPED_MODEL: &str = "universal";
 
 /// The forms of the agents' texts, one example of each.
 const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
-                     net (the network that is part of the program), net:sims=16, net:MODEL,sims=64, human (in `play` only); each takes a seed last, as random:seed=1";
+                     net (the network that is part of the program), net:sims=16, net:MODEL,sims=64, human (in `play` only); each takes a seed last, as random:seed=1; \
+                     those that search take seconds=N, outside of matches";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;
 const NETWORK_SIMULATIONS: u32 = 64;
@@ -206,6 +213,20 @@ impl<'a> Settings<'a> {
         found.map(Some).ok_or(AgentTextError::BadValue { agent, setting, value, range })
     }
 
+    fn time(&self) -> Result<Option<Duration>, AgentTextError> {
+        let Some(&(setting, value)) = self.values.iter().find(|&&(given, _)| given == "seconds") else {
+            return Ok(None);
+        };
+        let range = "a number from 0.01 to 86400";
+        match value.parse::<f64>() {
+            // In whole milliseconds, so that its text reads back.
+            Ok(secs) if (0.01..=86_400.0).contains(&secs) => {
+                Ok(Some(Duration::from_millis((secs * 1e3).round() as u64)))
+            }
+            _ => Err(AgentTextError::BadValue { agent: self.agent, setting, value: value.to_owned(), range }),
+        }
+    }
+
     fn seed(&self) -> Result<Option<u64>, AgentTextError> {
         self.number("seed", 0, u64::MAX, "a whole number")
     }
@@ -226,32 +247,35 @@ impl FromStr for AgentSpec {
             "greedy" => (AgentKind::Greedy, Settings::read("greedy", &["seed"], texts)?),
             "human" => (AgentKind::Human, Settings::read("human", &["seed"], texts)?),
             "alphabeta" => {
-                let settings = Settings::read("alphabeta", &["depth", "nodes", "seed"], texts)?;
+                let settings = Settings::read("alphabeta", &["depth", "nodes", "seconds", "seed"], texts)?;
                 let depth = settings.number("depth", 1, DEPTH_MAX.into(), "a whole number from 1 to 96")?;
                 let nodes = settings.number("nodes", 1, u64::MAX, "a whole number of at least 1")?;
-                if depth.is_none() && nodes.is_none() {
-                    let missing = "a limit, as in alphabeta:depth=4 or alphabeta:nodes=20000";
+                if depth.is_none() && nodes.is_none() && settings.time()?.is_none() {
+                    let missing = "a limit, as in alphabeta:depth=4, alphabeta:nodes=20000 or alphabeta:seconds=1";
                     return Err(AgentTextError::Missing { agent: "alphabeta", missing });
                 }
                 (AgentKind::AlphaBeta { depth: depth.map(|depth| depth as u32), nodes }, settings)
             }
             "mcts" => {
-                let settings = Settings::read("mcts", &["sims", "seed"], texts)?;
-                let simulations = settings.simulations(1)?.unwrap_or(MCTS_SIMULATIONS);
+                let settings = Settings::read("mcts", &["sims", "seconds", "seed"], texts)?;
+                let simulations = settings.simulations(1)?;
+                let simulations = simulations.or(settings.time()?.is_none().then_some(MCTS_SIMULATIONS));
                 (AgentKind::Mcts { simulations }, settings)
             }
             "net" => {
                 // A path may hold commas: settings are looked for from the end only.
                 let is_setting = |text: &str| {
-                    text.split_once('=')
-                        .is_some_and(|(name, value)| !name.contains(['/', '.']) && !value.contains(['/', '.']))
+                    text.split_once('=').is_some_and(|(name, value)| {
+                        !name.contains(['/', '.']) && (!value.contains(['/', '.']) || value.parse::<f64>().is_ok())
+                    })
                 };
                 let model_len = texts.iter().rposition(|text| !is_setting(text)).map_or(0, |last| last + 1);
                 let given = texts.split_off(model_len);
                 let model = texts.join(",");
                 let model = if model.is_empty() { SHIPPED_MODEL.to_owned() } else { model };
-                let settings = Settings::read("net", &["sims", "search", "seed"], given)?;
-                let simulations = settings.simulations(0)?.unwrap_or(NETWORK_SIMULATIONS);
+                let settings = Settings::read("net", &["sims", "search", "seconds", "seed"], given)?;
+                let simulations = settings.simulations(0)?;
+                let simulations = simulations.or(settings.time()?.is_none().then_some(NETWORK_SIMULATIONS));
                 (AgentKind::Network { model, simulations, search: settings.search()? }, settings)
             }
             _ => {
@@ -263,7 +287,8 @@ impl FromStr for AgentSpec {
                 return Err(AgentTextError::UnknownAgent { name: name.to_owned(), hint });
             }
         };
-        Ok(AgentSpec { kind, seed: settings.seed()? })
+        let time = if settings.known.contains(&"seconds") { settings.time()? } else { None };
+        Ok(AgentSpec { kind, seed: settings.seed()?, time })
     }
 }
 
@@ -280,15 +305,17 @@ impl fmt::Display for AgentSpec {
                 "alphabeta"
             }
             AgentKind::Mcts { simulations } => {
-                settings.push(format!("sims={simulations}"));
+                settings.extend(simulations.map(|simulations| format!("sims={simulations}")));
                 "mcts"
             }
             AgentKind::Network { model, simulations, search } => {
-                settings.extend([model.clone(), format!("sims={simulations}")]);
+                settings.push(model.clone());
+                settings.extend(simulations.map(|simulations| format!("sims={simulations}")));
                 settings.extend(search.map(|search| format!("search={}", search.name())));
                 "net"
             }
         };
+        settings.extend(self.time.map(|time| format!("seconds={}", time.as_secs_f64())));
         settings.extend(self.seed.map(|seed| format!("seed={seed}")));
         f.write_str(name)?;
         if !settings.is_empty() {
@@ -303,6 +330,30 @@ impl AgentSpec {
     #[must_use]
     pub fn is_random(&self) -> bool {
         matches!(self.kind, AgentKind::Random | AgentKind::Greedy | AgentKind::Mcts { .. })
+    }
+
+    /// Checks that the agent can play in matches, whose games repeat.
+    ///
+    /// # Errors
+    /// [`AgentError::Human`] for a person, [`AgentError::Timed`] for one that plays by the clock.
+    pub fn check_for_matches(&self) -> Result<(), AgentError> {
+        match (&self.kind, self.time) {
+            (AgentKind::Human, _) => Err(AgentError::Human),
+            (_, Some(_)) => Err(AgentError::Timed { agent: self.to_string() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the limits of its searches.
+    fn limits(&self) -> SearchLimits {
+        let time = self.time;
+        match self.kind {
+            AgentKind::AlphaBeta { depth, nodes } => SearchLimits { depth, nodes, time, simulations: None },
+            AgentKind::Mcts { simulations } | AgentKind::Network { simulations, .. } => {
+                SearchLimits { simulations, time, ..SearchLimits::default() }
+            }
+            AgentKind::Random | AgentKind::Greedy | AgentKind::Human => SearchLimits::default(),
+        }
     }
 
     /// Returns whether the agent searches, so that its games depend on [`latrunculi_search::SEARCH_VERSION`].
@@ -352,10 +403,10 @@ impl AgentSpec {
         networks: &mut NetworkFactory<'_, 'e>,
     ) -> Result<Box<dyn Agent + 'e>, AgentError> {
         match &self.kind {
-            AgentKind::Network { model, simulations, search } => {
+            AgentKind::Network { model, search, .. } => {
                 let OpenedNetwork { evaluator, play } = open_network(model, networks)?;
                 let state = GameState::new(Arc::clone(rules));
-                Ok(Box::new(NetworkAgent::new(evaluator, &state, play.search(*search), *simulations)))
+                Ok(Box::new(NetworkAgent::new(evaluator, &state, play.search(*search), self.limits())))
             }
             _ => self.make_alone(rules).map(|agent| agent as Box<dyn Agent>),
         }
@@ -364,7 +415,7 @@ impl AgentSpec {
     /// Returns the search of a network agent; `None` for other agents.
     pub(crate) fn network_search(&self, play: &NetworkPlay, state: &GameState) -> Option<NetworkSearch> {
         let AgentKind::Network { simulations, search, .. } = &self.kind else { return None };
-        Some(NetworkSearch::new(state, play.search(*search), *simulations))
+        Some(NetworkSearch::new(state, play.search(*search), simulations.unwrap_or(SIMULATIONS_MAX)))
     }
 
     /// Makes an agent that needs no network, and so may think on any thread.
@@ -388,13 +439,11 @@ impl AgentSpec {
         Ok(match &self.kind {
             AgentKind::Random => Box::new(RandomAgent::default()),
             AgentKind::Greedy => Box::new(GreedyAgent::default()),
-            AgentKind::AlphaBeta { depth, nodes } => {
-                let limits = Limits { nodes: nodes.unwrap_or(u64::MAX), depth: depth.unwrap_or(DEPTH_MAX) };
-                Box::new(AlphaBetaAgent::new(rules, Weights::for_ruleset(evaluated_as), limits, self.seed.unwrap_or(0)))
+            AgentKind::AlphaBeta { .. } => {
+                let weights = Weights::for_ruleset(evaluated_as);
+                Box::new(AlphaBetaAgent::new(rules, weights, self.limits(), self.seed.unwrap_or(0)))
             }
-            AgentKind::Mcts { simulations } => {
-                Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), *simulations))
-            }
+            AgentKind::Mcts { .. } => Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), self.limits())),
             AgentKind::Network { model, .. } => {
                 let reason = "no network can be used here".to_owned();
                 return Err(AgentError::Network { model: model.clone(), reason });

@@ -73,9 +73,11 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     for text in &settings.agents {
         match text.parse::<AgentSpec>() {
             Err(error) => faults.push(format!("agents: {error}")),
-            Ok(spec) if spec.kind == AgentKind::Human => faults.push("agents: human plays in `play` only".to_owned()),
-            Ok(spec) if specs.contains(&spec) => faults.push(format!("agents: {text} is listed twice")),
-            Ok(spec) => specs.push(spec),
+            Ok(spec) => match spec.check_for_matches() {
+                Err(error) => faults.push(format!("agents: {error}")),
+                Ok(()) if specs.contains(&spec) => faults.push(format!("agents: {text} is listed twice")),
+                Ok(()) => specs.push(spec),
+            },
         }
     }
     if faults.is_empty() { Ok(specs) } else { Err(StudyError::Settings(faults)) }
@@ -91,14 +93,14 @@ pub(super) fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
         AgentKind::AlphaBeta { depth, nodes: None } => {
             ("alphabeta by depth".to_owned(), depth.map(u64::from), Some("plies"))
         }
-        AgentKind::Mcts { simulations } => ("mcts".to_owned(), Some(u64::from(*simulations)), Some("simulations")),
+        AgentKind::Mcts { simulations } => ("mcts".to_owned(), simulations.map(u64::from), Some("simulations")),
         AgentKind::Network { model, simulations, search } => {
             let search = match search {
                 None => "",
                 Some(SearchKind::Gumbel) => " by gumbel",
                 Some(SearchKind::Puct) => " by puct",
             };
-            (format!("net {model}{search}"), Some(u64::from(*simulations)), Some("simulations"))
+            (format!("net {model}{search}"), simulations.map(u64::from), Some("simulations"))
         }
     };
     AgentSummary { agent: text.to_owned(), family, budget, budget_unit: unit.map(str::to_owned) }

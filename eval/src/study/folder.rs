@@ -18,7 +18,10 @@ use super::{StudyError, on_threads};
 use crate::agents::AgentSpec;
 use crate::matches::ledger::{Ledger, LedgerError, LedgerGame};
 
-/// What no later call may change.
+/// The file of the settings.
+const GUARD: &str = "study.json";
+
+/// What no later call may change, except that it may ask for more games ([`extends`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Guard {
     version: String,
@@ -48,6 +51,15 @@ pub(super) struct OpenLedgers {
 /// The fields of [`Guard`] that say by which program the games were played, not which games they are.
 const PROGRAM_FIELDS: [&str; 3] = ["version", "evaluation", "search_version"];
 
+/// The settings that only say how many games are played.
+const EXTENT_FIELDS: [&str; 3] = ["max_games", "min_games", "half_width"];
+
+/// Tells whether a study asks for at least the games that the study in its folder has. The games are functions of their
+/// number, so that those which are there count.
+fn extends(found: &StudySettings, asked: &StudySettings) -> bool {
+    asked.max_games >= found.max_games && asked.min_games >= found.min_games && asked.half_width <= found.half_width
+}
+
 /// The folder of a study.
 pub(super) struct Folder {
     path: PathBuf,
@@ -73,14 +85,21 @@ impl Folder {
             search_version: SEARCH_VERSION,
         };
         let mut folder = Folder { path: path.to_owned(), other_program: Vec::new() };
-        let guard_path = folder.path.join("study.json");
+        let guard_path = folder.path.join(GUARD);
         if guard_path.exists() {
             let found = read_guard(&guard_path)?;
-            let (names, differences): (Vec<String>, Vec<String>) = differences(&found, &guard).into_iter().unzip();
-            if names.iter().any(|name| !PROGRAM_FIELDS.contains(&name.as_str())) {
+            let has_more = extends(&found.settings, &guard.settings);
+            let may_differ = |name: &str| PROGRAM_FIELDS.contains(&name) || has_more && EXTENT_FIELDS.contains(&name);
+            let differences = differences(&found, &guard);
+            if differences.iter().any(|(name, _)| !may_differ(name)) {
+                let differences = differences.into_iter().map(|(_, words)| words).collect();
                 return Err(StudyError::OtherStudy { folder: folder.path, differences });
             }
-            folder.other_program = differences;
+            let of_program = differences.iter().filter(|(name, _)| PROGRAM_FIELDS.contains(&name.as_str()));
+            folder.other_program = of_program.map(|(_, words)| words.clone()).collect();
+            if folder.other_program.is_empty() && !differences.is_empty() {
+                folder.write_guard(&guard)?;
+            }
             return Ok(folder);
         }
         let rulesets = folder.path.join("rulesets");
@@ -89,10 +108,15 @@ impl Folder {
             let ruleset = entry.rules.ruleset();
             write_whole(&rulesets.join(format!("{}.toml", ruleset.id)), ruleset.to_toml().as_bytes())?;
         }
-        let text = serde_json::to_string_pretty(&guard).map_err(|error| file_error(&guard_path, &error))?;
         // The settings come last: a folder without them holds no study.
-        write_whole(&guard_path, (text + "\n").as_bytes())?;
+        folder.write_guard(&guard)?;
         Ok(folder)
+    }
+
+    fn write_guard(&self, guard: &Guard) -> Result<(), StudyError> {
+        let path = self.path.join(GUARD);
+        let text = serde_json::to_string_pretty(guard).map_err(|error| file_error(&path, &error))?;
+        write_whole(&path, (text + "\n").as_bytes())
     }
 
     /// Refuses to go on with games of another program.
@@ -180,7 +204,7 @@ fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super:
 /// # Errors
 /// [`StudyError::File`] when there is none, or it cannot be read.
 pub fn saved_study(folder: &Path) -> Result<(StudySettings, Vec<Ruleset>), StudyError> {
-    let guard = read_guard(&folder.join("study.json"))?;
+    let guard = read_guard(&folder.join(GUARD))?;
     let read = |[id, _]: &[String; 2]| {
         let path = folder.join("rulesets").join(format!("{id}.toml"));
         let text = fs::read_to_string(&path).map_err(|error| file_error(&path, &error))?;

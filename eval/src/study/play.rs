@@ -117,8 +117,8 @@ impl SeriesProgress {
             AgentKind::AlphaBeta { nodes: Some(nodes), .. } => nodes as f64,
             AgentKind::AlphaBeta { depth, nodes: None } => 8f64.powi(depth.unwrap_or(1).min(20) as i32),
             // A playout takes some hundred actions.
-            AgentKind::Mcts { simulations } => 100.0 * f64::from(simulations),
-            AgentKind::Network { simulations, .. } => 100.0 * f64::from(simulations.max(1)),
+            AgentKind::Mcts { simulations } => 100.0 * f64::from(simulations.unwrap_or(1)),
+            AgentKind::Network { simulations, .. } => 100.0 * f64::from(simulations.unwrap_or(1).max(1)),
             _ => 1.0,
         };
         let weight = effort * series.rules.square_count() as f64;

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     };
     let display = Display::new(args.quiet || args.json);
     let begun_at = trainer.counters().steps;
-    let work = display.begin("training", steps, None);
+    let work = display.begin("training", steps, "steps", None);
     while trainer.counters().steps < steps {
         let made = trainer.counters().steps;
         // Each part has a random stream of its own, so that interrupted training draws the same samples.
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
             line["steps_total"] = json!(trainer.counters().steps);
             println!("{line}");
         } else {
-            display.say(&format!("step {made:>6} · {}", steps_text(&metrics, &config)));
+            display.say(&format!("step {made:>6} · {}", steps_text(&metrics)));
         }
     }
     drop(work);

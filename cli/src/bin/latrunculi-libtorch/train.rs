@@ -1,12 +1,13 @@
 //! `train`: self-play, training and evaluation, round after round.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
-use latrunculi_cli::display::Display;
+use latrunculi_cli::display::{self, Display};
 use latrunculi_cli::interrupt::{Stopped, stop_on_signals};
 use latrunculi_cli::origin::origin;
-use latrunculi_cli::train::{TrainArgs, event_lines};
+use latrunculi_cli::train::{RunText, TrainArgs, event_json};
 use latrunculi_learner::{RunEnd, StopFlag, TrainingRun};
 use latrunculi_train::runs::{self, RUNS};
 use latrunculi_train::{ConfigSource, Event, Observer, Origin, TrainConfig, WorkProgress, run_rulesets};
@@ -17,7 +18,8 @@ use latrunculi_train::{ConfigSource, Event, Observer, Origin, TrainConfig, WorkP
 /// Everything that keeps the run from going on, with what was being attempted; [`Stopped`] where the user ended it.
 pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
-    let console = Console { display: Display::new(args.quiet) };
+    let text = (!args.json).then(|| Mutex::new(RunText::new(display::width())));
+    let console = Console { display: Display::new(args.quiet || args.json), text };
     let mut run = match (&args.config, &args.resume) {
         (_, Some(folder)) => TrainingRun::resume(folder, &origin("", &args.set.settings), stop, &console)?,
         (Some(config), None) => begin(config, args, stop, &console)?,
@@ -27,8 +29,7 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
         RunEnd::Finished => Ok(()),
         RunEnd::Stopped => {
             let folder = run.folder().display();
-            console.display.say(&format!("stopped; continue with: latrunculi train --resume {folder}"));
-            Err(Stopped::silently().into())
+            Err(Stopped::telling(format!("stopped; continue with: latrunculi train --resume {folder}")).into())
         }
     }
 }
@@ -54,16 +55,22 @@ fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Consol
 /// Shows a run on the terminal.
 struct Console {
     display: Display,
+    /// The lines for people; `None` where programs read.
+    text: Option<Mutex<RunText>>,
 }
 
 impl Observer for Console {
     fn event(&self, event: Event<'_>) {
-        for line in event_lines(&event) {
-            self.display.say(&line);
+        match &self.text {
+            Some(text) => {
+                let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
+                text.lines(&event).iter().for_each(|line| self.display.say(line));
+            }
+            None => event_json(&event).into_iter().for_each(|line| self.display.say(&line.to_string())),
         }
     }
 
-    fn begin(&self, work: &str, parts: u64, secs_left: Option<f64>) -> Box<dyn WorkProgress + '_> {
-        Box::new(self.display.begin(work, parts, secs_left))
+    fn begin(&self, work: &str, parts: u64, unit: &'static str, secs_left: Option<f64>) -> Box<dyn WorkProgress + '_> {
+        Box::new(self.display.begin(work, parts, unit, secs_left))
     }
 }

@@ -1,0 +1,188 @@
+//! `status`: how far a training run has come, also while another program works on it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+use clap::Args;
+use latrunculi_eval::learning::{LearningRun, Verdict, standings};
+use latrunculi_train::config::TrainConfig;
+use latrunculi_train::files::is_locked;
+use latrunculi_train::{curves, run_dir};
+use serde_json::json;
+
+use crate::display;
+use crate::interrupt::stop_on_signals;
+use crate::train::{LEGEND, RoundTable, time_text};
+
+/// Seconds from one look to the next.
+const WATCH_SECS: u64 = 2;
+
+#[derive(Args)]
+pub(crate) struct StatusArgs {
+    /// Folder of a training run
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// How many of the last rounds to show
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    rounds: usize,
+    /// Goes on until Ctrl-C and shows every change
+    #[arg(long)]
+    watch: bool,
+    /// Prints JSON
+    #[arg(long, conflicts_with = "watch")]
+    json: bool,
+}
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    /// A program works on it.
+    Running,
+    /// It has come to its end.
+    Finished,
+    /// Neither.
+    Stopped,
+}
+
+/// Runs `status`.
+///
+/// # Errors
+/// When the folder holds no run or a damaged one.
+pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<()> {
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&as_json(&args.run)?)?);
+        return Ok(());
+    }
+    let mut shown = text(args)?;
+    print!("{shown}");
+    let stop = stop_on_signals()?;
+    while args.watch && !stop.load(std::sync::atomic::Ordering::Relaxed) {
+        sleep(Duration::from_millis(200));
+        std::io::stdout().flush().context("printing")?;
+        sleep(Duration::from_secs(WATCH_SECS) - Duration::from_millis(200));
+        let now = text(args)?;
+        if now != shown {
+            let terminal = console::Term::stdout();
+            if terminal.is_term() {
+                terminal.clear_screen().context("clearing the screen")?;
+            }
+            print!("{now}");
+            shown = now;
+        }
+    }
+    Ok(())
+}
+
+fn activity(root: &Path, run: &LearningRun) -> Activity {
+    match (is_locked(root), run.result.is_some()) {
+        (true, _) => Activity::Running,
+        (false, true) => Activity::Finished,
+        (false, false) => Activity::Stopped,
+    }
+}
+
+/// Returns the seconds left of the run's budget, if it limits the time.
+fn secs_left(config: &TrainConfig, run: &LearningRun) -> Option<f64> {
+    (config.budget.minutes > 0.0).then(|| ((config.budget.minutes - run.minutes()) * 60.0).max(0.0))
+}
+
+fn text(args: &StatusArgs) -> anyhow::Result<String> {
+    let (root, run) = (&args.run, curves::read(&args.run)?);
+    let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[])?;
+    let width = display::width();
+    let mut lines = vec![
+        format!("run {}: {}, {}, {} simulations", run.name, run.subject(), run.network, run.simulations),
+        doing(root, &run),
+        format!(
+            "{} generations, {} games, {} samples, {} steps in {}{}",
+            run.played().count(),
+            run.games(),
+            run.rounds.last().map_or(0, |round| round.samples_total),
+            run.rounds.last().map_or(0, |round| round.steps_total),
+            time_text(run.minutes() * 60.0),
+            secs_left(&config, &run).map(|secs| format!(", {} left", time_text(secs))).unwrap_or_default(),
+        ),
+    ];
+    if !run.rounds.is_empty() && args.rounds > 0 {
+        lines.push(String::new());
+        lines.push(LEGEND.to_owned());
+        let mut table = RoundTable::new(width);
+        for round in &run.rounds[run.rounds.len().saturating_sub(args.rounds)..] {
+            let left =
+                (config.budget.minutes > 0.0).then(|| (config.budget.minutes * 60.0 - round.elapsed_secs).max(0.0));
+            lines.extend(table.lines(round, left));
+        }
+    }
+    lines.extend(strength(&run));
+    Ok(lines.join("\n") + "\n")
+}
+
+/// Says what the run is doing.
+fn doing(root: &Path, run: &LearningRun) -> String {
+    match activity(root, run) {
+        Activity::Finished => "finished".to_owned(),
+        Activity::Stopped => format!("not running; continue with: latrunculi train --resume {}", root.display()),
+        Activity::Running => {
+            let written = root.join(run_dir::METRICS).metadata().and_then(|about| about.modified()).ok();
+            let since = written.and_then(|at| SystemTime::now().duration_since(at).ok());
+            match (since, run.rounds.last()) {
+                (Some(since), Some(last)) => format!(
+                    "running; the last round took {} and ended {} ago",
+                    time_text(last.round_secs),
+                    time_text(since.as_secs_f64())
+                ),
+                _ => "running; the first round has not ended yet".to_owned(),
+            }
+        }
+    }
+}
+
+/// Says how strong the network was when it was last measured.
+fn strength(run: &LearningRun) -> Vec<String> {
+    let measured = run.measured();
+    let Some(last) = measured.last() else { return Vec::new() };
+    let Verdict { opponent, simulations, score, lower, upper, .. } = &last.verdict;
+    let against = format!("against {opponent} with {simulations} simulations");
+    let mut lines = vec![String::new()];
+    match standings(&measured).last() {
+        Some(all) if run.rulesets.len() > 1 => lines.push(format!(
+            "strength: mean {:.1} %, worst {:.1} % in {} rulesets, {against}",
+            all.mean * 100.0,
+            all.worst * 100.0,
+            all.rulesets
+        )),
+        _ => lines.push(format!(
+            "strength: {:.1} % [{:.1}, {:.1}] {against}",
+            score * 100.0,
+            lower * 100.0,
+            upper * 100.0
+        )),
+    }
+    lines
+}
+
+fn as_json(root: &Path) -> anyhow::Result<serde_json::Value> {
+    let run = curves::read(root)?;
+    let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[])?;
+    let activity = match activity(root, &run) {
+        Activity::Running => "running",
+        Activity::Finished => "finished",
+        Activity::Stopped => "stopped",
+    };
+    Ok(json!({
+        "run": run.name,
+        "activity": activity,
+        "rulesets": run.rulesets,
+        "generations": run.played().count(),
+        "games": run.games(),
+        "samples": run.rounds.last().map_or(0, |round| round.samples_total),
+        "steps": run.rounds.last().map_or(0, |round| round.steps_total),
+        "elapsed_secs": run.minutes() * 60.0,
+        "secs_left": secs_left(&config, &run),
+        "last_round": run.rounds.last(),
+        "measured": run.measured().last(),
+    }))
+}
