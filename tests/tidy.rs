@@ -160,3 +160,48 @@ fn no_work_is_left_marked_in_the_code() {
         }
     }
 }
+
+/// Licences under which a dependency may be passed on with the program.
+const LICENCES: [&str; 11] = [
+    "MIT",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Zlib",
+    "0BSD",
+    "CC0-1.0",
+    "BSL-1.0",
+    "Unlicense",
+    "Unicode-3.0",
+];
+
+/// Tells whether a licence expression can be met by [`LICENCES`]: one of each choice, all of what is joined.
+fn is_allowed(expression: &str) -> bool {
+    let plain = expression.replace(['(', ')'], "").replace(" WITH LLVM-exception", "").replace('/', " OR ");
+    let parts = plain.split(" AND ");
+    parts.into_iter().all(|part| part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim())))
+}
+
+#[test]
+fn dependencies_come_from_the_registry_with_checksums_under_known_licences() {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
+    let cargo = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&cargo.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert!(packages.len() > 100, "all dependencies are listed");
+    for package in packages.iter().filter(|package| !package["source"].is_null()) {
+        let [name, version, source] = ["name", "version", "source"].map(|key| package[key].as_str().expect("a text"));
+        assert_eq!(source, "registry+https://github.com/rust-lang/crates.io-index", "{name}");
+        let entry = format!("name = \"{name}\"\nversion = \"{version}\"\nsource = \"{source}\"\nchecksum = \"");
+        assert!(lock.contains(&entry), "{name} {version} has no checksum in Cargo.lock");
+        let licence = package["license"].as_str().unwrap_or_default();
+        assert!(is_allowed(licence), "{name} {version}: licence {licence:?}; see LICENCES");
+    }
+    assert!(is_allowed("(MIT OR GPL-3.0) AND Zlib") && !is_allowed("GPL-3.0") && !is_allowed("MIT AND GPL-3.0"));
+}
