@@ -47,8 +47,11 @@ impl Display {
                 _ = write!(text, "  run {}", time_text((secs - begun.elapsed().as_secs_f64()).max(0.0)));
             }
         };
-        let template = format!("{{msg:28}} [{{wide_bar}}] {{percent:>3}} % {{rate:>8}} {unit} {{eta:>4}}{{left}}");
-        bar.set_style(progress::style(&template).with_key("left", left));
+        let speed = move |state: &ProgressState, text: &mut dyn Write| {
+            _ = write!(text, "{:.1} {unit}/s", state.per_sec());
+        };
+        let style = progress::style("{msg:28} [{wide_bar}] {percent:>3} % {speed:>14} {eta:>4}{left}");
+        bar.set_style(style.with_key("left", left).with_key("speed", speed));
         bar.set_message(name.to_owned());
         // The times go on between two parts.
         bar.enable_steady_tick(Duration::from_secs(1));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use latrunculi_eval::learning::Verdict;
+use latrunculi_eval::learning::{Verdict, percent_of_men};
 use latrunculi_train::TrainConfig;
 use latrunculi_train::{Event, GameMetrics, TrainingMetrics};
 use serde_json::{Value, json};
@@ -111,13 +111,18 @@ fn network(config: &TrainConfig) -> String {
     format!("network of {} blocks x {} channels", config.network.blocks, config.network.channels)
 }
 
-/// Returns a line for each match, with the ruleset where there are several.
-fn scores(verdicts: &BTreeMap<String, Verdict>) -> impl Iterator<Item = String> {
-    let has_several = verdicts.len() > 1;
-    verdicts.iter().map(move |(ruleset, verdict)| match has_several {
-        true => format!("score in {ruleset} against {verdict}"),
-        false => format!("score against {verdict}"),
-    })
+/// Returns the result of each match, with the ruleset where there are several.
+fn scores(verdicts: &BTreeMap<String, Verdict>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (ruleset, verdict) in verdicts {
+        let Verdict { opponent, simulations, wins, draws, losses, .. } = verdict;
+        let [score, lower, upper] = [verdict.score, verdict.lower, verdict.upper].map(|score| score * 100.0);
+        let place = if verdicts.len() > 1 { format!(" in {ruleset}") } else { String::new() };
+        lines.push(format!("score{place} against {opponent} with {simulations} simulations:"));
+        lines.push(format!("  {score:.1} % (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses})"));
+        lines.extend(verdict.margin.as_ref().map(|margin| format!("  margin {}", percent_of_men(margin))));
+    }
+    lines
 }
 
 /// Returns a summary of games.
