@@ -3,13 +3,12 @@
 use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::{Action, GameState};
+use latrunculi_eval::opinion::{self, is_tree_search, listed, score_text, variation_texts};
 use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, SearchOptions};
-use serde_json::json;
 
 use crate::interrupt::{Interrupt, Stopped};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
-use crate::opinion::{score_text, variation_texts};
 use crate::position_args::PositionArgs;
 
 /// How many actions of what is expected stand in the table.
@@ -56,32 +55,14 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
     // Ctrl-C once: what has been found so far is worth printing.
     let (choice, is_stopped) = interrupt.during(|| agent.choose_with(&state, &mut thinking));
     let choice = choice.context("the analysis")?;
-    let lines = lines(&choice, args.best.into());
+    let lines = listed(&choice, args.best.into());
     if args.json {
-        let answer = json(&state, &args, &choice, &lines, is_stopped);
+        let answer = opinion::to_json(&state, &args.agent.to_string(), &choice, &lines, is_stopped);
         println!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
         print!("{}", text(&state, &args, &choice, &lines, is_stopped));
     }
     if is_stopped { Err(Stopped::silently().into()) } else { Ok(()) }
-}
-
-/// Returns the actions to list: what the agent chose, then the others, the best one first. Alpha-beta has looked as far
-/// ahead for each as the budget allowed, so that one further down may have a higher score at another depth. An agent
-/// that weighs none lists what it chose.
-fn lines(choice: &Choice, count: usize) -> Vec<Candidate> {
-    if !choice.candidates.is_empty() {
-        return choice.candidates.iter().take(count).cloned().collect();
-    }
-    vec![Candidate {
-        action: choice.action,
-        value: choice.value,
-        score: choice.score,
-        depth: choice.depth,
-        visits: 0,
-        policy: 0.0,
-        variation: choice.principal_variation.clone(),
-    }]
 }
 
 /// Returns the analysis for people: the board, a verdict, a table.
@@ -123,11 +104,6 @@ fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candida
     text
 }
 
-/// Tells whether visits and policy mean something.
-fn is_tree_search(choice: &Choice) -> bool {
-    choice.win_draw_loss.is_some()
-}
-
 /// Returns the table of actions; columns that no action has an entry for are left out.
 fn table(state: &GameState, lines: &[Candidate], is_tree_search: bool) -> String {
     type Column = (&'static str, usize, fn(&Candidate) -> Option<String>);
@@ -160,43 +136,4 @@ fn variation_text(state: &GameState, variation: &[Action]) -> String {
     let shown = texts.len().min(TABLE_VARIATION_MAX);
     let more = if texts.len() > shown { " …" } else { "" };
     texts[..shown].join(" ") + more
-}
-
-/// Returns the analysis for programs; docs/FORMATS.md describes it.
-fn json(
-    state: &GameState,
-    args: &AnalyseArgs,
-    choice: &Choice,
-    lines: &[Candidate],
-    is_stopped: bool,
-) -> serde_json::Value {
-    let actions: Vec<_> = lines
-        .iter()
-        .map(|line| {
-            json!({
-                "action": state.action_text(line.action),
-                "value": line.value,
-                "score": line.score,
-                "depth": line.depth,
-                "visits": is_tree_search(choice).then_some(line.visits),
-                "policy": is_tree_search(choice).then_some(line.policy),
-                "variation": variation_texts(state, &line.variation),
-            })
-        })
-        .collect();
-    json!({
-        "ruleset": state.rules().ruleset().id,
-        "position": state.rules().position_text(state.position()),
-        "player": state.player_to_act().number(),
-        "agent": args.agent.to_string(),
-        "action": state.action_text(choice.action),
-        "value": choice.value,
-        "score": choice.score,
-        "win_draw_loss": choice.win_draw_loss,
-        "depth": choice.depth,
-        "effort": choice.effort,
-        "stopped_early": is_stopped,
-        "variation": variation_texts(state, &choice.principal_variation),
-        "actions": actions,
-    })
 }

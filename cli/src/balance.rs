@@ -26,6 +26,7 @@ use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
+use crate::store_args::StoreArgs;
 use crate::{origin, report};
 
 /// The options that say which games a study has. They are stored in its folder and cannot be changed later.
@@ -122,6 +123,8 @@ pub(crate) struct BalanceArgs {
     games_at_once: u16,
     #[command(flatten)]
     network: NetworkArgs,
+    #[command(flatten)]
+    store: StoreArgs,
     /// Prints the summary as JSON
     #[arg(long)]
     json: bool,
@@ -159,6 +162,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
         (None, None) => bail!("name a folder with --out"),
     };
     let command = command::command(&settings);
+    let stop = stop_on_interrupt()?;
     let config = StudyConfig {
         settings,
         rulesets,
@@ -166,8 +170,8 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
         folder: folder.clone(),
         threads: args.threads.into(),
         games_at_once: args.games_at_once.into(),
+        workers: args.store.workers(&stop)?,
     };
-    let stop = stop_on_interrupt()?;
     let begun = Instant::now();
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
     let mut networks = Networks { args: args.network.clone() };

@@ -5,12 +5,18 @@ use std::process::Command;
 use clap::Args;
 use latrunculi_data::DeviceChoice;
 use latrunculi_infer::Kernel;
+use latrunculi_store::{Check, Patience, Store};
 use serde_json::{Value, json};
 
+use crate::interrupt::stop_on_interrupt;
 use crate::libtorch::{self, Libtorch};
+use crate::store_args::stopped;
 
 #[derive(Args)]
 pub(crate) struct DoctorArgs {
+    /// Only proves that this store does what workers need of it: a folder, s3://, gs:// or az:// (docs/workers.md)
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
     /// Prints JSON
     #[arg(long)]
     json: bool,
@@ -45,7 +51,31 @@ fn asked() -> Result<anyhow::Result<()>, String> {
     })
 }
 
-pub(crate) fn run(args: DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+/// Tries a store and prints what it does.
+fn prove(url: &str, is_json: bool) -> anyhow::Result<()> {
+    let store = Store::open(url, true, stop_on_interrupt()?)?.with_patience(Patience::FIRST);
+    let proof = store.prove().map_err(stopped)?;
+    let faults = proof.faults();
+    if is_json {
+        let check = |check: &Check| json!({ "need": check.need, "fault": check.fault });
+        let checks: Vec<Value> = proof.checks.iter().map(check).collect();
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&json!({ "store": url, "fit": faults.is_empty(), "checks": checks }))?
+        );
+    } else {
+        for check in &proof.checks {
+            println!("{:<36} {}", check.need, check.fault.as_deref().unwrap_or("yes"));
+        }
+    }
+    anyhow::ensure!(faults.is_empty(), "{store} cannot be used for workers");
+    Ok(())
+}
+
+pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    if let Some(url) = &args.store {
+        return prove(url, args.json);
+    }
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let bf16 = Kernel::Bf16Amx.is_available();
     let Found { libtorch, gpu } = found(libtorch);

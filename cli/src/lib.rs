@@ -23,7 +23,6 @@ pub mod interrupt;
 pub mod libtorch;
 mod match_command;
 mod network;
-mod opinion;
 pub mod origin;
 mod perft;
 mod play;
@@ -34,9 +33,12 @@ mod report;
 mod ruleset_arg;
 mod rulesets;
 mod selfplay;
+mod serve;
 mod shell;
 mod status;
+mod store_args;
 pub mod train;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -70,7 +72,7 @@ enum Command {
     Selfplay(selfplay::SelfplayArgs),
     /// Only trains, on existing shards
     Fit(fit::FitArgs),
-    /// Shows how far a training run has come, also while it goes on
+    /// Shows how far a training run has come, also while it goes on, or what the workers of a store have done
     Status(status::StatusArgs),
     /// Shows the strength of training runs over time, as a table and a page
     Curves(curves::CurvesArgs),
@@ -80,8 +82,12 @@ enum Command {
     Rate(rate::RateArgs),
     /// Estimates the first player's advantage in many rulesets
     Balance(balance::BalanceArgs),
+    /// Plays for studies, matches, ratings and training runs of other machines that share a store
+    Worker(worker::WorkerArgs),
     /// Plays a game in the terminal
     Play(play::PlayArgs),
+    /// Serves a page on which to play, analyse and replay games, and to watch runs and studies, in a browser
+    Serve(serve::ServeArgs),
     /// Shows the best actions of a position with value, visits and principal variation
     Analyse(analyse::AnalyseArgs),
     /// Answers the commands of other programs, line by line (docs/PROTOCOL.md)
@@ -129,9 +135,11 @@ fn run(mut command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<
         Command::Match(args) => args.prepare(libtorch)?,
         Command::Rate(args) => args.prepare(libtorch)?,
         Command::Balance(args) => args.prepare(libtorch)?,
+        Command::Worker(args) => args.prepare(libtorch)?,
         Command::Play(args) => args.prepare(libtorch)?,
         Command::Analyse(args) => args.prepare(libtorch)?,
         Command::Engine(args) => args.prepare(libtorch)?,
+        Command::Serve(args) => args.prepare(libtorch)?,
         _ => {}
     }
     match command {
@@ -146,12 +154,14 @@ fn run(mut command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<
         Command::Match(args) => match_command::run(args),
         Command::Rate(args) => rate::run(args),
         Command::Balance(args) => balance::run(args),
+        Command::Worker(args) => worker::run(&args),
         Command::Play(args) => play::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Analyse(args) => analyse::run(args),
         Command::Engine(args) => engine::run(args),
         Command::Export(args) => libtorch::needed(libtorch, "export")?.export(args),
         Command::Inspect(args) => inspect::run(args),
-        Command::Doctor(args) => doctor::run(args, libtorch),
+        Command::Doctor(args) => doctor::run(&args, libtorch),
         Command::Bench(args) => bench::run(args, libtorch),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),

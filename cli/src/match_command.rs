@@ -23,6 +23,7 @@ use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
+use crate::store_args::StoreArgs;
 pub(crate) use text::elo_text;
 
 /// Games of a match when neither a number nor a test is given.
@@ -82,6 +83,8 @@ pub(crate) struct MatchArgs {
     games_at_once: u16,
     #[command(flatten)]
     network: NetworkArgs,
+    #[command(flatten)]
+    store: StoreArgs,
     /// Prints the result as JSON
     #[arg(long)]
     json: bool,
@@ -114,7 +117,7 @@ impl MatchArgs {
 
 pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     let rules = rulesets::load(&args.ruleset)?;
-    let config = config(&args)?;
+    let mut config = config(&args)?;
     if let Some(path) = &args.records {
         ensure!(!path.exists(), "{} exists already; choose a new file for --records", path.display());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -124,6 +127,7 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
         check_opening(&rules, config.seed, config.opening_length)?;
     }
     let stop = stop_on_interrupt()?;
+    config.workers = args.store.workers(&stop)?;
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
     let report = play_match(&rules, &config, &mut args.network.factory(&rules), &mut |at: &MatchProgress<'_>| {
         let (games, games_max) = (at.games as u64, at.games_max as u64);
@@ -184,6 +188,7 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         confidence: Confidence::NINETY_FIVE,
         threads: args.threads.into(),
         games_at_once: args.games_at_once.into(),
+        workers: None,
         ledger: args.ledger.clone(),
         keep_records: args.records.is_some(),
     })

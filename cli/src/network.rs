@@ -18,7 +18,8 @@ pub(crate) struct NetworkArgs {
     /// Where networks compute: auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t = DeviceChoice::Auto, value_name = "DEVICE")]
     device: DeviceChoice,
-    /// Precision of networks: auto, f32, bf16 or int8; auto takes the fewest bits whose answers agree
+    /// Precision of networks: auto, f32, bf16 or int8; auto takes the fewest bits whose answers agree. One network's own
+    /// stands behind its model, as in net:MODEL@f32
     #[arg(long, default_value_t = Precision::Auto, value_name = "PRECISION")]
     precision: Precision,
     /// What computes networks, from `prepare` on; nothing is the processor.
@@ -37,13 +38,22 @@ impl NetworkArgs {
         Ok(())
     }
 
+    /// Returns where networks compute.
+    pub(crate) fn loader(&self) -> Arc<dyn NetworkLoader> {
+        self.loader.clone().unwrap_or_else(|| Arc::new(Processor))
+    }
+
     /// Returns a function that opens a network for these rules by the path of its model file.
     pub(crate) fn factory(
         &self,
         rules: &Arc<Rules>,
     ) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {
-        let loader = self.loader.clone().unwrap_or_else(|| Arc::new(Processor));
-        NetworkOpener { loader, precision: self.precision, notice }.factory(rules)
+        self.opener().factory(rules)
+    }
+
+    /// Returns what opens networks.
+    pub(crate) fn opener(&self) -> NetworkOpener {
+        NetworkOpener { loader: self.loader(), precision: self.precision, notice }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::libtorch::Libtorch;
 use crate::match_command::{check_opening, pairs_note};
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
+use crate::store_args::StoreArgs;
 
 /// The file that holds a rating.
 const RATING: &str = "rating.json";
@@ -64,6 +65,8 @@ pub(crate) struct RateArgs {
     games_at_once: u16,
     #[command(flatten)]
     network: NetworkArgs,
+    #[command(flatten)]
+    store: StoreArgs,
     /// Prints the result as JSON
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -103,13 +106,14 @@ impl RateArgs {
 
 pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     let rules = rulesets::load(&args.ruleset)?;
-    let config = config(&args)?;
+    let mut config = config(&args)?;
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         folder::refuse_another(folder, &rules, &config)?;
     }
     check_opening(&rules, config.seed, config.opening_length)?;
     let stop = stop_on_interrupt()?;
+    config.workers = args.store.workers(&stop)?;
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
     let report = play_rating(&rules, &config, &mut args.network.factory(&rules), &mut |at| {
         let (games, games_max) = (at.games as u64, at.games_max as u64);

@@ -1,4 +1,6 @@
-//! `status`: how far a training run has come, also while another program works on it.
+//! `status`: how far a training run has come, also while another program works on it; and what a store of workers holds.
+
+mod store;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,8 +25,11 @@ const WATCH_SECS: u64 = 2;
 #[derive(Args)]
 pub(crate) struct StatusArgs {
     /// Folder of a training run
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
+    #[arg(value_name = "RUN", required_unless_present = "store")]
+    run: Option<PathBuf>,
+    /// Shows instead what the workers of a store have done: a folder, s3://, gs:// or az://
+    #[arg(long, value_name = "URL", conflicts_with_all = ["run", "watch", "rounds"])]
+    store: Option<String>,
     /// How many of the last rounds to show
     #[arg(long, default_value_t = 10, value_name = "N")]
     rounds: usize,
@@ -52,18 +57,22 @@ enum Activity {
 /// # Errors
 /// When the folder holds no run or a damaged one.
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<()> {
+    let root = match (&args.store, &args.run) {
+        (Some(url), _) => return store::run(url, args.json),
+        (None, run) => run.as_deref().unwrap_or(Path::new(".")),
+    };
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&as_json(&args.run)?)?);
+        println!("{}", serde_json::to_string_pretty(&as_json(root)?)?);
         return Ok(());
     }
-    let mut shown = text(args)?;
+    let mut shown = text(root, args.rounds)?;
     print!("{shown}");
     let stop = stop_on_signals()?;
     while args.watch && !stop.load(std::sync::atomic::Ordering::Relaxed) {
         sleep(Duration::from_millis(200));
         std::io::stdout().flush().context("printing")?;
         sleep(Duration::from_secs(WATCH_SECS) - Duration::from_millis(200));
-        let now = text(args)?;
+        let now = text(root, args.rounds)?;
         if now != shown {
             let terminal = console::Term::stdout();
             if terminal.is_term() {
@@ -89,8 +98,8 @@ fn secs_left(config: &TrainConfig, run: &LearningRun) -> Option<f64> {
     (config.budget.minutes > 0.0).then(|| ((config.budget.minutes - run.minutes()) * 60.0).max(0.0))
 }
 
-fn text(args: &StatusArgs) -> anyhow::Result<String> {
-    let (root, run) = (&args.run, curves::read(&args.run)?);
+fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
+    let run = curves::read(root)?;
     let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[])?;
     let width = display::width();
     let mut lines = vec![
@@ -106,11 +115,11 @@ fn text(args: &StatusArgs) -> anyhow::Result<String> {
             secs_left(&config, &run).map(|secs| format!(", {} left", time_text(secs))).unwrap_or_default(),
         ),
     ];
-    if !run.rounds.is_empty() && args.rounds > 0 {
+    if !run.rounds.is_empty() && rounds > 0 {
         lines.push(String::new());
         lines.push(LEGEND.to_owned());
         let mut table = RoundTable::new(width);
-        for round in &run.rounds[run.rounds.len().saturating_sub(args.rounds)..] {
+        for round in &run.rounds[run.rounds.len().saturating_sub(rounds)..] {
             let left =
                 (config.budget.minutes > 0.0).then(|| (config.budget.minutes * 60.0 - round.elapsed_secs).max(0.0));
             lines.extend(table.lines(round, left));

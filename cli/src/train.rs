@@ -3,14 +3,58 @@
 mod rounds;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use clap::Args;
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use latrunculi_store::Store;
+use latrunculi_train::shared::{Close, Leader, owner_of};
 
 use crate::config_args::{SetArgs, config_help};
+use crate::store_args::{notice, stopped};
 
 pub(crate) use rounds::{LEGEND, RoundTable, time as time_text};
 pub use text::{RunText, games as games_text, json as event_json, steps as steps_text};
+
+/// When a generation that workers play is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CloseName {
+    /// When all its games are there
+    All,
+    /// When nine tenths of the work of each ruleset are there
+    Quorum,
+}
+
+impl TrainArgs {
+    /// Opens and proves the store of the workers, if there is one.
+    ///
+    /// # Errors
+    /// When the store cannot be used.
+    pub fn shared_store(&self, stop: &Arc<AtomicBool>) -> anyhow::Result<Option<Arc<Store>>> {
+        self.store.as_ref().map(|url| Store::lead(url, Arc::clone(stop)).map_err(stopped)).transpose()
+    }
+
+    /// Returns what leads the workers of the run in `folder`.
+    ///
+    /// # Errors
+    /// When the folder's name cannot be that of a run in a store.
+    pub fn leader(&self, store: Arc<Store>, folder: &Path) -> anyhow::Result<Leader> {
+        let whole = folder.canonicalize().with_context(|| folder.display().to_string())?;
+        let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        ensure!(
+            !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter)),
+            "{}: the name of the folder is that of the run in the store and may have letters, digits, - _ and . only",
+            folder.display()
+        );
+        let close = match self.close {
+            CloseName::All => Close::All,
+            CloseName::Quorum => Close::Quorum,
+        };
+        Ok(Leader::new(store, name, owner_of(&whole)?, close, notice))
+    }
+}
 
 /// Arguments of `train`
 #[derive(Args)]
@@ -35,6 +79,13 @@ pub struct TrainArgs {
     /// Continues the run in this folder from its last checkpoint
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
+    /// Lets workers on any machine play the games (`latrunculi worker --store URL`): a folder that they share, s3://, gs:// or
+    /// az:// (docs/workers.md); the run's name there is that of its folder
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+    /// With --store: when a generation is closed. `quorum` does not wait for the slowest tenth of the work
+    #[arg(long, value_enum, default_value_t = CloseName::All, requires = "store")]
+    pub close: CloseName,
     /// Shows no progress, only a line per round and the result
     #[arg(long)]
     pub quiet: bool,

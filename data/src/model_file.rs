@@ -48,9 +48,19 @@ impl StoredModel {
     /// # Errors
     /// [`TensorFileError::Io`] when the system refuses.
     pub fn write(self, path: &Path) -> Result<(), TensorFileError> {
+        self.into_file().write(path, MODEL)
+    }
+
+    /// Returns the bytes of its file. Equal weights without further information give equal bytes.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.into_file().to_bytes(MODEL)
+    }
+
+    fn into_file(self) -> TensorFile {
         let mut metadata = describe(&self.config);
         metadata.insert("info".to_owned(), to_json(&self.info));
-        TensorFile { metadata, tensors: self.tensors }.write(path, MODEL)
+        TensorFile { metadata, tensors: self.tensors }
     }
 
     /// Reads a model from `path`. All weights are there, of their shapes and finite.

@@ -26,6 +26,7 @@ pub mod ruleset;
 mod ruleset_file;
 mod squares;
 mod state;
+mod state_json;
 mod symmetry;
 mod threats;
 mod zobrist;

@@ -17,7 +17,7 @@ pub(crate) use search_agents::NetworkSearch;
 pub use search_agents::{NetworkAgent, value_of_score};
 pub use search_options::{SearchLimits, SearchOptions};
 pub(crate) use spec::open_network;
-pub use spec::{AgentKind, AgentSpec, AgentTextError, SHIPPED_MODEL, SearchKind};
+pub use spec::{AgentKind, AgentSpec, AgentTextError, SHIPPED_MODEL, SearchKind, split_precision};
 
 /// A player that chooses actions.
 pub trait Agent {

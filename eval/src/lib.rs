@@ -4,9 +4,11 @@ pub mod agents;
 pub mod learning;
 pub mod matches;
 pub mod metrics;
+pub mod opinion;
 pub mod rating;
 pub mod report;
 pub mod study;
+pub mod workers;
 
 pub use agents::{
     Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, SearchLimits, SearchOptions,

@@ -8,6 +8,7 @@ pub(crate) mod game_play;
 mod games;
 pub mod ledger;
 pub mod openings;
+mod shared;
 mod tally;
 
 use std::ops::ControlFlow;
@@ -15,17 +16,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{EndReason, GameRecord, Position, Rules};
+use latrunculi_engine::{EndReason, GameRecord, GameState, Position, Rules};
 use latrunculi_search::SEARCH_VERSION;
+use latrunculi_store::StoreError;
 
-use crate::agents::{AgentError, AgentSpec, NetworkFactory, NetworkPlay, mix_seeds, open_network};
-use crate::matches::game_play::{play_apart, play_in_step};
+use crate::agents::{AgentError, AgentSpec, NetworkEvaluator, NetworkFactory, NetworkPlay, mix_seeds, open_network};
+use crate::matches::game_play::{Beginning, Matchup, OpeningPlan, OpeningPolicy, play_apart, play_in_step};
 use crate::matches::ledger::{Ledger, LedgerError, LedgerGame, Place};
 use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
+use crate::workers::{Workers, play_by_workers};
 use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
 
 use games::MatchGames;
+pub(crate) use shared::{MatchPlay, OpenShared, SharedPolicy, with_shared_match};
 use tally::Tally;
 pub use tally::{BySeat, MatchReport, SprtReport};
 
@@ -50,6 +54,8 @@ pub struct MatchConfig {
     pub threads: usize,
     /// The number of games that share the batches of a network.
     pub games_at_once: usize,
+    /// Who plays the games instead of this program. Does not change the result.
+    pub workers: Option<Workers>,
     /// The file where finished games are written; an interrupted match continues from it.
     pub ledger: Option<PathBuf>,
     /// Whether the report keeps the record of every counted game, which takes some kilobytes each.
@@ -74,6 +80,7 @@ impl MatchConfig {
             confidence: Confidence::NINETY_FIVE,
             threads: 0,
             games_at_once: 64,
+            workers: None,
             ledger: None,
             keep_records: false,
             identities: [String::new(), String::new()],
@@ -158,6 +165,9 @@ pub enum MatchError {
     /// The ledger cannot be used.
     #[error("ledger {0}")]
     Ledger(#[from] LedgerError),
+    /// The store of the workers cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The threads cannot be started.
     #[error("the threads cannot be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -180,31 +190,7 @@ pub fn play_match<'e>(
     networks: &mut NetworkFactory<'_, 'e>,
     observer: &mut MatchObserver<'_>,
 ) -> Result<MatchReport, MatchError> {
-    let opening_agent = config.opening_policy.as_ref().map(|policy| &policy.agent);
-    let agents = || config.agents.iter().chain(opening_agent);
-    agents().try_for_each(AgentSpec::check_for_matches)?;
-    let mut evaluators = Vec::new();
-    let mut models: Vec<(&str, NetworkPlay)> = Vec::new();
-    for model in agents().filter_map(AgentSpec::model) {
-        if !models.iter().any(|(known, _)| *known == model) {
-            let network = open_network(model, networks)?;
-            evaluators.push(network.evaluator);
-            models.push((model, network.play));
-        }
-    }
-    let play_of =
-        |agent: &AgentSpec| models.iter().find(|(known, _)| Some(*known) == agent.model()).map(|(_, play)| play);
-    let kernels: Vec<&str> = agents().filter_map(play_of).map(|play| play.kernel.as_str()).collect();
-    let texts = config.agents.each_ref().map(|agent| agent.text_with(play_of(agent)));
-    let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
-    let is_drawn_alike = config.opening_policy.is_none();
-    let book = is_drawn_alike.then(|| OpeningBook::draw(rules, config.seed, config.pairs, opening_length));
-    let mut series = config.series(rules, opening_length);
-    if kernels.iter().any(|kernel| !kernel.is_empty()) {
-        series.push_str(&format!("{KERNELS}{}", kernels.join(",")));
-    }
-    let schedule = Schedule { rules, config, opening_length, book, series, models, texts };
-
+    let (schedule, mut evaluators) = Schedule::new(rules, config, networks)?;
     let mut tally = Tally::new(&schedule, observer)?;
     if let Some(path) = &config.ledger {
         let own = without_kernels(&schedule.series);
@@ -224,7 +210,9 @@ pub fn play_match<'e>(
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
     let games = MatchGames::new(&schedule, tally);
-    if evaluators.is_empty() {
+    if let Some(workers) = &config.workers {
+        play_by_workers(&games, workers, &pool)?;
+    } else if evaluators.is_empty() {
         play_apart(&games, &pool)?;
     } else {
         play_in_step(&games, config.games_at_once, &pool, &mut evaluators)?;
@@ -267,6 +255,67 @@ struct Schedule<'a> {
 }
 
 impl Schedule<'_> {
+    /// Makes the schedule and opens the networks that it needs.
+    fn new<'a, 'e>(
+        rules: &'a Arc<Rules>,
+        config: &'a MatchConfig,
+        networks: &mut NetworkFactory<'_, 'e>,
+    ) -> Result<(Schedule<'a>, Vec<NetworkEvaluator<'e>>), MatchError> {
+        let opening_agent = config.opening_policy.as_ref().map(|policy| &policy.agent);
+        let agents = || config.agents.iter().chain(opening_agent);
+        agents().try_for_each(AgentSpec::check_for_matches)?;
+        let mut evaluators = Vec::new();
+        let mut models: Vec<(&str, NetworkPlay)> = Vec::new();
+        for model in agents().filter_map(AgentSpec::model) {
+            if !models.iter().any(|(known, _)| *known == model) {
+                let network = open_network(model, networks)?;
+                evaluators.push(network.evaluator);
+                models.push((model, network.play));
+            }
+        }
+        let play_of =
+            |agent: &AgentSpec| models.iter().find(|(known, _)| Some(*known) == agent.model()).map(|(_, play)| play);
+        let kernels: Vec<&str> = agents().filter_map(play_of).map(|play| play.kernel.as_str()).collect();
+        let texts = config.agents.each_ref().map(|agent| agent.text_with(play_of(agent)));
+        let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
+        let is_drawn_alike = config.opening_policy.is_none();
+        let book = is_drawn_alike.then(|| OpeningBook::draw(rules, config.seed, config.pairs, opening_length));
+        let mut series = config.series(rules, opening_length);
+        if kernels.iter().any(|kernel| !kernel.is_empty()) {
+            series.push_str(&format!("{KERNELS}{}", kernels.join(",")));
+        }
+        Ok((Schedule { rules, config, opening_length, book, series, models, texts }, evaluators))
+    }
+
+    /// Returns who plays the games.
+    fn matchup(&self) -> Matchup<'_> {
+        let [a, b] = &self.config.agents;
+        let opening_agent = self.config.opening_policy.as_ref().map(|policy| &policy.agent);
+        let network = |agent| self.network_of(agent);
+        let networks = [network(a), network(b), opening_agent.and_then(network)];
+        let (rules, evaluated_as) = (self.rules, self.rules.ruleset());
+        let texts = [0, 1].map(|agent: usize| self.texts[agent].as_str());
+        Matchup { id: 0, rules, evaluated_as, agents: [a, b], opening_agent, texts, networks }
+    }
+
+    /// Returns how a game begins.
+    fn beginning(&self, job: Job) -> Beginning {
+        let known = self.book.as_ref().map(|book| book.openings[job.pair].actions.clone());
+        let policy = self
+            .config
+            .opening_policy
+            .as_ref()
+            .map(|policy| OpeningPolicy::new(self.opening_length, policy.temperature, self.opening_seed(job.pair)));
+        Beginning {
+            state: GameState::new(Arc::clone(self.rules)),
+            opening: OpeningPlan { actions: known.unwrap_or_default(), policy },
+            seats: self.seats(job),
+            seed: self.seed(job),
+            agent_seeds: [0, 1].map(|agent| self.agent_seed(job, agent)),
+            visits_within: 0,
+        }
+    }
+
     /// Returns the games in order, without those that would repeat a game.
     fn jobs(&self) -> impl Iterator<Item = Job> {
         (0..self.config.pairs)

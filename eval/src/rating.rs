@@ -18,6 +18,7 @@ use serde::Serialize;
 use crate::agents::{AgentSpec, NetworkFactory};
 use crate::matches::openings::{OpeningBook, default_length};
 use crate::matches::{MatchConfig, MatchError, MatchReport, play_match};
+use crate::workers::Workers;
 use latrunculi_stats::{PairTable, SeriesResult, StatisticsError, WinDrawLoss};
 
 pub use table::{AgentRating, EqualStrength, ErrorKind, FitSettings, Rated, RatingTable, Test};
@@ -52,6 +53,8 @@ pub struct RatingConfig {
     pub threads: usize,
     /// The number of games that share the batches of a network.
     pub games_at_once: usize,
+    /// Who plays the games instead of this program. Does not change the result.
+    pub workers: Option<Workers>,
     /// The file where finished games are written; an interrupted rating continues from it.
     pub ledger: Option<PathBuf>,
 }
@@ -71,6 +74,7 @@ impl RatingConfig {
             fit: FitSettings::default(),
             threads: 0,
             games_at_once: 64,
+            workers: None,
             ledger: None,
         }
     }
@@ -229,6 +233,7 @@ pub fn play_rating<'e>(
             confidence: config.fit.confidence,
             threads: config.threads,
             games_at_once: config.games_at_once,
+            workers: config.workers.clone(),
             ledger: config.ledger.clone(),
             identities: pairing.map(|agent| config.identities[agent].clone()),
             ..MatchConfig::new(pairing.map(|agent| config.agents[agent].clone()), config.pairs)

@@ -21,6 +21,7 @@ mod plan;
 mod play;
 mod series;
 pub mod settings;
+mod shared;
 pub mod summary;
 mod sweep;
 #[cfg(test)]
@@ -34,12 +35,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use latrunculi_engine::Ruleset;
+use latrunculi_store::StoreError;
 use rayon::prelude::*;
 
 use crate::agents::AgentError;
 use crate::matches::game_play::{play_apart, play_in_step};
 use crate::matches::ledger::LedgerError;
 use crate::metrics::MetricsError;
+use crate::workers::{Workers, play_by_workers};
 pub use folder::saved_study;
 use folder::{Folder, OpenLedgers};
 pub use json::SummaryError;
@@ -48,6 +51,7 @@ pub use plan::{NoNetworks, StudyNetworks};
 use play::{StudyGames, has_games_left, needs_network};
 use series::Series;
 pub use settings::{OpeningSettings, StudySettings};
+pub(crate) use shared::{SharedSeries, StudyPlay};
 pub use summary::StudySummary;
 use tally::SeriesTally;
 
@@ -66,6 +70,8 @@ pub struct StudyConfig {
     pub threads: usize,
     /// The number of games that share the batches of a network. Does not change the result.
     pub games_at_once: usize,
+    /// Who plays the games instead of this program. Does not change the result.
+    pub workers: Option<Workers>,
 }
 
 /// Where a study stands.
@@ -126,6 +132,9 @@ pub enum StudyError {
     /// A ledger cannot be used.
     #[error("ledger {0}")]
     Ledger(#[from] LedgerError),
+    /// The store of the workers cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The games cannot be described.
     #[error("{games}: {source}")]
     Metrics {
@@ -212,10 +221,17 @@ impl Run<'_, '_, '_> {
             let others = (0..series.len()).filter(|at| !chosen.contains(at));
             told.games_before = others.clone().map(|at| tallies[at].games_done() as u64).sum();
             told.series_before = others.filter(|&at| tallies[at].stop().is_some()).count();
-            let at_once = if with_network { self.config.games_at_once } else { self.pool.current_num_threads() };
+            let workers = self.config.workers.as_ref();
+            let at_once = match (workers, with_network) {
+                (Some(_), _) => 0,
+                (None, true) => self.config.games_at_once,
+                (None, false) => self.pool.current_num_threads(),
+            };
             let ledgers = (ledgers.as_mut_slice(), own_ledgers.as_slice());
             let games = StudyGames::new(&of_these, own, ledgers, (at_once, with_network), self.observer, told.clone());
-            if with_network {
+            if let Some(workers) = workers {
+                play_by_workers(&games, workers, self.pool)?;
+            } else if with_network {
                 play_in_step(&games, self.config.games_at_once, self.pool, self.evaluators)?;
             } else {
                 play_apart(&games, self.pool)?;

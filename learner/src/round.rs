@@ -17,19 +17,22 @@ use std::thread;
 use std::time::Instant;
 
 use latrunculi_data::files::checksum;
-use latrunculi_data::{Measurement, Precision, ReplayWindow, ShardInfo, write_shard};
+use latrunculi_data::{Measurement, ModelInfo, Precision, ReplayWindow, ShardInfo, StoredModel, write_shard};
+use latrunculi_engine::Rules;
 use latrunculi_eval::learning::Verdict;
-use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Pool, PoolState, states_to_bytes};
+use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Pool, PoolState, Quota, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
 
 use latrunculi_train::Error;
 use latrunculi_train::PrecisionChoice;
+use latrunculi_train::error::bail;
 use latrunculi_train::evaluation::EvaluationMatch;
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::files::{file_name, write_whole};
 use latrunculi_train::generation::{self, GameList, GenerationGames, ListedGames, Playing, RulesetGames};
 use latrunculi_train::metrics::StepResults;
 use latrunculi_train::networks::{PlayEvaluator, PlayNetwork};
+use latrunculi_train::shared::{GenerationHead, Leader};
 
 use crate::error::OfLibtorch;
 use crate::learner::{StepPlan, train_steps};
@@ -40,6 +43,9 @@ use crate::state::MixWindow;
 use latrunculi_train::metrics::{GameMetrics, RoundMetrics, TrainingMetrics};
 use latrunculi_train::observer::Event;
 use latrunculi_train::run_rulesets::RunRuleset;
+
+/// Half of the most games that alpha-beta plays in a unit of work: each takes a second or some.
+const TEACHER_UNIT: usize = 8;
 
 /// The parts of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +79,18 @@ enum Games {
     Lists(Vec<Listed>),
     /// By the network, from the games in flight on.
     Pools(PoolTasks),
+    /// By workers, each game from its beginning to its end.
+    Shared(SharedGames),
+}
+
+/// A generation that workers play.
+struct SharedGames {
+    /// The games of each ruleset, and how many of them a unit has.
+    games: Vec<(Arc<Rules>, u64, u64)>,
+    /// What the pools of a network would have had to play; `None` where alpha-beta plays.
+    planned: Option<PoolTasks>,
+    /// How many games, or samples where these are counted, are asked for.
+    parts: (u64, &'static str),
 }
 
 impl TrainingRun<'_> {
@@ -85,6 +103,7 @@ impl TrainingRun<'_> {
         let mut choice = self.choose_precision(&network)?;
         self.state.precision = choice.precision;
         let mut games = match round.plays {
+            Some(generation) if self.workers.is_some() => Some(Games::Shared(self.shared_games(generation)?)),
             Some(generation) if generation::is_bootstrap(&self.config, generation) => {
                 Some(Games::Lists(self.lists(generation)?))
             }
@@ -197,6 +216,33 @@ impl TrainingRun<'_> {
         self.rulesets.iter().map(listed).collect()
     }
 
+    /// Returns what workers have to play in a generation.
+    fn shared_games(&mut self, generation: u64) -> Result<SharedGames, Error> {
+        let Some(leader) = self.workers.clone() else { bail!("there are no workers") };
+        if generation::is_bootstrap(&self.config, generation) {
+            let games = self.rulesets.iter().map(|trained| {
+                let count = generation::list(&self.config, &trained.rules, generation).games;
+                (Arc::clone(&trained.rules), count, Leader::per_unit(count, TEACHER_UNIT))
+            });
+            let games: Vec<_> = games.collect();
+            let parts = (games.iter().map(|(_, count, _)| count).sum(), "games");
+            return Ok(SharedGames { games, planned: None, parts });
+        }
+        let planned = self.pool_tasks()?;
+        let mut games: Vec<(Arc<Rules>, u64, u64)> = Vec::new();
+        for (rules, quota) in planned.quotas_by_rules() {
+            let count = match quota {
+                Quota::Samples(samples) => leader.games_for(generation, &rules, samples)?,
+                Quota::Games(games) => games,
+                Quota::PlayOut { .. } => 0,
+            };
+            let per_unit = Leader::per_unit(count, self.config.games.in_flight);
+            games.push((rules, count, per_unit));
+        }
+        let parts = planned.parts();
+        Ok(SharedGames { games, planned: Some(planned), parts })
+    }
+
     /// Plays and trains, one after the other or both at once. After an error the games in flight are gone.
     fn play_and_train(
         &mut self,
@@ -220,7 +266,7 @@ impl TrainingRun<'_> {
         };
         let left = self.secs_left();
         let (config, rulesets, observer) = (&self.config, &self.rulesets, self.observer);
-        let (device, stop) = (self.device, &self.stop);
+        let (device, stop, workers) = (self.device, &self.stop, self.workers.as_ref());
         // Set by the part that fails, so that the other one ends too.
         let halt = AtomicBool::new(false);
         let goes_on = || !stop.load(Ordering::Relaxed) && !halt.load(Ordering::Relaxed);
@@ -269,6 +315,10 @@ impl TrainingRun<'_> {
                     let (count, unit) = pools.parts();
                     ("self-play", count, unit, evaluators)
                 }
+                Games::Shared(shared) => {
+                    let (count, unit) = shared.parts;
+                    ("games by workers", count, unit, Vec::new())
+                }
             };
             let work = observer.begin(&format!("generation {generation}: {name}"), count, unit, left);
             let watch = |done| {
@@ -287,6 +337,22 @@ impl TrainingRun<'_> {
                     (Vec::new(), generation::play_lists(lists, playing)?)
                 }
                 Games::Pools(pools) => generation::play_generation(mem::take(&mut pools.tasks), playing)?,
+                Games::Shared(shared) => {
+                    let Some(leader) = workers else { bail!("there are no workers") };
+                    let fingerprint = match shared.planned {
+                        Some(_) => network.network.fingerprint().of_libtorch()?,
+                        None => String::new(),
+                    };
+                    let head = GenerationHead::new(leader, generation, config, &fingerprint, &shared.games)?;
+                    let rules: Vec<Arc<Rules>> = shared.games.iter().map(|(rules, ..)| Arc::clone(rules)).collect();
+                    let model = || -> Result<Vec<u8>, Error> {
+                        let tensors = network.network.tensors().of_libtorch()?;
+                        let config = network.network.config().clone();
+                        Ok(StoredModel { config, info: ModelInfo::default(), tensors }.into_bytes())
+                    };
+                    let counts_samples = shared.planned.is_some() && counts.samples_per_generation > 0;
+                    (Vec::new(), leader.play(head, config, &rules, &model, (counts_samples, &watch))?)
+                }
             })
         };
         let mut measured = Vec::new();
@@ -320,7 +386,7 @@ impl TrainingRun<'_> {
             (Err(error), Err(other)) if other.is_stopped() => return Err(error),
             (_, Err(error)) => return Err(error),
         };
-        if let Games::Pools(planned) = games {
+        if let Games::Pools(planned) | Games::Shared(SharedGames { planned: Some(planned), .. }) = games {
             self.take_pools(pools, planned, &played);
         }
         Ok(RoundResults { played: Some(played), trained, verdicts })

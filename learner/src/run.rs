@@ -30,6 +30,7 @@ use latrunculi_train::observer::{Event, Observer, Totals};
 use latrunculi_train::provenance::{self, Origin};
 use latrunculi_train::run_dir::RunDir;
 use latrunculi_train::run_rulesets::{self, RunRuleset};
+use latrunculi_train::shared::Leader;
 use latrunculi_train::{PrecisionChoice, choose_precision, models, rulesets, runs};
 
 use crate::error::{OfLibtorch, is_divergence};
@@ -67,6 +68,8 @@ pub struct TrainingRun<'o> {
     pub(crate) events: Events,
     pub(crate) observer: &'o dyn Observer,
     pub(crate) stop: StopFlag,
+    /// Who plays the games instead of this program.
+    pub(crate) workers: Option<Leader>,
     since: Instant,
 }
 
@@ -144,6 +147,7 @@ impl<'o> TrainingRun<'o> {
             events,
             observer,
             stop,
+            workers: None,
             since: Instant::now(),
         })
     }
@@ -222,6 +226,7 @@ impl<'o> TrainingRun<'o> {
             events,
             observer,
             stop,
+            workers: None,
             since: Instant::now(),
         })
     }
@@ -263,6 +268,12 @@ impl<'o> TrainingRun<'o> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Lets workers play the games. Without them, all is played here. Games in flight, which a run without workers has, are
+    /// dropped.
+    pub fn set_workers(&mut self, leader: Leader) {
+        self.workers = Some(leader);
     }
 
     /// Returns the folder of the run.

@@ -47,6 +47,26 @@ impl PoolTasks {
     }
 }
 
+impl PoolTasks {
+    /// Returns what is to be played under each rules, all its pools together.
+    pub(crate) fn quotas_by_rules(&self) -> Vec<(Arc<Rules>, Quota)> {
+        let mut all: Vec<(Arc<Rules>, Quota)> = Vec::new();
+        for PoolTask { pool, quota } in &self.tasks {
+            let rules = &pool.plan().rules;
+            match (all.iter_mut().find(|(known, _)| Arc::ptr_eq(known, rules)), *quota) {
+                (Some((_, Quota::Samples(sum))), Quota::Samples(more))
+                | (Some((_, Quota::Games(sum))), Quota::Games(more)) => {
+                    *sum += more;
+                }
+                (None, quota @ (Quota::Samples(_) | Quota::Games(_))) => all.push((Arc::clone(rules), quota)),
+                // Games in flight have no part in generations that workers play.
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
 /// Returns the name of a pool of a mix.
 fn mix_pool(number: u64) -> String {
     // No ruleset is called so.

@@ -33,6 +33,33 @@ pub(crate) struct ActiveGame {
     legal: Vec<Action>,
 }
 
+/// How a game begins, a function of its plan and number.
+struct Beginning {
+    start: Start,
+    game: GameState,
+    actions: Vec<u16>,
+    noisy_player: Option<Player>,
+}
+
+impl Beginning {
+    fn draw(plan: &PoolPlan, number: u64) -> Beginning {
+        let mut stream = plan.key(number).stream(Purpose::Opening);
+        let start = Start::draw(&plan.settings, &mut stream);
+        let (game, actions) = random_opening(&plan.rules, start.random_actions, &mut stream);
+        let noisy_player = plan.teacher.and_then(|teacher| teacher.draw_noisy_player(&mut stream));
+        Beginning { start, game, actions, noisy_player }
+    }
+
+    /// Returns whether a record begins so. Of the actions that a policy draws, only those that are left are recorded.
+    fn is_that_of(&self, record: &GameRecord) -> bool {
+        let left = Start { policy_actions: record.start.policy_actions, ..self.start };
+        record.start == left
+            && left.policy_actions <= self.start.policy_actions
+            && record.noisy_player == self.noisy_player
+            && record.actions.starts_with(&self.actions)
+    }
+}
+
 impl ActiveGame {
     /// Creates one without a game; [`ActiveGame::begin`] or [`ActiveGame::resume`] sets it.
     pub(crate) fn new(plan: &PoolPlan) -> ActiveGame {
@@ -53,10 +80,7 @@ impl ActiveGame {
 
     /// Begins game `number` of a pool.
     pub(crate) fn begin(&mut self, plan: &PoolPlan, number: u64) {
-        let mut stream = plan.key(number).stream(Purpose::Opening);
-        let start = Start::draw(&plan.settings, &mut stream);
-        let (game, actions) = random_opening(&plan.rules, start.random_actions, &mut stream);
-        let noisy_player = plan.teacher.and_then(|teacher| teacher.draw_noisy_player(&mut stream));
+        let Beginning { start, game, actions, noisy_player } = Beginning::draw(plan, number);
         let record = GameRecord { number, start, actions, noisy_player, ..GameRecord::default() };
         self.set(plan, record, &game);
     }
@@ -101,10 +125,34 @@ impl ActiveGame {
 
     /// Returns the record of the game, with which it can be resumed.
     pub(crate) fn suspend(&mut self) -> GameRecord {
+        self.note_position();
+        std::mem::take(&mut self.record)
+    }
+
+    /// Returns a copy of the record of the game as it stands.
+    pub(crate) fn copy(&mut self) -> GameRecord {
+        self.note_position();
+        self.record.clone()
+    }
+
+    fn note_position(&mut self) {
         let words = |stream: &ChaCha8Rng| stream.get_word_pos() as u64;
         self.record.stream_words = [&self.search_stream, &self.choice_stream, &self.effort_stream].map(words);
         self.record.game_key = self.search.game().full_key();
-        std::mem::take(&mut self.record)
+    }
+
+    /// Finishes a game that ended elsewhere, as it was finished there.
+    ///
+    /// # Errors
+    /// In words, when the record is not that of a whole game of the plan which begins as its number says.
+    pub(crate) fn judge(&mut self, plan: &PoolPlan, record: GameRecord) -> Result<PlayedGame, String> {
+        let (game, outcome) = record.check_ended(&plan.rules)?;
+        let beginning = Beginning::draw(plan, record.number);
+        if !beginning.is_that_of(&record) {
+            return Err(format!("game {}: it does not begin as its number says", record.number));
+        }
+        self.set(plan, record, &game);
+        Ok(self.finish(plan, outcome))
     }
 
     /// Returns how the game ended, if it has.

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::active_game::ActiveGame;
+use crate::ended::EndedGame;
 use crate::error::SelfPlayError;
 use crate::pool::{Pool, PoolPlan};
 
@@ -111,6 +112,14 @@ pub trait Watch: Sync {
 
     /// Is called after that, also when it failed.
     fn end_round(&self) {}
+
+    /// Returns whether [`Watch::take_record`] wants the records of games.
+    fn wants_records(&self) -> bool {
+        false
+    }
+
+    /// Takes the record of every game that has ended, before [`Watch::take`] takes the game.
+    fn take_record(&self, _task: usize, _record: EndedGame) {}
 
     /// Takes every game that has ended; `task` is the index of its pool among the tasks.
     ///
@@ -315,6 +324,9 @@ impl Run<'_> {
                 place += 1;
                 continue;
             };
+            if self.watch.wants_records() {
+                self.watch.take_record(pool.task, EndedGame(pool.games[place].copy()));
+            }
             pool.ended.push(pool.games[place].finish(plan, outcome));
             match pool.draw_number(pool.games.len() - 1) {
                 Some(number) => {

@@ -4,6 +4,7 @@
 //! alpha-beta play ([`TeacherSettings`]).
 
 pub mod actors;
+pub mod ended;
 pub mod error;
 pub mod journal;
 pub mod pool;
@@ -17,6 +18,7 @@ mod openings;
 mod record;
 
 pub use actors::{ActorEvaluator, PlayedGame, PoolResult, PoolTask, Progress, Quota, Watch, play_pools};
+pub use ended::{EndedGame, ended_to_bytes, judge_ended};
 pub use error::{JournalError, SelfPlayError};
 pub use journal::Journal;
 pub use pool::{Pool, PoolPlan, PoolState, states_from_bytes, states_to_bytes};

@@ -99,7 +99,7 @@ impl GameRecord {
         let mut legal = Vec::new();
         for (ply, &index) in self.actions.iter().enumerate() {
             game.legal_actions(&mut legal);
-            let Some(&action) = legal.get(usize::from(index)) else {
+            let Some(&action) = legal.get(usize::from(index)).filter(|_| game.outcome().is_none()) else {
                 return Err(format!("game {}: action {ply} is not legal", self.number));
             };
             visit(&game, &legal, usize::from(index));
@@ -122,6 +122,26 @@ impl GameRecord {
     /// # Errors
     /// What is wrong, with the number of the game.
     pub(crate) fn check(&self, rules: &Arc<Rules>) -> Result<(), String> {
+        match self.check_targets(rules)?.outcome() {
+            None => Ok(()),
+            Some(_) => Err(format!("game {}: its position is not the recorded one", self.number)),
+        }
+    }
+
+    /// Checks the record of a game that has ended as [`GameRecord::check`] does; returns the game and how it ended.
+    ///
+    /// # Errors
+    /// As [`GameRecord::check`], and when the game goes on.
+    pub(crate) fn check_ended(&self, rules: &Arc<Rules>) -> Result<(GameState, Outcome), String> {
+        let game = self.check_targets(rules)?;
+        match game.outcome() {
+            Some(outcome) if self.search.is_none() => Ok((game, outcome)),
+            _ => Err(format!("game {}: it has not ended", self.number)),
+        }
+    }
+
+    /// Checks all that is recorded of a game, whether it has ended or not; returns it as it stands.
+    fn check_targets(&self, rules: &Arc<Rules>) -> Result<GameState, String> {
         let mut decisions = self.decisions.iter().peekable();
         let mut ply = 0;
         let mut fault = None;
@@ -151,10 +171,10 @@ impl GameRecord {
         if !self.values.iter().all(|value| value.abs() <= 1.0 + ROUNDING) {
             return Err(format!("game {}: a value is not from -1 to 1", self.number));
         }
-        if game.outcome().is_some() || game.full_key() != self.game_key {
+        if game.full_key() != self.game_key {
             return Err(format!("game {}: its position is not the recorded one", self.number));
         }
-        Ok(())
+        Ok(game)
     }
 
     /// Returns the samples of the finished game: the decisions of positive weight, one weight per decision. The result has

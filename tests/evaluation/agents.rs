@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use latrunculi_engine::{GameState, Rules, presets};
-use latrunculi_eval::agents::OpenedNetwork;
+use latrunculi_eval::agents::{OpenedNetwork, split_precision};
 use latrunculi_eval::{AgentError, AgentSpec, Choice, SearchOptions};
 use latrunculi_search::evaluators::Uniform;
 
@@ -38,6 +38,7 @@ fn agent_texts_are_written_as_they_are_read() {
         "alphabeta:depth=4,seconds=2,seed=1",
         "mcts:seconds=1",
         "net:best,seconds=0.5",
+        "net:best@f32,sims=8",
         "net:runs/v1.5/best,sims=8,seconds=1",
         "human",
     ] {
@@ -46,6 +47,9 @@ fn agent_texts_are_written_as_they_are_read() {
     }
     assert_eq!(spec("alphabeta:nodes=20_000"), spec("alphabeta:nodes=20000"));
     assert_eq!(spec("net:best").to_string(), "net:best,sims=64");
+    assert_eq!(split_precision("runs/a@b/best@bf16"), ("runs/a@b/best", Some("bf16")));
+    assert_eq!(split_precision("@int8"), ("universal", Some("int8")));
+    assert_eq!(split_precision("best@64"), ("best@64", None));
     // Without a model it is the one that is part of the program.
     assert_eq!(spec("net").to_string(), "net:universal,sims=64");
     assert_eq!(spec("net:sims=3,seed=2").to_string(), "net:universal,sims=3,seed=2");

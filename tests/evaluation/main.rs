@@ -10,6 +10,7 @@ mod report;
 mod report_fixture;
 mod studies;
 mod verdicts;
+mod workers;
 
 /// Asserts that `found` is within `tolerance` of `expected`, naming what was compared.
 #[track_caller]

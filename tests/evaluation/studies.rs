@@ -59,13 +59,13 @@ fn settings(agents: &[&str]) -> StudySettings {
     }
 }
 
-fn config(folder: &Path, settings: StudySettings, rulesets: &[&str]) -> StudyConfig {
+pub(crate) fn config(folder: &Path, settings: StudySettings, rulesets: &[&str]) -> StudyConfig {
     let rulesets: Vec<Ruleset> = rulesets
         .iter()
         .map(|&name| if name == "small" { small() } else { presets::ruleset(name).expect("shipped") })
         .collect();
     let (folder, command) = (folder.to_owned(), "latrunculi balance".to_owned());
-    StudyConfig { settings, rulesets, command, folder, threads: 2, games_at_once: 8 }
+    StudyConfig { settings, rulesets, command, folder, threads: 2, games_at_once: 8, workers: None }
 }
 
 fn go_on(_: &StudyProgress) -> ControlFlow<()> {
@@ -80,12 +80,12 @@ fn fails(config: &StudyConfig) -> String {
     run_study(config, &mut NoNetworks, &mut go_on).expect_err("a fault").to_string()
 }
 
-fn json(summary: &StudySummary) -> String {
+pub(crate) fn json(summary: &StudySummary) -> String {
     serde_json::to_string_pretty(summary).expect("a summary is JSON")
 }
 
 /// Everything that a study can be asked, small.
-fn everything() -> StudySettings {
+pub(crate) fn everything() -> StudySettings {
     let mut settings = StudySettings {
         min_games: 8,
         max_games: 16,

@@ -13,9 +13,11 @@ mod interrupts;
 mod matches;
 mod play;
 mod rate;
+mod serve;
 mod shell;
 mod support;
 #[cfg(feature = "libtorch")]
 mod train;
 mod train_script;
 mod without_libtorch;
+mod workers;

@@ -7,6 +7,7 @@ use latrunculi_engine::{RulesetError, RulesetFileError};
 use latrunculi_eval::matches::MatchError;
 use latrunculi_search::EvalError;
 use latrunculi_selfplay::{JournalError, SelfPlayError};
+use latrunculi_store::StoreError;
 
 /// Why a training run, or a part of it, cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,9 @@ pub enum Error {
     /// The journal of a generation cannot be written or read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The store of the workers cannot be used.
+    #[error(transparent)]
+    Store(StoreError),
     /// An evaluation match failed.
     #[error(transparent)]
     Match(#[from] MatchError),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use latrunculi_data::{Familiarity, ModelInfo, Precision, StoredModel, TensorFileHeader};
 use latrunculi_engine::Rules;
-use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork, SHIPPED_MODEL};
+use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork, SHIPPED_MODEL, split_precision};
 use latrunculi_search::mcts::Settings;
 
 use crate::error::error_chain;
@@ -30,13 +30,15 @@ pub struct NetworkOpener {
 }
 
 impl NetworkOpener {
-    /// Returns a function that opens a network for these rules by the path of its model file.
+    /// Returns a function that opens a network for these rules by the path of its model file, in the precision that stands
+    /// behind it ([`split_precision`]), or else in [`NetworkOpener::precision`].
     pub fn factory(&self, rules: &Arc<Rules>) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {
         let (opener, rules) = (self.clone(), Arc::clone(rules));
         move |path| opener.open(path, &rules)
     }
 
-    fn open(&self, path: &str, rules: &Arc<Rules>) -> Result<OpenedNetwork<'static>, String> {
+    fn open(&self, name: &str, rules: &Arc<Rules>) -> Result<OpenedNetwork<'static>, String> {
+        let (path, own_precision) = with_precision(name);
         let LoadedNetwork { info, network, .. } = load(Path::new(path), &*self.loader).map_err(|error| {
             // The caller names the file.
             let reason = error_chain(&error);
@@ -46,12 +48,21 @@ impl NetworkOpener {
         if known != Familiarity::Trained {
             (self.notice)(&format!("{path} in {}: the network is {known}", rules.ruleset().id));
         }
-        let choice = choose_precision(&*network, self.precision, rules);
+        let choice = choose_precision(&*network, own_precision.unwrap_or(self.precision), rules);
         let precision = choice.map_err(|error| error_chain(&error))?.precision;
         let evaluator = network.evaluators(1, precision).map_err(|error| error_chain(&error))?.remove(0);
         let kernel = network.kernel(precision);
         Ok(OpenedNetwork { evaluator, play: NetworkPlay { search: search_of(&info)?, kernel } })
     }
+}
+
+/// Takes the name of a network apart as [`split_precision`] does, unless a file has this name.
+fn with_precision(name: &str) -> (&str, Option<Precision>) {
+    if Path::new(name).exists() {
+        return (name, None);
+    }
+    let (model, precision) = split_precision(name);
+    (model, precision.and_then(|precision| precision.parse().ok()))
 }
 
 /// Returns the search that a model asks for; the default one where it names none.
@@ -140,12 +151,25 @@ fn hint_for_checkpoint(path: &Path) -> Option<String> {
     })
 }
 
-/// Returns a [`checksum`](latrunculi_data::files::checksum) of a model file, which shows whether a file still holds the same
-/// network. A folder stands for the model in it.
+/// Reads the model file of a network ([`split_precision`]), whole, as it is.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn bytes(name: &str) -> Result<Vec<u8>, Error> {
+    let path = with_precision(name).0;
+    if path == SHIPPED_MODEL {
+        return Ok(SHIPPED.to_vec());
+    }
+    std::fs::read(model_path(Path::new(path))?).with_context(|| format!("cannot read {path}"))
+}
+
+/// Returns a [`checksum`](latrunculi_data::files::checksum) of the model file of a network ([`split_precision`]), which shows
+/// whether a file still holds the same network. A folder stands for the model in it.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn checksum(path: &str) -> Result<String, Error> {
+pub fn checksum(name: &str) -> Result<String, Error> {
+    let path = with_precision(name).0;
     if path == SHIPPED_MODEL {
         return latrunculi_data::files::checksum(SHIPPED).context("cannot read the program");
     }

@@ -16,6 +16,7 @@
 //!   export/               the model of the newest checkpoint; at the end also other formats
 //!   result.json           the final match
 //!   learning.html, .csv   learning curve
+//!   store-id              tells the run from others in a store of workers
 //!   lock                  held by the program that works in the folder
 //! ```
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_engine::parameters::nearest;
+use latrunculi_eval::opinion::variation_texts;
 use latrunculi_eval::{AgentKind, AgentSpec, Choice, SearchLimits, SearchOptions};
 use latrunculi_search::StopSignal;
 use latrunculi_search::alphabeta::{DEPTH_MAX, actions_to_end};
 
 use super::session::Session;
-use crate::opinion::variation_texts;
 
 /// The most simulations of one search, as in the texts of agents.
 const SIMULATIONS_MAX: u32 = 10_000_000;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use latrunculi_data::policy_index::action_indices;
 use latrunculi_data::{EncodedPosition, Encoder, EncodingNames};
-use latrunculi_engine::{Action, GameState, Phase, Player, Rules};
+use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_eval::{Agent, AgentKind, AgentSpec};
 use latrunculi_train::rulesets;
 use serde_json::{Value, json};
@@ -144,37 +144,10 @@ impl Session {
 
     /// Returns everything about the present position that a program may ask for.
     pub(super) fn state_json(&self) -> Value {
-        let (state, rules) = (self.state(), self.rules());
-        let position = state.position();
-        let outcome = state.outcome().map(|outcome| {
-            let winner = outcome.winner.map(Player::number);
-            json!({ "winner": winner, "reason": outcome.reason.as_str() })
-        });
-        let phase = match position.phase() {
-            Phase::Placement => "placement",
-            Phase::Movement => "movement",
-        };
-        let squares = |squares| rules.squares_text(squares, ",").split(',').map(str::to_owned).collect::<Vec<_>>();
-        let bound = if position.bound().is_empty() { Vec::new() } else { squares(position.bound()) };
-        let taken = if state.last_taken().is_empty() { Vec::new() } else { squares(state.last_taken()) };
-        let hand = |player| json!({ "men": position.hand(player).men, "dux": position.hand(player).dux });
-        json!({
-            "ruleset": rules.ruleset().id,
-            "position": rules.position_text(position),
-            "to_act": state.outcome().is_none().then(|| state.player_to_act().number()),
-            "phase": phase,
-            "is_mid_turn": position.is_mid_turn(),
-            "continuation": position.continuation().map(|go_on| rules.square_text(go_on.square)),
-            "hands": Player::BOTH.map(hand),
-            "bound": bound,
-            "quiet_turns": position.quiet_turns(),
-            "turns": position.turns(),
-            "actions_played": self.game.record().actions.len(),
-            "last_action": self.game.last_action(),
-            "last_taken": taken,
-            "legal_count": self.legal_actions().len(),
-            "outcome": outcome,
-        })
+        let mut about = self.state().to_json();
+        about["actions_played"] = json!(self.game.record().actions.len());
+        about["last_action"] = json!(self.game.last_action());
+        about
     }
 
     /// Returns the present position as a network sees it.

@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::ProgressBar;
 use latrunculi_engine::GameState;
+use latrunculi_eval::opinion::{score_text, variation_texts};
 use latrunculi_eval::{Agent, Choice, SearchOptions};
 use latrunculi_search::alphabeta::actions_to_end;
 
 use crate::interrupt::Interrupt;
-use crate::opinion::{score_text, variation_texts};
 
 /// Lets an agent think, which Ctrl-C ends; on a terminal, shows what it has found so far.
 pub(super) fn think(

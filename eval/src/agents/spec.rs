@@ -91,9 +91,21 @@ impl SearchKind {
 /// The name of the model that is part of the program, which `net` without a model means.
 pub const SHIPPED_MODEL: &str = "universal";
 
+/// Takes the name of a network in an agent's text apart: the model, and what stands behind it, `@f32`, `@bf16` or `@int8`,
+/// without the `@`: the precision in which it plays. Without a model it is [`SHIPPED_MODEL`].
+#[must_use]
+pub fn split_precision(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once('@') {
+        Some((model, precision)) if ["f32", "bf16", "int8"].contains(&precision) => {
+            (if model.is_empty() { SHIPPED_MODEL } else { model }, Some(precision))
+        }
+        _ => (name, None),
+    }
+}
+
 /// The forms of the agents' texts, one example of each.
 const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
-                     net (the network that is part of the program), net:sims=16, net:MODEL,sims=64, human (in `play` only); each takes a seed last, as random:seed=1; \
+                     net (the network that is part of the program), net:sims=16, net:MODEL,sims=64, net:MODEL@f32 (its precision), human (in `play` only); each takes a seed last, as random:seed=1; \
                      those that search take seconds=N, outside of matches";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use latrunculi_engine::record::RecordFault;
 use latrunculi_engine::{Action, GameRecord, GameState, Rules, Ruleset};
 use latrunculi_search::EvalError;
 use latrunculi_search::mcts::{LeafBatch, Search};
@@ -37,6 +38,12 @@ pub(crate) struct Matchup<'a> {
 }
 
 impl Matchup<'_> {
+    /// Makes the agents, none of which needs a network.
+    fn make_agents(&self) -> Result<Vec<Box<dyn Agent + Send>>, AgentError> {
+        let agents = (0..=OPENING_AGENT).filter_map(|index| self.agent(index));
+        agents.map(|spec| spec.make_evaluated_as(self.rules, self.evaluated_as)).collect()
+    }
+
     fn agent(&self, index: usize) -> Option<&AgentSpec> {
         if index == OPENING_AGENT { self.opening_agent } else { Some(self.agents[index]) }
     }
@@ -137,25 +144,11 @@ pub(crate) fn play_apart<S: GameSource>(source: &S, pool: &ThreadPool) -> Result
             };
             let matchup = source.matchup(job);
             if current.as_ref().is_none_or(|(id, _)| *id != matchup.id) {
-                let agents = (0..=OPENING_AGENT).filter_map(|index| matchup.agent(index));
-                let agents = agents
-                    .map(|spec| spec.make_evaluated_as(matchup.rules, matchup.evaluated_as))
-                    .collect::<Result<_, _>>()?;
-                current = Some((matchup.id, agents));
+                current = Some((matchup.id, matchup.make_agents()?));
             }
             let Some((_, agents)) = &mut current else { continue };
-            let mut game = GameProgress::new(source, job);
-            for (index, agent) in agents.iter_mut().enumerate() {
-                agent.new_game(game.agent_seed(index));
-            }
-            while let Some(agent) = game.agent_to_act() {
-                if source.is_over() {
-                    return Ok(());
-                }
-                let choice = agents[agent].choose(&game.state)?;
-                game.play(&choice);
-            }
-            source.end(job, game.record)?;
+            let Some(record) = play_one(source, job, agents)? else { return Ok(()) };
+            source.end(job, record)?;
         }
     };
     let results: Vec<Result<(), S::Error>> = pool.broadcast(|_| {
@@ -166,6 +159,58 @@ pub(crate) fn play_apart<S: GameSource>(source: &S, pool: &ThreadPool) -> Result
         result
     });
     results.into_iter().collect()
+}
+
+/// Plays one game with agents that need no network; `None` where the source says that all games may stop.
+fn play_one<S: GameSource>(
+    source: &S,
+    job: S::Job,
+    agents: &mut [Box<dyn Agent + Send>],
+) -> Result<Option<GameRecord>, AgentError> {
+    let mut game = GameProgress::new(source, job);
+    for (index, agent) in agents.iter_mut().enumerate() {
+        agent.new_game(game.agent_seed(index));
+    }
+    while let Some(agent) = game.agent_to_act() {
+        if source.is_over() {
+            return Ok(None);
+        }
+        let choice = agents[agent].choose(&game.state)?;
+        game.play(&choice);
+    }
+    Ok(Some(game.record))
+}
+
+/// Plays a game of agents that need no network once more.
+pub(crate) fn play_again<S: GameSource>(source: &S, job: S::Job) -> Result<Option<GameRecord>, AgentError> {
+    play_one(source, job, &mut source.matchup(job).make_agents()?)
+}
+
+/// Checks that a game begins as the source has it: same rules, players, seed, position and opening.
+///
+/// # Errors
+/// [`RecordFault::Contradiction`]
+pub(crate) fn check_beginning<S: GameSource>(source: &S, job: S::Job, record: &GameRecord) -> Result<(), RecordFault> {
+    let GameProgress { record: wanted, opening, .. } = GameProgress::new(source, job);
+    let begun = &record.actions[..wanted.actions.len().min(record.actions.len())];
+    let is_opening = match opening {
+        None => record.opening == wanted.opening,
+        Some(_) => record.opening >= wanted.opening,
+    };
+    let fields = [
+        ("ruleset", record.ruleset_fingerprint.clone(), wanted.ruleset_fingerprint),
+        ("agents", record.agents.join(" and "), wanted.agents.join(" and ")),
+        ("seed", record.seed.to_string(), wanted.seed.to_string()),
+        ("start", format!("{:?}", record.start), format!("{:?}", wanted.start)),
+        ("the opening", begun.join(" "), wanted.actions.join(" ")),
+        ("opening", is_opening.to_string(), true.to_string()),
+    ];
+    for (field, found, expected) in fields {
+        if found != expected {
+            return Err(RecordFault::Contradiction { field, found, expected });
+        }
+    }
+    Ok(())
 }
 
 /// A game in progress, without its agents.

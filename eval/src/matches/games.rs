@@ -1,13 +1,19 @@
 //! Gives out the games of a schedule to the threads that play them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use latrunculi_engine::{GameRecord, GameState};
+use latrunculi_engine::GameRecord;
+use latrunculi_engine::record::RecordFault;
 
-use super::game_play::{Beginning, GameSource, Matchup, OpeningPlan, OpeningPolicy};
+use super::game_play::{Beginning, GameSource, Matchup};
+use super::ledger::Place;
 use super::tally::Tally;
 use super::{Job, MatchError, Schedule};
+use crate::workers::{SeriesHead, SharedSource};
+
+/// Games of a sequential test that workers are asked for at once: it may end before all are played.
+const SEQUENTIAL_WINDOW: usize = 400;
 
 /// The games of a match that remain to be played, in order, and the tally that receives them.
 pub(super) struct MatchGames<'a, 'o> {
@@ -43,30 +49,11 @@ impl GameSource for MatchGames<'_, '_> {
     }
 
     fn matchup(&self, _job: Job) -> Matchup<'_> {
-        let schedule = self.schedule;
-        let [a, b] = &schedule.config.agents;
-        let opening_agent = schedule.config.opening_policy.as_ref().map(|policy| &policy.agent);
-        let network = |agent| schedule.network_of(agent);
-        let networks = [network(a), network(b), opening_agent.and_then(network)];
-        let (rules, evaluated_as) = (schedule.rules, schedule.rules.ruleset());
-        let texts = [0, 1].map(|agent: usize| schedule.texts[agent].as_str());
-        Matchup { id: 0, rules, evaluated_as, agents: [a, b], opening_agent, texts, networks }
+        self.schedule.matchup()
     }
 
     fn beginning(&self, job: Job) -> Beginning {
-        let schedule = self.schedule;
-        let known = schedule.book.as_ref().map(|book| book.openings[job.pair].actions.clone());
-        let policy = schedule.config.opening_policy.as_ref().map(|policy| {
-            OpeningPolicy::new(schedule.opening_length, policy.temperature, schedule.opening_seed(job.pair))
-        });
-        Beginning {
-            state: GameState::new(Arc::clone(schedule.rules)),
-            opening: OpeningPlan { actions: known.unwrap_or_default(), policy },
-            seats: schedule.seats(job),
-            seed: schedule.seed(job),
-            agent_seeds: [0, 1].map(|agent| schedule.agent_seed(job, agent)),
-            visits_within: 0,
-        }
+        self.schedule.beginning(job)
     }
 
     fn end(&self, job: Job, record: GameRecord) -> Result<(), MatchError> {
@@ -84,5 +71,39 @@ impl GameSource for MatchGames<'_, '_> {
 
     fn abort(&self) {
         self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+impl SharedSource for MatchGames<'_, '_> {
+    fn index(&self, job: Job) -> (usize, usize) {
+        (0, job.index())
+    }
+
+    fn index_of(&self, place: &Place) -> Option<usize> {
+        Job::of_place(place).map(Job::index)
+    }
+
+    fn head(&self, _series: usize) -> SeriesHead {
+        self.schedule.head()
+    }
+
+    fn check(&self, job: Job, record: &GameRecord) -> Result<(), RecordFault> {
+        self.schedule.evaluate(job, record).map(|_| ())
+    }
+
+    fn window(&self) -> usize {
+        if self.schedule.config.sprt.is_some() { SEQUENTIAL_WINDOW } else { usize::MAX }
+    }
+
+    fn is_done(&self, _series: usize) -> bool {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).is_done()
+    }
+
+    fn tell(&self) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.tell(None);
+        if tally.is_over() {
+            self.abort();
+        }
     }
 }

@@ -84,6 +84,17 @@ struct Line<'a> {
     record: &'a GameRecord,
 }
 
+/// Returns a game as a line of a ledger, its end included.
+pub(crate) fn to_line(place: &Place, record: &GameRecord) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(&Line { place, record })? + "\n")
+}
+
+/// Reads a line of a ledger.
+pub(crate) fn from_line(line: &str) -> Result<(Place, GameRecord), RecordFault> {
+    let record = GameRecord::from_line(line)?;
+    Ok((serde_json::from_str(line)?, record))
+}
+
 /// A game read from a ledger.
 #[derive(Debug)]
 pub(crate) struct LedgerGame {
@@ -144,8 +155,7 @@ impl Ledger {
                 continue;
             }
             let wrong = |fault| LedgerError::Line { path: path.to_owned(), line: number, fault };
-            let record = GameRecord::from_line(&line).map_err(wrong)?;
-            let place: Place = serde_json::from_str(&line).map_err(|error| wrong(error.into()))?;
+            let (place, record) = from_line(&line).map_err(wrong)?;
             if is_wanted(&place.series) {
                 take(LedgerGame { line: number, place, record })?;
             }
@@ -170,8 +180,7 @@ impl Ledger {
     pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), LedgerError> {
         let path = self.path.clone();
         let io = |source| LedgerError::Io { path: path.clone(), source };
-        let mut line = serde_json::to_string(&Line { place, record }).map_err(|error| io(error.into()))?;
-        line.push('\n');
+        let line = to_line(place, record).map_err(|error| io(error.into()))?;
         if self.is_torn {
             self.file.set_len(self.whole_bytes).map_err(io)?;
         }

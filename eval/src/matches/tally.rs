@@ -161,7 +161,12 @@ impl<'a, 'o> Tally<'a, 'o> {
 
     /// Returns whether nothing more needs to be played.
     pub(super) fn is_over(&self) -> bool {
-        self.is_interrupted || self.next_pair >= self.schedule.config.pairs || self.is_decided()
+        self.is_interrupted || self.is_done()
+    }
+
+    /// Returns whether nothing more would be played if the match were taken up again.
+    pub(super) fn is_done(&self) -> bool {
+        self.next_pair >= self.schedule.config.pairs || self.is_decided()
     }
 
     fn is_decided(&self) -> bool {
@@ -198,7 +203,7 @@ impl<'a, 'o> Tally<'a, 'o> {
         Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    fn tell(&mut self, record: Option<&GameRecord>) {
+    pub(super) fn tell(&mut self, record: Option<&GameRecord>) {
         let progress = MatchProgress {
             games: self.games_played as usize,
             games_max: self.games_max,

@@ -223,9 +223,7 @@ impl Plan {
                 let length = self.stones_to_place(entry);
                 let by_placement =
                     self.series(entry, self.headline, SeriesKind::RandomPlacement, length, self.width_rule());
-                series.extend(
-                    by_placement.map(|series| Series { opening_policy: None, ..series }).map(|s| self.keyed(s)),
-                );
+                series.extend(by_placement.map(|series| Series { opening_policy: None, ..series }.with_key()));
             }
             if self.settings.pie && self.entries[entry].derived.is_none() {
                 for (index, turn) in self.first_turns(entry).turns.into_iter().enumerate() {
@@ -296,6 +294,7 @@ impl Plan {
             return None;
         }
         let rules = Arc::clone(&self.entries[entry].rules);
+        let identity = networks[0].flatten().map(|own| self.opened[own].identity.clone()).unwrap_or_default();
         let networks =
             networks.map(Option::flatten).map(|network| network.map(|at| (at, self.opened[at].play.clone())));
         let text = spec.text_with(networks[0].as_ref().map(|(_, play)| play));
@@ -313,14 +312,11 @@ impl Plan {
             opening_policy,
             visits_within,
             stop,
+            study_seed: self.settings.seed,
+            identity,
             key: String::new(),
         };
-        Some(self.keyed(series))
-    }
-
-    fn keyed(&self, series: Series) -> Series {
-        let identity = series.networks[0].as_ref().map_or("", |(network, _)| self.opened[*network].identity.as_str());
-        series.with_key(self.settings.seed, identity)
+        Some(series.with_key())
     }
 
     fn width_rule(&self) -> StopRule {

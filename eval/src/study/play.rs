@@ -9,14 +9,16 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use latrunculi_engine::GameRecord;
+use latrunculi_engine::record::RecordFault;
 
 use super::series::Series;
 use super::tally::SeriesTally;
 use super::{StudyError, StudyObserver, StudyProgress};
-use crate::agents::{AgentKind, mix_seeds};
-use crate::matches::game_play::{Beginning, GameSource, Matchup, OpeningPlan, OpeningPolicy};
+use crate::agents::AgentKind;
+use crate::matches::game_play::{Beginning, GameSource, Matchup};
 use crate::matches::ledger::{Ledger, Place};
 use crate::matches::openings::{Opening, RandomOpenings};
+use crate::workers::{SeriesHead, SharedSource};
 
 /// A game of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +30,7 @@ pub(super) struct StudyJob {
 /// The games of some series that are still to be played.
 pub(super) struct StudyGames<'a, 'o> {
     series: &'a [Series],
-    /// How many games are under way at once.
+    /// How many games are under way at once; 0 where that is not known.
     at_once: usize,
     /// Whether series are played one after the other, so that their games share batches.
     in_order: bool,
@@ -76,7 +78,7 @@ impl<'a, 'o> StudyGames<'a, 'o> {
         let state = State { progress, ledgers, ledger_of, begun, observer, told, is_interrupted: false };
         let games = StudyGames {
             series,
-            at_once: at_once.max(1),
+            at_once,
             in_order,
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -111,8 +113,7 @@ pub(super) fn has_games_left(series: &Series, tally: &mut SeriesTally) -> bool {
 
 impl SeriesProgress {
     fn new(series: &Series, tally: SeriesTally) -> SeriesProgress {
-        let openings =
-            series.opening_policy.is_none().then(|| RandomOpenings::new(series.seed(), series.opening_length));
+        let openings = series.openings();
         let effort = match series.spec.kind {
             AgentKind::AlphaBeta { nodes: Some(nodes), .. } => nodes as f64,
             AgentKind::AlphaBeta { depth, nodes: None } => 8f64.powi(depth.unwrap_or(1).min(20) as i32),
@@ -130,16 +131,12 @@ impl SeriesProgress {
         while self.tally.stop().is_none() && self.next < self.tally.boundary() {
             let index = self.next;
             self.next += 1;
-            let opening = self.openings.as_mut().map(|openings| {
-                let mut beginning = series.beginning(index);
-                series.first_turn().iter().for_each(|&action| beginning.play(action));
-                openings.next(&beginning)
-            });
+            let drawn = self.openings.as_mut().map(|openings| series.draw_opening(index, openings));
             if self.tally.has(index) {
                 continue;
             }
-            let repeats = opening.as_ref().is_some_and(|opening| opening.repeats.is_some());
-            if repeats && !series.is_random() {
+            let (opening, repeats) = drawn.unzip();
+            if repeats == Some(true) {
                 self.tally.add(index, None);
                 continue;
             }
@@ -181,7 +178,7 @@ impl State<'_, '_> {
             secs += series_left as f64 * series.secs_per_game(rate.unwrap_or_default());
         }
         progress.games_expected = progress.games + left;
-        progress.secs_left = rate.map(|_| secs / at_once as f64);
+        progress.secs_left = rate.filter(|_| at_once > 0).map(|_| secs / at_once as f64);
         progress.latest = latest.map(|series| format!("{} {}", series.rules.ruleset().id, series.spec));
         self.is_interrupted |= (self.observer)(progress).is_break();
         self.is_interrupted
@@ -234,38 +231,12 @@ impl GameSource for StudyGames<'_, '_> {
     }
 
     fn matchup(&self, job: StudyJob) -> Matchup<'_> {
-        let series = &self.series[job.series];
-        let [own, opener] = series.networks.each_ref().map(|network| network.as_ref().map(|(at, play)| (*at, play)));
-        Matchup {
-            id: job.series,
-            rules: &series.rules,
-            evaluated_as: &series.evaluated_as,
-            agents: [&series.spec; 2],
-            opening_agent: series.opening_policy.as_ref().map(|policy| &policy.agent),
-            texts: [&series.text; 2],
-            networks: [own, own, opener],
-        }
+        self.series[job.series].matchup(job.series)
     }
 
     fn beginning(&self, job: StudyJob) -> Beginning {
-        let series = &self.series[job.series];
-        let opening = self.lock().begun.get_mut(&job).and_then(|(opening, _)| opening.take());
-        let seed = series.game_seed(job.index);
-        let mut actions = series.first_turn().to_vec();
-        actions.extend(opening.into_iter().flat_map(|opening| opening.actions));
-        let policy = series.opening_policy.as_ref().map(|policy| {
-            let length = series.first_turn().len() + series.opening_length;
-            OpeningPolicy::new(length, policy.temperature, mix_seeds(&[seed, 2]))
-        });
-        let own = series.spec.seed.unwrap_or(0);
-        Beginning {
-            state: series.beginning(job.index),
-            opening: OpeningPlan { actions, policy },
-            seats: [0, 1],
-            seed,
-            agent_seeds: [3, 4].map(|stream| mix_seeds(&[seed, stream, own])),
-            visits_within: series.visits_within,
-        }
+        let opening = self.lock().begun.get(&job).and_then(|(opening, _)| opening.clone());
+        self.series[job.series].beginning_of(job.index, opening.as_ref())
     }
 
     fn end(&self, job: StudyJob, record: GameRecord) -> Result<(), StudyError> {
@@ -273,8 +244,7 @@ impl GameSource for StudyGames<'_, '_> {
         let counted = series.evaluate(&record).expect("a game just played replays");
         let mut state = self.lock();
         let ledger = state.ledger_of[job.series];
-        let place = Place { series: series.key.clone(), pair: job.index, game: 1 };
-        state.ledgers[ledger].append(&place, &record)?;
+        state.ledgers[ledger].append(&series.place(job.index), &record)?;
         let begun = state.begun.remove(&job);
         let progress = &mut state.progress[job.series];
         if let Some((_, begun)) = begun {
@@ -299,6 +269,34 @@ impl GameSource for StudyGames<'_, '_> {
         // Whoever is about to wait holds the lock until he does.
         drop(self.lock());
         self.changed.notify_all();
+    }
+}
+
+impl SharedSource for StudyGames<'_, '_> {
+    fn index(&self, job: StudyJob) -> (usize, usize) {
+        (job.series, job.index)
+    }
+
+    fn index_of(&self, place: &Place) -> Option<usize> {
+        Some(place.pair)
+    }
+
+    fn head(&self, series: usize) -> SeriesHead {
+        self.series[series].head()
+    }
+
+    fn check(&self, job: StudyJob, record: &GameRecord) -> Result<(), RecordFault> {
+        self.series[job.series].evaluate(record).map(|_| ())
+    }
+
+    fn is_done(&self, series: usize) -> bool {
+        self.lock().progress[series].tally.stop().is_some()
+    }
+
+    fn tell(&self) {
+        if self.lock().tell(self.at_once, None) {
+            self.abort();
+        }
     }
 }
 

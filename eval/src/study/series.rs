@@ -10,7 +10,9 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::tally::StopRule;
 use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
-use crate::matches::openings::{GameKeys, PolicyOpenings};
+use crate::matches::game_play::{Beginning, Matchup, OpeningPlan, OpeningPolicy};
+use crate::matches::ledger::Place;
+use crate::matches::openings::{GameKeys, Opening, PolicyOpenings, RandomOpenings};
 use latrunculi_stats::GameResult;
 
 /// What a series measures.
@@ -52,6 +54,10 @@ pub(super) struct Series {
     /// In so many choices, the first after the opening, the visits of tree searches are noted.
     pub(super) visits_within: usize,
     pub(super) stop: StopRule,
+    /// The study's seed.
+    pub(super) study_seed: u64,
+    /// The checksum of the agent's network and the kernel that computes it; empty without a network.
+    pub(super) identity: String,
     /// Stands for everything that a game of the series depends on.
     pub(super) key: String,
 }
@@ -77,9 +83,9 @@ pub(crate) struct CountedGame {
 }
 
 impl Series {
-    /// Completes `key` from the other fields, the study's seed and the checksum of the agent's network.
-    pub(super) fn with_key(mut self, seed: u64, identity: &str) -> Series {
-        let ruleset = self.rules.ruleset();
+    /// Completes `key` from the other fields.
+    pub(super) fn with_key(mut self) -> Series {
+        let (ruleset, identity, seed) = (self.rules.ruleset(), &self.identity, self.study_seed);
         let at = if identity.is_empty() { "" } else { "@" };
         let mut key = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
         key.push_str(&format!(" {}{at}{identity} seed={seed} opening={}", self.spec, self.opening_length));
@@ -114,6 +120,59 @@ impl Series {
     pub(super) fn seed(&self) -> u64 {
         let bytes: Vec<u64> = self.key.bytes().map(u64::from).collect();
         mix_seeds(&bytes)
+    }
+
+    /// Returns the place of game `index` in ledgers.
+    pub(super) fn place(&self, index: usize) -> Place {
+        Place { series: self.key.clone(), pair: index, game: 1 }
+    }
+
+    /// Returns who plays the games.
+    pub(super) fn matchup(&self, id: usize) -> Matchup<'_> {
+        let [own, opener] = self.networks.each_ref().map(|network| network.as_ref().map(|(at, play)| (*at, play)));
+        Matchup {
+            id,
+            rules: &self.rules,
+            evaluated_as: &self.evaluated_as,
+            agents: [&self.spec; 2],
+            opening_agent: self.opening_policy.as_ref().map(|policy| &policy.agent),
+            texts: [&self.text; 2],
+            networks: [own, own, opener],
+        }
+    }
+
+    /// Returns how game `index` begins; `opening` is the one that was drawn, unless the opening policy draws it in the game.
+    pub(super) fn beginning_of(&self, index: usize, opening: Option<&Opening>) -> Beginning {
+        let seed = self.game_seed(index);
+        let mut actions = self.first_turn().to_vec();
+        actions.extend(opening.into_iter().flat_map(|opening| &opening.actions));
+        let policy = self.opening_policy.as_ref().map(|policy| {
+            let length = self.first_turn().len() + self.opening_length;
+            OpeningPolicy::new(length, policy.temperature, mix_seeds(&[seed, 2]))
+        });
+        let own = self.spec.seed.unwrap_or(0);
+        Beginning {
+            state: self.beginning(index),
+            opening: OpeningPlan { actions, policy },
+            seats: [0, 1],
+            seed,
+            agent_seeds: [3, 4].map(|stream| mix_seeds(&[seed, stream, own])),
+            visits_within: self.visits_within,
+        }
+    }
+
+    /// Returns the openings of the series, from the first game on; `None` where the opening policy draws them in the games.
+    pub(super) fn openings(&self) -> Option<RandomOpenings> {
+        self.opening_policy.is_none().then(|| RandomOpenings::new(self.seed(), self.opening_length))
+    }
+
+    /// Draws the opening of game `index`, the next one of `openings`; says whether the game would only repeat an earlier one.
+    pub(super) fn draw_opening(&self, index: usize, openings: &mut RandomOpenings) -> (Opening, bool) {
+        let mut beginning = self.beginning(index);
+        self.first_turn().iter().for_each(|&action| beginning.play(action));
+        let opening = openings.next(&beginning);
+        let repeats = opening.repeats.is_some() && !self.is_random();
+        (opening, repeats)
     }
 
     /// Returns the actions that every game begins with.

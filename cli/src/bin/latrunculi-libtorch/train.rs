@@ -1,7 +1,7 @@
 //! `train`: self-play, training and evaluation, round after round.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::bail;
 use latrunculi_cli::display::{self, Display};
@@ -20,11 +20,16 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
     let text = (!args.json).then(|| Mutex::new(RunText::new(display::width())));
     let console = Console { display: Display::new(args.quiet || args.json), text };
+    // A run is not begun for a store that cannot be used.
+    let store = args.shared_store(&stop)?;
     let mut run = match (&args.config, &args.resume) {
-        (_, Some(folder)) => TrainingRun::resume(folder, &origin("", &args.set.settings), stop, &console)?,
-        (Some(config), None) => begin(config, args, stop, &console)?,
+        (_, Some(folder)) => TrainingRun::resume(folder, &origin("", &args.set.settings), Arc::clone(&stop), &console)?,
+        (Some(config), None) => begin(config, args, Arc::clone(&stop), &console)?,
         (None, None) => bail!("a configuration or --resume DIR is needed"),
     };
+    if let Some(store) = store {
+        run.set_workers(args.leader(store, run.folder())?);
+    }
     match run.run()? {
         RunEnd::Finished => Ok(()),
         RunEnd::Stopped => {

@@ -1,0 +1,55 @@
+//! `serve`: the board in a browser.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+use clap::Args;
+use latrunculi_serve::{Server, Settings};
+use latrunculi_train::runs::RUNS;
+
+use crate::interrupt::stop_on_signals;
+use crate::libtorch::Libtorch;
+use crate::network::NetworkArgs;
+
+#[derive(Args)]
+pub(crate) struct ServeArgs {
+    /// The port; 0 takes a free one
+    #[arg(long, default_value_t = 8765)]
+    port: u16,
+    /// The address to listen at; any but a loopback address needs a token, which is part of the address printed
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
+    bind: IpAddr,
+    /// The network to play against: a model file or the folder of a run [default: the one in the program]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// The folder whose training runs are shown
+    #[arg(long, default_value = RUNS, value_name = "DIR")]
+    runs: PathBuf,
+    /// The folder whose studies are shown
+    #[arg(long, default_value = "studies", value_name = "DIR")]
+    studies: PathBuf,
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+impl ServeArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        self.network.prepare(true, libtorch)
+    }
+}
+
+pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
+    let stop = stop_on_signals()?;
+    let server = Server::bind(Settings {
+        address: args.bind,
+        port: args.port,
+        model: args.model,
+        networks: args.network.opener(),
+        runs: args.runs,
+        studies: args.studies,
+    })?;
+    println!("the board is at {}\nCtrl-C ends the program", server.url());
+    server.run(&stop)?;
+    Ok(())
+}

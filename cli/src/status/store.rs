@@ -1,0 +1,122 @@
+//! `status --store`: what a store holds, and who wrote it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use latrunculi_eval::workers::series;
+use latrunculi_store::{HEADER_BYTES_MAX, Object, REJECTED, Store, UNITS, UnitHeader};
+use latrunculi_train::shared::runs;
+use serde_json::json;
+
+use crate::interrupt::stop_on_interrupt;
+use crate::store_args::stopped;
+
+/// Units whose first lines are read, the newest.
+const UNITS_MAX: usize = 2000;
+
+/// What a worker has delivered.
+#[derive(Default)]
+struct Delivered {
+    host: String,
+    kernel: String,
+    units: u64,
+    games: u64,
+    secs: f64,
+    /// Units that it played in vain.
+    twice: u64,
+    /// When its last unit was written, by the clock of the store.
+    last: i64,
+}
+
+/// Tells what the store at `url` holds.
+pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
+    let stop = stop_on_interrupt()?;
+    let store = Store::join(url, Arc::clone(&stop)).map_err(stopped)?;
+    let (series, runs) = (series(&store).map_err(stopped)?, runs(&store)?);
+    let mut units = store.list(UNITS).map_err(stopped)?;
+    units.sort_by_key(|unit| std::cmp::Reverse(unit.written));
+    // The clock of the store: those of other machines may differ.
+    let now = units.first().map_or(0, |unit| unit.written);
+    let (all, bytes) = (units.len(), units.iter().map(|unit| unit.bytes).sum::<u64>());
+    units.truncate(UNITS_MAX);
+    let mut workers: BTreeMap<String, Delivered> = BTreeMap::new();
+    let mut slowest: Option<(f64, Object)> = None;
+    for unit in units {
+        let beginning = store.read_beginning(&unit.name, HEADER_BYTES_MAX as u64).map_err(stopped)?;
+        let Some((header, _)) = beginning.as_deref().and_then(|bytes| UnitHeader::read(bytes).ok()) else { continue };
+        let worker = workers.entry(header.worker).or_default();
+        worker.units += 1;
+        worker.games += header.games[1].saturating_sub(header.games[0]);
+        worker.secs += header.secs;
+        worker.twice = worker.twice.max(header.twice);
+        worker.last = worker.last.max(unit.written);
+        (worker.host, worker.kernel) = (header.host, header.kernel);
+        if slowest.as_ref().is_none_or(|(secs, _)| *secs < header.secs) {
+            slowest = Some((header.secs, unit));
+        }
+    }
+    let rejected = store.list(REJECTED).map_err(stopped)?;
+    let rejected: Vec<&Object> = rejected.iter().filter(|object| object.name.ends_with(".reason.json")).collect();
+    if json {
+        let workers: Vec<_> = workers
+            .iter()
+            .map(|(name, by)| {
+                json!({ "worker": name, "host": by.host, "kernel": by.kernel, "units": by.units, "games": by.games,
+                        "secs": by.secs, "twice": by.twice, "secs_before_newest": now - by.last })
+            })
+            .collect();
+        let report = json!({
+            "series": series.iter().map(|one| json!({ "title": one.title, "units": one.units[0], "wanted": one.units[1],
+                "all": one.units[2], "is_closed": one.is_closed })).collect::<Vec<_>>(),
+            "runs": runs.iter().map(|one| json!({ "run": one.run, "generation": one.generation, "is_open": one.is_open,
+                "units": one.units[0], "all": one.units[1] })).collect::<Vec<_>>(),
+            "workers": workers,
+            "units": all, "bytes": bytes,
+            "slowest": slowest.map(|(secs, unit)| json!({ "name": unit.name, "secs": secs })),
+            "rejected": rejected.iter().map(|object| &object.name).collect::<Vec<_>>(),
+        });
+        println!("{}", serde_json::to_string_pretty(&report)?);
+        return Ok(());
+    }
+    for run in &runs {
+        let state = if run.is_open { "open" } else { "closed" };
+        println!("run {}, generation {} {state}: {} of {} units", run.run, run.generation, run.units[0], run.units[1]);
+    }
+    for one in series.iter().filter(|one| !one.is_closed) {
+        println!(
+            "{}: {} units, {} wanted, {} at most",
+            crate::shown(&one.title),
+            one.units[0],
+            one.units[1],
+            one.units[2]
+        );
+    }
+    let closed = series.iter().filter(|one| one.is_closed).count();
+    if closed > 0 {
+        println!("{closed} series of games are closed");
+    }
+    for (name, by) in &workers {
+        let share = match by.units + by.twice {
+            0 => 0.0,
+            all => 100.0 * by.twice as f64 / all as f64,
+        };
+        println!(
+            "worker {} on {}: {} units, {} games, {:.0} s each, {share:.0} % in vain, last {} s before the newest{}",
+            crate::shown(name),
+            crate::shown(&by.host),
+            by.units,
+            by.games,
+            by.secs / by.units.max(1) as f64,
+            now - by.last,
+            if by.kernel.is_empty() { String::new() } else { format!(", {}", crate::shown(&by.kernel)) },
+        );
+    }
+    if let Some((secs, unit)) = slowest {
+        println!("slowest unit: {} in {secs:.0} s", crate::shown(&unit.name));
+    }
+    println!("{all} units, {bytes} bytes; {} moved aside", rejected.len());
+    for object in rejected {
+        println!("  {}", crate::shown(&object.name));
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! `worker`: plays what others ask for in a store.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use latrunculi_engine::Rules;
+use latrunculi_eval::workers::{GamesWork, WorkError, WorkProgress, Worker};
+use latrunculi_store::{Store, WorkOrder};
+use latrunculi_train::shared::{TrainingWork, TrainingWorker};
+use latrunculi_train::{Error, error_chain, models};
+
+use crate::interrupt::{Stopped, stop_on_signals};
+use crate::libtorch::Libtorch;
+use crate::network::NetworkArgs;
+use crate::store_args::stopped;
+
+/// Seconds between two looks at the store while nothing is missing.
+const WAIT_SECS: u64 = 5;
+/// Seconds between two lines that say what is done.
+const LINE_SECS: u64 = 30;
+
+#[derive(Args)]
+pub(crate) struct WorkerArgs {
+    /// The store that it shares with `train`, `balance`, `match` or `rate --store URL`: a folder, s3://, gs:// or az://
+    #[arg(long, value_name = "URL")]
+    store: String,
+    /// The place of this worker among --of workers, from 0: each begins with work that no other begins with
+    #[arg(long, default_value_t = 0, value_name = "I")]
+    index: u64,
+    /// Number of workers that are told their places; others may join without
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    of: u64,
+    /// Ends after so many minutes in which nothing was missing; 0 as soon as nothing is [default: never]
+    #[arg(long, value_name = "MINUTES")]
+    idle: Option<f64>,
+    /// Folder for networks [default: latrunculi-models in the folder of temporary files]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Number of threads; 0 for one per core
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
+    /// Games that share the batches of a network
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    games_at_once: u16,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// Tells only why it ends
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl WorkerArgs {
+    /// As [`NetworkArgs::prepare`].
+    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+        self.network.prepare(true, libtorch)
+    }
+}
+
+pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
+    ensure!(args.index < args.of, "--index {} must be below --of {}", args.index, args.of);
+    ensure!(
+        args.idle.is_none_or(|idle| (0.0..=1e6).contains(&idle)),
+        "--idle is a number of minutes from 0 to 1000000"
+    );
+    let stop = stop_on_signals()?;
+    let store = Store::join(&args.store, Arc::clone(&stop)).map_err(stopped)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.into()).build().context("starting threads")?;
+    let order = WorkOrder::new(args.index, args.of);
+    let networks = |rules: &Arc<Rules>, path: &str| args.network.factory(rules)(path);
+    let identity = |path: &str| models::checksum(path).map_err(|error| error_chain(&error));
+    let worker = Worker {
+        store: &store,
+        order,
+        host: host(),
+        pool: &pool,
+        games_at_once: args.games_at_once.into(),
+        cache: args.cache.clone().unwrap_or_else(|| std::env::temp_dir().join("latrunculi-models")),
+        networks: &networks,
+        identity: &identity,
+    };
+    say(
+        args,
+        &format!("worker {} on {}, {} threads, store {store}", order.name(), worker.host, pool.current_num_threads()),
+    );
+    let loader = args.network.loader();
+    let trainer = TrainingWorker {
+        store: &store,
+        order,
+        host: worker.host.clone(),
+        actors: pool.current_num_threads(),
+        cache: worker.cache.clone(),
+        loader: &*loader,
+        stop: &stop,
+    };
+    let said = Mutex::new(Said { line: Instant::now(), text: String::new() });
+    let mut worked = Work { args, stop: &stop, said, games: GamesWork::default(), training: TrainingWork::default() };
+    let ended = worked.until_idle(&worker, &trainer);
+    let (games, training) = (worked.games.done, worked.training);
+    let twice = match games.twice + training.twice {
+        0 => String::new(),
+        twice => format!(", {twice} more that others had written before"),
+    };
+    let summary = format!("{} units with {} games{twice}", games.units + training.units, games.games + training.games);
+    match ended {
+        Ok(()) => say(args, &format!("nothing is missing; written: {summary}")),
+        Err(error) if error.is_stopped() => {
+            return Err(Stopped::telling(format!("stopped; written: {summary}; the same command goes on")).into());
+        }
+        Err(error) => return Err(anyhow::Error::from(error).context(format!("after {summary}"))),
+    }
+    Ok(())
+}
+
+/// What was said last, and when.
+struct Said {
+    line: Instant,
+    text: String,
+}
+
+/// A worker at work.
+struct Work<'a> {
+    args: &'a WorkerArgs,
+    stop: &'a AtomicBool,
+    said: Mutex<Said>,
+    games: GamesWork,
+    training: TrainingWork,
+}
+
+impl Work<'_> {
+    /// Works until nothing has been missing for as long as the user said.
+    fn until_idle(&mut self, worker: &Worker<'_>, trainer: &TrainingWorker<'_>) -> Result<(), Error> {
+        let mut idle_since = Instant::now();
+        loop {
+            let mut faults = Vec::new();
+            // A generation that is open waits for its slowest unit; studies can wait.
+            let has_played = self.train(trainer, &mut faults)? || self.play(worker, &mut faults)?;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
+            if has_played {
+                idle_since = Instant::now();
+                continue;
+            }
+            let idle = self.args.idle.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
+            if idle.is_some_and(|idle| idle_since.elapsed() >= idle) {
+                return Ok(());
+            }
+            let waits = match faults.is_empty() {
+                true => format!("waits: nothing is missing in {}; it looks again every {WAIT_SECS} s", worker.store),
+                false => format!("waits: nothing that can be played here is missing:\n  {}", faults.join("\n  ")),
+            };
+            show(self.args, &self.said, &waits, &waits);
+            worker.store.sleep(Duration::from_secs(WAIT_SECS))?;
+        }
+    }
+
+    fn train(&mut self, trainer: &TrainingWorker<'_>, faults: &mut Vec<String>) -> Result<bool, Error> {
+        let (args, said) = (self.args, &self.said);
+        self.training.play(trainer, faults, &|title: &str, done| {
+            show(args, said, title, &format!("{} games, {} units written; plays {title}", done.games, done.units));
+        })
+    }
+
+    fn play(&mut self, worker: &Worker<'_>, faults: &mut Vec<String>) -> Result<bool, Error> {
+        let (args, said, stop) = (self.args, &self.said, self.stop);
+        let played = self.games.play(worker, faults, &mut |at: &WorkProgress<'_>| {
+            let done = at.done;
+            show(
+                args,
+                said,
+                at.title,
+                &format!("{} games, {} units written; plays {}", done.games, done.units, at.title),
+            );
+            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        played.map_err(|error| match error {
+            WorkError::Store(error) => error.into(),
+            WorkError::Agent(error) => Error::Refused(error.to_string()),
+        })
+    }
+}
+
+/// Says what is done: at once where it is something new, `about` names it, else now and then.
+fn show(args: &WorkerArgs, said: &Mutex<Said>, about: &str, text: &str) {
+    let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.text != about || said.line.elapsed() > Duration::from_secs(LINE_SECS) {
+        *said = Said { line: Instant::now(), text: about.to_owned() };
+        say(args, text);
+    }
+}
+
+fn say(args: &WorkerArgs, text: &str) {
+    if !args.quiet {
+        eprintln!("{}", crate::shown(text));
+    }
+}
+
+/// Returns the name of this machine.
+fn host() -> String {
+    let of_system = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = of_system.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
+    let name: String = name.trim().chars().filter(|letter| !letter.is_control()).take(64).collect();
+    if name.is_empty() { "unknown".to_owned() } else { name }
+}

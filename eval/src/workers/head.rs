@@ -1,0 +1,154 @@
+//! What a series of games is, as workers are told.
+
+use std::sync::Arc;
+
+use latrunculi_engine::{Rules, Ruleset, RulesetFile, presets};
+use latrunculi_search::SEARCH_VERSION;
+use latrunculi_store::{Created, Store, StoreError, model_name, sha256};
+use serde::{Deserialize, Serialize};
+
+use super::Workers;
+use crate::agents::{AgentSpec, SHIPPED_MODEL};
+use crate::matches::MatchPlay;
+use crate::study::StudyPlay;
+
+/// The folder of what is played.
+pub(super) const GAMES: &str = "games";
+/// The version of this program, which workers must have too.
+pub(super) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+/// Games of a unit: enough that the store is asked seldom, few enough that a pre-empted worker loses little.
+pub(super) const GAMES_PER_UNIT: usize = 10;
+/// No head is larger.
+const HEAD_BYTES_MAX: u64 = 1 << 20;
+
+/// What a series is, and all that a game of it depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SeriesHead {
+    pub(crate) program: String,
+    pub(crate) search_version: u32,
+    /// What alpha-beta's evaluation is, in short; empty where it takes no part.
+    pub(crate) evaluation: String,
+    /// The series as ledgers name it.
+    pub(crate) key: String,
+    /// Ruleset and agents, for people.
+    pub(crate) title: String,
+    /// Games of the whole schedule.
+    pub(crate) games: usize,
+    /// Games of a unit.
+    pub(crate) per_unit: usize,
+    /// The networks, except the one that is part of the program.
+    pub(crate) models: Vec<SharedModel>,
+    pub(crate) play: SharedPlay,
+}
+
+/// A network in the store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SharedModel {
+    /// As the agents' texts name it.
+    pub(crate) name: String,
+    pub(crate) sha256: String,
+}
+
+/// How the games of a series are played.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SharedPlay {
+    Study(StudyPlay),
+    Match(MatchPlay),
+}
+
+impl SeriesHead {
+    /// Makes the head of a series of `games` games between `agents`, and of the agents that draw the openings.
+    pub(crate) fn new(
+        key: &str,
+        games: usize,
+        agents: &[&AgentSpec],
+        evaluated_as: &Ruleset,
+        play: SharedPlay,
+    ) -> SeriesHead {
+        let mut evaluations: Vec<String> = agents.iter().filter_map(|agent| agent.evaluation(evaluated_as)).collect();
+        evaluations.dedup();
+        let mut names: Vec<String> = agents.iter().filter_map(|agent| agent.model().map(str::to_owned)).collect();
+        names.sort();
+        names.dedup();
+        names.retain(|name| name != SHIPPED_MODEL);
+        let texts: Vec<String> = agents.iter().map(ToString::to_string).collect();
+        SeriesHead {
+            program: PROGRAM.to_owned(),
+            search_version: SEARCH_VERSION,
+            evaluation: evaluations.join(" "),
+            key: key.to_owned(),
+            title: format!("{} {}", key.split('/').next().unwrap_or_default(), texts.join(" ")),
+            games,
+            per_unit: GAMES_PER_UNIT,
+            models: names.into_iter().map(|name| SharedModel { name, sha256: String::new() }).collect(),
+            play,
+        }
+    }
+
+    /// Returns the name of the series in the store: another one for another program, other weights or other units.
+    pub(super) fn id(&self) -> String {
+        let SeriesHead { program, search_version, evaluation, key, games, per_unit, .. } = self;
+        let whole = format!("{program} {search_version} {evaluation} {games} {per_unit} {key}");
+        sha256(whole.as_bytes())[..32].to_owned()
+    }
+
+    /// Returns the number of units of the whole schedule.
+    pub(super) fn units(&self) -> u64 {
+        self.games.div_ceil(self.per_unit) as u64
+    }
+
+    /// Returns the first game of a unit, and the one after its last.
+    pub(super) fn range(&self, unit: u64) -> [usize; 2] {
+        let from = unit as usize * self.per_unit;
+        [from, (from + self.per_unit).min(self.games)]
+    }
+
+    /// Writes the networks and the head; one that is there must be the same.
+    pub(super) fn publish(mut self, workers: &Workers) -> Result<SeriesHead, PublishError> {
+        let store = &workers.store;
+        for model in &mut self.models {
+            let bytes =
+                (workers.models)(&model.name).map_err(|reason| PublishError::Model(model.name.clone(), reason))?;
+            model.sha256 = sha256(&bytes);
+            let name = model_name(&model.sha256);
+            // An object of this name that holds something else is found by who reads it.
+            store.create(&name, &bytes)?;
+        }
+        let name = format!("{GAMES}/{}/head.json", self.id());
+        let text = serde_json::to_vec_pretty(&self).unwrap_or_default();
+        match store.create(&name, &text)? {
+            Created::Mine => Ok(self),
+            Created::Theirs => Err(PublishError::Other(name)),
+        }
+    }
+
+    /// Reads the head of a series; `None` where it is none of this version of the program.
+    pub(super) fn read(store: &Store, id: &str) -> Result<Option<SeriesHead>, StoreError> {
+        let name = format!("{GAMES}/{id}/head.json");
+        let Some(text) = store.read(&name, HEAD_BYTES_MAX)? else { return Ok(None) };
+        Ok(serde_json::from_slice(&text).ok().filter(|head: &SeriesHead| head.id() == id && head.per_unit > 0))
+    }
+}
+
+/// Why a head cannot be written.
+#[derive(Debug)]
+pub(super) enum PublishError {
+    Store(StoreError),
+    Model(String, String),
+    Other(String),
+}
+
+impl From<StoreError> for PublishError {
+    fn from(error: StoreError) -> Self {
+        PublishError::Store(error)
+    }
+}
+
+/// Reads a ruleset that [`Ruleset::to_toml`] wrote.
+pub(crate) fn read_ruleset(text: &str) -> Result<Arc<Rules>, String> {
+    let file = RulesetFile::parse(text, &presets::file, presets::NAMES).map_err(|error| error.to_string())?;
+    Ok(Arc::new(Rules::new(&file.ruleset).map_err(|error| error.to_string())?))
+}

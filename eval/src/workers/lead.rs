@@ -1,0 +1,261 @@
+//! The part of who leads: says what is wanted, reads what workers write, and counts it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use latrunculi_engine::GameRecord;
+use latrunculi_engine::record::RecordFault;
+use latrunculi_store::StoreError;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::Workers;
+use super::head::{GAMES, PublishError, SeriesHead};
+use super::unit::{self, UNIT_BYTES_MAX};
+use crate::agents::{AgentError, mix_seeds};
+use crate::matches::game_play::{GameSource, check_beginning, play_again};
+use crate::matches::ledger::Place;
+
+/// The waits between two looks at the store: the shortest, and the longest while nothing comes.
+const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(10)];
+/// Of the games that repeat everywhere, one in so many is played again here and compared.
+const REPLAYED_ONE_IN: u64 = 100;
+
+/// Games that workers may play.
+pub(crate) trait SharedSource: GameSource {
+    /// Returns the series of a game, and its index there.
+    fn index(&self, job: Self::Job) -> (usize, usize);
+
+    /// Returns the index of a game in its series by its place in a ledger; `None` where there is no such game.
+    fn index_of(&self, place: &Place) -> Option<usize>;
+
+    /// Returns what workers must know of a series.
+    fn head(&self, series: usize) -> SeriesHead;
+
+    /// Checks a game as a ledger's games are checked.
+    fn check(&self, job: Self::Job, record: &GameRecord) -> Result<(), RecordFault>;
+
+    /// Returns how many games are asked for at once.
+    fn window(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Returns whether no further game of a series will be asked for, now or when the work is taken up again.
+    fn is_done(&self, series: usize) -> bool;
+
+    /// Tells the observer where things stand, who may end them.
+    fn tell(&self);
+}
+
+/// A series of which games are missing.
+struct Open<J> {
+    id: String,
+    head: SeriesHead,
+    /// The games that are asked for, by index.
+    missing: BTreeMap<usize, J>,
+    /// Units that workers have been told are wanted.
+    wanted: u64,
+}
+
+/// Lets workers play the games of a source; ends when all are there or the source is over.
+pub(crate) fn play_by_workers<S>(source: &S, workers: &Workers, pool: &ThreadPool) -> Result<(), S::Error>
+where
+    S: SharedSource,
+    S::Error: From<StoreError>,
+{
+    let done = Lead { source, workers, pool, open: BTreeMap::new() }.run();
+    match done {
+        // Who set the stop flag is asked by the observer, too.
+        Err(LeadError::Store(StoreError::Stopped)) => {
+            source.tell();
+            if source.is_over() { Ok(()) } else { Err(StoreError::Stopped.into()) }
+        }
+        Err(LeadError::Store(error)) => Err(error.into()),
+        Err(LeadError::Agent(error)) => Err(error.into()),
+        Err(LeadError::Source(error)) => Err(error),
+        Ok(()) => Ok(()),
+    }
+}
+
+enum LeadError<E> {
+    Store(StoreError),
+    Agent(AgentError),
+    Source(E),
+}
+
+impl<E> From<StoreError> for LeadError<E> {
+    fn from(error: StoreError) -> Self {
+        LeadError::Store(error)
+    }
+}
+
+struct Lead<'a, S: SharedSource> {
+    source: &'a S,
+    workers: &'a Workers,
+    pool: &'a ThreadPool,
+    open: BTreeMap<usize, Open<S::Job>>,
+}
+
+impl<S: SharedSource> Lead<'_, S> {
+    fn run(mut self) -> Result<(), LeadError<S::Error>> {
+        let mut pause = WAITS[0];
+        loop {
+            self.ask()?;
+            if self.source.is_over() || self.open.values().all(|open| open.missing.is_empty()) {
+                return self.close();
+            }
+            let found = self.look()?;
+            if found > 0 {
+                pause = WAITS[0];
+                continue;
+            }
+            self.workers.store.sleep(pause)?;
+            pause = (pause * 2).min(WAITS[1]);
+            self.source.tell();
+        }
+    }
+
+    /// Takes the games that the source wants next, and says how many units that makes.
+    fn ask(&mut self) -> Result<(), LeadError<S::Error>> {
+        let store = &self.workers.store;
+        let mut asked: usize = self.open.values().map(|open| open.missing.len()).sum();
+        while asked < self.source.window()
+            && let Some(job) = self.source.next()
+        {
+            let (series, index) = self.source.index(job);
+            let open = match self.open.entry(series) {
+                std::collections::btree_map::Entry::Occupied(there) => there.into_mut(),
+                std::collections::btree_map::Entry::Vacant(place) => {
+                    let head = self.source.head(series).publish(self.workers).map_err(|error| match error {
+                        PublishError::Store(error) => LeadError::Store(error),
+                        PublishError::Model(model, reason) => LeadError::Agent(AgentError::Network { model, reason }),
+                        PublishError::Other(name) => LeadError::Store(StoreError::Failed {
+                            store: store.to_string(),
+                            attempt: "writing",
+                            name,
+                            reason: "it is there and says something else; use another --store".to_owned(),
+                        }),
+                    })?;
+                    place.insert(Open { id: head.id(), head, missing: BTreeMap::new(), wanted: 0 })
+                }
+            };
+            open.missing.insert(index, job);
+            asked += 1;
+        }
+        for open in self.open.values_mut() {
+            let Some((&last, _)) = open.missing.last_key_value() else { continue };
+            let wanted = (last / open.head.per_unit) as u64 + 1;
+            if wanted > open.wanted {
+                store.create(&format!("{GAMES}/{}/wanted/{wanted:08}", open.id), b"")?;
+                open.wanted = wanted;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the games of all units that are there; returns how many they were.
+    fn look(&mut self) -> Result<usize, LeadError<S::Error>> {
+        let mut found = 0;
+        let all: Vec<usize> = self.open.keys().copied().collect();
+        for series in all {
+            let Some(open) = self.open.get(&series).filter(|open| !open.missing.is_empty()) else { continue };
+            for object in self.workers.store.list(&unit::folder(&open.id))? {
+                found += self.take(series, &object.name, object.bytes)?;
+                if self.source.is_over() {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Counts the games of a unit that are missing; moves it aside where it is not what it should be.
+    fn take(&mut self, series: usize, name: &str, bytes: u64) -> Result<usize, LeadError<S::Error>> {
+        let store = &self.workers.store;
+        let Some(open) = self.open.get_mut(&series) else { return Ok(0) };
+        let number = unit::number(name).filter(|&number| number < open.head.units());
+        let Some(number) = number else {
+            store.set_aside(name, store.read(name, UNIT_BYTES_MAX)?.as_deref(), bytes, "it has no name of a unit")?;
+            (self.workers.notice)(&format!("{name} is no unit of {}; it was moved to rejected/", open.head.title));
+            return Ok(0);
+        };
+        let [from, to] = open.head.range(number);
+        if open.missing.range(from..to).next().is_none() {
+            return Ok(0);
+        }
+        let content = match store.read(name, UNIT_BYTES_MAX) {
+            Ok(Some(content)) => Ok(content),
+            Ok(None) => return Ok(0),
+            Err(StoreError::TooLarge { bytes, .. }) => Err(bytes),
+            Err(error) => return Err(error.into()),
+        };
+        let checked = match &content {
+            Err(bytes) => Err(format!("it has {bytes} bytes")),
+            Ok(content) => {
+                let index_of = |place: &Place| self.source.index_of(place);
+                let games = unit::read(&open.head, number, content, index_of);
+                games.and_then(|games| check(self.source, self.pool, open, [from, to], games))
+            }
+        };
+        match checked {
+            Ok(games) => {
+                let count = games.len();
+                for (index, job, record) in games {
+                    open.missing.remove(&index);
+                    self.source.end(job, record).map_err(LeadError::Source)?;
+                }
+                Ok(count)
+            }
+            Err(_) if self.source.is_over() => Ok(0),
+            Err(reason) => {
+                let size = content.as_ref().map_or_else(|bytes| *bytes, |content| content.len() as u64);
+                store.set_aside(name, content.as_deref().ok(), size, &reason)?;
+                (self.workers.notice)(&format!(
+                    "unit {number} of {} does not count: {reason}; it was moved to rejected/ and is played again",
+                    open.head.title
+                ));
+                Ok(0)
+            }
+        }
+    }
+
+    /// Tells workers that nothing more is wanted of the series that are done.
+    fn close(self) -> Result<(), LeadError<S::Error>> {
+        for (_, open) in self.open.iter().filter(|(series, _)| self.source.is_done(**series)) {
+            self.workers.store.create(&format!("{GAMES}/{}/closed", open.id), b"")?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks all games of a unit that are missing: they are there, begin and end as they must, and those that are drawn for it
+/// are the same when they are played again.
+fn check<S: SharedSource>(
+    source: &S,
+    pool: &ThreadPool,
+    open: &Open<S::Job>,
+    [from, to]: [usize; 2],
+    mut games: BTreeMap<usize, GameRecord>,
+) -> Result<Vec<(usize, S::Job, GameRecord)>, String> {
+    let mut wanted = Vec::new();
+    for (&index, &job) in open.missing.range(from..to) {
+        let Some(record) = games.remove(&index) else { return Err(format!("game {index} is missing")) };
+        wanted.push((index, job, record));
+    }
+    let check = |(index, job, record): &(usize, S::Job, GameRecord)| -> Result<(), String> {
+        let at = |fault: String| format!("game {index}: {fault}");
+        check_beginning(source, *job, record).map_err(|fault| at(fault.to_string()))?;
+        source.check(*job, record).map_err(|fault| at(fault.to_string()))?;
+        let repeats = source.matchup(*job).networks.iter().all(Option::is_none);
+        if !repeats || !mix_seeds(&[record.seed]).is_multiple_of(REPLAYED_ONE_IN) {
+            return Ok(());
+        }
+        match play_again(source, *job).map_err(|error| at(error.to_string()))? {
+            Some(own) if own == *record => Ok(()),
+            Some(_) => Err(at("played again here it goes another way".to_owned())),
+            None => Err("stopped".to_owned()),
+        }
+    };
+    pool.install(|| wanted.par_iter().try_for_each(check))?;
+    Ok(wanted)
+}

@@ -1,0 +1,188 @@
+//! Games that have ended on another machine: their records travel, and whoever receives them plays them again.
+//!
+//! A record holds the actions and what each search found, not the samples: results, margins, positions and weights follow
+//! from it by the same code as on the machine that played it, so none of them can be wrong without being found.
+//!
+//! The bytes: the records (postcard), compressed (deflate).
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use serde::{Deserialize, Serialize};
+
+use crate::active_game::ActiveGame;
+use crate::actors::PlayedGame;
+use crate::pool::PoolPlan;
+use crate::record::GameRecord;
+
+/// No game takes more bytes: thousands of decisions among hundreds of actions.
+const GAME_BYTES_MAX: u64 = 16 << 20;
+
+/// The record of a game that has ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndedGame(pub(crate) GameRecord);
+
+impl EndedGame {
+    /// Returns its number in the pool.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.0.number
+    }
+}
+
+/// Returns games as bytes.
+#[must_use]
+pub fn ended_to_bytes(games: &[EndedGame]) -> Vec<u8> {
+    let mut bytes = DeflateEncoder::new(Vec::new(), Compression::fast());
+    // Neither can fail in memory.
+    let body = postcard::to_stdvec(games).unwrap_or_default();
+    _ = bytes.write_all(&body);
+    bytes.finish().unwrap_or_default()
+}
+
+/// Reads games that [`ended_to_bytes`] wrote, `count` of them, and makes what self-play makes of its own: they must be the
+/// games of `plan` from number `first` on, each legal to its end, and begun as its number says.
+///
+/// # Errors
+/// In words, what is wrong.
+pub fn judge_ended(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Result<Vec<PlayedGame>, String> {
+    let bytes_max = GAME_BYTES_MAX.saturating_mul(count);
+    let mut body = Vec::new();
+    // What unpacks to more than it may is not unpacked further.
+    let unpacked = DeflateDecoder::new(bytes).take(bytes_max + 1).read_to_end(&mut body);
+    unpacked.map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    if body.len() as u64 > bytes_max {
+        return Err(format!("it unpacks to more than {bytes_max} bytes"));
+    }
+    let mut games: Vec<EndedGame> =
+        postcard::from_bytes(&body).map_err(|error| format!("it holds no games: {error}"))?;
+    games.sort_by_key(EndedGame::number);
+    let numbers: Vec<u64> = games.iter().map(EndedGame::number).collect();
+    if !numbers.iter().copied().eq(first..first + count) {
+        return Err(format!("it holds {} games that are not the numbers {first} to {}", games.len(), first + count));
+    }
+    let mut active = ActiveGame::new(plan);
+    games.into_iter().map(|EndedGame(record)| active.judge(plan, record)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use latrunculi_engine::{Rules, presets};
+    use latrunculi_search::evaluators::Uniform;
+
+    use super::*;
+    use crate::actors::{PoolTask, Progress, Quota, Watch, play_pools};
+    use crate::pool::Pool;
+    use crate::settings::SelfPlaySettings;
+    use crate::teacher::TeacherSettings;
+    use crate::weighting::{ResignationSettings, SurpriseSettings};
+
+    struct Keep(Mutex<Vec<EndedGame>>);
+
+    impl Watch for Keep {
+        fn goes_on(&self, _: &Progress) -> bool {
+            true
+        }
+
+        fn wants_records(&self) -> bool {
+            true
+        }
+
+        fn take_record(&self, _: usize, record: EndedGame) {
+            self.0.lock().unwrap().push(record);
+        }
+    }
+
+    fn plan(teacher: Option<TeacherSettings>) -> PoolPlan {
+        let rules = Arc::new(Rules::new(&presets::ruleset("dutch-8x8").unwrap()).unwrap());
+        let mut settings = SelfPlaySettings { simulations: 4, ..SelfPlaySettings::default() };
+        settings.starts.policy_actions_mean = 2.0;
+        settings.starts.fork_probability = 0.5;
+        settings.starts.fork_actions = 8;
+        settings.playout_cap.full_probability = 0.5;
+        // Weights of samples are drawn at the end of a game.
+        settings.surprise = SurpriseSettings { policy_weight: 0.4, ..SurpriseSettings::default() };
+        settings.resignation = ResignationSettings { threshold: 0.9, ..ResignationSettings::default() };
+        PoolPlan { rules, settings, teacher, run_seed: 3, name: "games".to_owned(), in_flight: 3, first_game: 4 }
+    }
+
+    fn play(plan: &PoolPlan) -> (Vec<PlayedGame>, Vec<EndedGame>) {
+        let keep = Keep(Mutex::default());
+        let task = PoolTask { pool: Pool::new(plan.clone()).unwrap(), quota: Quota::PlayOut { until: 9 } };
+        let results = play_pools(vec![task], &mut [&mut Uniform], false, &Progress::default(), &keep).unwrap();
+        let mut games = results.into_iter().next().unwrap().games;
+        games.sort_by_key(|game| game.index);
+        (games, keep.0.into_inner().unwrap())
+    }
+
+    #[test]
+    fn records_make_the_same_games_and_samples_as_where_they_were_played() {
+        let teacher = TeacherSettings { nodes: 30, ..TeacherSettings::default() };
+        for plan in [plan(None), plan(Some(teacher))] {
+            let (games, ended) = play(&plan);
+            let bytes = ended_to_bytes(&ended);
+            assert_eq!(judge_ended(&bytes, &plan, 4, 5).unwrap(), games);
+            assert!(games.iter().map(|game| game.samples.len()).sum::<usize>() > 20);
+        }
+    }
+
+    #[test]
+    fn a_game_that_is_not_what_it_should_be_is_refused() {
+        let plan = plan(None);
+        let (_, ended) = play(&plan);
+        let refused = |games: &[EndedGame]| judge_ended(&ended_to_bytes(games), &plan, 4, 5).unwrap_err();
+        let changed = |change: &dyn Fn(&mut GameRecord)| {
+            let mut games = ended.clone();
+            let longest = games.iter_mut().max_by_key(|game| game.0.decisions.len()).unwrap();
+            change(&mut longest.0);
+            refused(&games)
+        };
+        type Change<'a> = &'a dyn Fn(&mut GameRecord);
+        let changes: [(&str, Change<'_>); 13] = [
+            ("damaged", &|record| record.decisions[2].policy[0] += 0.5),
+            ("damaged", &|record| record.decisions[2].policy[0] = f32::NAN),
+            ("damaged", &|record| _ = record.decisions[2].policy.pop()),
+            ("damaged", &|record| record.decisions[2].win_draw_loss = [1.0, 1.0, 0.0]),
+            ("damaged", &|record| record.decisions[2].surprise.weight = 5.0),
+            ("damaged", &|record| record.decisions[2].surprise.policy = f32::INFINITY),
+            ("belongs to no position", &|record| record.decisions[2].ply = 60_000),
+            ("not from -1 to 1", &|record| record.values[0] = 3.0),
+            ("not legal", &|record| *record.actions.last_mut().unwrap() = 60_000),
+            ("not legal", &|record| record.actions.push(0)),
+            ("belongs to no position", &|record| _ = record.actions.pop()),
+            ("not the recorded one", &|record| record.game_key ^= 1),
+            ("does not begin as its number says", &|record| record.start.fork_at = Some(7_000)),
+        ];
+        for (reason, change) in changes {
+            let told = changed(change);
+            assert!(told.contains(reason), "{reason}: {told}");
+        }
+        let unfinished = changed(&|record| {
+            let plan = self::plan(None);
+            record.actions.pop();
+            record.decisions.retain(|decision| decision.ply < record.actions.len());
+            record.game_key = record.game(&plan.rules).unwrap().full_key();
+        });
+        assert!(unfinished.contains("has not ended"), "{unfinished}");
+        assert!(refused(&ended[1..]).contains("are not the numbers 4 to 9"));
+        assert!(refused(&[&ended[..], &ended[..1]].concat()).contains("are not the numbers"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_games_or_unpack_to_far_too_much_are_refused() {
+        let plan = plan(None);
+        let refused = |bytes: &[u8]| judge_ended(bytes, &plan, 4, 5).unwrap_err();
+        let (_, ended) = play(&plan);
+        let whole = ended_to_bytes(&ended);
+        assert!(refused(b"no games").contains("it "));
+        assert!(refused(&whole[..whole.len() / 2]).contains("it "));
+        let mut bomb = DeflateEncoder::new(Vec::new(), Compression::fast());
+        let zeros = vec![0; 1 << 20];
+        (0..81).for_each(|_| bomb.write_all(&zeros).unwrap());
+        assert!(refused(&bomb.finish().unwrap()).contains("unpacks to more than"));
+    }
+}

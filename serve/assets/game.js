@@ -1,0 +1,188 @@
+// A game as the page keeps it: ruleset, start, actions, and the states that the program tells for them.
+
+import { ask, rulesOf } from "/app/api.js";
+
+// Returns what an action does, from its text (docs/PROTOCOL.md, "Actions").
+export function readAction(text) {
+  if (text === "stop" || text === "pass") return { text, kind: text };
+  if (text.startsWith("D@")) return { text, kind: "dux", to: text.slice(2) };
+  if (text.startsWith("@")) return { text, kind: "man", to: text.slice(1) };
+  if (text.startsWith("x")) return { text, kind: "remove", squares: text.slice(1).split("+") };
+  const [from, rest] = text.split("-");
+  const [to, victim] = rest.split("x");
+  return { text, kind: "move", from, to, victim };
+}
+
+// Returns the name of a square from its file and rank, counted from 0.
+export const squareName = (file, rank) => String.fromCharCode(97 + file) + (rank + 1);
+
+// Returns the pieces of the line of a position: the letter by square.
+export function readPieces(position) {
+  const pieces = new Map();
+  const rows = position.split(" ")[0].split("/");
+  rows.forEach((row, index) => {
+    let file = 0;
+    for (const part of row.match(/\d+|[A-Za-z]/g) ?? []) {
+      if (/\d/.test(part)) file += Number(part);
+      else pieces.set(squareName(file++, rows.length - 1 - index), part);
+    }
+  });
+  return pieces;
+}
+
+// Returns the rows of a position from the letters by square.
+export function writeRows(pieces, files, ranks) {
+  const rows = [];
+  for (let rank = ranks - 1; rank >= 0; rank--) {
+    let row = "";
+    let empty = 0;
+    for (let file = 0; file < files; file++) {
+      const piece = pieces.get(squareName(file, rank));
+      if (!piece) { empty++; continue; }
+      row += (empty || "") + piece;
+      empty = 0;
+    }
+    rows.push(row + (empty || ""));
+  }
+  return rows.join("/");
+}
+
+export const ownerOf = (letter) => (letter === letter.toUpperCase() ? 1 : 2);
+export const isDux = (letter) => letter.toUpperCase() === "D";
+
+export class Game {
+  // Begins a game; `record` has ruleset, and may have start, actions, agents, values, seed, winner and reason.
+  static async open(record) {
+    const game = new Game();
+    game.about = await rulesOf(record.ruleset);
+    game.ruleset = record.ruleset;
+    game.start = record.start ?? null;
+    game.actions = [...(record.actions ?? [])];
+    game.values = [...(record.values ?? [])];
+    game.efforts = [...(record.efforts ?? [])];
+    game.agents = record.agents ?? ["human", "human"];
+    // A seed of 64 bits is more than a number here can hold.
+    game.seed = record.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number.isSafeInteger(record.seed) ? record.seed : 0;
+    // Who gave up; the rules know nothing of it.
+    game.resigned = record.resigned ?? null;
+    const { states, legal } = await ask("/api/game", game.request());
+    game.states = states;
+    game.legal = legal.map(readAction);
+    if (record.is_over && record.winner && !states.at(-1).outcome) game.resigned = 3 - record.winner;
+    return game;
+  }
+
+  request(count = this.actions.length) {
+    return { ruleset: this.ruleset, start: this.start, actions: this.actions.slice(0, count) };
+  }
+
+  get last() { return this.states.at(-1); }
+
+  // Who is to act, 1 or 2; null once the game is over.
+  get toAct() { return this.isOver ? null : this.last.to_act; }
+
+  get isOver() { return this.last.outcome !== null || this.resigned !== null; }
+
+  // Plays an action, with what its player expected.
+  async play(text, value = null, effort = null) {
+    const actions = [...this.actions, text];
+    const request = { ruleset: this.ruleset, start: this.start, actions, from: actions.length };
+    const { states, legal } = await ask("/api/game", request);
+    const count = this.actions.length;
+    this.actions = actions;
+    this.states.push(states[0]);
+    this.legal = legal.map(readAction);
+    this.values.length = count;
+    this.efforts.length = count;
+    this.values[count] = value;
+    this.efforts[count] = effort;
+  }
+
+  // Takes back to where `count` actions have been played.
+  async takeBackTo(count) {
+    const { actions } = this.request(count);
+    const { legal } = await ask("/api/game", { ...this.request(count), from: count });
+    this.actions = actions;
+    this.states.length = count + 1;
+    this.values.length = Math.min(count, this.values.length);
+    this.efforts.length = Math.min(count, this.efforts.length);
+    this.legal = legal.map(readAction);
+    this.resigned = null;
+  }
+
+  // Returns a copy that goes on from where `count` actions have been played.
+  async branch(count) {
+    const { legal } = await ask("/api/game", { ...this.request(count), from: count });
+    const branch = Object.assign(new Game(), this, this.request(count));
+    branch.states = this.states.slice(0, count + 1);
+    branch.values = this.values.slice(0, count);
+    branch.efforts = this.efforts.slice(0, count);
+    branch.legal = legal.map(readAction);
+    branch.resigned = null;
+    return branch;
+  }
+
+  // Says how the game ended; null while it goes on.
+  get endText() {
+    if (this.resigned) return `Player ${3 - this.resigned} wins: player ${this.resigned} resigned`;
+    const { outcome } = this.last;
+    if (!outcome) return null;
+    return outcome.winner ? `Player ${outcome.winner} wins: ${outcome.reason}` : `Drawn: ${outcome.reason}`;
+  }
+
+  // Returns the game as a line of the program's record format.
+  async line() {
+    const request = {
+      ...this.request(), agents: this.agents, seed: this.seed, resigned: this.resigned !== null,
+      values: this.values.map((value) => value ?? null), efforts: this.efforts.map((effort) => effort ?? null),
+    };
+    return (await ask("/api/record", request)).line;
+  }
+
+  // Says what an action did, for the list of moves and for those who listen: the state after it tells what was taken.
+  describe(index) {
+    const state = this.states[index + 1];
+    const taken = state.last_taken;
+    const text = this.actions[index];
+    return taken.length && !text.includes("x") ? `${text} takes ${taken.join(", ")}` : text;
+  }
+
+  // Returns what a state needs to be drawn after `count` actions.
+  view(count) {
+    const state = this.states[count];
+    const action = count > 0 ? readAction(this.actions[count - 1]) : null;
+    return { state, action, pieces: readPieces(state.position) };
+  }
+}
+
+// Reads the games of a file of records; each as Game.open takes it.
+export function readRecords(text) {
+  const lines = text.split("\n").filter((line) => line.trim());
+  if (!lines.length) throw new Error("The file holds no game.");
+  return lines.map((line, index) => {
+    let record;
+    try {
+      record = JSON.parse(line);
+    } catch {
+      throw new Error(`Line ${index + 1} is not a game record: one game is one line of JSON.`);
+    }
+    if (typeof record?.ruleset !== "string" || !Array.isArray(record.actions)) {
+      throw new Error(`Line ${index + 1} is not a game record: it has no ruleset or no actions.`);
+    }
+    const winner = ["1", "2"].includes(record.result) ? Number(record.result) : null;
+    return {
+      ruleset: record.ruleset, fingerprint: record.ruleset_fingerprint, start: record.start, actions: record.actions,
+      agents: record.agents, seed: record.seed, values: record.values, efforts: record.efforts,
+      is_over: record.result !== null && record.result !== undefined, winner, reason: record.reason,
+    };
+  });
+}
+
+// Opens a record and says where its ruleset has changed since.
+export async function openRecord(record) {
+  const about = await rulesOf(record.ruleset);
+  if (record.fingerprint && record.fingerprint !== about.fingerprint) {
+    throw new Error(`The ruleset ${record.ruleset} has other parameters now than when this game was played.`);
+  }
+  return Game.open(record);
+}

@@ -1,0 +1,59 @@
+// The parts of the page, by the address after "#".
+
+import { Analyse } from "/app/analyse.js";
+import { ask } from "/app/api.js";
+import { attempt, showFault } from "/app/dom.js";
+import { Play } from "/app/play.js";
+import { Runs } from "/app/runs.js";
+import { Studies } from "/app/studies.js";
+
+const place = (name) => document.getElementById(name);
+let begin = null;
+let current = null;
+const parts = {};
+
+const make = {
+  play: () => new Play(place("play"), begin, (games) => openInAnalysis(games)),
+  analyse: () => new Analyse(place("analyse"), begin),
+  runs: () => new Runs(place("runs")),
+  studies: () => new Studies(place("studies"), (records, index) => openInAnalysis(records, index)),
+};
+
+// Shows the part that the address names.
+async function show() {
+  const [name, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const wanted = name in make ? name : "play";
+  if (current !== wanted) {
+    parts[current]?.leave?.();
+    showFault(null);
+  }
+  current = wanted;
+  for (const other of Object.keys(make)) place(other).hidden = other !== wanted;
+  for (const link of document.querySelectorAll("header nav a")) {
+    if (link.getAttribute("href") === `#${wanted}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${wanted[0].toUpperCase()}${wanted.slice(1)} – Latrunculi`;
+  await attempt(async () => {
+    begin ??= await ask("/api/start");
+    if (!parts.play) {
+      parts.play = make.play();
+      await parts.play.start();
+    }
+    parts[wanted] ??= make[wanted]();
+    if (wanted !== "play") await parts[wanted].start(rest, parts.play.game);
+  });
+}
+
+// Opens a game of the page, or the records of a file, in the analysis.
+function openInAnalysis(games, index) {
+  attempt(async () => {
+    parts.analyse ??= make.analyse();
+    if (!Array.isArray(games)) await parts.analyse.openGame(games);
+    else await parts.analyse.openAll(games, index);
+    location.hash = "#analyse";
+  });
+}
+
+addEventListener("hashchange", show);
+show();

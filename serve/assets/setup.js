@@ -1,0 +1,93 @@
+// Setting up a position: by hand, or from its one line.
+
+import { ask, rulesOf } from "/app/api.js";
+import { Board } from "/app/board.js";
+import { button, el, select } from "/app/dom.js";
+import { readPieces, writeRows } from "/app/game.js";
+
+const TOOLS = [["M", "Player 1’s man"], ["D", "Player 1’s dux"], ["m", "Player 2’s man"], ["d", "Player 2’s dux"], ["", "Remove"]];
+
+export class Setup {
+  // `take` is called with the ruleset and the start of the game that is to begin.
+  constructor(take) {
+    this.take = take;
+    this.tool = "M";
+    this.board = new Board((name) => this.press(name));
+    this.tools = el("div", { class: "row", role: "group", "aria-label": "What a click on a square puts there" });
+    this.toAct = select("To act", [["1", "Player 1"], ["2", "Player 2"]], "1", () => this.draw());
+    this.line = el("input", { type: "text", spellcheck: "false", "aria-label": "The position as one line", onchange: () => this.read() });
+    this.fault = el("p", { class: "fault", role: "alert", hidden: true });
+    this.dialog = el("dialog", { class: "setup", "aria-label": "Set up a position" },
+      el("h2", {}, "Set up a position"),
+      this.tools, this.board.element,
+      el("div", { class: "row" }, this.toAct, button("Empty the board", () => this.clear())),
+      el("label", { class: "field" }, el("span", {}, "Or paste a position: rows from the top, numbers for empty squares, then who is to act"), this.line),
+      this.fault,
+      el("div", { class: "row" }, button("Play from here", () => this.done(), { class: "main" }), button("Cancel", () => this.dialog.close())));
+    document.body.append(this.dialog);
+  }
+
+  async open(ruleset, game) {
+    this.ruleset = ruleset;
+    this.about = await rulesOf(ruleset);
+    const isSame = game.about.key === ruleset;
+    this.setLine(isSame ? game.last.position : this.about.initial.position);
+    this.dialog.showModal();
+  }
+
+  setLine(line) {
+    this.pieces = readPieces(line);
+    this.toAct.querySelector("select").value = line.split(" ")[1] === "2" ? "2" : "1";
+    this.line.value = line;
+    this.draw(false);
+  }
+
+  read() {
+    const line = this.line.value.trim();
+    if (line.split(" ")[0].split("/").length === this.about.ranks) this.setLine(line);
+  }
+
+  clear() {
+    this.pieces.clear();
+    this.draw();
+  }
+
+  press(name) {
+    if (this.tool === "" || this.pieces.get(name) === this.tool) this.pieces.delete(name);
+    else {
+      // A side has one dux.
+      if (this.tool.toUpperCase() === "D") for (const [other, letter] of this.pieces) if (letter === this.tool) this.pieces.delete(other);
+      this.pieces.set(name, this.tool);
+    }
+    this.draw();
+  }
+
+  // Draws the board; the line follows it where the board was changed.
+  draw(isChanged = true) {
+    if (isChanged) {
+      const rows = writeRows(this.pieces, this.about.files, this.about.ranks);
+      this.line.value = `${rows} ${this.toAct.querySelector("select").value}`;
+    }
+    this.show(null);
+    const state = { bound: [], last_taken: [] };
+    this.board.show(this.about, { state, action: null, pieces: this.pieces });
+    const tools = TOOLS.filter(([letter]) => this.about.has_dux || letter.toUpperCase() !== "D");
+    this.tools.replaceChildren(...tools.map(([letter, name]) => button(name, () => { this.tool = letter; this.draw(false); }, { "aria-pressed": String(this.tool === letter) })));
+  }
+
+  show(error) {
+    this.fault.textContent = error?.message ?? "";
+    this.fault.hidden = !error;
+  }
+
+  async done() {
+    const start = this.line.value.trim();
+    try {
+      await ask("/api/game", { ruleset: this.ruleset, start });
+      await this.take({ ruleset: this.ruleset, start });
+      this.dialog.close();
+    } catch (error) {
+      this.show(error);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+//! The page and everything that it needs, embedded in the program.
+
+/// A file of the page.
+pub(crate) struct Asset {
+    pub(crate) kind: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// The page itself.
+pub(crate) const PAGE: &str = include_str!("../assets/index.html");
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Returns a file of the page by its name.
+pub(crate) fn find(name: &str) -> Option<Asset> {
+    let (kind, text) = match name {
+        "style.css" => ("text/css; charset=utf-8", include_str!("../assets/style.css")),
+        "icon.svg" => ("image/svg+xml", include_str!("../assets/icon.svg")),
+        "main.js" => (SCRIPT, include_str!("../assets/main.js")),
+        "api.js" => (SCRIPT, include_str!("../assets/api.js")),
+        "dom.js" => (SCRIPT, include_str!("../assets/dom.js")),
+        "game.js" => (SCRIPT, include_str!("../assets/game.js")),
+        "board.js" => (SCRIPT, include_str!("../assets/board.js")),
+        "chart.js" => (SCRIPT, include_str!("../assets/chart.js")),
+        "play.js" => (SCRIPT, include_str!("../assets/play.js")),
+        "setup.js" => (SCRIPT, include_str!("../assets/setup.js")),
+        "analyse.js" => (SCRIPT, include_str!("../assets/analyse.js")),
+        "runs.js" => (SCRIPT, include_str!("../assets/runs.js")),
+        "studies.js" => (SCRIPT, include_str!("../assets/studies.js")),
+        _ => return None,
+    };
+    Some(Asset { kind, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_embedded_and_nothing_is_fetched_from_elsewhere() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let text = if name == "index.html" { PAGE } else { find(&name).unwrap_or_else(|| panic!("{name}")).text };
+            for line in text.lines().filter(|line| line.contains("//") && !line.contains("www.w3.org/2000/svg")) {
+                assert!(!line.contains("http://") && !line.contains("https://"), "{name}: {line}");
+            }
+        }
+    }
+}

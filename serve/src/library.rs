@@ -1,0 +1,131 @@
+//! What the page can choose from: rulesets, models, and the folders of runs and studies.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::{GameState, Player, Rules, presets};
+use latrunculi_eval::agents::SHIPPED_MODEL;
+use latrunculi_eval::report::rules_in_words;
+use latrunculi_train::{error_chain, models, rulesets, run_dir};
+use serde_json::{Value, json};
+
+use crate::folders::Folder;
+use crate::refusal::Refusal;
+
+/// Rulesets, models, runs and studies.
+pub(crate) struct Library {
+    pub(crate) runs: Folder,
+    pub(crate) studies: Folder,
+    /// What `--model` names.
+    model: Option<String>,
+    /// The shipped rulesets that have been asked for.
+    shipped: Mutex<HashMap<&'static str, Arc<Rules>>>,
+}
+
+/// A model that may play.
+pub(crate) struct FoundModel {
+    /// What [`latrunculi_train::models::NetworkOpener`] opens.
+    pub(crate) path: String,
+    /// Changes when the file does, as that of a run does while it trains.
+    pub(crate) version: String,
+}
+
+/// How the page names what belongs to a run or a study: `runs/NAME` and `studies/NAME`.
+const RUNS: &str = "runs/";
+const STUDIES: &str = "studies/";
+
+impl Library {
+    pub(crate) fn new(runs: Folder, studies: Folder, model: Option<String>) -> Library {
+        Library { runs, studies, model, shipped: Mutex::default() }
+    }
+
+    /// Returns the model that plays unless another is asked for.
+    pub(crate) fn default_model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Returns the rules that the page calls `key`: a shipped name, or `runs/NAME/ID` or `studies/NAME/ID`. Nothing else is
+    /// read: the page opens no paths.
+    pub(crate) fn rules(&self, key: &str) -> Result<Arc<Rules>, Refusal> {
+        let owned = [(RUNS, &self.runs), (STUDIES, &self.studies)];
+        for (prefix, folder) in owned {
+            if let Some((name, id)) = key.strip_prefix(prefix).and_then(|rest| rest.split_once('/')) {
+                let path = folder.path(name, &[run_dir::RULESETS, &format!("{id}.toml")])?;
+                return rulesets::load(&path.to_string_lossy()).map_err(|error| Refusal::wrong(error_chain(&error)));
+            }
+        }
+        let Some(&name) = presets::NAMES.iter().find(|&&name| name == key) else {
+            return Err(Refusal::unknown(format!("there is no ruleset {key:?}")));
+        };
+        let mut shipped = self.shipped.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rules) = shipped.get(name) {
+            return Ok(Arc::clone(rules));
+        }
+        let rules = rulesets::load(name).map_err(|error| Refusal::failed(error_chain(&error)))?;
+        shipped.insert(name, Arc::clone(&rules));
+        Ok(rules)
+    }
+
+    /// Returns what the page knows of every shipped ruleset from the beginning.
+    pub(crate) fn list(&self) -> Result<Vec<Value>, Refusal> {
+        let about = |&id: &&str| -> Result<Value, Refusal> {
+            let rules = self.rules(id)?;
+            let ruleset = rules.ruleset();
+            Ok(json!({
+                "key": id, "name": ruleset.name, "files": rules.files(), "ranks": rules.ranks(),
+                "men": rules.men_at_start(Player::First), "has_dux": rules.has_duces(),
+                "start": if ruleset.setup.array.is_some() { "array" } else { "placement" },
+            }))
+        };
+        presets::NAMES.iter().map(about).collect()
+    }
+
+    /// Returns one ruleset: its board, its rules in words, the position at the beginning.
+    pub(crate) fn describe(&self, key: &str) -> Result<Value, Refusal> {
+        let rules = self.rules(key)?;
+        let ruleset = rules.ruleset();
+        let words: Vec<Value> = rules_in_words(&rules)
+            .into_iter()
+            .map(|(heading, sentences)| json!({ "heading": heading, "sentences": sentences }))
+            .collect();
+        Ok(json!({
+            "key": key, "id": ruleset.id, "name": ruleset.name, "summary": ruleset.summary, "source": ruleset.source,
+            "files": rules.files(), "ranks": rules.ranks(), "has_dux": rules.has_duces(),
+            "fingerprint": ruleset_fingerprint(ruleset), "quiet_limit": ruleset.end.quiet_limit,
+            "initial": GameState::new(Arc::clone(&rules)).to_json(), "words": words,
+        }))
+    }
+
+    /// Finds a model by its name in an agent's text: the one in the program, that of `--model`, and `runs/NAME`.
+    pub(crate) fn model(&self, name: &str) -> Result<FoundModel, Refusal> {
+        if name == SHIPPED_MODEL {
+            return Ok(FoundModel { path: name.to_owned(), version: String::new() });
+        }
+        let path = if self.model.as_deref() == Some(name) {
+            models::model_path(name.as_ref()).map_err(|error| Refusal::wrong(error_chain(&error)))?
+        } else if let Some(run) = name.strip_prefix(RUNS) {
+            self.run_model(run)?
+        } else {
+            return Err(Refusal::wrong(format!(
+                "the page plays with the network in the program, that of --model, and those of runs as {RUNS}NAME, not with {name:?}"
+            )));
+        };
+        let about = path.metadata().map_err(|error| Refusal::failed(format!("{}: {error}", path.display())))?;
+        let written = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        let version = format!("{} {}", about.len(), written.as_nanos());
+        Ok(FoundModel { path: path.to_string_lossy().into_owned(), version })
+    }
+
+    fn run_model(&self, run: &str) -> Result<PathBuf, Refusal> {
+        self.runs.path(run, &[run_dir::EXPORT, "model.safetensors"])
+    }
+
+    /// Returns the names of the models that the page offers beside that in the program.
+    pub(crate) fn models(&self) -> Vec<String> {
+        let runs = self.runs.names().into_iter().filter(|run| self.run_model(run).is_ok());
+        self.model.iter().cloned().chain(runs.map(|run| format!("{RUNS}{run}"))).collect()
+    }
+}

@@ -1,0 +1,52 @@
+//! Why a request is not answered as it wishes.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+/// A status and a sentence for whoever asked.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    message: String,
+}
+
+impl Refusal {
+    /// The request says something that cannot be.
+    pub(crate) fn wrong(message: impl Into<String>) -> Refusal {
+        Refusal { status: StatusCode::UNPROCESSABLE_ENTITY, message: message.into() }
+    }
+
+    /// There is no such thing.
+    pub(crate) fn unknown(message: impl Into<String>) -> Refusal {
+        Refusal { status: StatusCode::NOT_FOUND, message: message.into() }
+    }
+
+    /// Whoever asks may not.
+    pub(crate) fn forbidden(message: impl Into<String>) -> Refusal {
+        Refusal { status: StatusCode::FORBIDDEN, message: message.into() }
+    }
+
+    /// The token is missing or wrong.
+    pub(crate) fn no_token() -> Refusal {
+        let message = "this address needs the token that the program printed with it: open the whole address";
+        Refusal { status: StatusCode::UNAUTHORIZED, message: message.to_owned() }
+    }
+
+    /// Too much is asked at once.
+    pub(crate) fn busy(message: impl Into<String>) -> Refusal {
+        Refusal { status: StatusCode::SERVICE_UNAVAILABLE, message: message.into() }
+    }
+
+    /// Something fails that should not.
+    pub(crate) fn failed(message: impl Into<String>) -> Refusal {
+        Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, message: message.into() }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": self.message }).to_string();
+        (self.status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+    }
+}

@@ -1,0 +1,93 @@
+//! Training runs, read from their folders while they are written.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::SystemTime;
+
+use latrunculi_train::files::read_text;
+use latrunculi_train::{TrainConfig, error_chain, run_dir};
+use serde_json::{Value, json};
+
+use crate::folders::Folder;
+use crate::refusal::Refusal;
+
+/// The most bytes of metrics in one answer; the page asks for the rest.
+const CHUNK_BYTES_MAX: u64 = 4 << 20;
+const RESULT_BYTES_MAX: u64 = 1 << 20;
+
+/// Returns the runs of a folder, each with the seconds since something was last added to its metrics.
+pub(crate) fn list(runs: &Folder) -> Value {
+    let about = |name: String| {
+        let metrics = runs.path(&name, &[run_dir::METRICS]).ok();
+        let age = metrics.as_deref().and_then(seconds_since_written);
+        let is_finished = runs.path(&name, &[run_dir::RESULT]).is_ok();
+        json!({ "name": name, "seconds_since_written": age, "is_finished": is_finished })
+    };
+    let names = runs.names().into_iter().map(about);
+    json!({ "folder": runs.shown(), "runs": names.collect::<Vec<_>>() })
+}
+
+fn seconds_since_written(path: &Path) -> Option<u64> {
+    let written = path.metadata().ok()?.modified().ok()?;
+    Some(SystemTime::now().duration_since(written).unwrap_or_default().as_secs())
+}
+
+/// Returns what a run is: its network, its rulesets, and its result once it has one.
+pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
+    let config_path = runs.path(name, &[run_dir::CONFIG])?;
+    let config = TrainConfig::read_of_run(&config_path, &[]).map_err(|error| Refusal::wrong(error_chain(&error)))?;
+    let paths = config_path.parent().map(run_dir::ruleset_paths).unwrap_or_default();
+    let rulesets: Vec<String> = paths.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    let result = match runs.path(name, &[run_dir::RESULT]) {
+        Err(_) => None,
+        Ok(path) => {
+            let text = read_text(&path, RESULT_BYTES_MAX).map_err(|error| Refusal::wrong(error_chain(&error)))?;
+            serde_json::from_str::<Value>(&text).ok()
+        }
+    };
+    let metrics = runs.path(name, &[run_dir::METRICS]).ok();
+    Ok(json!({
+        "name": name,
+        "network": format!("{} blocks x {} channels", config.network.blocks, config.network.channels),
+        "simulations": config.selfplay.simulations,
+        "rulesets": rulesets,
+        "result": result,
+        "seconds_since_written": metrics.as_deref().and_then(seconds_since_written),
+    }))
+}
+
+/// Returns the rounds of a run whose lines begin at byte `from` of its metrics or later, and where the next ones will begin.
+///
+/// A resumed run cuts off what came after its checkpoint: a file shorter than `from` is told again from its beginning.
+pub(crate) fn metrics(runs: &Folder, name: &str, from: u64) -> Result<Value, Refusal> {
+    runs.path(name, &[run_dir::CONFIG])?;
+    let Ok(path) = runs.path(name, &[run_dir::METRICS]) else {
+        return Ok(json!({ "from": 0, "next": 0, "rounds": [], "has_more": false }));
+    };
+    let failed = |error: std::io::Error| Refusal::failed(format!("{}: {error}", run_dir::METRICS));
+    let mut file = File::open(&path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let from = if from > length { 0 } else { from };
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from)).map_err(failed)?;
+    file.take(CHUNK_BYTES_MAX).read_to_end(&mut bytes).map_err(failed)?;
+    // A line that is still being written is left for the next time.
+    let end = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    if end == 0 && bytes.len() as u64 == CHUNK_BYTES_MAX {
+        return Err(Refusal::wrong(format!("{}: a line is too long to be the metrics of a round", run_dir::METRICS)));
+    }
+    let mut rounds: Vec<Value> = Vec::new();
+    for line in bytes[..end].split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        // Not the beginning of a line: the file was cut and has grown again since the last question.
+        match serde_json::from_slice(line) {
+            Ok(round) => rounds.push(round),
+            Err(_) if from > 0 => return metrics(runs, name, 0),
+            Err(error) => {
+                return Err(Refusal::wrong(format!("{}: not the metrics of a run: {error}", run_dir::METRICS)));
+            }
+        }
+    }
+    let next = from + end as u64;
+    Ok(json!({ "from": from, "next": next, "rounds": rounds, "has_more": bytes.len() as u64 == CHUNK_BYTES_MAX }))
+}

@@ -1,0 +1,123 @@
+//! Units of work: what a worker writes is one object, a line of JSON that says what it is, and its content.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::errors::StoreError;
+use crate::store::Store;
+
+/// The folder of networks, each named after its SHA-256.
+pub const MODELS: &str = "models";
+/// The folder of the units that workers write.
+pub const UNITS: &str = "units";
+/// No network is larger.
+const MODEL_BYTES_MAX: u64 = 1 << 30;
+/// No header is longer.
+pub const HEADER_BYTES_MAX: usize = 4096;
+
+/// Returns the name of the network with this SHA-256.
+#[must_use]
+pub fn model_name(sha256: &str) -> String {
+    format!("{MODELS}/{sha256}.safetensors")
+}
+
+impl Store {
+    /// Fetches a network into a folder, unless it is there; returns its path. `worker` is the name of who asks: several may
+    /// share the folder.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn fetch_model(&self, sha256: &str, folder: &Path, worker: &str) -> Result<PathBuf, StoreError> {
+        let path = folder.join(format!("{sha256}.safetensors"));
+        if std::fs::read(&path).is_ok_and(|there| crate::sha256(&there) == sha256) {
+            return Ok(path);
+        }
+        let name = model_name(sha256);
+        let Some(bytes) = self.read_verified(&name, MODEL_BYTES_MAX)? else {
+            let reason = "it is not there, though who leads writes it before it asks for games".to_owned();
+            return Err(StoreError::Failed { store: self.to_string(), attempt: "reading", name, reason });
+        };
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(folder)?;
+            let beside = path.with_extension(worker);
+            std::fs::write(&beside, &bytes)?;
+            std::fs::rename(&beside, &path)
+        };
+        write().map_err(|source| StoreError::Cache { path: path.clone(), source })?;
+        Ok(path)
+    }
+}
+
+/// What a unit says of itself in its first line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitHeader {
+    /// The version of the program that made it.
+    pub program: String,
+    /// The version of its searches.
+    pub search_version: u32,
+    /// What the games are part of: equal texts mean the same rules, players and settings.
+    pub series: String,
+    /// The first game, and the one after the last.
+    pub games: [u64; 2],
+    /// Who played: a name that no other worker has.
+    pub worker: String,
+    /// On which machine.
+    pub host: String,
+    /// What computed the network; empty where none took part.
+    pub kernel: String,
+    /// In how many seconds.
+    pub secs: f64,
+    /// Units that this worker has played in vain so far, because another had written them before.
+    pub twice: u64,
+}
+
+impl UnitHeader {
+    /// Returns the header as the first line of a unit.
+    #[must_use]
+    pub fn to_line(&self) -> Vec<u8> {
+        let mut line = serde_json::to_vec(self).unwrap_or_default();
+        line.push(b'\n');
+        line
+    }
+
+    /// Reads the first line of a unit; returns the rest of it, too.
+    ///
+    /// # Errors
+    /// In words, when it is none.
+    pub fn read(unit: &[u8]) -> Result<(UnitHeader, &[u8]), String> {
+        let end = unit.iter().take(HEADER_BYTES_MAX).position(|&byte| byte == b'\n');
+        let Some(end) = end else { return Err("it has no first line that says what it is".to_owned()) };
+        let header: UnitHeader = serde_json::from_slice(&unit[..end])
+            .map_err(|error| format!("its first line is not that of a unit: {error}"))?;
+        Ok((header, &unit[end + 1..]))
+    }
+
+    /// Checks that a unit is the one that was asked for: by the same program, of this series, with these games.
+    ///
+    /// # Errors
+    /// In words, what differs.
+    pub fn check(&self, program: &str, search_version: u32, series: &str, games: [u64; 2]) -> Result<(), String> {
+        let differs = |what: &str, found: &dyn std::fmt::Display, wanted: &dyn std::fmt::Display| {
+            Err(format!("{what} is {found}, not {wanted}"))
+        };
+        if self.program != program {
+            return differs("the program that played it", &self.program, &program);
+        }
+        if self.search_version != search_version {
+            return differs("the version of its searches", &self.search_version, &search_version);
+        }
+        if self.series != series {
+            return differs("its series", &self.series, &series);
+        }
+        if self.games != games {
+            let shown = |[from, to]: [u64; 2]| format!("{from} to {to}");
+            return differs("its range of games", &shown(self.games), &shown(games));
+        }
+        match self.secs >= 0.0 && self.secs.is_finite() {
+            true => Ok(()),
+            false => differs("its time", &self.secs, &"a number of seconds"),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Games by workers: the result of one machine, whatever happens to the workers, the store and its links.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use latrunculi_engine::{GameRecord, GameState, Rules};
+use latrunculi_eval::agents::mix_seeds;
+use latrunculi_eval::study::{NoNetworks, StudyConfig, StudyProgress, StudySummary, run_study};
+use latrunculi_eval::workers::{GamesWork, WorkDone, WorkError, WorkProgress, Worker, Workers};
+use latrunculi_eval::{MatchConfig, MatchReport, play_match};
+use latrunculi_store::faults::{Faults, FaultyStore};
+use latrunculi_store::{Patience, StopFlag, Store, StoreError, WorkOrder};
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+
+use crate::agents::{rules, spec, uniform};
+use crate::studies::{config, everything, json};
+
+/// The faults of a bad day.
+const BAD: Faults =
+    Faults { conflict: 50, precondition: 50, lost_reply: 100, lost_request: 50, hang: 10, repeated: 500 };
+
+fn store(inner: &Arc<InMemory>, faults: Faults, seed: u64, stop: &StopFlag) -> Arc<Store> {
+    let inner = Arc::new(FaultyStore::new(Arc::clone(inner) as Arc<dyn ObjectStore>, faults, seed));
+    let patience = Patience { request: Duration::from_millis(500), total: Duration::from_secs(60) };
+    Arc::new(Store::of(inner, Path::default(), "memory", Arc::clone(stop)).unwrap().with_patience(patience))
+}
+
+fn workers(store: Arc<Store>) -> Workers {
+    Workers { store, models: Arc::new(|_| Ok(b"a network".to_vec())), notice: |_| {} }
+}
+
+/// A worker that lives until it has played `games` games, or until `is_over`; returns what it wrote.
+fn work(store: &Store, games: u64, is_over: &AtomicBool) -> WorkDone {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let cache = tempfile::tempdir().unwrap();
+    let worker = Worker {
+        store,
+        order: WorkOrder::new(0, 1),
+        host: "here".to_owned(),
+        pool: &pool,
+        games_at_once: 4,
+        cache: cache.path().to_owned(),
+        networks: &|_, _| uniform("any"),
+        identity: &|_| Ok("identity".to_owned()),
+    };
+    let mut work = GamesWork::default();
+    while work.done.games < games && !is_over.load(Ordering::Relaxed) {
+        let mut faults = Vec::new();
+        let played = work.play(&worker, &mut faults, &mut |at: &WorkProgress<'_>| {
+            let is_dead = at.done.games >= games || is_over.load(Ordering::Relaxed);
+            if is_dead { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(faults.is_empty(), "{faults:?}");
+        match played {
+            Ok(true) => {}
+            Ok(false) => {
+                // Whatever is wanted next is not long in coming.
+                thread::sleep(Duration::from_millis(20));
+                let done = std::mem::take(&mut work).done;
+                work.done = done;
+            }
+            Err(WorkError::Store(StoreError::Stopped)) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    work.done
+}
+
+/// Runs `lead` while `count` workers play, each of which dies after some games and is followed by another.
+fn with_workers<T: Send>(
+    inner: &Arc<InMemory>,
+    count: u64,
+    faults: Faults,
+    lead: impl FnOnce(Arc<Store>) -> T + Send,
+) -> T {
+    let (is_over, lives) = (AtomicBool::new(false), AtomicU64::new(0));
+    let stop = StopFlag::default();
+    thread::scope(|scope| {
+        for number in 0..count {
+            let (is_over, lives, stop) = (&is_over, &lives, &stop);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let life = lives.fetch_add(1, Ordering::Relaxed);
+                    let games = 5 + mix_seeds(&[number, life]) % 60;
+                    work(&store(inner, faults, 100 + life, stop), games, is_over);
+                }
+            });
+        }
+        // Whether it ends well or not, the workers must end.
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| lead(store(inner, faults, 7, &stop))));
+        is_over.store(true, Ordering::Relaxed);
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn study(config: &StudyConfig) -> StudySummary {
+    run_study(config, &mut NoNetworks, &mut |_: &StudyProgress| ControlFlow::Continue(())).expect("a study")
+}
+
+#[test]
+fn a_study_by_workers_that_die_over_bad_links_has_the_summary_of_one_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| config(&folder.path().join(name), everything(), &["bell", "small"]);
+    let whole = study(&at("whole"));
+    assert!(whole.is_complete);
+    let inner = Arc::new(InMemory::new());
+    let shared = with_workers(&inner, 3, BAD, |store| {
+        let config = StudyConfig { workers: Some(workers(Arc::clone(&store))), ..at("shared") };
+        // The leader is stopped once, and goes on from its ledgers and what has been written since.
+        let mut told = 0;
+        let stopped = run_study(&config, &mut NoNetworks, &mut |_: &StudyProgress| {
+            told += 1;
+            if told > 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(!stopped.expect("a study").is_complete);
+        study(&config)
+    });
+    assert_eq!(json(&shared), json(&whole));
+    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    assert!(plain.list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
+    assert!(plain.list("units").unwrap().len() > 20);
+}
+
+fn play(config: &MatchConfig) -> MatchReport {
+    play_match(&rules("savard"), config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match")
+}
+
+#[test]
+fn a_match_by_workers_is_that_of_one_machine_and_ends_at_the_same_pair() {
+    let sprt = latrunculi_stats::Sprt {
+        elo0: 0.0,
+        elo1: 100.0,
+        bounds: latrunculi_stats::SprtBounds::new(0.05, 0.05).unwrap(),
+    };
+    let tests = [
+        MatchConfig { seed: 3, ..MatchConfig::new([spec("random"), spec("mcts:sims=2")], 13) },
+        MatchConfig { sprt: Some(sprt), ..MatchConfig::new([spec("alphabeta:nodes=30"), spec("random")], 60) },
+        // A network, which all compute alike.
+        MatchConfig {
+            identities: ["identity".to_owned(), String::new()],
+            ..MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 4)
+        },
+    ];
+    for config in tests {
+        let whole = play(&config);
+        let inner = Arc::new(InMemory::new());
+        let shared = with_workers(&inner, 2, Faults::default(), |store| {
+            play(&MatchConfig { workers: Some(workers(store)), ..config.clone() })
+        });
+        assert_eq!(serde_json::to_string(&shared).unwrap(), serde_json::to_string(&whole).unwrap());
+    }
+}
+
+/// A game that is legal and has ended, but was not played by its agents: the first legal action is always taken.
+fn forged(rules: &Arc<Rules>, record: &GameRecord) -> GameRecord {
+    let mut state = GameState::new(Arc::clone(rules));
+    let mut forged = GameRecord::new(&state, record.agents.clone(), record.seed);
+    for text in &record.actions[..record.opening] {
+        let action = state.parse_action(text).unwrap();
+        forged.play(&mut state, action, None, None);
+    }
+    forged.opening = record.opening;
+    let mut legal = Vec::new();
+    while state.outcome().is_none() {
+        state.legal_actions(&mut legal);
+        forged.play(&mut state, legal[0], None, None);
+    }
+    forged
+}
+
+#[test]
+fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
+    let of_seed =
+        |seed| MatchConfig { seed, keep_records: true, ..MatchConfig::new([spec("random"), spec("random:seed=1")], 5) };
+    // In one match of ten, one of the ten games is among those that the leader plays again.
+    let is_replayed = |record: &GameRecord| mix_seeds(&[record.seed]).is_multiple_of(100);
+    let found = (0..1000)
+        .map(of_seed)
+        .find(|config| play(config).records.iter().any(|game| game.record.as_deref().is_some_and(is_replayed)));
+    let config = found.expect("a match");
+    let whole = play(&config);
+    let rules = rules("savard");
+    // What a good unit is.
+    let inner = Arc::new(InMemory::new());
+    let lead = |store| play(&MatchConfig { workers: Some(workers(store)), ..config.clone() });
+    with_workers(&inner, 1, Faults::default(), lead);
+    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let units = plain.list("units").unwrap();
+    assert_eq!(units.len(), 1, "{units:?}");
+    let good = String::from_utf8(plain.read(&units[0].name, 1 << 20).unwrap().unwrap()).unwrap();
+    let lines: Vec<&str> = good.lines().collect();
+    assert_eq!(lines.len(), 11);
+    let replayed = lines.iter().position(|line| GameRecord::from_line(line).is_ok_and(|record| is_replayed(&record)));
+    let replayed = lines[replayed.expect("a game that is played again")];
+    let other = {
+        let record = GameRecord::from_line(replayed).unwrap();
+        let mut line: serde_json::Value = serde_json::from_str(replayed).unwrap();
+        for (key, value) in serde_json::to_value(forged(&rules, &record)).unwrap().as_object().unwrap() {
+            line[key] = value.clone();
+        }
+        good.replace(replayed, &line.to_string())
+    };
+    let version = format!("\"program\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    let action = |record: &str| GameRecord::from_line(record).unwrap().actions.pop().unwrap();
+    let poisons: [(&str, String); 12] = [
+        ("no first line", "garbage".to_owned()),
+        ("not that of a unit", "{}\n".to_owned()),
+        ("the program that played it is 0.0.1", good.replace(&version, "\"program\":\"0.0.1\"")),
+        ("version of its searches", good.replacen("\"search_version\":", "\"search_version\":9", 1)),
+        ("its series", good.replacen("seed=", "seed=9", 1)),
+        ("its range of games", good.replacen("\"games\":[0,", "\"games\":[10,", 1)),
+        ("it is cut off", good[..good.len() - 30].to_owned()),
+        ("there twice", format!("{good}{}\n", lines[10])),
+        ("is missing", lines[..10].join("\n") + "\n"),
+        ("outside the unit", good.replace("\"pair\":4", "\"pair\":5")),
+        ("game", good.replacen(&format!(",\"{}\"]", action(lines[1])), "]", 1)),
+        ("played again here it goes another way", other),
+    ];
+    for (reason, poison) in poisons {
+        assert_ne!(poison, good, "{reason}");
+        let inner = Arc::new(InMemory::new());
+        let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+        plain.create(&units[0].name, poison.as_bytes()).unwrap();
+        let report = with_workers(&inner, 1, Faults::default(), lead);
+        assert_eq!(serde_json::to_string(&report).unwrap(), serde_json::to_string(&whole).unwrap(), "{reason}");
+        let kept = plain.list("rejected").unwrap();
+        assert_eq!(kept.len(), 2, "{reason}: {kept:?}");
+        assert_eq!(plain.read(&kept[0].name, 1 << 20).unwrap().unwrap(), poison.as_bytes());
+        let told = String::from_utf8(plain.read(&kept[1].name, 1 << 20).unwrap().unwrap()).unwrap();
+        assert!(told.contains(reason), "{reason}: {told}");
+        let again = plain.read(&units[0].name, 1 << 20).unwrap().unwrap();
+        assert_eq!(String::from_utf8(again).unwrap().lines().skip(1).collect::<Vec<_>>(), lines[1..], "{reason}");
+    }
+}
+
+#[test]
+fn who_would_play_other_games_plays_none_and_says_why() {
+    let inner = Arc::new(InMemory::new());
+    let stop = StopFlag::default();
+    let config = MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 2);
+    // The leader's network has another identity than the one that the worker has.
+    thread::scope(|scope| {
+        let leader = scope.spawn(|| {
+            let config = MatchConfig { workers: Some(workers(store(&inner, Faults::default(), 0, &stop))), ..config };
+            let is_stopped =
+                || if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            play_match(&rules("savard"), &config, &mut uniform, &mut |_| is_stopped()).expect("a match")
+        });
+        let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+        while !plain.list("games").unwrap().iter().any(|object| object.name.contains("wanted")) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let cache = tempfile::tempdir().unwrap();
+        let worker = Worker {
+            store: &plain,
+            order: WorkOrder::new(0, 1),
+            host: "here".to_owned(),
+            pool: &pool,
+            games_at_once: 4,
+            cache: cache.path().to_owned(),
+            networks: &|_, _| uniform("any"),
+            identity: &|_| Ok("another".to_owned()),
+        };
+        let mut faults = Vec::new();
+        let played = GamesWork::default().play(&worker, &mut faults, &mut |_| ControlFlow::Continue(()));
+        assert!(!played.unwrap() && faults.len() == 1 && faults[0].contains("would be others"), "{faults:?}");
+        stop.store(true, Ordering::Relaxed);
+        assert!(leader.join().unwrap().is_interrupted);
+    });
+}

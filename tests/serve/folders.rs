@@ -1,0 +1,142 @@
+//! Runs and studies, and that no address leads outside their folders.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
+
+use latrunculi_engine::{GameRecord, GameState, Rules, presets};
+use latrunculi_train::{ConfigSource, TrainConfig};
+use serde_json::{Value, json};
+
+use crate::client::{Served, settings};
+
+/// Writes a run of one ruleset with no rounds yet.
+fn write_run(folder: &Path) {
+    fs::create_dir_all(folder.join("rulesets")).unwrap();
+    let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
+    fs::write(folder.join("config.toml"), config.to_text().unwrap()).unwrap();
+    fs::write(folder.join("rulesets/bell.toml"), presets::ruleset("bell").unwrap().to_toml()).unwrap();
+}
+
+/// Writes a study with a page and one game of a ruleset of its own.
+fn write_study(folder: &Path) -> GameRecord {
+    fs::create_dir_all(folder.join("rulesets")).unwrap();
+    fs::create_dir_all(folder.join("games/bell-own")).unwrap();
+    fs::write(folder.join("summary.json"), "{}").unwrap();
+    fs::write(folder.join("report.html"), "<h1>A study</h1>").unwrap();
+    let mut ruleset = presets::ruleset("bell").unwrap();
+    ruleset.id = "bell-own".to_owned();
+    fs::write(folder.join("rulesets/bell-own.toml"), ruleset.to_toml()).unwrap();
+    let mut state = GameState::new(Arc::new(Rules::new(&ruleset).unwrap()));
+    let mut record = GameRecord::new(&state, ["random".to_owned(), "greedy".to_owned()], 7);
+    let mut legal = Vec::new();
+    for _ in 0..5 {
+        state.legal_actions(&mut legal);
+        record.play(&mut state, legal[0], None, None);
+    }
+    fs::write(folder.join("games/bell-own/random.jsonl"), record.to_line() + "\n").unwrap();
+    record
+}
+
+fn serve(root: &Path) -> Served {
+    Served::start(settings(IpAddr::V4(Ipv4Addr::LOCALHOST), &root.join("runs"), &root.join("studies")))
+}
+
+#[test]
+fn a_run_is_read_while_it_grows_is_cut_and_grows_again() {
+    let root = tempfile::tempdir().unwrap();
+    let run = root.path().join("runs/quick-1");
+    write_run(&run);
+    let served = serve(root.path());
+    let listed = served.get("/api/runs").json();
+    assert_eq!(listed["runs"][0]["name"], "quick-1");
+    let about = served.get("/api/runs/quick-1").json();
+    assert_eq!((&about["rulesets"], &about["result"]), (&json!(["bell"]), &Value::Null));
+
+    let metrics = |from: u64| served.get(&format!("/api/runs/quick-1/metrics?from={from}")).json();
+    assert_eq!(metrics(0)["rounds"], json!([]), "nothing written yet");
+    let add = |text: &str| {
+        let mut file = OpenOptions::new().create(true).append(true).open(run.join("metrics.jsonl")).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    add("{\"generation\":0}\n{\"generation\":1}\n{\"gener");
+    let found = metrics(0);
+    assert_eq!(found["rounds"], json!([{ "generation": 0 }, { "generation": 1 }]), "the last line is not whole");
+    let next = found["next"].as_u64().unwrap();
+    assert_eq!(metrics(next)["rounds"], json!([]));
+    add("ation\":2}\n");
+    assert_eq!(metrics(next)["rounds"], json!([{ "generation": 2 }]));
+
+    // A resumed run cuts its last rounds off.
+    fs::write(run.join("metrics.jsonl"), "{\"generation\":0}\n").unwrap();
+    let again = metrics(next);
+    assert_eq!((&again["from"], &again["rounds"]), (&json!(0), &json!([{ "generation": 0 }])));
+    // It may have grown beyond the place where the next line was expected, which is then in the middle of one.
+    fs::write(run.join("metrics.jsonl"), "{\"generation\":0,\"steps\":1000000000000}\n{\"generation\":1}\n").unwrap();
+    assert_eq!(metrics(5)["rounds"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_study_is_shown_and_its_games_can_be_played_over() {
+    let root = tempfile::tempdir().unwrap();
+    let record = write_study(&root.path().join("studies/first"));
+    let served = serve(root.path());
+    assert_eq!(served.get("/api/studies").json()["studies"][0]["name"], "first");
+    let report = served.get("/studies/first/report.html");
+    assert!(report.body == "<h1>A study</h1>" && report.head.contains("sandbox allow-scripts"), "{}", report.head);
+    let files = served.get("/api/studies/first").json();
+    assert_eq!(
+        (&files["games"][0]["ruleset"], &files["games"][0]["file"]),
+        (&json!("bell-own"), &json!("random.jsonl"))
+    );
+    let found = served.get("/api/studies/first/games/bell-own/random.jsonl").json();
+    assert_eq!((&found["ruleset"], &found["has_more"]), (&json!("studies/first/bell-own"), &json!(false)));
+    assert_eq!(found["games"][0]["actions"], json!(record.actions));
+    let game = json!({ "ruleset": found["ruleset"], "actions": record.actions });
+    let told = served.post("/api/game", &game).json();
+    assert_eq!(told["states"].as_array().unwrap().len(), 6);
+    let about = served.get("/api/rules?ruleset=studies/first/bell-own").json();
+    assert_eq!(about["fingerprint"], json!(record.ruleset_fingerprint));
+}
+
+#[test]
+fn no_address_leads_outside_the_folders() {
+    let root = tempfile::tempdir().unwrap();
+    write_run(&root.path().join("runs/quick-1"));
+    write_study(&root.path().join("studies/first"));
+    write_run(&root.path().join("elsewhere"));
+    fs::write(root.path().join("secret.jsonl"), "secret").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink(root.path().join("elsewhere"), root.path().join("runs/linked")).unwrap();
+        symlink(root.path().join("secret.jsonl"), root.path().join("studies/first/games/bell-own/linked.jsonl"))
+            .unwrap();
+        symlink(root.path().join("secret.jsonl"), root.path().join("runs/quick-1/metrics.jsonl")).unwrap();
+    }
+    let served = serve(root.path());
+    for path in [
+        "/api/runs/..",
+        "/api/runs/../elsewhere",
+        "/api/runs/%2e%2e%2felsewhere",
+        "/api/runs/..%2Felsewhere",
+        "/api/runs/..%5celsewhere",
+        "/api/runs/linked",
+        "/api/runs/quick-1%2f..%2f..%2felsewhere",
+        "/api/runs/quick-1%00",
+        "/api/studies/..",
+        "/api/studies/first/games/..%2f..%2f../secret.jsonl",
+        "/api/studies/first/games/bell-own/..%2f..%2f..%2f..%2fsecret.jsonl",
+        "/api/studies/first/games/bell-own/linked.jsonl",
+        "/api/studies/first/games/%2fetc/passwd",
+        "/studies/..%2felsewhere/report.html",
+        "/studies/%2e%2e/report.html",
+    ] {
+        let answer = served.get(path);
+        assert!(answer.status == 404 && !answer.body.contains("secret\n"), "{path}: {} {}", answer.status, answer.body);
+    }
+    assert_eq!(served.get("/api/runs").json()["runs"].as_array().unwrap().len(), 1, "the link is not listed");
+    assert_eq!(served.get("/api/runs/quick-1/metrics").json()["rounds"], json!([]), "a link is not followed");
+}

@@ -1,0 +1,101 @@
+//! Rulesets, games and records.
+
+use std::sync::Arc;
+
+use latrunculi_engine::{GameRecord, GameState, Rules, presets};
+use serde_json::{Value, json};
+
+use crate::client::Served;
+
+fn rules(id: &str) -> Arc<Rules> {
+    Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("valid"))
+}
+
+#[test]
+fn every_ruleset_is_listed_and_told_in_words() {
+    let served = Served::bare();
+    let start = served.get("/api/start").json();
+    let listed = start["rulesets"].as_array().expect("a list");
+    assert_eq!(listed.len(), presets::NAMES.len());
+    for ruleset in listed {
+        let key = ruleset["key"].as_str().expect("a name");
+        let about = served.get(&format!("/api/rules?ruleset={key}")).json();
+        assert_eq!(about["initial"], GameState::new(rules(key)).to_json(), "{key}");
+        let words = about["words"].as_array().expect("words");
+        assert!(words.len() >= 4 && words[0]["heading"] == "Beginning", "{key}");
+    }
+    served.get("/api/rules?ruleset=Cargo.toml").refusal(404);
+    served.get("/api/rules?ruleset=../configs/rulesets/bell.toml").refusal(404);
+}
+
+/// Plays a game of the first legal actions by turns of a small generator; returns the actions' texts.
+fn some_game(rules: &Arc<Rules>) -> (Vec<String>, GameState) {
+    let mut state = GameState::new(Arc::clone(rules));
+    let (mut actions, mut legal, mut number) = (Vec::new(), Vec::new(), 1_usize);
+    while state.outcome().is_none() {
+        state.legal_actions(&mut legal);
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let action = legal[(number >> 33) % legal.len()];
+        actions.push(state.action_text(action));
+        state.play(action);
+    }
+    (actions, state)
+}
+
+#[test]
+fn a_game_is_played_over_as_the_engine_plays_it() {
+    let served = Served::bare();
+    for id in ["bell", "beads", "savard", "dutch-8x8"] {
+        let rules = rules(id);
+        let (actions, end) = some_game(&rules);
+        let game = json!({ "ruleset": id, "actions": actions });
+        let told = served.post("/api/game", &game).json();
+        let states = told["states"].as_array().expect("states");
+        assert_eq!(states.len(), actions.len() + 1, "{id}");
+        assert_eq!(states[actions.len()], end.to_json(), "{id}");
+        assert_eq!(told["legal"], json!([]), "{id}: the game is over");
+
+        let half = actions.len() / 2;
+        let asked = json!({ "ruleset": id, "actions": actions[..half], "from": half });
+        let told = served.post("/api/game", &asked).json();
+        assert_eq!(told["states"], json!([states[half]]), "{id}");
+        assert!(told["legal"].as_array().expect("actions").contains(&json!(actions[half])), "{id}");
+
+        let saved = served.post("/api/record", &json!({
+            "ruleset": id, "actions": actions, "agents": ["human", "net:universal,sims=64"], "values": [0.5], "seed": 3,
+        }));
+        let line = saved.json()["line"].as_str().expect("a line").to_owned();
+        let record = GameRecord::from_line(&line).expect("a record");
+        assert_eq!(record.replay(&rules).expect("a game").position(), end.position(), "{id}");
+        assert_eq!(record.agents[1], "net:universal,sims=64");
+    }
+}
+
+#[test]
+fn a_game_may_begin_anywhere_and_be_given_up() {
+    let served = Served::bare();
+    let start = "7d/8/8/8/8/Mm6/2M5/D7 1";
+    let game = json!({ "ruleset": "savard", "start": start, "actions": [] });
+    let told = served.post("/api/game", &game).json();
+    assert!(told["legal"].as_array().expect("actions").contains(&json!("c2-c3")));
+    let mut resigned = game.clone();
+    resigned["agents"] = json!(["human", "random"]);
+    resigned["resigned"] = json!(true);
+    let line = served.post("/api/record", &resigned).json()["line"].as_str().expect("a line").to_owned();
+    let record: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!((&record["result"], &record["reason"]), (&json!("2"), &Value::Null));
+    GameRecord::from_line(&line).expect("a record").replay(&rules("savard")).expect("a game");
+}
+
+#[test]
+fn what_cannot_be_played_is_refused_with_its_reason() {
+    let served = Served::bare();
+    let refusal = |game: Value| served.post("/api/game", &game).refusal(422);
+    assert!(refusal(json!({ "ruleset": "bell", "actions": ["@a1", "@a1"] })).starts_with("action 2: "));
+    assert!(refusal(json!({ "ruleset": "savard", "start": "8/8 1" })).contains("8"));
+    assert!(refusal(json!({ "ruleset": "bell", "actions": vec!["pass"; 10_001] })).contains("10000"));
+    served.post("/api/game", &json!({ "ruleset": "runs/../bell" })).refusal(404);
+    served.post("/api/game", &json!({ "ruleset": "studies/a/../../x" })).refusal(404);
+    let control = json!({ "ruleset": "bell", "agents": ["a\u{7}", "b"] });
+    assert!(served.post("/api/record", &control).refusal(422).contains("control"));
+}

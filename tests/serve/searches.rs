@@ -1,0 +1,112 @@
+//! Searches: what they answer, what they refuse, and how they end.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::client::Served;
+
+#[test]
+fn agents_of_every_kind_judge_and_choose() {
+    let served = Served::bare();
+    let game = json!({ "ruleset": "bell-8x8", "actions": ["@d4"] });
+    for agent in
+        ["random", "greedy", "alphabeta:nodes=500", "alphabeta:depth=1", "mcts:sims=8", "net:sims=16", "net:sims=0"]
+    {
+        let news = served.result(&served.search(&game, agent, 60.0));
+        assert_eq!(news["phase"], "done", "{agent}: {news}");
+        let analysis = &news["analysis"];
+        let action = analysis["action"].as_str().expect("an action");
+        let played = served.post("/api/game", &json!({ "ruleset": "bell-8x8", "actions": ["@d4", action] }));
+        assert_eq!(played.status, 200, "{agent}: {}", played.body);
+        let listed = analysis["actions"].as_array().expect("actions");
+        if agent.starts_with("net") {
+            let policy: f64 = listed.iter().map(|line| line["policy"].as_f64().expect("a share")).sum();
+            assert!((policy - 1.0).abs() < 1e-3 && analysis["win_draw_loss"].is_array(), "{agent}: {policy}");
+        }
+        if agent == "alphabeta:nodes=500" {
+            assert_eq!(listed.len(), 3, "as many as were asked for");
+        }
+    }
+}
+
+#[test]
+fn the_same_question_has_the_same_answer_whatever_came_between() {
+    let served = Served::bare();
+    let ask = |actions: &[&str], agent: &str| {
+        let news = served.result(&served.search(&json!({ "ruleset": "dutch-8x8", "actions": actions }), agent, 60.0));
+        news["analysis"].clone()
+    };
+    for agent in ["net:sims=32", "mcts:sims=20", "random", "greedy", "alphabeta:nodes=2000"] {
+        let first = ask(&[], agent);
+        let second = ask(&[first["action"].as_str().expect("an action")], agent);
+        assert_ne!(first["player"], second["player"], "{agent}");
+        assert_eq!(ask(&[], agent), first, "{agent}");
+    }
+}
+
+#[test]
+fn a_search_is_stopped_with_what_it_has_found_and_ends_in_time() {
+    let served = Served::bare();
+    let game = json!({ "ruleset": "savard" });
+    let search = served.search(&game, "alphabeta:nodes=20000000", 120.0);
+    // Something has been found before it is stopped.
+    let mut news = served.get(&search).json();
+    while news["analysis"].is_null() {
+        news = served.get(&format!("{search}?seen={}", news["version"])).json();
+    }
+    assert_eq!(served.delete(&search).status, 200);
+    let news = served.result(&search);
+    assert_eq!((&news["phase"], &news["analysis"]["stopped_early"]), (&json!("done"), &json!(true)));
+
+    let begin = Instant::now();
+    let news = served.result(&served.search(&game, "alphabeta:nodes=20000000", 0.2));
+    assert_eq!((&news["phase"], &news["analysis"]["stopped_early"]), (&json!("done"), &json!(true)));
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn two_searches_run_side_by_side_and_so_many_wait() {
+    let served = Served::bare();
+    let game = json!({ "ruleset": "savard" });
+    let long = served.search(&game, "alphabeta:nodes=20000000", 120.0);
+    let short = served.search(&game, "alphabeta:nodes=200", 60.0);
+    assert_eq!(served.result(&short)["phase"], "done", "beside the long one");
+    assert_eq!(served.get(&long).json()["phase"], "thinking");
+
+    let mut searches = vec![long];
+    let refused = loop {
+        let body = json!({ "game": game, "agent": "alphabeta:nodes=20000000", "seconds": 120 });
+        let answer = served.post("/api/searches", &body);
+        if answer.status != 200 {
+            break answer;
+        }
+        searches.push(format!("/api/searches/{}", answer.json()["id"].as_str().expect("an id")));
+        assert!(searches.len() < 100, "so many may not wait");
+    };
+    assert!(refused.refusal(503).contains("waiting"));
+    // What has not begun yet is stopped without a result.
+    let last = searches.last().expect("a search");
+    served.delete(last);
+    assert!(served.result(last)["error"].as_str().expect("a reason").contains("before it began"));
+}
+
+#[test]
+fn what_is_too_much_or_not_offered_is_refused() {
+    let served = Served::bare();
+    let refusal = |game: serde_json::Value, agent: &str, seconds: f64| {
+        let body = json!({ "game": game, "agent": agent, "seconds": seconds });
+        served.post("/api/searches", &body).refusal(422)
+    };
+    let bell = json!({ "ruleset": "bell" });
+    assert!(refusal(bell.clone(), "net:sims=1000000", 1.0).contains("10000 simulations"));
+    assert!(refusal(bell.clone(), "mcts:sims=1000000", 1.0).contains("10000 simulations"));
+    assert!(refusal(bell.clone(), "alphabeta:nodes=100000000", 1.0).contains("20000000 nodes"));
+    assert!(refusal(bell.clone(), "random", 1e9).contains("seconds"));
+    assert!(refusal(bell.clone(), "human", 1.0).contains("human"));
+    assert!(refusal(bell.clone(), "oracle", 1.0).contains("oracle"));
+    assert!(refusal(bell, "net:/etc/passwd,sims=1", 1.0).contains("runs/NAME"));
+    let over = json!({ "ruleset": "savard", "start": "7d/8/8/8/8/Mm6/2M5/D7 1", "actions": ["c2-c3"] });
+    assert!(refusal(over, "random", 1.0).contains("the game is over"));
+    served.get("/api/searches/0").refusal(404);
+}

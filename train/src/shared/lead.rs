@@ -1,0 +1,379 @@
+//! The part of the learner: says what is played, checks what workers write, and says what counts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use latrunculi_engine::Rules;
+use latrunculi_search::SEARCH_VERSION;
+use latrunculi_search::evaluators::Uniform;
+use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, judge_ended, play_pools};
+use latrunculi_store::{Created, Store, StoreError, UnitHeader, WorkOrder, model_name, sha256};
+
+use super::head::{GenerationHead, Manifest, ManifestUnit, UnitPlace, name_of, to_bytes, unit_of_name};
+use super::{HEADS, MANIFESTS, PROGRAM};
+use crate::config::TrainConfig;
+use crate::error::{Error, bail};
+use crate::files::{read_text, write_whole};
+use crate::generation::{GenerationGames, RulesetGames};
+
+/// The waits between two looks at the store: the shortest, and the longest while nothing comes.
+const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
+/// No unit is larger.
+const UNIT_BYTES_MAX: u64 = 1 << 30;
+/// Of alpha-beta's games, which repeat everywhere, one in so many is played again here and compared.
+const REPLAYED_ONE_IN: u32 = 100;
+/// The file in the folder of a run that tells it from others in a store.
+const OWNER: &str = "store-id";
+/// It is sixteen digits.
+const OWNER_BYTES_MAX: u64 = 256;
+/// The share of each ruleset's units that a quorum needs.
+const QUORUM: f64 = 0.9;
+/// Units of a generation that are aimed at: three for each of sixteen workers.
+const UNITS_MIN: u64 = 48;
+/// Samples of a game, where nothing better is known.
+const GAME_SAMPLES: u64 = 64;
+
+/// When a generation is closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Close {
+    /// When all its units are there.
+    #[default]
+    All,
+    /// When nine tenths of the units of each ruleset are there: the slowest are left.
+    Quorum,
+}
+
+/// What a learner needs to let workers play.
+#[derive(Clone, Debug)]
+pub struct Leader {
+    /// The store that it shares with them.
+    pub store: Arc<Store>,
+    /// The name of the run in it.
+    pub run: String,
+    /// Differs from run to run, whatever their names ([`owner_of`]).
+    pub owner: String,
+    /// When a generation is closed.
+    pub close: Close,
+    /// Is told, in a sentence, of what does not count.
+    pub notice: fn(&str),
+    /// A name that no other learner has.
+    learner: String,
+}
+
+/// Returns what tells the run in a folder from all others, made when it is first asked for.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn owner_of(folder: &Path) -> Result<String, Error> {
+    let path = folder.join(OWNER);
+    if !path.exists() {
+        write_whole(&path, format!("{}\n", WorkOrder::new(0, 1).name()).as_bytes())?;
+    }
+    Ok(read_text(&path, OWNER_BYTES_MAX)?.trim().to_owned())
+}
+
+/// A unit whose games were checked.
+struct Taken {
+    about: ManifestUnit,
+    games: Vec<PlayedGame>,
+}
+
+impl Leader {
+    /// Makes the leader of a run.
+    #[must_use]
+    pub fn new(store: Arc<Store>, run: String, owner: String, close: Close, notice: fn(&str)) -> Leader {
+        Leader { store, run, owner, close, notice, learner: WorkOrder::new(0, 1).name() }
+    }
+
+    /// Returns how many games make about so many samples under the rules, by the games of the generation before.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn games_for(&self, generation: u64, rules: &Rules, samples: u64) -> Result<u64, Error> {
+        let before = match generation.checked_sub(1) {
+            Some(before) => Manifest::read(&self.store, &self.run, before)?,
+            None => None,
+        };
+        let of_ruleset = |unit: &&ManifestUnit| unit.ruleset == rules.ruleset().id;
+        let (mut games, mut made) = (0, 0);
+        for unit in before.iter().flat_map(|manifest| &manifest.units).filter(of_ruleset) {
+            games += unit.games;
+            made += unit.samples;
+        }
+        let (games, made) = if made > 0 { (games, made) } else { (1, GAME_SAMPLES) };
+        Ok((samples.saturating_mul(games)).div_ceil(made))
+    }
+
+    /// Returns how many games a unit has: at most as many as fill the batches of a network twice, but so few that a
+    /// generation has enough units for many workers.
+    #[must_use]
+    pub fn per_unit(games: u64, in_flight: usize) -> u64 {
+        games.div_ceil(UNITS_MIN).clamp(1, 2 * in_flight.max(1) as u64)
+    }
+
+    /// Lets workers play a generation; returns its games by ruleset, in the order of `rules`, which are those of the head.
+    /// `model` returns the file of the network, where one plays. `watch` receives the number of games that are there, or of
+    /// their samples if `counts_samples`, and returns whether to go on.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when `watch` returns false; when the store cannot be used, or another learner leads this run.
+    pub fn play(
+        &self,
+        mut head: GenerationHead,
+        config: &TrainConfig,
+        rules: &[Arc<Rules>],
+        model: &dyn Fn() -> Result<Vec<u8>, Error>,
+        (counts_samples, watch): (bool, &dyn Fn(u64) -> bool),
+    ) -> Result<GenerationGames, Error> {
+        let begun = Instant::now();
+        let units = head.units();
+        let manifest = Manifest::read(&self.store, &self.run, head.generation)?;
+        if manifest.is_none() && !head.fingerprint.is_empty() {
+            let bytes = model()?;
+            head.model = sha256(&bytes);
+            self.store.create(&model_name(&head.model), &bytes)?;
+        }
+        let head = self.publish(head)?;
+        let plans: Vec<(PoolPlan, String)> = rules.iter().map(|rules| head.plan(config, rules)).collect();
+        let taken = match manifest {
+            Some(manifest) => self.take_again(&head, &units, &plans, &manifest)?,
+            None => {
+                let mut taken = BTreeMap::new();
+                self.wait(&head, &units, &plans, &mut taken, &|taken| {
+                    let of_games = |one: &Taken| if counts_samples { one.about.samples } else { one.about.games };
+                    watch(taken.values().map(of_games).sum())
+                })?;
+                self.close(&head, &units, &taken)?;
+                taken
+            }
+        };
+        let mut played: Vec<RulesetGames> =
+            rules.iter().map(|rules| RulesetGames { rules: Arc::clone(rules), games: Vec::new() }).collect();
+        let progress = Progress::default();
+        for (number, one) in taken {
+            progress.games.fetch_add(one.games.len() as u64, Ordering::Relaxed);
+            played[units[number as usize].ruleset].games.extend(one.games);
+        }
+        Ok(GenerationGames { rulesets: played, found: 0, progress, secs: begun.elapsed().as_secs_f64() })
+    }
+
+    /// Writes the head, or returns the one that is there, if it is this run's.
+    ///
+    /// Where the training comes before the games, a learner that is started again may come to weights that differ in their
+    /// last digits from those that it had written; the games of these count.
+    fn publish(&self, head: GenerationHead) -> Result<GenerationHead, Error> {
+        let name = name_of(HEADS, &self.run, head.generation);
+        let there = match GenerationHead::read(&self.store, &self.run, head.generation)? {
+            Some(there) => Some(there),
+            None => match self.store.create(&name, &to_bytes(&head)?)? {
+                Created::Mine => return Ok(head),
+                Created::Theirs => GenerationHead::read(&self.store, &self.run, head.generation)?,
+            },
+        };
+        match there {
+            Some(there) if there.is_of_the_same_run(&head) => Ok(there),
+            _ => bail!(
+                "{}: {name} is there and is not that of this run, or asks for other games; give the folder of this run another \
+                 name, which is the run's in the store, or use another --store",
+                self.store
+            ),
+        }
+    }
+
+    /// Waits until enough units are there.
+    fn wait(
+        &self,
+        head: &GenerationHead,
+        units: &[UnitPlace],
+        plans: &[(PoolPlan, String)],
+        taken: &mut BTreeMap<u64, Taken>,
+        watch: &dyn Fn(&BTreeMap<u64, Taken>) -> bool,
+    ) -> Result<(), Error> {
+        let mut pause = WAITS[0];
+        loop {
+            let mut is_new = false;
+            for object in self.store.list(&head.units_folder())? {
+                if !watch(taken) {
+                    return Err(Error::Stopped);
+                }
+                let unit = unit_of_name(&object.name).and_then(|number| units.get(number as usize));
+                let Some(unit) = unit else {
+                    let content = self.store.read(&object.name, UNIT_BYTES_MAX).ok().flatten();
+                    self.reject(&object.name, content.as_deref(), object.bytes, "the generation has no such unit")?;
+                    continue;
+                };
+                if taken.contains_key(&unit.number) {
+                    continue;
+                }
+                is_new |= self.take(head, unit, plans, taken)?;
+            }
+            if !watch(taken) {
+                return Err(Error::Stopped);
+            }
+            if self.is_enough(head, units, taken) {
+                return Ok(());
+            }
+            pause = if is_new { WAITS[0] } else { (pause * 2).min(WAITS[1]) };
+            self.store.sleep(pause)?;
+        }
+    }
+
+    /// Takes a unit that is there, or moves it aside; returns whether it counts.
+    fn take(
+        &self,
+        head: &GenerationHead,
+        unit: &UnitPlace,
+        plans: &[(PoolPlan, String)],
+        taken: &mut BTreeMap<u64, Taken>,
+    ) -> Result<bool, Error> {
+        let name = head.unit_name(unit.number);
+        let content = match self.store.read(&name, UNIT_BYTES_MAX) {
+            Ok(Some(content)) => content,
+            Ok(None) => return Ok(false),
+            Err(StoreError::TooLarge { bytes, .. }) => {
+                self.reject(&name, None, bytes, &format!("it has {bytes} bytes"))?;
+                return Ok(false);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        match check(&content, unit, &plans[unit.ruleset]) {
+            Ok(one) => {
+                taken.insert(unit.number, one);
+                Ok(true)
+            }
+            Err(reason) => {
+                self.reject(&name, Some(&content), content.len() as u64, &reason)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn reject(&self, name: &str, content: Option<&[u8]>, bytes: u64, reason: &str) -> Result<(), Error> {
+        self.store.set_aside(name, content, bytes, reason)?;
+        (self.notice)(&format!("{name} does not count: {reason}; it was moved to rejected/"));
+        Ok(())
+    }
+
+    fn is_enough(&self, head: &GenerationHead, units: &[UnitPlace], taken: &BTreeMap<u64, Taken>) -> bool {
+        (0..head.rulesets.len()).all(|ruleset| {
+            let own = || units.iter().filter(|unit| unit.ruleset == ruleset);
+            let (all, there) = (own().count(), own().filter(|unit| taken.contains_key(&unit.number)).count());
+            match self.close {
+                Close::All => there == all,
+                Close::Quorum => there as f64 >= QUORUM * all as f64,
+            }
+        })
+    }
+
+    /// Writes the manifest, and moves aside what came too late for the one before.
+    fn close(&self, head: &GenerationHead, units: &[UnitPlace], taken: &BTreeMap<u64, Taken>) -> Result<(), Error> {
+        let manifest = Manifest {
+            program: PROGRAM.to_owned(),
+            run: self.run.clone(),
+            generation: head.generation,
+            learner: self.learner.clone(),
+            units: taken.values().map(|one| one.about.clone()).collect(),
+            left: units.iter().map(|unit| unit.number).filter(|number| !taken.contains_key(number)).collect(),
+        };
+        let name = name_of(MANIFESTS, &self.run, head.generation);
+        if self.store.create(&name, &to_bytes(&manifest)?)? == Created::Theirs {
+            bail!(
+                "{name} was written by another learner of run {:?}, which goes on; this one ends. To take the run over, end \
+                 the other one and run train --resume here",
+                self.run
+            );
+        }
+        if let Some(before) = head.generation.checked_sub(1) {
+            self.sweep(before)?;
+        }
+        Ok(())
+    }
+
+    /// Moves aside the units of a closed generation that its manifest does not name.
+    fn sweep(&self, generation: u64) -> Result<(), Error> {
+        let (Some(head), Some(manifest)) = (
+            GenerationHead::read(&self.store, &self.run, generation)?,
+            Manifest::read(&self.store, &self.run, generation)?,
+        ) else {
+            return Ok(());
+        };
+        let counted: Vec<String> = manifest.units.iter().map(|unit| head.unit_name(unit.unit)).collect();
+        for object in self.store.list(&head.units_folder())? {
+            if !counted.contains(&object.name) {
+                let content = self.store.read(&object.name, UNIT_BYTES_MAX).ok().flatten();
+                self.reject(&object.name, content.as_deref(), object.bytes, "it came after its generation was closed")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the units that a manifest names.
+    fn take_again(
+        &self,
+        head: &GenerationHead,
+        units: &[UnitPlace],
+        plans: &[(PoolPlan, String)],
+        manifest: &Manifest,
+    ) -> Result<BTreeMap<u64, Taken>, Error> {
+        let mut taken = BTreeMap::new();
+        for about in &manifest.units {
+            let name = head.unit_name(about.unit);
+            let content = self.store.read(&name, UNIT_BYTES_MAX)?.filter(|content| sha256(content) == about.sha256);
+            let (Some(content), Some(unit)) = (content, units.get(about.unit as usize)) else {
+                bail!(
+                    "{name} is not the unit that the manifest of generation {} names; restore it, or begin a new run",
+                    head.generation
+                );
+            };
+            match check(&content, unit, &plans[unit.ruleset]) {
+                Ok(one) => _ = taken.insert(about.unit, one),
+                Err(reason) => bail!("{name}, which the manifest of generation {} names: {reason}", head.generation),
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// Returns whether a game of alpha-beta is one of those that the learner plays again.
+pub(super) fn is_replayed(pool: &str, game: u64) -> bool {
+    crc32fast::hash(format!("{pool} {game}").as_bytes()).is_multiple_of(REPLAYED_ONE_IN)
+}
+
+/// Plays a game of alpha-beta.
+fn play_again(plan: &PoolPlan, game: u64) -> Result<PlayedGame, String> {
+    let pool = Pool::new(PoolPlan { first_game: game, ..plan.clone() }).map_err(|error| error.to_string())?;
+    let task = PoolTask { pool, quota: Quota::PlayOut { until: game + 1 } };
+    let played = play_pools(vec![task], &mut [&mut Uniform], false, &Progress::default(), &|_: &Progress| true);
+    let mut played = played.map_err(|error| error.to_string())?;
+    played.pop().and_then(|mut result| result.games.pop()).ok_or_else(|| "it cannot be played again".to_owned())
+}
+
+/// Checks a unit and makes its samples.
+fn check(content: &[u8], unit: &UnitPlace, (plan, series): &(PoolPlan, String)) -> Result<Taken, String> {
+    let (header, body) = UnitHeader::read(content)?;
+    header.check(PROGRAM, SEARCH_VERSION, series, [unit.first, unit.first + unit.count])?;
+    let games = judge_ended(body, plan, unit.first, unit.count)?;
+    for game in &games {
+        // What a shard would refuse is refused here.
+        game.samples.check(&plan.rules).map_err(|fault| format!("game {}: {fault}", game.index))?;
+        if plan.teacher.is_some() && is_replayed(&plan.name, game.index) && play_again(plan, game.index)? != *game {
+            return Err(format!("game {}: played again here it goes another way", game.index));
+        }
+    }
+    let UnitHeader { worker, host, kernel, secs, .. } = header;
+    let about = ManifestUnit {
+        unit: unit.number,
+        sha256: sha256(content),
+        ruleset: plan.rules.ruleset().id.clone(),
+        games: games.len() as u64,
+        samples: games.iter().map(|game| game.samples.len() as u64).sum(),
+        worker,
+        host,
+        kernel,
+        secs,
+    };
+    Ok(Taken { about, games })
+}

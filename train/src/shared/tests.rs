@@ -1,0 +1,343 @@
+//! A generation by workers: each game once, whatever happens to workers, learners and the store.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use latrunculi_data::StoredModel;
+use latrunculi_engine::Rules;
+use latrunculi_selfplay::{EndedGame, Pool, PoolTask, Progress, Quota, Watch, ended_to_bytes, play_pools};
+use latrunculi_store::faults::{Faults, FaultyStore};
+use latrunculi_store::{Patience, StopFlag, Store, UnitHeader, WorkOrder};
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+
+use super::*;
+use crate::config::{ConfigSource, TrainConfig};
+use crate::error::{Error, error_chain};
+use crate::fair_gate::FairGate;
+use crate::generation::{self, GenerationGames, ListedGames, Playing};
+use crate::networks::Processor;
+use crate::run_rulesets;
+
+/// The faults of a bad day.
+const BAD: Faults =
+    Faults { conflict: 50, precondition: 50, lost_reply: 100, lost_request: 50, hang: 5, repeated: 500 };
+
+fn config() -> (TrainConfig, Arc<Rules>) {
+    let mut config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
+    config.teacher.games = 12;
+    config.games.per_generation = 12;
+    let rules = Arc::clone(&run_rulesets::load(&config.rulesets).unwrap()[0].rules);
+    (config, rules)
+}
+
+fn store(inner: &Arc<InMemory>, faults: Faults, seed: u64) -> Arc<Store> {
+    let inner = Arc::new(FaultyStore::new(Arc::clone(inner) as Arc<dyn ObjectStore>, faults, seed));
+    let patience = Patience { request: Duration::from_millis(500), total: Duration::from_secs(60) };
+    Arc::new(Store::of(inner, Path::default(), "memory", StopFlag::default()).unwrap().with_patience(patience))
+}
+
+fn plain(inner: &Arc<InMemory>) -> Arc<Store> {
+    store(inner, Faults::default(), 0)
+}
+
+fn leader(store: Arc<Store>, close: Close) -> Leader {
+    Leader::new(store, "run-1".to_owned(), "owner".to_owned(), close, |_| {})
+}
+
+/// Lets a leader lead a generation, by alpha-beta or by a new network.
+fn lead(leader: &Leader, generation: u64, watch: &dyn Fn(u64) -> bool) -> Result<GenerationGames, Error> {
+    let (config, rules) = config();
+    let network = StoredModel::fresh(&config.network, 1).unwrap();
+    let fingerprint = if generation::is_bootstrap(&config, generation) { String::new() } else { network.fingerprint() };
+    let games = [(Arc::clone(&rules), 12, 2)];
+    let head = GenerationHead::new(leader, generation, &config, &fingerprint, &games)?;
+    let model = || Ok(network.clone().into_bytes());
+    leader.play(head, &config, &[rules], &model, (false, watch))
+}
+
+/// A worker that lives for so many units.
+fn work(store: &Store, stop: &AtomicBool, units: u64) -> TrainingWork {
+    let cache = tempfile::tempdir().unwrap();
+    let worker = TrainingWorker {
+        store,
+        order: WorkOrder::new(0, 1),
+        host: "here".to_owned(),
+        actors: 1,
+        cache: cache.path().to_owned(),
+        loader: &Processor,
+        stop,
+    };
+    let mut done = TrainingWork::default();
+    let mut faults = Vec::new();
+    let dead = AtomicBool::new(false);
+    let worker = TrainingWorker { stop: &dead, ..worker };
+    while !stop.load(Ordering::Relaxed) && !dead.load(Ordering::Relaxed) {
+        let told = done.play(&worker, &mut faults, &|_, so_far| {
+            // It dies in the middle of a unit.
+            dead.fetch_or(so_far.units + so_far.twice >= units || stop.load(Ordering::Relaxed), Ordering::Relaxed);
+        });
+        assert!(faults.is_empty(), "{faults:?}");
+        match told {
+            Ok(true) => {}
+            Ok(false) => thread::sleep(Duration::from_millis(20)),
+            Err(error) => assert!(error.is_stopped(), "{}", error_chain(&error)),
+        }
+    }
+    done
+}
+
+/// Runs `lead` while `count` workers play, each of which dies after some units and is followed by another.
+fn with_workers<T>(inner: &Arc<InMemory>, count: u64, faults: Faults, lead: impl FnOnce() -> T) -> T {
+    let (stop, lives) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..count {
+            let (stop, lives) = (&stop, &lives);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let life = lives.fetch_add(1, Ordering::Relaxed);
+                    work(&store(inner, faults, 100 + life), stop, 1 + life % 3);
+                }
+            });
+        }
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(lead));
+        stop.store(true, Ordering::Relaxed);
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn go_on(_: u64) -> bool {
+    true
+}
+
+#[test]
+fn a_generation_by_workers_that_die_over_bad_links_counts_each_game_once() {
+    let (config, rules) = config();
+    let list = generation::list(&config, &rules, 0);
+    let gate = &FairGate::new(1);
+    let playing = Playing { evaluators: generation::idle_evaluators(1), parallel_trees: false, gate, watch: &go_on };
+    let alone = generation::play_lists(vec![ListedGames { list, journal: None, found: Vec::new() }], playing).unwrap();
+    let inner = Arc::new(InMemory::new());
+    let leader = leader(store(&inner, BAD, 1), Close::All);
+    let played = with_workers(&inner, 3, BAD, || lead(&leader, 0, &go_on)).unwrap();
+    assert_eq!(played.rulesets[0].games, alone.rulesets[0].games, "games of alpha-beta are the same everywhere");
+    let manifest = Manifest::read(&plain(&inner), "run-1", 0).unwrap().unwrap();
+    let units: BTreeSet<u64> = manifest.units.iter().map(|unit| unit.unit).collect();
+    assert_eq!(units.len(), 6);
+    assert_eq!(manifest.units.iter().map(|unit| unit.games).sum::<u64>(), 12);
+    let samples = played.rulesets[0].samples();
+    assert_eq!(manifest.units.iter().map(|unit| unit.samples).sum::<u64>(), samples.len() as u64);
+    assert!(plain(&inner).list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
+    // A network plays the next one.
+    let played = with_workers(&inner, 3, BAD, || lead(&leader, 1, &go_on)).unwrap();
+    let numbers: Vec<u64> = played.rulesets[0].games.iter().map(|game| game.index).collect();
+    assert_eq!(numbers, (0..12).collect::<Vec<_>>());
+    let manifest = Manifest::read(&plain(&inner), "run-1", 1).unwrap().unwrap();
+    assert!(manifest.units.iter().all(|unit| !unit.kernel.is_empty()));
+    let made: u64 = played.rulesets[0].samples().len() as u64;
+    assert_eq!(leader.games_for(2, &rules, 2 * made).unwrap(), 24, "games are asked for by the samples of the last");
+}
+
+#[test]
+fn a_learner_that_was_killed_goes_on_from_what_is_there() {
+    let inner = Arc::new(InMemory::new());
+    // Killed after the head was written: nobody has played yet.
+    let first = leader(plain(&inner), Close::All);
+    assert!(lead(&first, 0, &|_| false).unwrap_err().is_stopped());
+    // Killed after some units were there.
+    let second = leader(plain(&inner), Close::All);
+    let stopped = with_workers(&inner, 1, Faults::default(), || lead(&second, 0, &|games| games < 4));
+    assert!(stopped.unwrap_err().is_stopped());
+    let third = leader(plain(&inner), Close::All);
+    let played = with_workers(&inner, 1, Faults::default(), || lead(&third, 0, &go_on)).unwrap();
+    // Killed after the manifest was written: what it names counts, whoever wrote it, and nobody plays.
+    let again = lead(&leader(plain(&inner), Close::All), 0, &go_on).unwrap();
+    assert_eq!(again.rulesets[0].games, played.rulesets[0].games);
+    assert_eq!(plain(&inner).list("units").unwrap().len(), 6);
+}
+
+#[test]
+fn of_two_learners_one_goes_on() {
+    let inner = Arc::new(InMemory::new());
+    let waiting = AtomicU64::new(0);
+    let ends: Vec<Result<(), String>> = thread::scope(|scope| {
+        let learners: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let told = AtomicBool::new(false);
+                    let watch = |_: u64| {
+                        if !told.swap(true, Ordering::Relaxed) {
+                            waiting.fetch_add(1, Ordering::Relaxed);
+                        }
+                        true
+                    };
+                    let led = lead(&leader(plain(&inner), Close::All), 0, &watch);
+                    led.map(|_| ()).map_err(|error| error_chain(&error))
+                })
+            })
+            .collect();
+        while waiting.load(Ordering::Relaxed) < 2 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        with_workers(&inner, 1, Faults::default(), || learners.into_iter().map(|one| one.join().unwrap()).collect())
+    });
+    let refused: Vec<&String> = ends.iter().filter_map(|end| end.as_ref().err()).collect();
+    assert_eq!(refused.len(), 1, "{ends:?}");
+    assert!(refused[0].contains("another learner"), "{refused:?}");
+    // Another run of the same name is refused before anything is played, and so is another configuration.
+    let mut other = leader(plain(&inner), Close::All);
+    other.owner = "another".to_owned();
+    let error = lead(&other, 0, &go_on).map(|_| ()).unwrap_err();
+    assert!(error_chain(&error).contains("not that of this run"), "{}", error_chain(&error));
+    let (mut config, rules) = config();
+    config.seed += 1;
+    let own = leader(plain(&inner), Close::All);
+    let head = GenerationHead::new(&own, 0, &config, "", &[(Arc::clone(&rules), 12, 2)]).unwrap();
+    let error = own.play(head, &config, &[rules], &|| Ok(Vec::new()), (false, &go_on)).map(|_| ()).unwrap_err();
+    assert!(error_chain(&error).contains("asks for other games"), "{}", error_chain(&error));
+}
+
+#[test]
+fn a_learner_that_comes_to_other_weights_again_goes_on_with_those_that_it_had_written() {
+    let inner = Arc::new(InMemory::new());
+    assert!(lead(&leader(plain(&inner), Close::All), 1, &|_| false).unwrap_err().is_stopped());
+    let written = GenerationHead::read(&plain(&inner), "run-1", 1).unwrap().unwrap();
+    let (config, rules) = config();
+    let network = StoredModel::fresh(&config.network, 2).unwrap();
+    let own = leader(plain(&inner), Close::All);
+    let head = GenerationHead::new(&own, 1, &config, &network.fingerprint(), &[(Arc::clone(&rules), 12, 2)]).unwrap();
+    assert_ne!(head.fingerprint, written.fingerprint);
+    let model = || Ok(network.clone().into_bytes());
+    let played =
+        with_workers(&inner, 1, Faults::default(), || own.play(head, &config, &[rules], &model, (false, &go_on)));
+    assert_eq!(played.unwrap().rulesets[0].games.len(), 12);
+    assert_eq!(GenerationHead::read(&plain(&inner), "run-1", 1).unwrap().unwrap(), written);
+}
+
+#[test]
+fn what_comes_late_or_is_foreign_or_poisoned_does_not_count_and_is_kept_with_its_reason() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    let quorum = leader(Arc::clone(&shared), Close::Quorum);
+    // A good unit, to be changed.
+    let stopped = with_workers(&inner, 1, Faults::default(), || lead(&quorum, 0, &|games| games < 2));
+    assert!(stopped.unwrap_err().is_stopped());
+    let unit = shared.list("units").unwrap().remove(0);
+    let good = shared.read(&unit.name, 1 << 30).unwrap().unwrap();
+    let end = good.iter().position(|&byte| byte == b'\n').unwrap();
+    let (header, body) = (String::from_utf8(good[..end].to_vec()).unwrap(), &good[end..]);
+    let with_header = |from: &str, to: &str| {
+        assert!(header.contains(from), "{header}");
+        [header.replacen(from, to, 1).as_bytes(), body].concat()
+    };
+    let poisons = [
+        with_header(env!("CARGO_PKG_VERSION"), "0.0.1"),
+        with_header("\"search_version\":", "\"search_version\":7"),
+        with_header("generation 0", "generation 1"),
+        with_header("\"games\":[", "\"games\":[1"),
+        good[..good.len() / 2].to_vec(),
+        b"garbage".to_vec(),
+    ];
+    let others = ["units/run-1/000000/000099", "units/run-1/000000/games.npz"];
+    others.iter().for_each(|name| _ = shared.create(name, b"foreign").unwrap());
+    let before = shared.list("rejected").unwrap().len();
+    for poison in &poisons {
+        // Delivered while its place is empty, as by a worker that was slow.
+        shared.remove(&unit.name).unwrap();
+        shared.create(&unit.name, poison).unwrap();
+        let is_there = || shared.read_beginning(&unit.name, 1).unwrap().is_some();
+        let stopped = lead(&quorum, 0, &|_| is_there());
+        assert!(stopped.unwrap_err().is_stopped());
+    }
+    let played = with_workers(&inner, 2, Faults::default(), || lead(&quorum, 0, &go_on)).unwrap();
+    assert_eq!(played.rulesets[0].games.len(), 12);
+    // Two each: what it was, and why; the two foreign ones and all poisons.
+    assert_eq!(shared.list("rejected").unwrap().len(), before + 2 * (2 + poisons.len()));
+    // A zombie writes another unit after the generation was closed.
+    let late = "units/run-1/000000/000098";
+    shared.create(late, &good).unwrap();
+    with_workers(&inner, 2, Faults::default(), || lead(&quorum, 1, &go_on)).unwrap();
+    let kept = shared.list("rejected").unwrap();
+    let reason = kept
+        .iter()
+        .find(|kept| kept.name.starts_with(&format!("rejected/{late}")) && kept.name.ends_with("reason.json"));
+    let reason = shared.read(&reason.expect("it was moved aside").name, 1000).unwrap().unwrap();
+    assert!(String::from_utf8(reason).unwrap().contains("after its generation was closed"));
+}
+
+/// Keeps the records of games.
+struct Keep(Mutex<Vec<EndedGame>>);
+
+impl Watch for Keep {
+    fn goes_on(&self, _: &Progress) -> bool {
+        true
+    }
+
+    fn wants_records(&self) -> bool {
+        true
+    }
+
+    fn take_record(&self, _: usize, record: EndedGame) {
+        self.0.lock().unwrap().push(record);
+    }
+}
+
+#[test]
+fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_again() {
+    let (mut config, rules) = config();
+    config.teacher.generations = 1000;
+    let name = |generation: &u64| generation::list(&config, &rules, *generation).plan.name;
+    let generation = (0..1000).find(|generation| super::lead::is_replayed(&name(generation), 1)).unwrap();
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    let leader = leader(Arc::clone(&shared), Close::All);
+    let lead = |watch: &dyn Fn(u64) -> bool| {
+        let head = GenerationHead::new(&leader, generation, &config, "", &[(Arc::clone(&rules), 4, 2)])?;
+        leader.play(head, &config, &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, watch))
+    };
+    assert!(lead(&|_| false).unwrap_err().is_stopped());
+    let head = GenerationHead::read(&shared, &leader.run, generation).unwrap().unwrap();
+    let (plan, series) = head.plan(&config, &rules);
+    let write = |nodes: u64| {
+        let mut plan = plan.clone();
+        plan.teacher.as_mut().unwrap().nodes = nodes;
+        let keep = Keep(Mutex::default());
+        let task = PoolTask { pool: Pool::new(plan).unwrap(), quota: Quota::PlayOut { until: 2 } };
+        play_pools(
+            vec![task],
+            &mut generation::idle_evaluators(1).iter_mut().map(|one| &mut **one as _).collect::<Vec<_>>(),
+            false,
+            &Progress::default(),
+            &keep,
+        )
+        .unwrap();
+        let mut ended = keep.0.into_inner().unwrap();
+        ended.sort_by_key(EndedGame::number);
+        let header = UnitHeader {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            search_version: latrunculi_search::SEARCH_VERSION,
+            series: series.clone(),
+            games: [0, 2],
+            worker: "forger".to_owned(),
+            host: "here".to_owned(),
+            kernel: String::new(),
+            secs: 1.0,
+            twice: 0,
+        };
+        shared.create(&head.unit_name(0), &[header.to_line(), ended_to_bytes(&ended)].concat()).unwrap();
+    };
+    let is_there = || shared.read_beginning(&head.unit_name(0), 1).unwrap().is_some();
+    write(1);
+    assert!(lead(&|_| is_there()).unwrap_err().is_stopped());
+    let reason = shared.list("rejected").unwrap().pop().unwrap();
+    let reason = shared.read(&reason.name, 1000).unwrap().unwrap();
+    assert!(String::from_utf8(reason).unwrap().contains("goes another way"));
+    // What alpha-beta plays with the right settings counts.
+    write(plan.teacher.unwrap().nodes);
+    assert!(lead(&|games| games < 2).unwrap_err().is_stopped());
+    assert!(is_there());
+}

@@ -1,0 +1,324 @@
+//! The part of a worker: plays units of the newest generations that are open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use latrunculi_search::SEARCH_VERSION;
+use latrunculi_selfplay::{
+    ActorEvaluator, EndedGame, Pool, PoolPlan, PoolTask, Progress, Quota, Watch, ended_to_bytes, play_pools,
+};
+use latrunculi_store::{Created, Store, UnitHeader, WorkOrder};
+
+use super::head::{GenerationHead, UnitPlace, name_of, of_name, unit_of_name};
+use super::{HEADS, MANIFESTS, PROGRAM};
+use crate::config::TrainConfig;
+use crate::error::{Error, error_chain};
+use crate::generation;
+use crate::models;
+use crate::networks::{NetworkLoader, PlayEvaluator};
+use crate::precision::choose_precision;
+
+/// Who plays, and on what.
+pub struct TrainingWorker<'a> {
+    /// The store that it shares with the learner.
+    pub store: &'a Store,
+    /// Which units it takes first.
+    pub order: WorkOrder,
+    /// The name of the machine.
+    pub host: String,
+    /// Units that it plays at once.
+    pub actors: usize,
+    /// A folder for networks.
+    pub cache: PathBuf,
+    /// Where networks compute.
+    pub loader: &'a dyn NetworkLoader,
+    /// Set to end it.
+    pub stop: &'a AtomicBool,
+}
+
+/// What a worker has done for training runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrainingWork {
+    /// Units written.
+    pub units: u64,
+    /// Units that another worker had written before.
+    pub twice: u64,
+    /// Games played.
+    pub games: u64,
+}
+
+impl TrainingWork {
+    /// Plays units of one open generation until none is missing; returns whether there was one. `faults` receives, in a
+    /// sentence each, why a generation cannot be played here; `tell` is called, from any thread, with what is played and the
+    /// units written.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; when the store cannot be used, or a network cannot be computed.
+    pub fn play(
+        &mut self,
+        worker: &TrainingWorker<'_>,
+        faults: &mut Vec<String>,
+        tell: &(dyn Fn(&str, TrainingWork) + Sync),
+    ) -> Result<bool, Error> {
+        for (run, generation, is_open) in newest_generations(worker.store)? {
+            if !is_open {
+                continue;
+            }
+            match self.play_generation(worker, &run, generation, tell) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(Error::Refused(fault)) => faults.push(fault),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    fn play_generation(
+        &mut self,
+        worker: &TrainingWorker<'_>,
+        run: &str,
+        generation: u64,
+        tell: &(dyn Fn(&str, TrainingWork) + Sync),
+    ) -> Result<bool, Error> {
+        let Some(head) = GenerationHead::read(worker.store, run, generation)? else { return Ok(false) };
+        let title = format!("generation {generation} of run {run}");
+        if head.program != PROGRAM || head.search_version != SEARCH_VERSION {
+            return Err(Error::Refused(format!(
+                "{title} is asked for by version {} with searches of version {}; this is {PROGRAM} with {SEARCH_VERSION}",
+                head.program, head.search_version
+            )));
+        }
+        let refused = |error: &dyn std::fmt::Display| Error::Refused(format!("{title} cannot be played here: {error}"));
+        let config = TrainConfig::from_text(&head.config).map_err(|error| refused(&error_chain(&error)))?;
+        let rules = head.rules().map_err(|error| refused(&error_chain(&error)))?;
+        let units = head.units();
+        let units = Units { worker, head: &head, all: &units, state: Mutex::new(State::default()) };
+        // No network is fetched for a generation of which nothing is missing.
+        let Some(first) = units.next()? else { return Ok(false) };
+        let network = match head.model.as_str() {
+            "" => None,
+            model => {
+                let path = worker.store.fetch_model(model, &worker.cache, &worker.order.name())?;
+                let loaded = models::load(&path, worker.loader)?;
+                if loaded.fingerprint != head.fingerprint {
+                    return Err(refused(&"its network is another than its head says"));
+                }
+                Some(loaded.network)
+            }
+        };
+        // The precision is a question of the board's size; all units of a ruleset are played in the same.
+        let mut plans = Vec::new();
+        for rules in &rules {
+            let (plan, series) = head.plan(&config, rules);
+            let precision = match &network {
+                None => None,
+                Some(network) => Some(choose_precision(&**network, config.precision, rules)?.precision),
+            };
+            let kernel = match (&network, precision) {
+                (Some(network), Some(precision)) => network.kernel(precision),
+                _ => String::new(),
+            };
+            plans.push(Playable { plan, series, precision, kernel });
+        }
+        let evaluators = |precision| match (&network, precision) {
+            (Some(network), Some(precision)) => network.evaluators(worker.actors, precision),
+            _ => Ok(generation::idle_evaluators(worker.actors)),
+        };
+        // One evaluator for each actor and ruleset; rulesets of one precision could share them, but the memory is small.
+        let mut of_actors: Vec<Vec<PlayEvaluator>> = (0..worker.actors).map(|_| Vec::new()).collect();
+        for playable in &plans {
+            for (own, evaluator) in of_actors.iter_mut().zip(evaluators(playable.precision)?) {
+                own.push(evaluator);
+            }
+        }
+        let total = Mutex::new(*self);
+        let halt = AtomicBool::new(false);
+        let first = Mutex::new(Some(first));
+        let act = |evaluators: &mut Vec<PlayEvaluator>| -> Result<(), Error> {
+            loop {
+                let given = lock(&first).take();
+                let unit = match given {
+                    Some(unit) => unit,
+                    None => match units.next()? {
+                        Some(unit) => unit,
+                        None => return Ok(()),
+                    },
+                };
+                let so_far = *lock(&total);
+                tell(&title, so_far);
+                let evaluator = &mut evaluators[unit.ruleset];
+                let created = units.play(unit, &plans[unit.ruleset], evaluator, (&halt, so_far.twice))?;
+                let mut total = lock(&total);
+                total.games += unit.count;
+                *if created == Created::Mine { &mut total.units } else { &mut total.twice } += 1;
+            }
+        };
+        let ended: Vec<Result<(), Error>> = thread::scope(|scope| {
+            let act = |evaluators| {
+                let done = act(evaluators);
+                halt.fetch_or(done.is_err(), Ordering::Relaxed);
+                done
+            };
+            let actors: Vec<_> = of_actors.iter_mut().map(|evaluators| scope.spawn(move || act(evaluators))).collect();
+            actors
+                .into_iter()
+                .map(|actor| actor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        *self = *lock(&total);
+        // What made the other actors stop says more than that they did.
+        let mut errors: Vec<Error> = ended.into_iter().filter_map(Result::err).collect();
+        errors.sort_by_key(Error::is_stopped);
+        match errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(true),
+        }
+    }
+}
+
+/// Returns the newest generation of each run, and whether it has no manifest.
+fn newest_generations(store: &Store) -> Result<Vec<(String, u64, bool)>, Error> {
+    let mut newest: BTreeMap<String, u64> = BTreeMap::new();
+    for object in store.list(HEADS)? {
+        let Some((run, generation)) = of_name(&object.name) else { continue };
+        let known = newest.entry(run.to_owned()).or_default();
+        *known = generation.max(*known);
+    }
+    let mut found = Vec::new();
+    for (run, generation) in newest {
+        let is_open = store.read_beginning(&name_of(MANIFESTS, &run, generation), 1)?.is_none();
+        found.push((run, generation, is_open));
+    }
+    Ok(found)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How the games of a ruleset are played here.
+struct Playable {
+    plan: PoolPlan,
+    series: String,
+    precision: Option<latrunculi_data::Precision>,
+    kernel: String,
+}
+
+/// The units of a generation as a worker takes them.
+struct Units<'a> {
+    worker: &'a TrainingWorker<'a>,
+    head: &'a GenerationHead,
+    all: &'a [UnitPlace],
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Units that are being played here.
+    begun: BTreeSet<u64>,
+}
+
+impl Units<'_> {
+    /// Takes a unit that is missing.
+    fn next(&self) -> Result<Option<UnitPlace>, Error> {
+        let store = self.worker.store;
+        let mut state = lock(&self.state);
+        if store.read_beginning(&name_of(MANIFESTS, &self.head.run, self.head.generation), 1)?.is_some() {
+            return Ok(None);
+        }
+        let there: BTreeSet<u64> =
+            store.list(&self.head.units_folder())?.iter().filter_map(|object| unit_of_name(&object.name)).collect();
+        let missing = self.all.iter().map(|unit| unit.number);
+        let missing = missing.filter(|unit| !there.contains(unit) && !state.begun.contains(unit));
+        let Some(unit) = self.worker.order.first(missing) else { return Ok(None) };
+        state.begun.insert(unit);
+        Ok(self.all.get(unit as usize).copied())
+    }
+
+    /// Plays a unit and writes it.
+    fn play(
+        &self,
+        unit: UnitPlace,
+        playable: &Playable,
+        evaluator: &mut PlayEvaluator,
+        (halt, twice): (&AtomicBool, u64),
+    ) -> Result<Created, Error> {
+        let begun = Instant::now();
+        let pool = Pool::new(PoolPlan { first_game: unit.first, ..playable.plan.clone() })?;
+        let task = PoolTask { pool, quota: Quota::PlayOut { until: unit.first + unit.count } };
+        let records = Records { stop: self.worker.stop, halt, ended: Mutex::default() };
+        let evaluator: ActorEvaluator<'_> = &mut **evaluator;
+        play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &records)?;
+        let mut ended = records.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ended.sort_by_key(EndedGame::number);
+        let header = UnitHeader {
+            program: PROGRAM.to_owned(),
+            search_version: SEARCH_VERSION,
+            series: playable.series.clone(),
+            games: [unit.first, unit.first + unit.count],
+            worker: self.worker.order.name(),
+            host: self.worker.host.clone(),
+            kernel: playable.kernel.clone(),
+            secs: begun.elapsed().as_secs_f64(),
+            twice,
+        };
+        let bytes = [header.to_line(), ended_to_bytes(&ended)].concat();
+        let created = self.worker.store.create(&self.head.unit_name(unit.number), &bytes)?;
+        // A unit that is moved aside is missing again.
+        lock(&self.state).begun.remove(&unit.number);
+        Ok(created)
+    }
+}
+
+/// Keeps the records of the games of a unit.
+struct Records<'a> {
+    stop: &'a AtomicBool,
+    halt: &'a AtomicBool,
+    ended: Mutex<Vec<EndedGame>>,
+}
+
+impl Watch for Records<'_> {
+    fn goes_on(&self, _: &Progress) -> bool {
+        !self.stop.load(Ordering::Relaxed) && !self.halt.load(Ordering::Relaxed)
+    }
+
+    fn wants_records(&self) -> bool {
+        true
+    }
+
+    fn take_record(&self, _task: usize, record: EndedGame) {
+        lock(&self.ended).push(record);
+    }
+}
+
+/// Where a run stands, as the store shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunStatus {
+    /// The name of the run.
+    pub run: String,
+    /// The newest generation.
+    pub generation: u64,
+    /// Whether it has no manifest yet.
+    pub is_open: bool,
+    /// Units of it that are there, and all.
+    pub units: [u64; 2],
+}
+
+/// Lists the runs of a store.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn runs(store: &Store) -> Result<Vec<RunStatus>, Error> {
+    let mut found = Vec::new();
+    for (run, generation, is_open) in newest_generations(store)? {
+        let Some(head) = GenerationHead::read(store, &run, generation)? else { continue };
+        let there = store.list(&head.units_folder())?.len() as u64;
+        found.push(RunStatus { run, generation, is_open, units: [there, head.units().len() as u64] });
+    }
+    Ok(found)
+}
