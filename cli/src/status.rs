@@ -4,6 +4,7 @@ mod store;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +21,7 @@ use crate::interrupt::stop_on_signals;
 use crate::train::{LEGEND, RoundTable, time_text};
 
 /// Seconds from one look to the next.
-const WATCH_SECS: u64 = 2;
+const WATCH_SECS: u64 = 1;
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {
@@ -68,10 +69,9 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let mut shown = text(root, args.rounds)?;
     print!("{shown}");
     let stop = stop_on_signals()?;
-    while args.watch && !stop.load(std::sync::atomic::Ordering::Relaxed) {
-        sleep(Duration::from_millis(200));
+    while args.watch && !stop.load(Ordering::Relaxed) {
         std::io::stdout().flush().context("printing")?;
-        sleep(Duration::from_secs(WATCH_SECS) - Duration::from_millis(200));
+        sleep(Duration::from_secs(WATCH_SECS));
         let now = text(root, args.rounds)?;
         if now != shown {
             let terminal = console::Term::stdout();

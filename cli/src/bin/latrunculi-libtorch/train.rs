@@ -34,7 +34,8 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
         RunEnd::Finished => Ok(()),
         RunEnd::Stopped => {
             let folder = run.folder().display();
-            Err(Stopped::telling(format!("stopped; continue with: latrunculi train --resume {folder}")).into())
+            let store = args.store.as_ref().map(|url| format!(" --store {url}")).unwrap_or_default();
+            Err(Stopped::telling(format!("stopped; continue with: latrunculi train --resume {folder}{store}")).into())
         }
     }
 }
