@@ -101,6 +101,8 @@ export class Play {
     const opening = ++this.opening;
     const game = record instanceof Game ? record : await Game.open(record);
     if (opening !== this.opening) return;
+    // The players may have been chosen while the rules were on their way.
+    game.agents = record.agents ?? this.seats;
     this.game = game;
     this.at = this.game.actions.length;
     this.isPaused = false;
@@ -119,7 +121,7 @@ export class Play {
   }
 
   restart() {
-    return this.open({ ruleset: this.rulesetField.querySelector("select").value, agents: this.seats });
+    return this.open({ ruleset: this.rulesetField.querySelector("select").value });
   }
 
   changeSides() {

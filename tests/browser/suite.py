@@ -108,6 +108,17 @@ return {
 class Games(Page):
     """Whole games, every action of a person by clicks."""
 
+    def after(self, before):
+        """Waits for what a click changes: another selection, an action, the turn of the agent; returns what is seen then."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            seen = self.browser.run(SEEN)
+            is_ready = seen["squares"] or seen["words"] or re.search(r"wins|Drawn", seen["status"])
+            if is_ready and seen != before:
+                return seen
+            time.sleep(0.01)
+        return self.fail(f"the click has changed nothing: {before}")
+
     def play(self, ruleset, second, seed):
         self.open_play()
         self.begin(ruleset, "human", second)
@@ -120,11 +131,7 @@ class Games(Page):
                 self.browser.click_button(drawn.choice(seen["words"]), "#play .choices")
             elif seen["squares"]:
                 self.browser.click(f"#play [data-square={drawn.choice(seen['squares'])}]")
-            # Wait for what the click has changed: another selection, an action, the turn of the agent.
-            seen = self.browser.wait(SEEN.replace("return {", "const now = {").rstrip() + """
-                const isReady = now.squares.length || now.words.length || /wins|Drawn/.test(now.status);
-                return isReady && JSON.stringify(now) !== arguments[0] && now""",
-                json.dumps(seen, separators=(",", ":"), ensure_ascii=False))
+            seen = self.after(seen)
         else:
             self.fail(f"no end after so many clicks: {self.status()}")
         self.browser.screenshot(PICTURES / f"game-{ruleset}.png")
