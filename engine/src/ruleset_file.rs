@@ -274,7 +274,7 @@ fn top_level_keys() -> String {
     let mut keys: Vec<String> = TEXTS.map(str::to_owned).to_vec();
     for parameter in PARAMETERS {
         let key = format!("[{}]", table_of(parameter));
-        if keys.last() != Some(&key) {
+        if !keys.contains(&key) {
             keys.push(key);
         }
     }

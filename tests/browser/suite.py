@@ -371,6 +371,21 @@ class Looks(Page):
                 name = f"{part}-{width}-{'dark' if dark else 'light'}.png"
                 self.browser.screenshot(PICTURES / name)
 
+    def test_no_table_of_results_is_cut(self):
+        for name in ["quick-1", "quick-2"]:
+            write_run(self.folder / name, 30)
+        program("curves", self.folder / "quick-1", self.folder / "quick-2", "--out", self.folder / "curves")
+        shutil.copytree(ROOT / "docs/studies/full", self.folder / "full")
+        program("balance", "--report-only", self.folder / "full")
+        for page in [self.folder / "curves/learning.html", self.folder / "full/report.html"]:
+            for width in [1280, 1600]:
+                self.browser.resize(width, 1000)
+                self.browser.open(page.as_uri())
+                self.browser.run("for (const one of document.querySelectorAll('details')) one.open = true")
+                cut = self.browser.run("""return [...document.querySelectorAll(".wide")].filter(
+                    (one) => one.offsetParent && one.scrollWidth > one.clientWidth).map((one) => `${one.ariaLabel} ${one.scrollWidth}>${one.clientWidth}`)""")
+                self.assertEqual(cut, [], f"{page.name} at {width}: {cut}")
+
     def test_every_control_has_a_name(self):
         self.open_play()
         nameless = self.browser.run("""return [...document.querySelectorAll("button, select, input, a")].filter(

@@ -296,6 +296,9 @@ fn nonsense_is_refused_with_every_reason() {
     assert!(fails(&config(folder.path(), by_alphabeta, &["bell"])).contains("has no policy to draw from"));
     let twice = config(folder.path(), settings(&["greedy"]), &["bell", "bell"]);
     assert!(fails(&twice).contains("two rulesets are called \"bell\""));
+    let mut twins = config(folder.path(), settings(&["greedy"]), &["bell", "bell"]);
+    twins.rulesets[1].id = "mine".to_owned();
+    assert!(fails(&twins).contains("\"bell\" and \"mine\" have the same rules: leave one out"));
     assert!(!folder.path().join("none").exists());
 }
 

@@ -165,6 +165,11 @@ fn nonsense_is_refused_before_anything_is_played() {
     assert!(complaint.contains("margin must be above 0 and below 0.5 (0.03 is 3 points of 100)"), "{complaint}");
     fs::write(&file, "rulesets = \"bell\"").expect("written");
     assert!(with(&[path(&file)]).contains("study.toml"));
+    fs::write(&file, "id = \"mine\"\nbase = \"bell\"\n").expect("written");
+    for given in ["bell", path(&file)] {
+        let complaint = with(&[given]);
+        assert!(complaint.contains(&format!("is a ruleset, not a study: write --rulesets {given}")), "{complaint}");
+    }
     assert!(!out.exists(), "a refused study leaves nothing behind");
     let complaint = self::complaint(&["--resume", path(&out)]);
     assert!(complaint.contains("study.json"), "{complaint}");

@@ -106,12 +106,20 @@ pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
 
 /// Reads a study file; a key that is not known is refused with the nearest one that is.
 fn read_study(path: &Path) -> anyhow::Result<StudySettings> {
+    let given = path.display();
+    let ruleset = |given: &dyn std::fmt::Display| format!("{given} is a ruleset, not a study: write --rulesets {given}");
+    if !path.exists() && path.to_str().is_some_and(|name| name == "all" || presets::ruleset(name).is_some()) {
+        bail!(ruleset(&given));
+    }
     let text = read_text(path, FILE_BYTES_MAX)?;
     let in_file = || format!("{}: not a study", path.display());
     let table: toml::Table = toml::from_str(&text).with_context(in_file)?;
     let mut faults = Vec::new();
     if let serde_json::Value::Object(known) = serde_json::to_value(StudySettings::default())? {
         unknown_keys(&table, &known, "", &mut faults);
+    }
+    if table.contains_key("id") || table.contains_key("board") {
+        bail!(ruleset(&given));
     }
     if !faults.is_empty() {
         bail!("{}\n  {}", in_file(), faults.join("\n  "));

@@ -69,7 +69,7 @@ const TERMS: &[(&str, &str, &str)] = &[
         "E = −400·log₁₀(1/s − 1)",
     ),
     (
-        "Games (effective)",
+        "Games, and what they are worth",
         "The games that count, and the effective number of independent games: repeated games and mirror images are left out, and games of one opening count less.",
         "σ²/SE², σ² the variance of one game’s score",
     ),

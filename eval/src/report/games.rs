@@ -330,7 +330,7 @@ fn pieces(metrics: &Metrics) -> Markup {
 fn piece_values(values: &PieceValues) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Piece values" {
-            table {
+            table.dense {
                 caption {
                     "Piece values, fitted to the results of " (numbers::count(values.positions)) " games, one position per game. The fit explains "
                     (numbers::percent(values.explained)) " of the variance of the results."
@@ -341,7 +341,7 @@ fn piece_values(values: &PieceValues) -> Markup {
                         tr {
                             th scope="row" { (words::feature(weight.feature)) }
                             td { @match &weight.in_men { Some(men) => (numbers::measured(men, 2)), None => "–" } }
-                            td { (numbers::measured(&weight.weight, 3)) }
+                            td { (numbers::measured(&weight.weight, 2)) }
                         }
                     }
                 }

@@ -56,7 +56,7 @@ fn results(runs: &[LearningRun]) -> Markup {
     let score = |run: &LearningRun, measured: Option<&Measured>, standing: Option<&Standing>| match (measured, standing)
     {
         (Some(_), Some(standing)) if run.rulesets.len() > 1 => html! {
-            (numbers::percent(standing.mean)) " " span.i { "(worst " (numbers::percent(standing.worst)) " of " (standing.rulesets) "), minute " (numbers::plain(standing.minutes, 1)) }
+            (numbers::percent(standing.mean)) " " span.i { "(worst " (numbers::percent(standing.worst)) " of " (standing.rulesets) ")," } " " (minute(standing.minutes))
         },
         (Some(measured), _) => score(measured),
         _ => html! { "not measured" },
@@ -92,8 +92,12 @@ fn results(runs: &[LearningRun]) -> Markup {
 fn score(measured: &Measured) -> Markup {
     html! {
         (numbers::percent(measured.verdict.score)) " "
-        span.i { "(" (numbers::percent_interval(interval(measured))) "), minute " (numbers::plain(measured.minutes, 1)) }
+        span.i { "(" (numbers::percent_interval(interval(measured))) ")," } " " (minute(measured.minutes))
     }
+}
+
+fn minute(minutes: f64) -> Markup {
+    html! { span.i { "minute " (numbers::plain(minutes, 1)) } }
 }
 
 /// Returns the matches on the terms of the last one, in order.
@@ -265,7 +269,8 @@ fn margin(run: &LearningRun, measured: &[Measured]) -> Markup {
     let ends = |margin: Estimate| margin.interval_of_margin(Confidence::NINETY_FIVE);
     let farthest = found().flat_map(|(_, margin)| [ends(*margin).lower, ends(*margin).upper]);
     let most = farthest.fold(0.1, |most: f64, end| most.max(end.abs()));
-    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((-most, most), plot.up()) };
+    let both = plot::domain([-most, most], 0.05);
+    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear(both, plot.up()) };
     let drawn = found().next().is_some().then(|| {
         let marks = html! {
             line.reference x1=(plot.across().0) x2=(plot.across().1) y1=(plot::place(frame.y.at(0.0))) y2=(plot::place(frame.y.at(0.0))) {}

@@ -139,7 +139,7 @@ fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup
 }
 
 /// The columns of the table.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 10] = [
     "Ruleset",
     "First player’s score",
     "Verdict",
@@ -148,7 +148,6 @@ const COLUMNS: [&str; 11] = [
     "First player’s wins of decisive games",
     "If cut-off games were lost or won",
     "Games",
-    "Elo",
     "Games with captures",
     "Change since half of the budget",
 ];
@@ -209,9 +208,8 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Marku
             (field(5, key(first.map(|rate| rate.rate)), share_of_won_games(first)))
             @if has_cut_off { (field(CUT_OFF, outcomes.truncated.to_string(), shown_bracket)) }
             (field(7, cell.games.to_string(), numbers::count(cell.games)))
-            (field(8, key(score.map(|score| score.elo.value)), html! { @if let Some(score) = score { (numbers::elo(score.elo)) } }))
-            (field(9, key(contact.map(|rate| rate.rate)), games_with_captures(contact)))
-            (field(10, key(last.map(|last| last.change.value)), change_since(last)))
+            (field(8, key(contact.map(|rate| rate.rate)), games_with_captures(contact)))
+            (field(9, key(last.map(|last| last.change.value)), change_since(last)))
         }
     }
 }
@@ -284,7 +282,7 @@ fn result_bar(outcomes: &OutcomeCounts) -> Markup {
 
 /// A verdict, and whether most games are drawn.
 fn verdict_with_draws(cell: &CellSummary) -> Markup {
-    html! { (verdict(cell)) @if words::is_mostly_drawn(cell) { " " span.i { "mostly drawn" } } }
+    html! { (verdict(cell)) @if words::is_mostly_drawn(cell) { " " span.reason { "mostly drawn" } } }
 }
 
 /// A verdict as a coloured word with a mark.
@@ -294,7 +292,7 @@ pub(super) fn verdict(cell: &CellSummary) -> Markup {
             Some(found) => {
                 @let (class, mark) = words::verdict_class(found.verdict);
                 span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (conclusion_text(found.verdict)) }
-                @if let Some(doubts) = doubts(cell) { " " span.i { (doubts) } }
+                @for &doubt in &found.doubts { " " span.reason { (doubt_text(doubt)) } }
             }
             None => span.soft { "none" },
         }

@@ -83,12 +83,12 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label=(format!("Results of {} by player", ruleset.name)) {
             table.dense {
-                caption { "Each player against itself; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals; p-values are corrected for the number of rulesets (Holm)." }
+                caption { "Each player against itself; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals; p-values are corrected for the number of rulesets (Holm). The games are worth as many independent ones as stand beside them." }
                 thead {
                     tr {
                         @for name in [
-                            "Player", "First player’s score", "Verdict", "p, unbalanced", "p, balanced", "Won / drawn / cut off / lost", "Decisive",
-                            "First player’s wins of those", "Games (effective)", "Elo", "Actions a game",
+                            "Player", "First player’s score", "Verdict", "Won / drawn / cut off / lost", "Decisive",
+                            "First player’s wins of those", "Actions a game",
                             "Games with captures", "Change since half of the budget",
                         ] { th scope="col" { (name) } }
                     }
@@ -97,7 +97,7 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
             }
         }
         details.remarks {
-            summary { "Openings, ends of games, and why the measurement stopped" }
+            summary { "Elo, openings, ends of games, and why the measurement stopped" }
             @for (agent, cell) in rows() { (remarks(agent, cell)) }
         }
     }
@@ -114,20 +114,23 @@ fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
                     None => "no games",
                 }
             }
-            td { (overview::verdict(cell)) }
-            td { @if let Some(verdict) = &cell.verdict { (numbers::p_value(verdict.p_unbalanced_holm)) } }
-            td { @if let Some(verdict) = &cell.verdict { (numbers::p_value(verdict.p_balanced_holm)) } }
+            td {
+                (overview::verdict(cell))
+                @if let Some(verdict) = &cell.verdict {
+                    " " span.i { "p, unbalanced: " (numbers::p_value(verdict.p_unbalanced_holm)) }
+                    " " span.i { "p, balanced: " (numbers::p_value(verdict.p_balanced_holm)) }
+                }
+            }
             td.nowrap {
                 (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws)) " / "
                 (numbers::count(outcomes.truncated)) " / " (numbers::count(outcomes.second_wins))
+                " " span.i {
+                    "of " (numbers::count(cell.games))
+                    @if let Some(worth) = cell.effective_games { ", worth " (numbers::plain(worth, 0)) }
+                }
             }
             td { @if let Some(rate) = cell.decisive { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } } }
             td { @if let Some(rate) = cell.first_of_decisive { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } } }
-            td {
-                (numbers::count(cell.games))
-                @if let Some(worth) = cell.effective_games { " (" (numbers::plain(worth, 0)) ")" }
-            }
-            td { @if let Some(score) = &cell.score { (numbers::elo(score.elo)) } }
             td { @if cell.games > 0 { (numbers::plain(cell.actions_mean, 1)) } }
             td { (overview::games_with_captures(cell.contact.as_ref())) }
             td { (overview::change_since(cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling))) }
@@ -143,6 +146,7 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
         p {
             strong { (words::short_agent(agent)) ". " }
             @if cell.played_as.ends_with(']') { "It played as " code { (cell.played_as) } ". " }
+            @if let Some(score) = &cell.score { "The first player’s lead: Elo " (numbers::elo(score.elo)) ". " }
             "Openings: " (words::opening(&cell.opening)) "; " (numbers::count(cell.openings_distinct)) " distinct. "
             @if cell.games_repeated > 0 { (numbers::count(cell.games_repeated)) " repeated games do not count. " }
             "Ends: "

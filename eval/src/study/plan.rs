@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Action, Player, Rules, Ruleset};
 use latrunculi_search::latrunculi::Weights;
@@ -398,6 +399,12 @@ fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<Strin
     for ruleset in rulesets {
         if entries.iter().any(|entry| entry.rules.ruleset().id == ruleset.id) {
             faults.push(format!("two rulesets are called {:?}", ruleset.id));
+            continue;
+        }
+        // Their games would say the same, and a correction for many rulesets would count them as two.
+        let given = entries.iter().filter(|entry| entry.derived.is_none()).map(|entry| entry.rules.ruleset());
+        if let Some(twin) = given.into_iter().find(|given| ruleset_fingerprint(given) == ruleset_fingerprint(ruleset)) {
+            faults.push(format!("{:?} and {:?} have the same rules: leave one out", twin.id, ruleset.id));
             continue;
         }
         let rules = match Rules::new(ruleset) {
