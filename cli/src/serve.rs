@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use latrunculi_serve::{Server, Settings};
+use latrunculi_train::rulesets;
 use latrunculi_train::runs::RUNS;
 
 use crate::interrupt::stop_on_signals;
@@ -22,6 +23,9 @@ pub(crate) struct ServeArgs {
     /// The network to play against: a model file or the folder of a run [default: the one in the program]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// Ruleset files of your own, with commas between, that are offered beside the shipped rulesets
+    #[arg(long, alias = "ruleset", value_name = "FILE,FILE", value_delimiter = ',')]
+    rulesets: Vec<String>,
     /// The folder whose training runs are shown
     #[arg(long, default_value = RUNS, value_name = "DIR")]
     runs: PathBuf,
@@ -41,11 +45,13 @@ impl ServeArgs {
 
 pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
+    let rulesets = args.rulesets.iter().map(|path| rulesets::load(path)).collect::<Result<_, _>>()?;
     let server = Server::bind(Settings {
         address: args.bind,
         port: args.port,
         model: args.model,
         networks: args.network.opener(),
+        rulesets,
         runs: args.runs,
         studies: args.studies,
     })?;

@@ -54,7 +54,10 @@ export class Play {
     this.choices = el("div", { class: "row choices" });
     this.undoButton = button("Undo", () => attempt(() => this.undo()));
     this.hintButton = button("Hint", () => attempt(() => this.ask()));
-    this.resignButton = button("Resign", () => this.resign());
+    this.resignButton = sureButton("Resign", "Really resign?", () => true, () => this.resign());
+    // A game that is under way would be lost.
+    const isUnderWay = () => this.game.actions.length > 0 && !this.game.isOver && this.hasHuman;
+    this.newButton = sureButton("New game", "Leave this game?", isUnderWay, () => attempt(() => this.restart()), { class: "main" });
     this.pauseButton = button("Pause", () => this.pause());
     this.stepper = stepper((at) => this.goTo(at), () => this.game.actions.length, () => this.at);
     this.moves = el("ol", { class: "moves", "aria-label": "Moves" });
@@ -72,7 +75,7 @@ export class Play {
           el("section", { class: "card", "aria-label": "The game" },
             this.rulesetField, ...this.seatFields,
             el("div", { class: "row" },
-              button("New game", () => attempt(() => this.restart()), { class: "main" }),
+              this.newButton,
               button("Change sides", () => attempt(() => this.changeSides())),
               button("Set up a position", () => attempt(() => this.setup.open(this.rulesetField.querySelector("select").value, this.game))))),
           el("section", { class: "card", "aria-label": "Moves" }, el("h2", {}, "Moves"), this.moves,
@@ -252,22 +255,10 @@ export class Play {
   }
 
   resign() {
-    if (this.resignButton.dataset.sure !== "yes") {
-      this.resignButton.dataset.sure = "yes";
-      this.resignButton.textContent = "Really resign?";
-      setTimeout(() => this.calmResign(), 4000);
-      return;
-    }
-    this.calmResign();
     this.stopThinking();
     this.game.resigned = this.seats.indexOf(HUMAN) === this.seats.lastIndexOf(HUMAN) ? this.seats.indexOf(HUMAN) + 1 : this.game.last.to_act;
     say(this.game.endText);
     this.changed();
-  }
-
-  calmResign() {
-    this.resignButton.dataset.sure = "";
-    this.resignButton.textContent = "Resign";
   }
 
   pause() {
@@ -366,6 +357,22 @@ export class Play {
     const { about } = this.game;
     this.rules.replaceChildren(...rulesInWords(about));
   }
+}
+
+// Returns a button that asks before it acts, where that needs to be asked: a second click within four seconds says yes.
+function sureButton(text, question, needsAsking, act, attributes) {
+  let calm = null;
+  const ask = (isAsking) => {
+    clearTimeout(calm);
+    calm = isAsking ? setTimeout(() => ask(false), 4000) : null;
+    found.textContent = isAsking ? question : text;
+  };
+  const found = button(text, () => {
+    if (calm === null && needsAsking()) return ask(true);
+    ask(false);
+    return act();
+  }, attributes);
+  return found;
 }
 
 // Says what is to be done, in a sentence.

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use latrunculi_engine::Rules;
 use latrunculi_train::models::{self, NetworkOpener};
 
 use access::Access;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub model: Option<String>,
     /// Opens networks.
     pub networks: NetworkOpener,
+    /// Rulesets that are offered beside the shipped ones, under their ids.
+    pub rulesets: Vec<Arc<Rules>>,
     /// The folder of training runs; it need not exist yet.
     pub runs: PathBuf,
     /// The folder of studies; it need not exist yet.
@@ -69,6 +72,9 @@ pub enum ServeError {
         /// The reason.
         source: std::io::Error,
     },
+    /// A ruleset has the id of another one.
+    #[error("two rulesets are called {0:?}: give yours an id of its own (id = \"...\" at the top of its file)")]
+    SameId(String),
     /// The model cannot be used.
     #[error(transparent)]
     Model(#[from] latrunculi_train::Error),
@@ -98,7 +104,7 @@ impl Server {
     /// Listens at the address and starts the threads of the searches.
     ///
     /// # Errors
-    /// [`ServeError`] when the port is taken, the model cannot be read, or the system refuses.
+    /// [`ServeError`] when the port is taken, the model cannot be read, two rulesets have one id, or the system refuses.
     pub fn bind(settings: Settings) -> Result<Server, ServeError> {
         if let Some(model) = &settings.model {
             models::read(model.as_ref())?;
@@ -112,8 +118,8 @@ impl Server {
         let address = listener.local_addr()?;
         let access = Access::new(address).map_err(ServeError::Random)?;
         let url = access.url();
-        let library =
-            Library::new(Folder::of_runs(settings.runs), Folder::of_studies(settings.studies), settings.model);
+        let (runs, studies) = (Folder::of_runs(settings.runs), Folder::of_studies(settings.studies));
+        let library = Library::new(runs, studies, settings.model, settings.rulesets).map_err(ServeError::SameId)?;
         let app = App::new(access, library, Searches::start(&settings.networks)?);
         Ok(Server { listener, url, app })
     }

@@ -1,6 +1,6 @@
 //! What the page can choose from: rulesets, models, and the folders of runs and studies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
@@ -21,6 +21,8 @@ pub(crate) struct Library {
     pub(crate) studies: Folder,
     /// What `--model` names.
     model: Option<String>,
+    /// The rulesets that the user has given.
+    own: Vec<Arc<Rules>>,
     /// The shipped rulesets that have been asked for.
     shipped: Mutex<HashMap<&'static str, Arc<Rules>>>,
 }
@@ -38,8 +40,18 @@ const RUNS: &str = "runs/";
 const STUDIES: &str = "studies/";
 
 impl Library {
-    pub(crate) fn new(runs: Folder, studies: Folder, model: Option<String>) -> Library {
-        Library { runs, studies, model, shipped: Mutex::default() }
+    /// Returns the id that two rulesets share where they do.
+    pub(crate) fn new(
+        runs: Folder,
+        studies: Folder,
+        model: Option<String>,
+        own: Vec<Arc<Rules>>,
+    ) -> Result<Library, String> {
+        let mut ids: HashSet<&str> = presets::NAMES.iter().copied().collect();
+        if let Some(twice) = own.iter().map(|rules| &rules.ruleset().id).find(|id| !ids.insert(id)) {
+            return Err(twice.clone());
+        }
+        Ok(Library { runs, studies, model, own, shipped: Mutex::default() })
     }
 
     /// Returns the model that plays unless another is asked for.
@@ -47,8 +59,8 @@ impl Library {
         self.model.as_deref()
     }
 
-    /// Returns the rules that the page calls `key`: a shipped name, or `runs/NAME/ID` or `studies/NAME/ID`. Nothing else is
-    /// read: the page opens no paths.
+    /// Returns the rules that the page calls `key`: a shipped name, the id of a ruleset of the user's own, or `runs/NAME/ID` or
+    /// `studies/NAME/ID`. Nothing else is read: the page opens no paths.
     pub(crate) fn rules(&self, key: &str) -> Result<Arc<Rules>, Refusal> {
         let owned = [(RUNS, &self.runs), (STUDIES, &self.studies)];
         for (prefix, folder) in owned {
@@ -56,6 +68,9 @@ impl Library {
                 let path = folder.path(name, &[run_dir::RULESETS, &format!("{id}.toml")])?;
                 return rulesets::load(&path.to_string_lossy()).map_err(|error| Refusal::wrong(error_chain(&error)));
             }
+        }
+        if let Some(own) = self.own.iter().find(|rules| rules.ruleset().id == key) {
+            return Ok(Arc::clone(own));
         }
         let Some(&name) = presets::NAMES.iter().find(|&&name| name == key) else {
             return Err(Refusal::unknown(format!("there is no ruleset {key:?}")));
@@ -69,9 +84,9 @@ impl Library {
         Ok(rules)
     }
 
-    /// Returns what the page knows of every shipped ruleset from the beginning.
+    /// Returns what the page knows from the beginning of every ruleset that it offers.
     pub(crate) fn list(&self) -> Result<Vec<Value>, Refusal> {
-        let about = |&id: &&str| -> Result<Value, Refusal> {
+        let about = |id: &str| -> Result<Value, Refusal> {
             let rules = self.rules(id)?;
             let ruleset = rules.ruleset();
             Ok(json!({
@@ -80,7 +95,8 @@ impl Library {
                 "start": if ruleset.setup.array.is_some() { "array" } else { "placement" },
             }))
         };
-        presets::NAMES.iter().map(about).collect()
+        let own = self.own.iter().map(|rules| rules.ruleset().id.as_str());
+        presets::NAMES.iter().copied().chain(own).map(about).collect()
     }
 
     /// Returns one ruleset: its board, its rules in words, the position at the beginning.

@@ -201,6 +201,19 @@ class Playing(Page):
         self.assertEqual(label, "a4, player 1's man, moved last")
         self.assertEqual(self.browser.run("return document.activeElement.dataset.square"), "a4")
 
+    def test_a_game_under_way_is_not_left_by_one_click(self):
+        self.open_play()
+        self.begin("savard", "human", "human")
+        self.browser.click("#play [data-square=a3]")
+        self.browser.click("#play [data-square=a4]")
+        self.browser.wait("return document.querySelectorAll('#play .moves button').length === 1")
+        self.browser.click_button("New game", "#play")
+        self.browser.wait("return [...document.querySelectorAll('#play button')].some((one) => one.textContent === 'Leave this game?')")
+        self.assertEqual(self.browser.run(SEEN)["played"], 1)
+        self.browser.click_button("Leave this game?", "#play")
+        self.browser.wait("return document.querySelectorAll('#play .moves button').length === 0")
+        self.browser.wait("return [...document.querySelectorAll('#play button')].some((one) => one.textContent === 'New game')")
+
     def test_two_agents_play_and_are_paused(self):
         self.open_play()
         self.begin("bell-8x8", "random", "greedy")

@@ -44,7 +44,15 @@ impl Answer {
 
 pub(crate) fn settings(address: IpAddr, runs: &Path, studies: &Path) -> Settings {
     let networks = NetworkOpener { loader: Arc::new(Processor), precision: Precision::F32, notice: |_| {} };
-    Settings { address, port: 0, model: None, networks, runs: runs.to_owned(), studies: studies.to_owned() }
+    Settings {
+        address,
+        port: 0,
+        model: None,
+        networks,
+        rulesets: Vec::new(),
+        runs: runs.to_owned(),
+        studies: studies.to_owned(),
+    }
 }
 
 impl Served {

@@ -1,11 +1,14 @@
 //! Rulesets, games and records.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::sync::Arc;
 
 use latrunculi_engine::{GameRecord, GameState, Rules, presets};
+use latrunculi_serve::{Server, Settings};
 use serde_json::{Value, json};
 
-use crate::client::Served;
+use crate::client::{Served, settings};
 
 fn rules(id: &str) -> Arc<Rules> {
     Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("valid"))
@@ -26,6 +29,30 @@ fn every_ruleset_is_listed_and_told_in_words() {
     }
     served.get("/api/rules?ruleset=Cargo.toml").refusal(404);
     served.get("/api/rules?ruleset=../configs/rulesets/bell.toml").refusal(404);
+}
+
+#[test]
+fn a_ruleset_of_the_users_own_is_offered_beside_the_shipped_ones() {
+    let mut own = presets::ruleset("savard").expect("shipped");
+    own.id = "mine".to_owned();
+    own.end.quiet_limit = 9;
+    let nowhere = Path::new("no such folder");
+    let with = |rulesets| Settings { rulesets, ..settings(IpAddr::V4(Ipv4Addr::LOCALHOST), nowhere, nowhere) };
+    let own = Arc::new(Rules::new(&own).expect("valid"));
+    let served = Served::start(with(vec![Arc::clone(&own)]));
+    let start = served.get("/api/start").json();
+    let listed = start["rulesets"].as_array().expect("a list");
+    assert_eq!(listed.len(), presets::NAMES.len() + 1);
+    assert_eq!(listed[presets::NAMES.len()]["key"], "mine");
+    let told = served.get("/api/rules?ruleset=mine").json();
+    assert_eq!(told["quiet_limit"], 9);
+    let (actions, end) = some_game(&own);
+    let told = served.post("/api/game", &json!({ "ruleset": "mine", "actions": actions })).json();
+    assert_eq!(told["states"][actions.len()], end.to_json());
+
+    let refused = |rulesets| Server::bind(with(rulesets)).err().expect("two of one id").to_string();
+    assert!(refused(vec![Arc::clone(&own), own]).contains("two rulesets are called \"mine\""));
+    assert!(refused(vec![rules("bell")]).contains("two rulesets are called \"bell\""));
 }
 
 /// Plays a game of the first legal actions by turns of a small generator; returns the actions' texts.

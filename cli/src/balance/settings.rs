@@ -107,7 +107,8 @@ pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
 /// Reads a study file; a key that is not known is refused with the nearest one that is.
 fn read_study(path: &Path) -> anyhow::Result<StudySettings> {
     let given = path.display();
-    let ruleset = |given: &dyn std::fmt::Display| format!("{given} is a ruleset, not a study: write --rulesets {given}");
+    let ruleset =
+        |given: &dyn std::fmt::Display| format!("{given} is a ruleset, not a study: write --rulesets {given}");
     if !path.exists() && path.to_str().is_some_and(|name| name == "all" || presets::ruleset(name).is_some()) {
         bail!(ruleset(&given));
     }
