@@ -70,6 +70,10 @@ class Browser:
         """Runs the body of a function in the page; returns what it returns."""
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def run_async(self, script, *arguments):
+        """Runs the body of a function that calls its last argument back; returns with what."""
+        return self.call("POST", "/execute/async", {"script": script, "args": list(arguments)})
+
     def find(self, selector):
         found = self.call("POST", "/element", {"using": "css selector", "value": selector})
         return found[ELEMENT]

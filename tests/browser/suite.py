@@ -93,45 +93,62 @@ class Page(unittest.TestCase):
 
 
 # What a person sees: which squares answer, which buttons, how many actions have been played, whether the game is over.
-SEEN = """
-const place = document.querySelector("#play");
-return {
-  squares: [...place.querySelectorAll("[data-square].usable")].map((one) => one.dataset.square),
-  selected: place.querySelector("[data-square][aria-pressed=true]")?.dataset.square ?? null,
-  words: [...place.querySelectorAll(".choices button:not([aria-pressed])")].map((one) => one.textContent),
-  played: place.querySelectorAll(".moves button").length,
-  status: place.querySelector(".status").textContent,
+LOOK = """
+const look = () => {
+  const place = document.querySelector("#play");
+  return {
+    squares: [...place.querySelectorAll("[data-square].usable")].map((one) => one.dataset.square),
+    selected: place.querySelector("[data-square][aria-pressed=true]")?.dataset.square ?? null,
+    words: [...place.querySelectorAll(".choices button:not([aria-pressed])")].map((one) => one.textContent),
+    played: place.querySelectorAll(".moves button").length,
+    status: place.querySelector(".status").textContent,
+  };
 };
 """
+SEEN = LOOK + "return look();"
+# Calls back with what is seen as soon as that is something else than before, and the page waits for a person or the game is over.
+CHANGED = LOOK + """
+const done = arguments[arguments.length - 1];
+const wait = (before) => {
+  const seen = look();
+  const isReady = seen.squares.length || seen.words.length || /wins|Drawn/.test(seen.status);
+  if (isReady && JSON.stringify(seen) !== before) done(seen);
+  else setTimeout(wait, 4, before);
+};
+"""
+# The pointer goes to the places of so many clicks; the later ones of a game are events of the page, which is much faster.
+POINTED = 60
 
 
 class Games(Page):
     """Whole games, every action of a person by clicks."""
 
-    def after(self, before):
-        """Waits for what a click changes: another selection, an action, the turn of the agent; returns what is seen then."""
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            seen = self.browser.run(SEEN)
-            is_ready = seen["squares"] or seen["words"] or re.search(r"wins|Drawn", seen["status"])
-            if is_ready and seen != before:
-                return seen
-            time.sleep(0.01)
-        return self.fail(f"the click has changed nothing: {before}")
+    def click_and_wait(self, selector, words, is_pointed):
+        """Clicks a square, or the button with these words; returns what is seen when that has changed something."""
+        found = """[...document.querySelectorAll(arguments[0])].find((one) => !arguments[1] || one.textContent === arguments[1])"""
+        if not is_pointed:
+            script = f"{CHANGED} const before = JSON.stringify(look()); {found}.click(); wait(before);"
+            return self.browser.run_async(script, selector, words)
+        self.browser.run(f"{LOOK} window.before = JSON.stringify(look())")
+        if words:
+            self.browser.click_button(words, "#play .choices")
+        else:
+            self.browser.click(selector)
+        return self.browser.run_async(f"{CHANGED} wait(window.before);")
 
     def play(self, ruleset, second, seed):
         self.open_play()
         self.begin(ruleset, "human", second)
         drawn = random.Random(seed)
         seen = self.browser.run(SEEN)
-        for _ in range(6000):
+        for count in range(6000):
             if re.search(r"wins|Drawn", seen["status"]):
                 break
             if seen["words"] and (not seen["squares"] or drawn.random() < 0.3):
-                self.browser.click_button(drawn.choice(seen["words"]), "#play .choices")
-            elif seen["squares"]:
-                self.browser.click(f"#play [data-square={drawn.choice(seen['squares'])}]")
-            seen = self.after(seen)
+                selector, words = "#play .choices button", drawn.choice(seen["words"])
+            else:
+                selector, words = f"#play [data-square={drawn.choice(seen['squares'])}]", None
+            seen = self.click_and_wait(selector, words, count < POINTED)
         else:
             self.fail(f"no end after so many clicks: {self.status()}")
         self.browser.screenshot(PICTURES / f"game-{ruleset}.png")
