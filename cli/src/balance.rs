@@ -22,6 +22,7 @@ use latrunculi_train::files::write_whole;
 use latrunculi_train::models;
 use latrunculi_train::provenance;
 
+use crate::games_args::GamesArgs;
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
@@ -115,12 +116,8 @@ pub(crate) struct BalanceArgs {
     /// Derives rulesets with other values of one parameter: capture.per_move=one,all (may be repeated)
     #[arg(long, value_name = "PARAMETER=V1,V2", value_parser = settings::sweep)]
     sweep: Vec<(String, Vec<String>)>,
-    /// Number of threads; 0 for one per core
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
-    threads: u16,
-    /// Games that share the batches of a network
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    games_at_once: u16,
+    #[command(flatten)]
+    side_by_side: GamesArgs,
     #[command(flatten)]
     network: NetworkArgs,
     #[command(flatten)]
@@ -168,13 +165,13 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
         rulesets,
         command,
         folder: folder.clone(),
-        threads: args.threads.into(),
-        games_at_once: args.games_at_once.into(),
+        threads: args.side_by_side.threads(),
+        games_at_once: args.side_by_side.at_once(),
         workers: args.store.workers(&stop)?,
     };
     let begun = Instant::now();
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
-    let mut networks = Networks { args: args.network.clone() };
+    let mut networks = Networks { args: args.network.clone(), progress: &progress };
     let summary = run_study(&config, &mut networks, &mut |at: &StudyProgress| {
         progress.show(at.games, at.games_expected, text::progress(at));
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -182,11 +179,11 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     progress.finish();
     let summary = summary?;
     write_files(&folder, &config.settings, &summary)?;
-    add_provenance(&folder, args.threads.into(), begun.elapsed(), summary.is_complete)?;
+    add_provenance(&folder, args.side_by_side.threads(), begun.elapsed(), summary.is_complete)?;
     if args.json {
         print!("{}", summary.to_json()?);
     } else {
-        print!("{}", text::text(&summary, &folder));
+        print!("{}", text::text(&summary, &folder, &args.store.as_given()));
     }
     if summary.is_complete { Ok(()) } else { Err(Stopped::silently().into()) }
 }
@@ -223,16 +220,19 @@ fn add_provenance(folder: &Path, threads: usize, took: Duration, is_complete: bo
 }
 
 /// Networks from model files.
-struct Networks {
+struct Networks<'a> {
     args: NetworkArgs,
+    progress: &'a GamesProgress,
 }
 
-impl StudyNetworks<'static> for Networks {
+impl StudyNetworks<'static> for Networks<'_> {
     fn identity(&mut self, model: &str) -> Result<String, String> {
         models::checksum(model).map_err(|error| format!("{error:#}"))
     }
 
     fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<OpenedNetwork<'static>, String> {
+        // The scales of 8 bits are measured for each ruleset, which takes a second or two.
+        self.progress.tell(format!("opens net:{model} for {}", rules.ruleset().id));
         self.args.factory(rules)(model)
     }
 }

@@ -18,6 +18,7 @@ pub mod export;
 pub mod fit;
 mod game;
 mod game_files;
+mod games_args;
 mod inspect;
 pub mod interrupt;
 pub mod libtorch;

@@ -19,6 +19,7 @@ use latrunculi_train::files::write_whole;
 use latrunculi_train::models;
 use latrunculi_train::rulesets;
 
+use crate::games_args::GamesArgs;
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
@@ -75,12 +76,8 @@ pub(crate) struct MatchArgs {
     /// Writes the games that count to a new file, one a line
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
-    /// Number of threads; 0 for one per core
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
-    threads: u16,
-    /// Games that share the batches of a network
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    games_at_once: u16,
+    #[command(flatten)]
+    side_by_side: GamesArgs,
     #[command(flatten)]
     network: NetworkArgs,
     #[command(flatten)]
@@ -186,8 +183,8 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         opening_policy: opening_policy(args)?,
         sprt,
         confidence: Confidence::NINETY_FIVE,
-        threads: args.threads.into(),
-        games_at_once: args.games_at_once.into(),
+        threads: args.side_by_side.threads(),
+        games_at_once: args.side_by_side.at_once(),
         workers: None,
         ledger: args.ledger.clone(),
         keep_records: args.records.is_some(),

@@ -45,17 +45,27 @@ impl GamesProgress {
         self.bar.reset_eta();
     }
 
-    /// Shows that `games` of at most `games_max` have ended.
-    pub(crate) fn show(&self, games: u64, games_max: u64, message: String) {
-        self.bar.set_length(games_max);
-        self.bar.set_position(games);
+    /// Shows what is done before the games begin.
+    pub(crate) fn tell(&self, message: String) {
+        self.print_now_and_then(&message);
+        self.bar.set_message(message);
+    }
+
+    fn print_now_and_then(&self, line: &str) {
         if let Ok(mut last) = self.last_line.lock()
             && self.prints_lines
             && last.elapsed() > Duration::from_secs(LINE_SECS)
         {
             *last = Instant::now();
-            eprintln!("{games}/{games_max} games  {message}");
+            eprintln!("{line}");
         }
+    }
+
+    /// Shows that `games` of at most `games_max` have ended.
+    pub(crate) fn show(&self, games: u64, games_max: u64, message: String) {
+        self.bar.set_length(games_max);
+        self.bar.set_position(games);
+        self.print_now_and_then(&format!("{games}/{games_max} games  {message}"));
         self.bar.set_message(message);
     }
 

@@ -17,6 +17,7 @@ use latrunculi_stats::{Confidence, DrawModel};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::{models, rulesets};
 
+use crate::games_args::GamesArgs;
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::match_command::{check_opening, pairs_note};
@@ -57,12 +58,8 @@ pub(crate) struct RateArgs {
     /// or more games plays only what is missing. A different rating in it is not replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Number of threads; 0 for one per core
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
-    threads: u16,
-    /// Games that share the batches of a network
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    games_at_once: u16,
+    #[command(flatten)]
+    side_by_side: GamesArgs,
     #[command(flatten)]
     network: NetworkArgs,
     #[command(flatten)]
@@ -176,8 +173,8 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
         seed: args.seed,
         opening_length: args.opening.map(usize::from),
         fit: FitSettings { model, anchors, confidence: Confidence::NINETY_FIVE },
-        threads: args.threads.into(),
-        games_at_once: args.games_at_once.into(),
+        threads: args.side_by_side.threads(),
+        games_at_once: args.side_by_side.at_once(),
         ledger: args.out.as_ref().map(|folder| folder.join("games.jsonl")),
         ..RatingConfig::new(args.agents.clone(), args.games.div_ceil(2))
     })

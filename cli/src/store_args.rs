@@ -20,6 +20,11 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreArgs {
+    /// Returns the option as it was given, after a space; nothing without a store.
+    pub(crate) fn as_given(&self) -> String {
+        self.store.as_ref().map(|url| format!(" --store {url}")).unwrap_or_default()
+    }
+
     /// Opens and proves the store, if there is one; it gives up when `stop` is set.
     pub(crate) fn workers(&self, stop: &Arc<AtomicBool>) -> anyhow::Result<Option<Workers>> {
         let Some(url) = &self.store else { return Ok(None) };

@@ -14,6 +14,7 @@ use latrunculi_store::{Store, WorkOrder};
 use latrunculi_train::shared::{TrainingWork, TrainingWorker};
 use latrunculi_train::{Error, error_chain, models};
 
+use crate::games_args::GamesArgs;
 use crate::interrupt::{Stopped, stop_on_signals};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
@@ -41,12 +42,8 @@ pub(crate) struct WorkerArgs {
     /// Folder for networks [default: latrunculi-models in the folder of temporary files]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Number of threads; 0 for one per core
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
-    threads: u16,
-    /// Games that share the batches of a network
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    games_at_once: u16,
+    #[command(flatten)]
+    side_by_side: GamesArgs,
     #[command(flatten)]
     network: NetworkArgs,
     /// Tells only why it ends
@@ -69,7 +66,8 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     );
     let stop = stop_on_signals()?;
     let store = Store::join(&args.store, Arc::clone(&stop)).map_err(stopped)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.into()).build().context("starting threads")?;
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(args.side_by_side.threads()).build().context("starting threads")?;
     let order = WorkOrder::new(args.index, args.of);
     let networks = |rules: &Arc<Rules>, path: &str| args.network.factory(rules)(path);
     let identity = |path: &str| models::checksum(path).map_err(|error| error_chain(&error));
@@ -78,7 +76,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         order,
         host: host(),
         pool: &pool,
-        games_at_once: args.games_at_once.into(),
+        games_at_once: args.side_by_side.at_once(),
         cache: args.cache.clone().unwrap_or_else(|| std::env::temp_dir().join("latrunculi-models")),
         networks: &networks,
         identity: &identity,

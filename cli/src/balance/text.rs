@@ -8,8 +8,8 @@ use latrunculi_eval::study::summary::{CellSummary, VerdictSummary};
 use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
 
-/// Returns the summary as text: every agent's scores, and where the report is.
-pub(super) fn text(summary: &StudySummary, folder: &Path) -> String {
+/// Returns the summary as text: every agent's scores, and where the report is. `store` is the option `--store` as it was given.
+pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String {
     let mut lines = Vec::new();
     for (agent, about) in summary.agents.iter().enumerate() {
         let is_headline = if agent == summary.headline_agent && summary.agents.len() > 1 { " (headline)" } else { "" };
@@ -52,7 +52,7 @@ pub(super) fn text(summary: &StudySummary, folder: &Path) -> String {
     }
     lines.extend(summary.notes.iter().map(|note| format!("note: {note}")));
     if !summary.is_complete {
-        lines.push(format!("stopped early; latrunculi balance --resume {} goes on", folder.display()));
+        lines.push(format!("stopped early; latrunculi balance --resume {}{store} goes on", folder.display()));
     }
     lines.push(format!("written: report.html, summary.json, balance.csv and the games in {}", folder.display()));
     lines.join("\n") + "\n"
