@@ -17,6 +17,9 @@ use crate::network_config::{NetworkConfig, Pooling, RULE_EMBEDDING};
 use crate::rule_inputs;
 use crate::tensor_file::NamedTensor;
 
+/// The weights of [`rule_inputs`]: `[E, R]`.
+pub(crate) const RULE_WEIGHTS: &str = "rules.embedding.weight";
+
 /// The initial values of a parameter.
 #[derive(Clone, Copy, Debug)]
 enum Start {
@@ -267,7 +270,7 @@ impl ParameterLayout {
         builder.end_group();
 
         // The embedding is 0 at first and has a gradient, because what reads it is not 0.
-        builder.add("rules.embedding.weight", &[RULE_EMBEDDING, rule_inputs::count()], false, Start::Zero);
+        builder.add(RULE_WEIGHTS, &[RULE_EMBEDDING, rule_inputs::count()], false, Start::Zero);
         builder.end_group();
         let reader = Start::Normal(0.3 * (1.0 / RULE_EMBEDDING as f64).sqrt());
         builder.add("stem.rules.weight", &[channels, RULE_EMBEDDING], true, reader);

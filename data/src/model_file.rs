@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::error::TensorFileError;
-use crate::features::{ENCODING_VERSION, EncodingNames};
-use crate::layout::ParameterLayout;
+use crate::features::{ENCODING_VERSION, EncodingNames, SCALARS};
+use crate::layout::{ParameterLayout, RULE_WEIGHTS};
 use crate::model_info::ModelInfo;
 use crate::network_config::NetworkConfig;
 use crate::tensor_file::{CHECKPOINT, MODEL, NamedTensor, TensorFile};
@@ -79,12 +79,11 @@ impl StoredModel {
         StoredModel::of_file(TensorFile::parse(bytes, path, MODEL)?, path)
     }
 
-    fn of_file(file: TensorFile, path: &Path) -> Result<StoredModel, TensorFileError> {
+    fn of_file(mut file: TensorFile, path: &Path) -> Result<StoredModel, TensorFileError> {
         let config = network_config(&file, path)?;
-        let info: ModelInfo = file.described(path, "info")?;
-        if info.encoding != EncodingNames::default() {
-            return Err(TensorFileError::Encoding { path: path.to_owned() });
-        }
+        let mut info: ModelInfo = file.described(path, "info")?;
+        add_rule_inputs(&mut info.encoding, &mut file.tensors)
+            .ok_or_else(|| TensorFileError::Encoding { path: path.to_owned() })?;
         check_tensors(&file, path, &ParameterLayout::new(&config), &[""])?;
         Ok(StoredModel { config, info, tensors: file.tensors })
     }
@@ -166,6 +165,31 @@ fn network_config(file: &TensorFile, path: &Path) -> Result<NetworkConfig, Tenso
     if reasons.is_empty() { Ok(config) } else { Err(TensorFileError::Network { path: path.to_owned(), reasons }) }
 }
 
+/// Gives a network that was trained before rule parameters were added inputs for them, with weights of 0: it answers as it
+/// did. Returns `None` where its encoding differs in anything else.
+fn add_rule_inputs(encoding: &mut EncodingNames, tensors: &mut BTreeMap<String, NamedTensor>) -> Option<()> {
+    let present = EncodingNames::default();
+    if *encoding == present {
+        return Some(());
+    }
+    let (own, rules) = encoding.scalars.split_at_checked(SCALARS.len())?;
+    let wanted = &present.scalars[SCALARS.len()..];
+    let columns: Vec<Option<usize>> = wanted.iter().map(|name| rules.iter().position(|old| old == name)).collect();
+    let is_older = columns.iter().flatten().copied().eq(0..rules.len());
+    if encoding.planes != present.planes || own != &present.scalars[..SCALARS.len()] || !is_older {
+        return None;
+    }
+    let weights = tensors.get_mut(RULE_WEIGHTS)?;
+    if weights.shape.last() != Some(&rules.len()) || rules.is_empty() {
+        return None;
+    }
+    let wider = |row: &[f32]| columns.iter().map(|column| column.map_or(0.0, |column| row[column])).collect::<Vec<_>>();
+    weights.values = weights.values.chunks(rules.len()).flat_map(wider).collect();
+    *weights.shape.last_mut()? = wanted.len();
+    *encoding = present;
+    Some(())
+}
+
 /// Returns an error unless the file has exactly the tensors of the layout, once under each prefix.
 fn check_tensors(
     file: &TensorFile,
@@ -190,4 +214,54 @@ fn check_tensors(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule_inputs;
+
+    /// Returns the file of a model that was trained before the last rule parameter but one was added, and its weights.
+    fn older() -> (TensorFile, NamedTensor) {
+        let mut model = StoredModel::fresh(&NetworkConfig::default(), 1).expect("a valid size");
+        let added = rule_inputs::count() - 2;
+        let weights = model.tensors.get_mut(RULE_WEIGHTS).expect("the weights");
+        for (index, value) in weights.values.iter_mut().enumerate() {
+            *value = if index % rule_inputs::count() == added { 0.0 } else { index as f32 };
+        }
+        let whole = weights.clone();
+        let kept = weights.values.iter().enumerate().filter(|(index, _)| index % rule_inputs::count() != added);
+        weights.values = kept.map(|(_, &value)| value).collect();
+        *weights.shape.last_mut().expect("two lengths") -= 1;
+        model.info.encoding.scalars.remove(SCALARS.len() + added);
+        (model.into_file(), whole)
+    }
+
+    #[test]
+    fn a_model_of_before_a_rule_parameter_has_weights_of_0_for_it() {
+        let (file, whole) = older();
+        let model = StoredModel::parse(&file.to_bytes(MODEL), Path::new("older")).expect("a model");
+        assert_eq!(model.tensors[RULE_WEIGHTS], whole);
+        assert_eq!(model.info.encoding, EncodingNames::default());
+    }
+
+    #[test]
+    fn a_model_that_sees_positions_in_another_way_is_refused() {
+        let change = |change: fn(&mut EncodingNames)| {
+            let (mut file, _) = older();
+            let mut info: ModelInfo = file.described(Path::new("older"), "info").expect("the information");
+            change(&mut info.encoding);
+            file.metadata.insert("info".to_owned(), to_json(&info));
+            StoredModel::parse(&file.to_bytes(MODEL), Path::new("older")).expect_err("another encoding")
+        };
+        for error in [
+            change(|names| names.scalars.swap(SCALARS.len(), SCALARS.len() + 1)),
+            change(|names| names.scalars[SCALARS.len()] = "another".to_owned()),
+            change(|names| names.scalars.truncate(SCALARS.len())),
+            change(|names| names.scalars[0] = "another".to_owned()),
+            change(|names| _ = names.planes.pop()),
+        ] {
+            assert!(matches!(error, TensorFileError::Encoding { .. }), "{error}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::notation::{ActionError, PositionError};
 use crate::outcome::{EndReason, Outcome};
-use crate::parameters::PARAMETERS;
+use crate::parameters::{PARAMETERS, Parameter};
 use crate::player::Player;
 use crate::rules::Rules;
 use crate::ruleset::Ruleset;
@@ -498,12 +498,20 @@ pub fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok((!text.is_empty()).then_some(text))
 }
 
+/// The parameters that were added later. Where one has its default it does not count for the fingerprint of a ruleset, so
+/// that games, models and shards of before keep theirs.
+const LATER: [&str; 0] = [];
+
 /// Returns eight hexadecimal digits that stand for the values of all parameters of a ruleset; names and
 /// texts do not count.
 #[must_use]
 pub fn ruleset_fingerprint(ruleset: &Ruleset) -> String {
     let mut hasher = crc32fast::Hasher::new();
-    for parameter in PARAMETERS {
+    let default = Ruleset::default();
+    let is_as_before = |parameter: &&Parameter| {
+        LATER.contains(&parameter.name) && parameter.value_in(ruleset) == parameter.value_in(&default)
+    };
+    for parameter in PARAMETERS.iter().filter(|parameter| !is_as_before(parameter)) {
         hasher.update(format!("{} = {}\n", parameter.name, parameter.value_in(ruleset)).as_bytes());
     }
     format!("{:08x}", hasher.finalize())

@@ -88,10 +88,11 @@ fn the_table_of_results_says_what_the_summary_says() {
         let cell = &ruleset.cells[summary.headline_agent];
         let score = cell.score.unwrap();
         let outcomes = cell.outcomes;
-        for number in
-            [score.score, score.interval.lower, score.interval.upper, score.elo.value, score.elo.lower.unwrap()]
-        {
+        for number in [score.score, score.interval.lower, score.interval.upper] {
             assert!(row.contains(&format!("value=\"{number}\"")), "{number} of {} is missing", ruleset.name);
+        }
+        for number in [score.elo.value, score.elo.lower.unwrap()] {
+            assert!(page.contains(&format!("value=\"{number}\"")), "{number} of {} is missing", ruleset.name);
         }
         for count in [outcomes.first_wins, outcomes.second_wins, outcomes.rule_draws, cell.games] {
             assert!(row.contains(&format!("value=\"{count}\"")), "{count} of {} is missing", ruleset.name);
@@ -153,7 +154,8 @@ fn a_verdict_stands_beside_what_it_rests_on() {
     let row = table.split("<tr").find(|row| row.contains("#r-dutch-8x8\"")).unwrap();
     for text in [
         "even with this player".to_owned(),
-        reasons.trim_matches(['(', ')']).to_owned(),
+        "captures in too few games".to_owned(),
+        "kinds of players disagree".to_owned(),
         format!("value=\"{}\"", contact.rate),
         "unclear, ".to_owned(),
         format!("value=\"{}\"", last.interval.upper),

@@ -85,7 +85,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Kendall’s τ",
-        "The rank correlation of the rulesets’ scores with two players: 1 for the same order, −1 for the opposite. Its interval is a bootstrap over openings.",
+        "The rank correlation of the rulesets’ scores with two players: 1 for the same order, −1 for the opposite. Its interval is a bootstrap over openings; drawing openings anew adds noise, so where many rulesets have nearly the same score it can lie below the value itself.",
         "(concordant − discordant pairs) / all pairs, corrected for ties",
     ),
     (
