@@ -117,7 +117,7 @@ const wait = (before) => {
 };
 """
 # The pointer goes to the places of so many clicks; the later ones of a game are events of the page, which is much faster.
-POINTED = 60
+POINTED = 12
 
 
 class Games(Page):
