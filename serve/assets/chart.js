@@ -70,7 +70,8 @@ export class LineChart {
       parts.push(svg("line", { class: at === this.middle ? "middle" : "rule", x1: LEFT, x2: width - RIGHT, y1: this.y(at), y2: this.y(at) }));
       parts.push(svg("text", { x: LEFT - 6, y: this.y(at), class: "tick right" }, short(at)));
     }
-    for (const at of ticks(x0, x1, width / 90)) {
+    // Generations are whole numbers.
+    for (const at of ticks(x0, x1, width / 90).filter(Number.isInteger)) {
       parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 14, class: "tick center" }, short(at)));
     }
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));
