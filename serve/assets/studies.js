@@ -3,6 +3,9 @@
 import { ask } from "/app/api.js";
 import { attempt, button, el, select } from "/app/dom.js";
 
+// How games may end, as requests and reports name it.
+const RESULTS = [["", "any"], ["first", "player 1 won"], ["draw", "drawn"], ["cut-off", "cut off by the turn limit"], ["second", "player 2 won"]];
+
 export class Studies {
   // `replay` is called with the games of a file and the one to be shown.
   constructor(place, replay) {
@@ -12,11 +15,18 @@ export class Studies {
     this.field = select("Study", [], undefined, (name) => this.choose(name));
     this.none = el("p", {});
     this.fileField = select("Games of", [], undefined, (value) => attempt(() => this.openFile(value)));
+    this.resultField = select("Result", RESULTS, "", (result) => attempt(() => this.openFile(this.fileField.querySelector("select").value, { series: this.series, result })));
+    this.partly = el("p", { class: "soft", hidden: true }, "Only the games that the report counts in this row: other openings and other beginnings are left out. ",
+      button("All games of the file", () => attempt(() => this.openFile(this.fileField.querySelector("select").value, { result: this.result }))));
     this.list = el("div", { class: "wide" });
     this.more = button("More games", () => attempt(() => this.read()));
-    this.games = el("section", { class: "card", "aria-label": "Games" }, el("h2", {}, "Games"), this.fileField, this.list, this.more);
+    this.games = el("section", { class: "card", "aria-label": "Games" }, el("h2", {}, "Games"), el("div", { class: "fields" }, this.fileField, this.resultField), this.partly, this.list, this.more);
     this.frame = el("iframe", { class: "report", title: "Report of the study" });
     this.link = el("a", { target: "_blank", rel: "noopener" }, "Open the report in a window of its own");
+    // A number of games in the report was chosen.
+    addEventListener("message", ({ source, data }) => {
+      if (source === this.frame.contentWindow && data) attempt(() => this.openNumber(data));
+    });
     place.append(el("div", { class: "card fields" }, this.field), this.none, this.games, el("p", {}, this.link), this.frame);
   }
 
@@ -55,18 +65,31 @@ export class Studies {
     if (games.length) await this.openFile(0);
   }
 
-  openFile(index) {
+  // Shows the games behind a number of the report.
+  async openNumber({ file, series, result }) {
+    const index = this.files.findIndex((one) => `${one.ruleset}/${one.file}` === file);
+    if (index < 0) throw new Error("The study's folder does not hold these games.");
+    this.fileField.querySelector("select").value = index;
+    await this.openFile(index, { series, result });
+    this.games.scrollIntoView();
+  }
+
+  openFile(index, { series = "", result = "" } = {}) {
     this.file = this.files[index];
+    this.series = series;
+    this.result = result;
+    this.resultField.querySelector("select").value = result;
+    this.partly.hidden = !series;
     this.records = [];
     this.next = 0;
     return this.read();
   }
 
   async read() {
-    const { file } = this;
+    const { file, series, result, next } = this;
     const path = [this.chosen, "games", file.ruleset, file.file].map(encodeURIComponent).join("/");
-    const found = await ask(`/api/studies/${path}?from=${this.next}`);
-    if (file !== this.file) return;
+    const found = await ask(`/api/studies/${path}?${new URLSearchParams({ from: next, series, result })}`);
+    if (file !== this.file || series !== this.series || result !== this.result) return;
     this.next = found.next;
     this.more.hidden = !found.has_more;
     this.records.push(...found.games.map((record) => ({ ...record, ruleset: found.ruleset })));
@@ -80,6 +103,6 @@ export class Studies {
       el("td", { class: "text" }, result(record)), el("td", {}, record.actions.length), el("td", {}, record.opening)));
     this.list.replaceChildren(el("table", {},
       el("thead", {}, el("tr", {}, ["Replay", "Result", "Actions", "Drawn opening"].map((head, at) => el("th", { scope: "col", class: at === 1 ? "text" : null }, head)))),
-      el("tbody", {}, rows)));
+      el("tbody", {}, rows)), rows.length || !this.more.hidden ? "" : el("p", {}, "No game ended so."));
   }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -227,11 +228,11 @@ async fn study(State(app): Shared, Path(name): Path<String>) -> Answer {
 async fn study_games(
     State(app): Shared,
     Path((name, ruleset, file)): Path<(String, String, String)>,
-    Query(query): Query<HashMap<String, String>>,
+    wanted: Result<Query<studies::Wanted>, QueryRejection>,
 ) -> Answer {
-    let from = number(&query, "from")?;
+    let Query(wanted) = wanted.map_err(|error| Refusal::wrong(error.body_text()))?;
     beside(&app, move |app| {
-        studies::games(&app.library.studies, &name, &ruleset, &file, from).map(|games| found(&games))
+        studies::games(&app.library.studies, &name, &ruleset, &file, &wanted).map(|games| found(&games))
     })
     .await
 }

@@ -3,9 +3,11 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
-use latrunculi_engine::{GameRecord, presets};
+use latrunculi_engine::record::RecordedResult;
+use latrunculi_engine::{EndReason, GameRecord, presets};
 use latrunculi_train::files::read_text;
 use latrunculi_train::{error_chain, run_dir};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::folders::Folder;
@@ -61,8 +63,68 @@ pub(crate) fn report(studies: &Folder, name: &str) -> Result<String, Refusal> {
     read_text(&path, REPORT_BYTES_MAX).map_err(|error| Refusal::wrong(error_chain(&error)))
 }
 
-/// Returns some games of a file whose lines begin at byte `from` or later, and where the next ones begin.
-pub(crate) fn games(studies: &Folder, name: &str, ruleset: &str, file: &str, from: u64) -> Result<Value, Refusal> {
+/// Which games of a file are wanted.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Wanted {
+    /// Those whose lines begin at this byte or later.
+    #[serde(default)]
+    from: u64,
+    /// Those of one series, by its name in the lines; empty: of all.
+    #[serde(default)]
+    series: String,
+    /// Those that ended so.
+    #[serde(default)]
+    result: WantedResult,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WantedResult {
+    #[default]
+    #[serde(rename = "")]
+    Any,
+    First,
+    Second,
+    /// Drawn by a rule of the game.
+    Draw,
+    /// Drawn by the program's limit of turns.
+    CutOff,
+}
+
+/// What a line of a ledger says beside the game.
+#[derive(Deserialize)]
+struct LedgerLine {
+    #[serde(default)]
+    series: String,
+}
+
+impl Wanted {
+    fn has(&self, line: &str, record: &GameRecord) -> Result<bool, Refusal> {
+        let is_cut_off = record.reason.as_deref() == Some(EndReason::MaxPlies.as_str());
+        let is_result = match self.result {
+            WantedResult::Any => true,
+            WantedResult::First => record.result == Some(RecordedResult::First),
+            WantedResult::Second => record.result == Some(RecordedResult::Second),
+            WantedResult::Draw => record.result == Some(RecordedResult::Draw) && !is_cut_off,
+            WantedResult::CutOff => is_cut_off,
+        };
+        if self.series.is_empty() || !is_result {
+            return Ok(is_result);
+        }
+        let of: LedgerLine = serde_json::from_str(line).map_err(|error| Refusal::wrong(error.to_string()))?;
+        Ok(of.series == self.series)
+    }
+}
+
+/// Returns some of the wanted games of a file, and where the next ones begin.
+pub(crate) fn games(
+    studies: &Folder,
+    name: &str,
+    ruleset: &str,
+    file: &str,
+    wanted: &Wanted,
+) -> Result<Value, Refusal> {
+    let from = wanted.from;
     let path = studies.path(name, &[GAMES, ruleset, file])?;
     let failed = |error: std::io::Error| Refusal::failed(format!("{file}: {error}"));
     let mut opened = File::open(&path).map_err(failed)?;
@@ -80,7 +142,9 @@ pub(crate) fn games(studies: &Folder, name: &str, ruleset: &str, file: &str, fro
             continue;
         }
         let record = GameRecord::from_line(&line).map_err(|fault| Refusal::wrong(format!("{file}: {fault}")))?;
-        games.push(record_json(&record));
+        if wanted.has(&line, &record)? {
+            games.push(record_json(&record));
+        }
     }
     let own = format!("{ruleset}.toml");
     let key = match studies.path(name, &[run_dir::RULESETS, &own]) {
@@ -88,6 +152,6 @@ pub(crate) fn games(studies: &Folder, name: &str, ruleset: &str, file: &str, fro
         Err(_) if presets::NAMES.contains(&ruleset) => ruleset.to_owned(),
         Err(_) => return Err(Refusal::unknown(format!("the study has no rules of {ruleset:?}"))),
     };
-    let has_more = !games.is_empty() && fs::metadata(&path).is_ok_and(|about| about.len() > next);
+    let has_more = next > from && fs::metadata(&path).is_ok_and(|about| about.len() > next);
     Ok(json!({ "ruleset": key, "games": games, "next": next, "has_more": has_more }))
 }

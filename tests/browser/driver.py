@@ -89,6 +89,10 @@ class Browser:
         assert found, f"there is no button {text!r}"
         self.call("POST", f"/element/{found[ELEMENT]}/click")
 
+    def within(self, selector):
+        """Turns to the document of a frame; with None, back to the page itself."""
+        self.call("POST", "/frame", {"id": selector and {ELEMENT: self.find(selector)}})
+
     def type(self, selector, text):
         self.call("POST", f"/element/{self.find(selector)}/value", {"text": text})
 

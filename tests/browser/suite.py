@@ -369,6 +369,22 @@ class Watching(Page):
         self.browser.wait("return document.querySelectorAll('#studies tbody tr').length")
         self.browser.wait("return document.querySelector('#studies iframe').src.endsWith('/studies/small/report.html')")
         self.browser.screenshot(PICTURES / "study.png")
+        # The report's numbers of games open them: those of the row, by their result.
+        record = [json.loads(line) for line in (folder / "games/savard/greedy.jsonl").read_text().splitlines()]
+        lengths = sorted({one["opening"] for one in record})
+        self.browser.within("#studies iframe")
+        self.browser.wait("return document.querySelector('.cards tbody .games button:enabled')")
+        chosen = "document.querySelectorAll('.cards tbody .games button:enabled')"
+        result, count = self.browser.run(f"return [{chosen}[0].parentNode.dataset.result, Number({chosen}[0].textContent)]")
+        self.browser.run(f"{chosen}[0].click()")
+        self.browser.within(None)
+        self.browser.wait("return [...document.querySelectorAll('#studies .fields select')].some((one) => one.value === arguments[0])", result)
+        self.browser.wait("return document.querySelectorAll('#studies tbody tr').length === arguments[0]", count)
+        self.assertEqual(lengths[0], int(self.browser.run("return document.querySelector('#studies tbody td:last-child').textContent")))
+        self.browser.screenshot(PICTURES / "study-games.png")
+        self.browser.click_button("All games of the file", "#studies")
+        self.browser.choose("Result", "")
+        self.browser.wait("return document.querySelectorAll('#studies tbody tr').length === arguments[0]", len(record))
         self.browser.click_button("Game 2", "#studies")
         self.browser.wait("return location.hash === '#analyse' && document.querySelectorAll('#analyse .moves button').length")
 

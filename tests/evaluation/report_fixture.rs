@@ -10,9 +10,9 @@ use latrunculi_eval::study::StudySummary;
 use latrunculi_eval::study::settings::StudySettings;
 use latrunculi_eval::study::summary::{
     AgentSummary, CellSummary, CompensationSummary, Conclusion, Derivation, DifferenceSummary, Doubt, FamilyAgreement,
-    HandicapCell, LastDoubling, OpeningSummary, OutcomeCounts, PhaseSummary, PieSummary, PieTurn, RankAgreement,
-    RateSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening, Stability, StopReason, TrendDirection,
-    TrendSummary, VerdictSummary,
+    HandicapCell, LastDoubling, LedgerPlace, OpeningSummary, OutcomeCounts, PhaseSummary, PieSummary, PieTurn,
+    RankAgreement, RateSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening, Stability, StopReason,
+    TrendDirection, TrendSummary, VerdictSummary,
 };
 use latrunculi_stats::compensation::{FiellerSet, WholeHandicaps};
 use latrunculi_stats::score::{ELO_SCORE_MARGIN, EloEstimate, elo_from_score};
@@ -206,6 +206,7 @@ fn cell(agent: &str, at: f64, number: usize) -> CellSummary {
     CellSummary {
         agent: agent.to_owned(),
         played_as: agent.to_owned(),
+        ledger: Some(LedgerPlace { file: format!("bell/{agent}.jsonl"), series: format!("bell {agent}") }),
         opening: OpeningSummary { actions: 6, policy: None },
         games_played: games + 12,
         games,

@@ -321,7 +321,11 @@ fn no_games_are_counted_as_if_they_were_others() {
     let study = run(&config(&folder.path().join("placed"), asked, &["bell-8x8"]));
     let phases = study.rulesets[0].phases.as_ref().expect("phases");
     assert_eq!((phases.outcomes.games(), study.rulesets[0].cells[0].games), (4, 4));
-    let ledger = fs::read(folder.path().join("placed/games/bell-8x8/greedy.jsonl")).expect("a ledger");
+    let place = study.rulesets[0].cells[0].ledger.as_ref().expect("games");
+    let ledger = fs::read(folder.path().join("placed/games").join(&place.file)).expect("a ledger");
+    let field = format!("\"series\":\"{}\"", place.series);
+    let lines = std::str::from_utf8(&ledger).expect("text").lines();
+    assert_eq!(lines.filter(|line| line.contains(&field)).count(), 4, "the games of the cell, not those of the phases");
     let mut seeds: Vec<u64> = read_records(ledger.as_slice()).expect("games").iter().map(|game| game.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
 
-use latrunculi_engine::{GameRecord, GameState, Rules, presets};
+use latrunculi_engine::{EndReason, GameRecord, GameState, Rules, presets};
 use latrunculi_train::{ConfigSource, TrainConfig};
 use serde_json::{Value, json};
 
@@ -99,6 +99,45 @@ fn a_study_is_shown_and_its_games_can_be_played_over() {
     assert_eq!(told["states"].as_array().unwrap().len(), 6);
     let about = served.get("/api/rules?ruleset=studies/first/bell-own").json();
     assert_eq!(about["fingerprint"], json!(record.ruleset_fingerprint));
+}
+
+#[test]
+fn the_games_of_a_study_are_found_by_series_and_result() {
+    let root = tempfile::tempdir().unwrap();
+    let record = write_study(&root.path().join("studies/first"));
+    let line = |series: &str, result: &str, reason: &str| {
+        let mut game = serde_json::to_value(&record).unwrap();
+        let ended = json!({ "series": series, "result": result, "reason": reason });
+        game.as_object_mut().unwrap().extend(ended.as_object().unwrap().clone());
+        game.to_string() + "\n"
+    };
+    let games = [
+        line("a", "1", "eliminated"),
+        line("b", "1", "eliminated"),
+        line("a", "2", "no legal move"),
+        line("a", "draw", "repetition"),
+        line("a", "draw", EndReason::MaxPlies.as_str()),
+    ];
+    fs::write(root.path().join("studies/first/games/bell-own/random.jsonl"), games.concat()).unwrap();
+    let served = serve(root.path());
+    let reasons = |query: &str| {
+        let found = served.get(&format!("/api/studies/first/games/bell-own/random.jsonl?{query}")).json();
+        assert_eq!(found["has_more"], json!(false));
+        let games = found["games"].as_array().unwrap().clone();
+        games.iter().map(|game| game["reason"].as_str().unwrap().to_owned()).collect::<Vec<String>>()
+    };
+    assert_eq!(reasons("").len(), 5);
+    assert_eq!(reasons("series=&result=").len(), 5);
+    assert_eq!(reasons("series=a").len(), 4);
+    assert_eq!(reasons("series=a&result=first"), ["eliminated"]);
+    assert_eq!(reasons("result=first").len(), 2);
+    assert_eq!(reasons("series=a&result=second"), ["no legal move"]);
+    assert_eq!(reasons("series=a&result=draw"), ["repetition"]);
+    assert_eq!(reasons("result=cut-off"), [EndReason::MaxPlies.as_str()]);
+    assert!(reasons("series=c").is_empty());
+    for wrong in ["result=maybe", "from=-1"] {
+        served.get(&format!("/api/studies/first/games/bell-own/random.jsonl?{wrong}")).refusal(422);
+    }
 }
 
 #[test]

@@ -40,6 +40,11 @@ pub(super) fn count(value: u64) -> Markup {
     html! { data value=(value) { (grouped(value)) } }
 }
 
+/// A number of games; where the report stands in the page of `serve`, it opens them. The row says in which ledger they are.
+pub(super) fn games(value: u64, result: &str) -> Markup {
+    html! { data.games value=(value) data-result=(result) { (grouped(value)) } }
+}
+
 /// Returns a count with thin spaces between thousands.
 pub(super) fn grouped(value: u64) -> String {
     let digits = value.to_string();

@@ -183,8 +183,8 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Marku
         }
     };
     let shown_results = html! {
-        (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws)) " / " (numbers::count(outcomes.second_wins))
-        @if outcomes.truncated > 0 { " " span.i { "and " (numbers::count(outcomes.truncated)) " cut off" } }
+        (numbers::games(outcomes.first_wins, "first")) " / " (numbers::games(outcomes.rule_draws, "draw")) " / " (numbers::games(outcomes.second_wins, "second"))
+        @if outcomes.truncated > 0 { " " span.i { "and " (numbers::games(outcomes.truncated, "cut-off")) " cut off" } }
         (result_bar(outcomes))
     };
     let shown_bracket = html! {
@@ -198,8 +198,9 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Marku
     let last = cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling);
     let decisive = cell.decisive.as_ref();
     let first = cell.first_of_decisive.as_ref();
+    let ledger = cell.ledger.as_ref();
     html! {
-        tr role="row" {
+        tr role="row" data-file=[ledger.map(|ledger| &ledger.file)] data-series=[ledger.map(|ledger| &ledger.series)] {
             th scope="row" role="rowheader" data-key=(ruleset.name) { (link(ruleset)) br; span.soft { (ruleset.title) } }
             (field(1, key(score.map(|score| score.score)), shown_score))
             (field(2, verdict_word.to_owned(), verdict_with_draws(cell)))
@@ -207,7 +208,7 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Marku
             (field(4, key(decisive.map(|rate| 1.0 - rate.rate)), html! { @if let Some(rate) = decisive { (draws(rate)) } }))
             (field(5, key(first.map(|rate| rate.rate)), share_of_won_games(first)))
             @if has_cut_off { (field(CUT_OFF, outcomes.truncated.to_string(), shown_bracket)) }
-            (field(7, cell.games.to_string(), numbers::count(cell.games)))
+            (field(7, cell.games.to_string(), numbers::games(cell.games, "")))
             (field(8, key(contact.map(|rate| rate.rate)), games_with_captures(contact)))
             (field(9, key(last.map(|last| last.change.value)), change_since(last)))
         }

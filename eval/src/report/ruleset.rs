@@ -105,8 +105,9 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
 
 fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
     let outcomes = &cell.outcomes;
+    let ledger = cell.ledger.as_ref();
     html! {
-        tr {
+        tr data-file=[ledger.map(|ledger| &ledger.file)] data-series=[ledger.map(|ledger| &ledger.series)] {
             th scope="row" { (words::short_agent(agent)) }
             td {
                 @match &cell.score {
@@ -122,10 +123,10 @@ fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
                 }
             }
             td.nowrap {
-                (numbers::count(outcomes.first_wins)) " / " (numbers::count(outcomes.rule_draws)) " / "
-                (numbers::count(outcomes.truncated)) " / " (numbers::count(outcomes.second_wins))
+                (numbers::games(outcomes.first_wins, "first")) " / " (numbers::games(outcomes.rule_draws, "draw")) " / "
+                (numbers::games(outcomes.truncated, "cut-off")) " / " (numbers::games(outcomes.second_wins, "second"))
                 " " span.i {
-                    "of " (numbers::count(cell.games))
+                    "of " (numbers::games(cell.games, ""))
                     @if let Some(worth) = cell.effective_games { ", worth " (numbers::plain(worth, 0)) }
                 }
             }

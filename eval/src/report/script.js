@@ -8,6 +8,17 @@
   addEventListener("hashchange", open);
   open();
   addEventListener("beforeprint", () => document.querySelectorAll("details.ruleset").forEach(d => { d.open = true; }));
+  // Within the page of `latrunculi serve` a number of games opens them.
+  if (parent !== window) for (const number of document.querySelectorAll("tr[data-file] .games")) {
+    const { file, series } = number.closest("tr").dataset;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.title = "Show these games";
+    button.textContent = number.textContent;
+    button.disabled = number.textContent === "0";
+    button.addEventListener("click", () => parent.postMessage({ file, series, result: number.dataset.result }, "*"));
+    number.replaceChildren(button);
+  }
   for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0];
     [...table.tHead.rows[0].cells].forEach((head, column) => {

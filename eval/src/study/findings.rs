@@ -13,8 +13,8 @@ use super::folder::Folder;
 use super::plan::Plan;
 use super::series::{Series, SeriesKind, first_player};
 use super::summary::{
-    CellSummary, Conclusion, Derivation, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening,
-    StopReason, StudySummary, VerdictSummary,
+    CellSummary, Conclusion, Derivation, LedgerPlace, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary,
+    SecondOpening, StopReason, StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
 use crate::matches::openings::PolicyOpenings;
@@ -140,6 +140,7 @@ impl Findings<'_> {
         CellSummary {
             agent: self.plan.agents[agent].agent.clone(),
             played_as: main.map_or(String::new(), |(series, _)| series.text.clone()),
+            ledger: main.map(|(series, _)| LedgerPlace { file: series.ledger_file(), series: series.key.clone() }),
             opening: main.map_or(OpeningSummary { actions: 0, policy: None }, |(series, _)| opening_summary(series)),
             games_played: counts.played,
             games,
@@ -217,7 +218,7 @@ impl Findings<'_> {
                 let games = cell.games;
                 if games > 0 && cell.outcomes.truncated as f64 > TRUNCATED_MAX * games as f64 {
                     notes.push(format!(
-                        "{} with {}: {} of {games} games were ended by the program's own limit of turns; see the bracket.",
+                        "{} with {}: {} of {games} games were ended by the program's own limit of turns; truncated_lost and truncated_won in balance.csv are the score had all of them been lost or won.",
                         ruleset.name, cell.agent, cell.outcomes.truncated
                     ));
                 }

@@ -15,7 +15,6 @@ use super::series::Series;
 use super::settings::StudySettings;
 use super::tally::SeriesTally;
 use super::{StudyError, on_threads};
-use crate::agents::AgentSpec;
 use crate::matches::ledger::{Ledger, LedgerError, LedgerGame};
 
 /// The file of the settings.
@@ -125,8 +124,7 @@ impl Folder {
     }
 
     fn ledger_path(&self, series: &Series) -> PathBuf {
-        let ruleset = &series.rules.ruleset().id;
-        self.path.join("games").join(ruleset).join(format!("{}.jsonl", slug(&series.spec)))
+        self.path.join("games").join(series.ledger_file())
     }
 
     /// Opens the ledgers of all series, one per ruleset and agent, with the games that are there.
@@ -245,18 +243,6 @@ fn differences(found: &Guard, asked: &Guard) -> Vec<(String, String)> {
         })
         .collect()
 }
-
-/// Returns a name for a file that stands for an agent.
-fn slug(agent: &AgentSpec) -> String {
-    let text: String =
-        agent.to_string().chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-    if text.len() <= 80 {
-        return text;
-    }
-    // The end tells long paths apart.
-    text[text.len() - 80..].to_owned()
-}
-
 fn file_error(path: &Path, error: &dyn std::fmt::Display) -> StudyError {
     StudyError::File { path: path.to_owned(), reason: error.to_string() }
 }

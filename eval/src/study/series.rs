@@ -122,6 +122,11 @@ impl Series {
         mix_seeds(&bytes)
     }
 
+    /// Returns the ledger of its games in the study's folder `games`: one per ruleset and agent.
+    pub(super) fn ledger_file(&self) -> String {
+        format!("{}/{}.jsonl", self.rules.ruleset().id, slug(&self.spec))
+    }
+
     /// Returns the place of game `index` in ledgers.
     pub(super) fn place(&self, index: usize) -> Place {
         Place { series: self.key.clone(), pair: index, game: 1 }
@@ -266,4 +271,15 @@ fn handicapped(rules: &Rules, men: i32, rng: &mut ChaCha8Rng) -> Position {
     let on_board = count - usize::from(in_hand[loser.index()]);
     let squares: SquareSet = initial.men(loser).iter().sample(rng, on_board).into_iter().collect();
     rules.initial_position_without(squares, in_hand)
+}
+
+/// Returns a name for a file that stands for an agent.
+fn slug(agent: &AgentSpec) -> String {
+    let text: String =
+        agent.to_string().chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    if text.len() <= 80 {
+        return text;
+    }
+    // The end tells long paths apart.
+    text[text.len() - 80..].to_owned()
 }

@@ -123,6 +123,15 @@ pub struct DifferenceSummary {
     pub p_holm: Option<f64>,
 }
 
+/// The place of a series of games in a study's folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerPlace {
+    /// The file in the folder `games`, as `bell/greedy.jsonl`; it may hold other series too.
+    pub file: String,
+    /// The field `series` of the games' lines.
+    pub series: String,
+}
+
 /// The results of one agent's games against itself under one ruleset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellSummary {
@@ -132,6 +141,9 @@ pub struct CellSummary {
     /// and the kernel that computes it; empty without games, and in summaries of older formats.
     #[serde(default)]
     pub played_as: String,
+    /// Where its games are; `None` without games, and in summaries of older formats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerPlace>,
     /// The openings of the games.
     pub opening: OpeningSummary,
     /// Games played, including repetitions that do not count.
