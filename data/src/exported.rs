@@ -82,7 +82,7 @@ pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<
     let broken = |reason: String| TensorFileError::Exported { path: path.to_owned(), reason };
     let text = match format {
         ExportFormat::TorchScript => archive::text(path, "extra/meta.json", verify).map_err(broken)?,
-        ExportFormat::Npz => archive::text(path, "description.npy", verify).map_err(broken)?,
+        ExportFormat::Npz => archive::array_text(path, DESCRIPTION, verify).map_err(broken)?,
         ExportFormat::Onnx => onnx::description(path, DESCRIPTION, verify).map_err(broken)?,
         ExportFormat::Safetensors => {
             if verify {

@@ -158,6 +158,12 @@ fn a_folder_is_verified_file_by_file(run: &Path) {
     let aside = run.join("aside");
     fs::rename(&shard, &aside).expect("moved");
     assert_refused(&["inspect", "--verify", shown], 1, &["generation 0 has no shard"]);
+    let other = run.join("other");
+    let play = ["selfplay", "smoke", "--set", "seed=99", "--quiet", "--out", other.to_str().expect("a path")];
+    assert!(latrunculi(&play).status.success());
+    fs::rename(other.join("000000.npz"), &shard).expect("moved");
+    fs::remove_dir_all(other).expect("removed");
+    assert_refused(&["inspect", "--verify", shown], 1, &["000000-bell.npz", "its checksum is not the one"]);
     fs::rename(&aside, &shard).expect("moved");
     let latest = run.join("latest");
     fs::write(&latest, "nonsense\n").expect("written");

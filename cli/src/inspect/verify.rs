@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
+use latrunculi_data::StoredCheckpoint;
+use latrunculi_data::files::checksum;
 use latrunculi_engine::record::read_line;
 use latrunculi_engine::{GameRecord, Rules, presets};
 use latrunculi_eval::study::saved_study;
 use latrunculi_selfplay::states_from_bytes;
 use latrunculi_train::files::read_text;
 use latrunculi_train::{curves, rulesets, run_dir};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::folders::newest_checkpoint;
@@ -74,6 +77,35 @@ fn check_run(root: &Path) -> anyhow::Result<()> {
     let oldest = found.first().copied().unwrap_or(0);
     for generation in oldest..generations {
         ensure!(found.contains(&generation), "{}: generation {generation} has no shard", shards.display());
+    }
+    check_checksums(root, &root.join(run_dir::CHECKPOINTS).join(newest))
+}
+
+/// The checksums that a checkpoint keeps; those of earlier versions kept none.
+#[derive(Deserialize)]
+struct Checksums {
+    /// Of the shards in the replay windows, by name of the file.
+    #[serde(default)]
+    shards: Option<BTreeMap<String, String>>,
+    /// Of the games in flight.
+    #[serde(default)]
+    pools_checksum: Option<String>,
+}
+
+/// Checks that shards and games in flight are the files that the run wrote before the checkpoint at `path`.
+fn check_checksums(root: &Path, path: &Path) -> anyhow::Result<()> {
+    let checkpoint = StoredCheckpoint::read(path)?;
+    let known: Checksums =
+        serde_json::from_str(&checkpoint.extra).with_context(|| format!("{}: the state of the run", path.display()))?;
+    let shards = known.shards.into_iter().flatten().map(|(name, sum)| (root.join(run_dir::SHARDS).join(name), sum));
+    let pools = known.pools_checksum.map(|sum| (path.with_extension("pools"), sum));
+    for (file, sum) in shards.chain(pools) {
+        let found = File::open(&file).and_then(checksum).with_context(|| file.display().to_string())?;
+        ensure!(
+            found == sum,
+            "{}: its checksum is not the one in the checkpoint; restore the file that this run wrote",
+            file.display()
+        );
     }
     Ok(())
 }

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use npyz::NpyFile;
 use npyz::zip::ZipArchive;
+
+use crate::npz::ArrayReader;
 
 /// A description is some hundred kilobytes; what is larger is none, in bytes.
 const TEXT_BYTES_MAX: u64 = 1 << 26;
@@ -17,11 +18,23 @@ fn fault(error: impl std::fmt::Display) -> String {
 }
 
 fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>, String> {
+    // Before it is opened: opening a named pipe waits for a writer.
+    if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
+        return Err(fault("not a file"));
+    }
     let file = File::open(path).map_err(|error| error.to_string())?;
     ZipArchive::new(BufReader::new(file)).map_err(fault)
 }
 
-/// Returns the text under a name, which ends in `ending`: a plain text, or an array of bytes if it ends in `.npy`.
+/// Returns the text of an array of bytes.
+pub(super) fn array_text(path: &Path, name: &str, verify: bool) -> Result<String, String> {
+    if verify {
+        self::verify(path)?;
+    }
+    ArrayReader::open(path).and_then(|mut arrays| arrays.text(name)).map_err(fault)
+}
+
+/// Returns the text under a name, which ends in `ending`.
 pub(super) fn text(path: &Path, ending: &str, verify: bool) -> Result<String, String> {
     if verify {
         self::verify(path)?;
@@ -32,9 +45,6 @@ pub(super) fn text(path: &Path, ending: &str, verify: bool) -> Result<String, St
     let member = archive.by_name(&name).map_err(fault)?;
     let mut bytes = Vec::new();
     member.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).map_err(fault)?;
-    if ending.ends_with(".npy") {
-        bytes = NpyFile::new(&bytes[..]).and_then(NpyFile::into_vec::<u8>).map_err(fault)?;
-    }
     String::from_utf8(bytes).map_err(fault)
 }
 

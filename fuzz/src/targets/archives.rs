@@ -4,8 +4,12 @@ use std::fs;
 use std::io::{Cursor, Read, Write};
 use std::sync::OnceLock;
 
+use latrunculi_data::model_file::CHECKPOINT_PARTS;
 use latrunculi_data::npz::{ArrayReader, ArrayWriter};
-use latrunculi_data::{NetworkConfig, ShardInfo, ShardSummary, StoredModel, TensorFileHeader, read_shard, write_shard};
+use latrunculi_data::{
+    NetworkConfig, ParameterLayout, ShardInfo, ShardSummary, StoredCheckpoint, StoredModel, TensorFileHeader,
+    TrainingConfig, TrainingCounters, read_shard, write_shard,
+};
 use latrunculi_infer::InferenceModel;
 use serde_json::Value;
 use zip::write::FileOptions;
@@ -18,7 +22,7 @@ use crate::mutate::{Mutator, mutated};
 const RULESET: &str = "bell-8x8";
 
 /// Changes one member of an archive and packs it again, with the checksums of what it then holds.
-fn changed_member(seeds: &[Vec<u8>], mutator: &mut Mutator) -> Vec<u8> {
+pub(super) fn changed_member(seeds: &[Vec<u8>], mutator: &mut Mutator) -> Vec<u8> {
     if mutator.below(4) == 0 {
         return mutated(seeds, mutator);
     }
@@ -80,7 +84,7 @@ fn unpacked(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
     members
 }
 
-fn packed(members: &[(String, Vec<u8>)]) -> Vec<u8> {
+pub(super) fn packed(members: &[(String, Vec<u8>)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = FileOptions::default().compression_method(CompressionMethod::Deflated);
     for (name, bytes) in members {
@@ -141,48 +145,90 @@ pub(super) const SHARD: Target = Target {
     },
 };
 
+/// A small network.
+fn network() -> NetworkConfig {
+    NetworkConfig {
+        blocks: 1,
+        channels: 8,
+        policy_channels: 8,
+        value_channels: 8,
+        value_hidden: 8,
+        ..NetworkConfig::default()
+    }
+}
+
 /// The model of a small network.
 fn model() -> &'static [u8] {
     static MODEL: OnceLock<Vec<u8>> = OnceLock::new();
     MODEL.get_or_init(|| {
-        let config = NetworkConfig {
-            blocks: 1,
-            channels: 8,
-            policy_channels: 8,
-            value_channels: 8,
-            value_hidden: 8,
-            ..NetworkConfig::default()
-        };
         let path = file("seed.safetensors");
-        StoredModel::fresh(&config, 1).expect("a network").write(&path).expect("a model");
+        StoredModel::fresh(&network(), 1).expect("a network").write(&path).expect("a model");
         fs::read(path).expect("the model")
     })
 }
+
+/// Changes a file of tensors: an entry, its header, or one of the texts in it.
+fn changed_tensors(seeds: &[Vec<u8>], mutator: &mut Mutator, texts: &[&str]) -> Vec<u8> {
+    let bytes = mutator.one_of(seeds).clone();
+    let header_bytes = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
+    let (mut header, mut entries) = (bytes[8..8 + header_bytes].to_vec(), bytes[8 + header_bytes..].to_vec());
+    match mutator.below(4) {
+        0 => return mutated(seeds, mutator),
+        1 => change_entry(&mut entries, mutator),
+        2 => mutator.change(&mut header, &[]),
+        _ => {
+            // What it says of itself is JSON within JSON.
+            let mut described: Value = serde_json::from_slice(&header).expect("JSON");
+            let key = *mutator.one_of(texts);
+            let mut text = described["__metadata__"][key].as_str().unwrap_or_default().as_bytes().to_vec();
+            mutator.change(&mut text, &[]);
+            described["__metadata__"][key] = String::from_utf8_lossy(&text).into_owned().into();
+            header = serde_json::to_vec(&described).expect("JSON");
+        }
+    }
+    [&(header.len() as u64).to_le_bytes()[..], &header, &entries].concat()
+}
+
+/// A checkpoint: what is accepted has all its tensors, and survives being written.
+pub(super) const CHECKPOINT: Target = Target {
+    name: "checkpoint",
+    seeds: || {
+        let network = network();
+        let training = TrainingConfig::default();
+        let layout = ParameterLayout::for_training(&network);
+        let values = layout.start_values(1);
+        let tensors = CHECKPOINT_PARTS
+            .iter()
+            .flat_map(|part| layout.tensors(&values).map(move |(name, tensor)| (format!("{part}{name}"), tensor)));
+        let counters = TrainingCounters::default();
+        let extra = "{\"generations\":3}".to_owned();
+        let path = file("seed-checkpoint.safetensors");
+        let checkpoint = StoredCheckpoint { network, training, counters, extra, tensors: tensors.collect() };
+        checkpoint.write(&path).expect("a checkpoint");
+        vec![fs::read(path).expect("the checkpoint")]
+    },
+    mutate: |seeds, mutator| {
+        let texts = ["network", "training", "counters", "extra", "encoding", "format", "format_version"];
+        changed_tensors(seeds, mutator, &texts)
+    },
+    check: |input| {
+        let path = file("some-checkpoint.safetensors");
+        fs::write(&path, input).expect("a file for temporary use");
+        let Ok(checkpoint) = StoredCheckpoint::read(&path) else { return false };
+        let values = checkpoint.tensors.values().flat_map(|tensor| &tensor.values);
+        assert!(values.into_iter().all(|value| value.is_finite()), "every entry is a number");
+        assert!(checkpoint.network.validate().is_empty(), "the network can be built");
+        checkpoint.clone().write(&path).expect("it is written");
+        assert_eq!(StoredCheckpoint::read(&path).expect("what is written is read"), checkpoint);
+        true
+    },
+};
 
 /// A model: what is accepted can play, every weight is a number, and all survives being written.
 pub(super) const MODEL: Target = Target {
     name: "model",
     seeds: || vec![model().to_vec()],
-    mutate: |seeds, mutator| {
-        let bytes = mutator.one_of(seeds).clone();
-        let header_bytes = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
-        let (mut header, mut entries) = (bytes[8..8 + header_bytes].to_vec(), bytes[8 + header_bytes..].to_vec());
-        match mutator.below(4) {
-            0 => return mutated(seeds, mutator),
-            1 => change_entry(&mut entries, mutator),
-            2 => mutator.change(&mut header, &[]),
-            _ => {
-                // What it says of itself is JSON within JSON.
-                let mut described: Value = serde_json::from_slice(&header).expect("JSON");
-                let key = *mutator.one_of(&["network", "info", "encoding", "format_version"]);
-                let mut text = described["__metadata__"][key].as_str().unwrap_or_default().as_bytes().to_vec();
-                mutator.change(&mut text, &[]);
-                described["__metadata__"][key] = String::from_utf8_lossy(&text).into_owned().into();
-                header = serde_json::to_vec(&described).expect("JSON");
-            }
-        }
-        [&(header.len() as u64).to_le_bytes()[..], &header, &entries].concat()
-    },
+    mutate: |seeds, mutator| changed_tensors(seeds, mutator, &["network", "info", "encoding", "format_version"]),
     check: |input| {
         let path = file("some.safetensors");
         fs::write(&path, input).expect("a file for temporary use");

@@ -1,18 +1,23 @@
 //! Games: records, ledgers, journals, pools.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use latrunculi_data::{ReplayPart, ReplaySettings, ReplayWindows, Samples, ShardInfo};
 use latrunculi_engine::{Action, GameRecord, GameState, Rules, presets};
 use latrunculi_eval::agents::OpenedNetwork;
 use latrunculi_eval::{AgentSpec, MatchConfig, play_match};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use latrunculi_selfplay::{
-    ActorEvaluator, GameKey, Journal, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Purpose, Quota, SelfPlaySettings,
-    play_pools, states_from_bytes, states_to_bytes,
+    ActorEvaluator, EndedGame, GameKey, Journal, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Purpose, Quota,
+    SelfPlaySettings, Watch, ended_to_bytes, judge_ended, play_pools, states_from_bytes, states_to_bytes,
 };
+use latrunculi_store::UnitHeader;
 
 use super::{file, rules, text};
 use crate::driver::Target;
@@ -233,5 +238,91 @@ pub(super) const POOLS: Target = Target {
             games.iter().for_each(|game| game.samples.check(&rules(RULESET)).expect("samples of a game"));
         }
         is_restored
+    },
+};
+
+/// Keeps how games were played, as a worker does.
+struct Keep(Mutex<Vec<EndedGame>>);
+
+impl Watch for Keep {
+    fn goes_on(&self, _: &Progress) -> bool {
+        true
+    }
+
+    fn wants_records(&self) -> bool {
+        true
+    }
+
+    fn take_record(&self, _: usize, record: EndedGame) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    }
+}
+
+const UNIT_GAMES: u64 = 2;
+
+/// Packs the games of a unit again.
+fn deflated(body: &[u8]) -> Vec<u8> {
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(body).expect("into memory");
+    packed.finish().expect("into memory")
+}
+
+/// A worker's unit of games of self-play: what is accepted was played by the rules to its end.
+pub(super) const UNIT: Target = Target {
+    name: "unit",
+    seeds: || {
+        let keep = Keep(Mutex::default());
+        let tasks = vec![PoolTask {
+            pool: Pool::new(pool_plan()).expect("a pool"),
+            quota: Quota::PlayOut { until: UNIT_GAMES },
+        }];
+        play_pools(tasks, &mut [&mut Alike], false, &Progress::default(), &keep).expect("games");
+        let header = UnitHeader {
+            program: "0".to_owned(),
+            search_version: 1,
+            series: "a".to_owned(),
+            games: [0, UNIT_GAMES],
+            worker: "w".to_owned(),
+            host: "h".to_owned(),
+            kernel: String::new(),
+            secs: 1.0,
+            twice: 0,
+        };
+        let games = keep.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        vec![[header.to_line(), ended_to_bytes(&games)].concat()]
+    },
+    mutate: |seeds, mutator| {
+        let seed = mutator.one_of(seeds).clone();
+        let end = seed.iter().position(|&byte| byte == b'\n').expect("a header") + 1;
+        let (mut header, packed) = (seed[..end].to_vec(), &seed[end..]);
+        match mutator.below(8) {
+            0 => return mutated(seeds, mutator),
+            1 => mutator.change(&mut header, &[]),
+            _ => {
+                let mut body = Vec::new();
+                DeflateDecoder::new(packed).read_to_end(&mut body).expect("a seed is whole");
+                mutator.change(&mut body, &[]);
+                return [header, deflated(&body)].concat();
+            }
+        }
+        [&header, packed].concat()
+    },
+    check: |input| {
+        let Ok((header, body)) = UnitHeader::read(input) else { return false };
+        let line = header.to_line();
+        assert_eq!(UnitHeader::read(&line), Ok((header.clone(), &[][..])), "a header survives being written");
+        if header.check("0", 1, "a", [0, UNIT_GAMES]).is_err() {
+            return false;
+        }
+        let plan = pool_plan();
+        let Ok(games) = judge_ended(body, &plan, 0, UNIT_GAMES) else { return false };
+        assert_eq!(games.len() as u64, UNIT_GAMES);
+        for game in &games {
+            // What play can never give may still be refused here, as the learner does.
+            if game.samples.check(&plan.rules).is_ok() {
+                draw(&plan.rules, game.samples.clone());
+            }
+        }
+        true
     },
 };

@@ -1,6 +1,7 @@
 //! The targets, by what is read.
 
 mod archives;
+mod exports;
 mod games;
 mod settings;
 mod texts;
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 use crate::driver::Target;
 
 /// Every target.
-pub const ALL: [Target; 15] = [
+pub const ALL: [Target; 19] = [
     texts::RULESET,
     texts::POSITION,
     texts::PIECES,
@@ -24,9 +25,13 @@ pub const ALL: [Target; 15] = [
     games::LEDGER,
     games::JOURNAL,
     games::POOLS,
+    games::UNIT,
     archives::NPZ,
     archives::SHARD,
     archives::MODEL,
+    archives::CHECKPOINT,
+    exports::ONNX,
+    exports::EXPORT,
     settings::TRAINING,
     settings::STUDY,
     settings::SUMMARY,
