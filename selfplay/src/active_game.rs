@@ -44,9 +44,12 @@ struct Beginning {
 impl Beginning {
     fn draw(plan: &PoolPlan, number: u64) -> Beginning {
         let mut stream = plan.key(number).stream(Purpose::Opening);
-        let start = Start::draw(&plan.settings, &mut stream);
+        let mut start = Start::draw(&plan.settings, &mut stream);
         let (game, actions) = random_opening(&plan.rules, start.random_actions, &mut stream);
-        let noisy_player = plan.teacher.and_then(|teacher| teacher.draw_noisy_player(&mut stream));
+        let noisy_player = match plan.teacher {
+            Some(teacher) => teacher.draw_noisy_player(&mut stream),
+            None => start.draw_uneven(&plan.settings.starts, &mut stream),
+        };
         Beginning { start, game, actions, noisy_player }
     }
 
@@ -183,6 +186,12 @@ impl ActiveGame {
                 self.play(0);
             } else if plan.teacher.is_some() {
                 self.follow_teacher(plan);
+            } else if self.record.start.policy_actions > 0
+                && self.record.noisy_player == Some(self.search.game().player_to_act())
+            {
+                self.record.start.policy_actions -= 1;
+                let random = self.choice_stream.random_range(0..self.legal.len());
+                self.play(random);
             } else {
                 let planned = self.plan_search(&plan.settings);
                 self.search.start(planned.budget(&plan.settings), &mut self.search_stream);
@@ -212,8 +221,13 @@ impl ActiveGame {
             let budget = mcts::SearchBudget { simulations: 0, add_noise: false };
             return PlannedSearch::new(budget, SearchPurpose::Opening);
         }
-        let is_full = settings.playout_cap.full_probability >= 1.0
-            || self.effort_stream.random_bool(settings.playout_cap.full_probability);
+        let cap = &settings.playout_cap;
+        let (game, mut full_probability) = (self.search.game(), cap.full_probability);
+        let quiet_limit = u32::from(game.rules().ruleset().end.quiet_limit);
+        if 2 * u32::from(game.position().quiet_turns()) > quiet_limit && quiet_limit > 0 {
+            full_probability = full_probability.min(cap.quiet_full_probability);
+        }
+        let is_full = full_probability >= 1.0 || self.effort_stream.random_bool(full_probability);
         let mut decided = 0.0;
         if let Some((q, loser)) = settings.resignation.decided(&record.values) {
             decided = q;
@@ -277,13 +291,15 @@ impl ActiveGame {
         let weights = self.weights(plan);
         let record = &self.record;
         let result_weight = plan.teacher.map_or(1.0, |teacher| teacher.result_weight_with(record.noisy_player));
+        // An uneven beginning is over when the first sample is made.
+        let is_noisy = plan.teacher.is_some() && record.noisy_player.is_some();
         PlayedGame {
             index: record.number,
             outcome,
             action_count: record.actions.len() as u32,
             turn_count: u32::from(self.search.game().position().turns()),
             resigned: record.resigned,
-            samples: record.samples(&plan.rules, outcome, &weights, result_weight),
+            samples: record.samples(&plan.rules, outcome, &weights, result_weight, !is_noisy),
         }
     }
 

@@ -104,6 +104,8 @@ mod tests {
         settings.starts.fork_probability = 0.5;
         settings.starts.fork_actions = 8;
         settings.playout_cap.full_probability = 0.5;
+        settings.starts.uneven_probability = 0.5;
+        settings.starts.uneven_actions_max = 6;
         // Weights of samples are drawn at the end of a game.
         settings.surprise = SurpriseSettings { policy_weight: 0.4, ..SurpriseSettings::default() };
         settings.resignation = ResignationSettings { threshold: 0.9, ..ResignationSettings::default() };

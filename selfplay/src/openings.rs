@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_engine::{GameState, Rules};
+use latrunculi_engine::{GameState, Player, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::settings::{SelfPlaySettings, StartSettings};
 pub(crate) struct Start {
     /// Uniformly random actions before anything else.
     pub(crate) random_actions: u32,
-    /// Actions drawn from the network's policy after them.
+    /// Actions after them that make no samples: drawn from the network's policy, those of a noisy player at random.
     pub(crate) policy_actions: u32,
     /// Index of the searched action that is replaced, from 0.
     pub(crate) fork_at: Option<u32>,
@@ -25,7 +25,7 @@ impl Start {
     pub(crate) fn draw(settings: &SelfPlaySettings, stream: &mut ChaCha8Rng) -> Start {
         let is_random = settings.opening_actions_max > 0 && stream.random_bool(settings.opening_probability);
         let random_actions = if is_random { stream.random_range(1..=settings.opening_actions_max) } else { 0 };
-        let StartSettings { policy_actions_mean, fork_probability, fork_actions } = settings.starts;
+        let StartSettings { policy_actions_mean, fork_probability, fork_actions, .. } = settings.starts;
         let policy_actions = if policy_actions_mean > 0.0 {
             // Inverse of the distribution function of the exponential distribution.
             (-f64::from(policy_actions_mean) * (1.0 - stream.random::<f64>()).ln()) as u32
@@ -35,6 +35,15 @@ impl Start {
         let is_fork = fork_probability > 0.0 && stream.random_bool(fork_probability);
         let fork_at = is_fork.then(|| stream.random_range(0..fork_actions.max(1)));
         Start { random_actions, policy_actions, fork_at }
+    }
+
+    /// Draws whether the game begins unevenly; returns the player who then begins it at random.
+    pub(crate) fn draw_uneven(&mut self, settings: &StartSettings, stream: &mut ChaCha8Rng) -> Option<Player> {
+        if settings.uneven_probability == 0.0 || !stream.random_bool(settings.uneven_probability) {
+            return None;
+        }
+        self.policy_actions = stream.random_range(1..=settings.uneven_actions_max.max(1));
+        Some(Player::BOTH[stream.random_range(0..2)])
     }
 }
 
@@ -77,7 +86,13 @@ mod tests {
 
     #[test]
     fn starts_are_drawn_as_set() {
-        let starts = StartSettings { policy_actions_mean: 3.0, fork_probability: 0.25, fork_actions: 40 };
+        let starts = StartSettings {
+            policy_actions_mean: 3.0,
+            fork_probability: 0.25,
+            fork_actions: 40,
+            uneven_probability: 0.5,
+            uneven_actions_max: 9,
+        };
         let settings = SelfPlaySettings { opening_probability: 0.0, starts, ..SelfPlaySettings::default() };
         let mut stream = ChaCha8Rng::seed_from_u64(1);
         let drawn: Vec<Start> = (0..4000).map(|_| Start::draw(&settings, &mut stream)).collect();
@@ -87,6 +102,19 @@ mod tests {
         assert!((mean(|start| start.policy_actions.into()) - expected).abs() < 0.2);
         assert!((mean(|start| f64::from(u8::from(start.fork_at.is_some()))) - 0.25).abs() < 0.03);
         assert!(drawn.iter().all(|start| start.random_actions == 0 && start.fork_at.is_none_or(|at| at < 40)));
+
+        let mut weak = [0; 2];
+        for mut start in drawn {
+            let policy_actions = start.policy_actions;
+            match start.draw_uneven(&starts, &mut stream) {
+                Some(player) => {
+                    weak[player.index()] += 1;
+                    assert!((1..=9).contains(&start.policy_actions));
+                }
+                None => assert_eq!(start.policy_actions, policy_actions),
+            }
+        }
+        assert!(weak.iter().all(|&games| (900..1100).contains(&games)), "{weak:?}");
     }
 
     #[test]

@@ -60,6 +60,13 @@ pub struct StartSettings {
     pub fork_probability: f64,
     /// The fork is one of this many first searched actions, drawn evenly; at least 1 where there are forks.
     pub fork_actions: u32,
+    /// Probability that a game begins unevenly, in `[0, 1]`: of its first actions one player, drawn evenly, plays his at
+    /// random and the other his from the network's policy. They make no samples; what follows begins with a lead, and shows
+    /// how one is won where equals hardly ever gain one.
+    pub uneven_probability: f64,
+    /// Most actions of such a beginning, 1 to [`OPENING_ACTIONS_MAX`] where there are any; their number is drawn evenly from
+    /// 1 to this.
+    pub uneven_actions_max: u32,
 }
 
 /// Playout-cap randomisation: a few full searches make targets, many fast ones play the games cheaply.
@@ -70,6 +77,9 @@ pub struct StartSettings {
 pub struct PlayoutCapSettings {
     /// Probability of a full search, in `(0, 1]`; 0.25 in KataGo, 1 is off.
     pub full_probability: f64,
+    /// The same once more than half of the turns without a capture that end the game have passed: most such games are over
+    /// but for the counting. 1 is off.
+    pub quiet_full_probability: f64,
     /// Simulations of a fast search, which adds no noise and makes samples only as far as it surprised
     /// ([`SurpriseSettings`]); 1 to [`SIMULATIONS_MAX`].
     pub fast_simulations: u32,
@@ -78,7 +88,7 @@ pub struct PlayoutCapSettings {
 impl Default for PlayoutCapSettings {
     /// Off.
     fn default() -> Self {
-        PlayoutCapSettings { full_probability: 1.0, fast_simulations: 4 }
+        PlayoutCapSettings { full_probability: 1.0, quiet_full_probability: 1.0, fast_simulations: 4 }
     }
 }
 
@@ -139,8 +149,17 @@ impl SelfPlaySettings {
         );
         let forks_fit = starts.fork_probability == 0.0 || starts.fork_actions > 0;
         require("starts.fork_actions", starts.fork_actions.into(), forks_fit, "at least 1 where there are forks");
-        let full = playout_cap.full_probability;
-        require("playout_cap.full_probability", full, full > 0.0 && full <= 1.0, "above 0 and at most 1");
+        let uneven = starts.uneven_probability;
+        require("starts.uneven_probability", uneven, is_probability(uneven), "in [0, 1]");
+        let (fewest, most) = (u32::from(uneven > 0.0), starts.uneven_actions_max);
+        let uneven_fits = (fewest..=OPENING_ACTIONS_MAX).contains(&most);
+        require("starts.uneven_actions_max", most.into(), uneven_fits, &format!("{fewest} to {OPENING_ACTIONS_MAX}"));
+        for (name, full) in [
+            ("playout_cap.full_probability", playout_cap.full_probability),
+            ("playout_cap.quiet_full_probability", playout_cap.quiet_full_probability),
+        ] {
+            require(name, full, full > 0.0 && full <= 1.0, "above 0 and at most 1");
+        }
         let fast = playout_cap.fast_simulations;
         require("playout_cap.fast_simulations", fast.into(), is_effort(fast), &efforts);
         let weights = f64::from(surprise.policy_weight) + f64::from(surprise.value_weight);
@@ -220,7 +239,8 @@ mod tests {
 
     #[test]
     fn fast_searches_and_decided_games_cost_less() {
-        let playout_cap = PlayoutCapSettings { full_probability: 0.25, fast_simulations: 8 };
+        let playout_cap =
+            PlayoutCapSettings { full_probability: 0.25, fast_simulations: 8, ..PlayoutCapSettings::default() };
         let settings = SelfPlaySettings { simulations: 32, playout_cap, ..SelfPlaySettings::default() };
         assert_eq!(settings.effort(true, 0.0), SearchBudget { simulations: 32, add_noise: true });
         assert_eq!(settings.effort(false, 0.0), SearchBudget { simulations: 8, add_noise: false });

@@ -38,8 +38,14 @@ fn techniques() -> SelfPlaySettings {
         simulations: 6,
         temperature_end: 0.2,
         temperature_half_life: 20.0,
-        starts: StartSettings { policy_actions_mean: 2.0, fork_probability: 0.5, fork_actions: 10 },
-        playout_cap: PlayoutCapSettings { full_probability: 0.5, fast_simulations: 2 },
+        starts: StartSettings {
+            policy_actions_mean: 2.0,
+            fork_probability: 0.5,
+            fork_actions: 10,
+            uneven_probability: 0.3,
+            uneven_actions_max: 12,
+        },
+        playout_cap: PlayoutCapSettings { full_probability: 0.5, quiet_full_probability: 0.25, fast_simulations: 2 },
         surprise: SurpriseSettings { policy_weight: 0.5, value_weight: 0.1 },
         resignation: ResignationSettings { threshold: 0.5, simulations: 1, ..ResignationSettings::default() },
         ..SelfPlaySettings::default()
@@ -172,6 +178,43 @@ fn a_noisy_player_makes_bootstrap_games_decisive() {
             assert_eq!(samples.margin[index], (pieces(0) - pieces(2)) / side);
         }
     }
+}
+
+#[test]
+fn an_uneven_beginning_makes_no_samples_and_games_keep_their_end() {
+    let rules = rules("dutch-8x8");
+    let first_turns = |uneven_probability: f64| {
+        let starts = StartSettings { uneven_probability, uneven_actions_max: 60, ..StartSettings::default() };
+        let settings =
+            SelfPlaySettings { simulations: 4, opening_probability: 0.0, starts, ..SelfPlaySettings::default() };
+        let games = play(&PoolPlan { settings, ..plan(&rules, 1) }, 12);
+        for game in &games {
+            // The noise is over when the first sample is made: result and margin are those of the end.
+            let samples = &game.samples;
+            assert!(samples.win_draw_loss.iter().all(|result| result.contains(&1.0)));
+            let ends = samples.margin.iter().map(|margin| margin.abs());
+            assert!(ends.clone().all(|end| Some(end) == ends.clone().next()), "one margin, of either side");
+        }
+        games.iter().map(|game| game.samples.turns[0]).collect::<Vec<u32>>()
+    };
+    assert!(first_turns(0.0).iter().all(|&turn| turn == 0));
+    let uneven = first_turns(1.0);
+    assert!(uneven.iter().all(|&turn| turn > 0) && uneven.iter().any(|&turn| turn > 20), "{uneven:?}");
+}
+
+#[test]
+fn a_quiet_game_is_searched_less() {
+    let rules = rules("dutch-8x8");
+    let samples = |quiet_full_probability: f64| {
+        let playout_cap = PlayoutCapSettings { quiet_full_probability, ..PlayoutCapSettings::default() };
+        let settings = SelfPlaySettings { simulations: 4, playout_cap, ..SelfPlaySettings::default() };
+        let games = play(&PoolPlan { settings, ..plan(&rules, 1) }, 4);
+        let counted = |game: &latrunculi_selfplay::PlayedGame| game.samples.len() as f64 / f64::from(game.action_count);
+        games.iter().map(counted).sum::<f64>() / games.len() as f64
+    };
+    // Among equals hardly anything is ever captured here: half of a game or more is quiet.
+    let (all, fewer) = (samples(1.0), samples(0.1));
+    assert!(fewer < 0.8 * all, "{fewer} samples an action, {all} where all are kept");
 }
 
 #[test]

@@ -15,8 +15,14 @@ use crate::{plan, rules};
 fn plans() -> Vec<PoolPlan> {
     let settings = SelfPlaySettings {
         simulations: 5,
-        starts: StartSettings { policy_actions_mean: 2.0, fork_probability: 0.5, fork_actions: 10 },
-        playout_cap: PlayoutCapSettings { full_probability: 0.5, fast_simulations: 2 },
+        starts: StartSettings {
+            policy_actions_mean: 2.0,
+            fork_probability: 0.5,
+            fork_actions: 10,
+            uneven_probability: 0.3,
+            uneven_actions_max: 12,
+        },
+        playout_cap: PlayoutCapSettings { full_probability: 0.5, quiet_full_probability: 0.25, fast_simulations: 2 },
         surprise: SurpriseSettings { policy_weight: 0.5, value_weight: 0.1 },
         resignation: ResignationSettings { threshold: 0.5, simulations: 1, ..ResignationSettings::default() },
         ..SelfPlaySettings::default()
