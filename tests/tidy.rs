@@ -155,6 +155,28 @@ fn every_ruleset_file_is_embedded() {
 }
 
 #[test]
+fn the_cases_that_the_specification_names_are_there() {
+    let text = fs::read_to_string(root().join("docs/SPECIFICATION.md")).expect("the specification");
+    let cases = fs::read_to_string(root().join("tests/rules/cases/rules.json")).expect("the cases");
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    // As BELL-03.
+    let names = words.filter(|word| {
+        let parts = word.split_once('-');
+        parts.is_some_and(|(family, number)| {
+            family.len() == 4
+                && family.bytes().all(|letter| letter.is_ascii_uppercase())
+                && number.len() == 2
+                && number.bytes().all(|letter| letter.is_ascii_digit())
+        })
+    });
+    let names: Vec<&str> = names.collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(cases.contains(&format!("\"{name}\"")), "there is no case {name}");
+    }
+}
+
+#[test]
 fn no_work_is_left_marked_in_the_code() {
     for folder in [
         "engine", "search", "data", "infer", "model", "selfplay", "stats", "store", "eval", "train", "serve",

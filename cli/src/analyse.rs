@@ -95,11 +95,14 @@ fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candida
     text.push_str(&table(state, lines, is_tree_search(choice)));
     if is_tree_search(choice) {
         text.push_str(
-            "\nvisits: simulations that began with the action; policy: its probability after the search;\n\
-             value: the result that they expect, as above\n",
+            "\nvisits: simulations that began with the action; policy: its probability after\n\
+             the search; value: the result that they expect, as above\n",
         );
     } else if lines.len() > 1 {
-        text.push_str("\nEach action had a search of its own with the whole limit of the agent.\n");
+        text.push_str(
+            "\nEach action had a search of its own with the whole limit of the agent, and may have\n\
+             been searched to another depth: one below the first may show a higher score.\n",
+        );
     }
     text
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::{GameRecord, conformance, presets};
 use latrunculi_train::files::read_text;
@@ -21,12 +20,12 @@ pub(crate) fn run(args: ConformanceArgs) -> anyhow::Result<()> {
     let (mut passed, mut failed) = (0, 0);
     for path in &args.files {
         let text = read_text(path, FILE_BYTES_MAX)?;
-        let reports = conformance::run_file(&text, &presets::ruleset).with_context(|| match is_of_games(&text) {
-            true => format!(
-                "{0}: these are recorded games: latrunculi inspect --verify {0} plays them over",
-                path.display()
+        let shown = path.display();
+        let reports = conformance::run_file(&text, &presets::ruleset).map_err(|fault| match is_of_games(&text) {
+            true => anyhow::anyhow!(
+                "{shown}: these are recorded games: latrunculi inspect --verify {shown} plays them over"
             ),
-            false => path.display().to_string(),
+            false => anyhow::Error::new(fault).context(shown.to_string()),
         })?;
         for report in reports {
             match report.failure {

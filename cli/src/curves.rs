@@ -89,7 +89,7 @@ fn text(run: &LearningRun) -> String {
         let verdict = &measured.verdict;
         let _ = writeln!(
             text,
-            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % ({:.1} to {:.1}; +{} ={} -{}){}{}{}",
+            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % [{:.1}, {:.1}] +{} ={} -{}{}{}{}",
             measured.minutes,
             measured.generations,
             measured.games,

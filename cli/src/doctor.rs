@@ -1,5 +1,6 @@
 //! `doctor`: what was found on this machine, what will be used, how to mend what is wrong.
 
+use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::interrupt::stop_on_interrupt;
 use crate::libtorch::{self, Libtorch};
+use crate::lines::beside;
 use crate::store_args::stopped;
 
 #[derive(Args)]
@@ -82,6 +84,7 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     // A missing GPU is no fault: `auto` takes the processor then.
     let gpu_text = match &gpu {
         Ok(()) => "found, used by device = \"auto\"".to_owned(),
+        Err(_) if !has_gpu_device() => "none found".to_owned(),
         Err(error) => format!("none usable: {error}"),
     };
     let features = processor_features();
@@ -95,24 +98,30 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
         println!("{}", serde_json::to_string_pretty(&report)?);
         return Ok(());
     }
-    println!("program      latrunculi {}", env!("CARGO_PKG_VERSION"));
+    let row = |name: &str, text: &str| println!("{}", beside(&format!("{name:<13}"), text));
+    row("program", &format!("latrunculi {}", env!("CARGO_PKG_VERSION")));
     match &libtorch {
-        Ok(()) => println!("libtorch     found; trains, exports and computes on GPUs"),
-        Err(error) => println!("libtorch     none: {error}"),
+        Ok(()) => row("libtorch", "found; trains, exports and computes on GPUs"),
+        Err(error) => row("libtorch", &format!("none: {error}")),
     }
-    println!("threads      {threads} (self-play and matches use all)");
-    println!("processor    {}", if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") });
-    println!(
-        "precision    {}",
+    row("threads", &format!("{threads} (self-play and matches use all)"));
+    row("processor", &if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") });
+    row(
+        "precision",
         if bf16 {
             "in play 8 bits (int8), else 16 (bf16), where the answers agree with those in 32"
         } else {
             "32 bits: this processor has no AMX, which fewer need"
-        }
+        },
     );
-    println!("kernels      {}", kernels.join(" "));
-    println!("GPU          {gpu_text}");
+    row("kernels", &kernels.join(" "));
+    row("GPU", &gpu_text);
     Ok(())
+}
+
+/// Returns whether the system knows of an NVIDIA GPU, through its driver or that of Windows.
+fn has_gpu_device() -> bool {
+    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|device| Path::new(device).exists())
 }
 
 /// Returns the processor features that matter for speed, as the system names them.

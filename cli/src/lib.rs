@@ -22,6 +22,7 @@ mod games_args;
 mod inspect;
 pub mod interrupt;
 pub mod libtorch;
+mod lines;
 mod match_command;
 mod network;
 pub mod origin;

@@ -14,6 +14,7 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 pub(crate) use self::show::rules_text;
+use crate::lines::beside;
 
 #[derive(Args)]
 pub(crate) struct RulesetsArgs {
@@ -23,7 +24,7 @@ pub(crate) struct RulesetsArgs {
 
 #[derive(Subcommand)]
 enum RulesetsCommand {
-    /// Lists every shipped ruleset with board, men and how it starts; --json with its source as well
+    /// Lists every shipped ruleset with board and men; --json with how it starts and its source as well
     List {
         /// Prints JSON
         #[arg(long)]
@@ -107,9 +108,9 @@ fn list(as_json: bool) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(&rows)?);
         return Ok(());
     }
-    println!("{:<27} {:>6} {:>6}  {:<10} name", "ruleset", "board", "men", "start");
-    for (id, board, men, start, name, _) in rows {
-        println!("{id:<27} {board:>6} {men:>6}  {start:<10} {name}");
+    println!("{:<26} {:>5} {:>6}  name", "ruleset", "board", "men");
+    for (id, board, men, _, name, _) in rows {
+        println!("{}", beside(&format!("{id:<26} {board:>5} {men:>6}  "), &name));
     }
     println!("\nmen: men and dux of one side. Names that begin with x- are for comparison and from no source.");
     Ok(())

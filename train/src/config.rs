@@ -199,7 +199,12 @@ impl TrainConfig {
         }
         apply(&mut table, settings)?;
         applied.extend(settings.iter().map(|setting| format!("--set {setting}")));
-        table.try_into().with_context(|| format!("{}, with {}", not_a_configuration(source), applied.join(" ")))
+        // The reader's text has lines for a file, and there may be none.
+        let in_a_line = |error: toml::de::Error| {
+            let fault = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            Error::Refused(format!("{}, with {}: {fault}", not_a_configuration(source), applied.join(" ")))
+        };
+        table.try_into().map_err(in_a_line)
     }
 
     /// Reads the configuration in the folder of a run, which may be older than this program: renamed keys are

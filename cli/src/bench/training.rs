@@ -20,7 +20,7 @@ pub struct TrainingArgs {
     /// Computes the trunk in 32 bits, else in 16 where the processor has them
     #[arg(long)]
     pub f32: bool,
-    /// Leaves out the heads of training alone: survival, reply, turns left
+    /// Leaves out the heads of training alone: survival, opponent's policy, moves left
     #[arg(long)]
     pub plain: bool,
     /// Seconds to measure

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::lines::beside;
 use crate::shown;
 
 /// Facts by name, in the order in which they are told.
@@ -57,7 +58,7 @@ impl Report {
             let lines = lines(value);
             for (index, line) in lines.iter().enumerate() {
                 let name = if index == 0 { name.as_str() } else { "" };
-                text.push_str(shown(&format!("{name:<width$}  {line}")).trim_end());
+                text.push_str(beside(&format!("{name:<width$}  "), shown(line).trim_end()).trim_end());
                 text.push('\n');
             }
         }

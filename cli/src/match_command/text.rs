@@ -5,17 +5,19 @@ use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, Sprt, WinDrawLoss};
 
+use crate::lines::beside;
+
 /// Returns the report; `is_kept` says whether the games are in a ledger.
 pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     let [a, b] = &report.agents;
     let mut lines = vec![format!("A {a}\nB {b}\n{}, {} games in pairs of one opening", report.ruleset, report.games)];
-    let mut row = |name: &str, value: String| lines.push(format!("  {name:<14} {value}"));
+    let mut row = |name: &str, value: String| lines.push(beside(&format!("  {name:<14} "), &value));
     let counts = |games: WinDrawLoss| format!("+{} ={} -{}", games.wins, games.draws, games.losses);
     let percent = report.confidence * 100.0;
     if let Some(score) = report.score {
         let interval =
-            report.interval.map(|interval| format!("  {percent:.0} % [{:.4}, {:.4}]", interval.lower, interval.upper));
-        row("score of A", format!("{score:.4}{}", interval.unwrap_or_default()));
+            report.interval.map(|found| format!(" [{:.2}, {:.2}]", 100.0 * found.lower, 100.0 * found.upper));
+        row("score of A", format!("{:.2} %{}", 100.0 * score, interval.unwrap_or_default()));
     }
     if let Some(reason) = &report.interval_refused {
         row("no interval", reason.clone());
@@ -23,17 +25,19 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     if let Some(margin) = report.margin {
         let confidence = Confidence::new(report.confidence).unwrap_or(Confidence::NINETY_FIVE);
         let interval = margin.interval_of_margin(confidence);
-        let interval = format!("{percent:.0} % [{:+.4}, {:+.4}]", interval.lower, interval.upper);
-        row("margin of A", format!("{:+.4}  {interval} of all men at the end", margin.value));
+        let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| 100.0 * share);
+        row("margin of A", format!("{value:+.2} % [{lower:+.2}, {upper:+.2}] of a side's men, at the end"));
     }
     if let Some(elo) = report.elo {
         row("Elo", elo_text(elo, report.score));
+        row("intervals", format!("{percent:.0} %"));
     }
     if let Some(elo) = report.normalized_elo {
-        row("normalised Elo", format!("{:+.1}  standard error {:.1}", elo.value, elo.standard_error));
+        let shown = format!("{:+.1} ± {:.1}", elo.value, elo.standard_error);
+        row("normalised Elo", format!("{shown}, by the spread of pairs (fishtest's); standard error"));
     }
     if let Some(likelihood) = report.likelihood_of_superiority {
-        row("superiority", format!("{:.2} % likely", likelihood * 100.0));
+        row("A is stronger", format!("{:.2} % likely", likelihood * 100.0));
     }
     if let Some(test) = &report.sprt {
         row("SPRT", sprt_text(test));
@@ -44,7 +48,7 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     row("first player", counts(report.beginner));
     row("pairs of A", format!("{:?} by points 0, ½, 1, 1½, 2", report.pentanomial));
     let table = report.table.counts.map(|row| format!("{row:?}")).join(" ");
-    row("joint table", format!("{table} rows game 1, columns game 2, win draw loss of the first player"));
+    row("joint table", format!("{table}; rows game 1, columns game 2: win, draw, loss of the first player"));
     let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
     row(
         "openings",

@@ -3,6 +3,8 @@
 use latrunculi_engine::parameters::PARAMETERS;
 use latrunculi_train::rulesets;
 
+use crate::lines::beside;
+
 pub(super) fn run(first: &str, second: &str) -> anyhow::Result<()> {
     let (one, other) = (rulesets::load_file(first)?.ruleset, rulesets::load_file(second)?.ruleset);
     let mut same = true;
@@ -15,7 +17,7 @@ pub(super) fn run(first: &str, second: &str) -> anyhow::Result<()> {
             println!("{} and {} differ in\n", one.id, other.id);
         }
         same = false;
-        println!("  {}: {}", parameter.name, parameter.meaning);
+        println!("{}", beside("  ", &format!("{}: {}", parameter.name, parameter.meaning)));
         for (id, value) in [&one.id, &other.id].into_iter().zip(values) {
             // A drawn board has a line for each rank.
             println!("      {id}: {}", value.to_string().replace('\n', "\n        "));

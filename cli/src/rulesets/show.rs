@@ -7,6 +7,7 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::shown_board;
+use crate::lines::wrapped;
 
 pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
     let file = rulesets::load_file(name)?;
@@ -64,22 +65,6 @@ pub(crate) fn rules_text(rules: &Rules) -> String {
         format!("{heading}\n{}\n", sentences.join("\n"))
     };
     rules_in_words(rules).into_iter().map(part).collect::<Vec<_>>().join("\n")
-}
-
-/// Breaks a text into lines of at most eighty columns, each after `indent` spaces.
-fn wrapped(text: &str, indent: usize) -> String {
-    const COLUMNS: usize = 80;
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= COLUMNS => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("{:indent$}{word}", "")),
-        }
-    }
-    lines.join("\n")
 }
 
 fn show_json(file: &RulesetFile) -> serde_json::Value {

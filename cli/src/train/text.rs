@@ -119,7 +119,7 @@ fn scores(verdicts: &BTreeMap<String, Verdict>) -> Vec<String> {
         let [score, lower, upper] = [verdict.score, verdict.lower, verdict.upper].map(|score| score * 100.0);
         let place = if verdicts.len() > 1 { format!(" in {ruleset}") } else { String::new() };
         lines.push(format!("score{place} against {opponent} with {simulations} simulations:"));
-        lines.push(format!("  {score:.1} % (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses})"));
+        lines.push(format!("  {score:.1} % [{lower:.1}, {upper:.1}] (95 % interval; +{wins} ={draws} -{losses})"));
         lines.extend(verdict.margin.as_ref().map(|margin| format!("  margin {}", percent_of_men(margin))));
     }
     lines
