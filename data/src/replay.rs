@@ -22,7 +22,8 @@ pub struct ReplaySettings {
     pub window_exponent: f64,
     /// `beta`: samples that the window gains per new sample at `c`, in `[0, 1]`.
     pub window_slope: f64,
-    /// Most samples trained on per new sample; above 0.
+    /// Most samples trained on per sample played since the run began; above 0. Where a run goes on with a larger number, its
+    /// next round makes up for all samples before.
     pub reuse: f64,
     /// Weight of the search's expectation in the value target, in `[0, 1]`; the rest is the game's result.
     pub bootstrap_weight: f32,
