@@ -47,7 +47,7 @@ fn small() -> Ruleset {
     RulesetFile::parse(SMALL, &|_| None, &[]).expect("a ruleset").ruleset
 }
 
-fn settings(agents: &[&str]) -> StudySettings {
+pub(crate) fn settings(agents: &[&str]) -> StudySettings {
     StudySettings {
         agents: agents.iter().map(|&agent| agent.to_owned()).collect(),
         half_width: 0.12,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
-use latrunculi_eval::study::{NoNetworks, StudyConfig, StudyProgress, StudySummary, run_study};
+use latrunculi_eval::study::{NoNetworks, StudyConfig, StudyProgress, StudySettings, StudySummary, run_study};
 use latrunculi_eval::workers::{GamesWork, WorkDone, WorkError, WorkProgress, Worker, Workers};
 use latrunculi_eval::{MatchConfig, MatchReport, play_match};
 use latrunculi_store::faults::{Faults, FaultyStore};
@@ -20,7 +20,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 
 use crate::agents::{rules, spec, uniform};
-use crate::studies::{config, everything, json};
+use crate::studies::{config, everything, json, settings};
 
 /// The faults of a bad day.
 const BAD: Faults =
@@ -126,6 +126,32 @@ fn a_study_by_workers_that_die_over_bad_links_has_the_summary_of_one_machine() {
     let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
     assert!(plain.list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
     assert!(plain.list("units").unwrap().len() > 20);
+}
+
+#[test]
+fn a_study_that_is_taken_further_is_played_by_workers_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = |half_width| StudySettings { half_width, min_games: 20, max_games: 60, ..settings(&["random"]) };
+    let at = |name: &str, half_width| config(&folder.path().join(name), asked(half_width), &["bell"]);
+    let whole = study(&at("whole", 0.001));
+    let inner = Arc::new(InMemory::new());
+    let lead = |name: &str, half_width| {
+        with_workers(&inner, 1, Faults::default(), |store| {
+            study(&StudyConfig { workers: Some(workers(store)), ..at(name, half_width) })
+        })
+    };
+    let games = |study: &StudySummary| study.rulesets[0].cells[0].games;
+    assert_eq!((games(&lead("shared", 0.4)), games(&whole)), (20, 60));
+    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let is_closed = || plain.list("games").unwrap().iter().any(|object| object.name.ends_with("/closed"));
+    assert!(is_closed());
+    assert_eq!(json(&lead("shared", 0.001)), json(&whole));
+    // Ledgers and units are gone, and only the store says that the series was closed.
+    for object in plain.list("units").unwrap() {
+        plain.remove(&object.name).unwrap();
+    }
+    assert!(is_closed());
+    assert_eq!(json(&lead("again", 0.001)), json(&whole));
 }
 
 fn play(config: &MatchConfig) -> MatchReport {

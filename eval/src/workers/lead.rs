@@ -136,7 +136,10 @@ impl<S: SharedSource> Lead<'_, S> {
                             reason: "it is there and says something else; use another --store".to_owned(),
                         }),
                     })?;
-                    place.insert(Open { id: head.id(), head, missing: BTreeMap::new(), wanted: 0 })
+                    let id = head.id();
+                    // Who led it before may have asked for less: a wider interval, or a test that is decided.
+                    store.remove(&closed(&id))?;
+                    place.insert(Open { id, head, missing: BTreeMap::new(), wanted: 0 })
                 }
             };
             open.missing.insert(index, job);
@@ -222,10 +225,15 @@ impl<S: SharedSource> Lead<'_, S> {
     /// Tells workers that nothing more is wanted of the series that are done.
     fn close(self) -> Result<(), LeadError<S::Error>> {
         for (_, open) in self.open.iter().filter(|(series, _)| self.source.is_done(**series)) {
-            self.workers.store.create(&format!("{GAMES}/{}/closed", open.id), b"")?;
+            self.workers.store.create(&closed(&open.id), b"")?;
         }
         Ok(())
     }
+}
+
+/// Returns the name of what says that nothing more is wanted of a series.
+fn closed(id: &str) -> String {
+    format!("{GAMES}/{id}/closed")
 }
 
 /// Checks all games of a unit that are missing: they are there, begin and end as they must, and those that are drawn for it
