@@ -351,7 +351,7 @@ impl TrainingRun<'_> {
                         Ok(StoredModel { config, info: ModelInfo::default(), tensors }.into_bytes())
                     };
                     let counts_samples = shared.planned.is_some() && counts.samples_per_generation > 0;
-                    (Vec::new(), leader.play(head, config, &rules, &model, (counts_samples, &watch))?)
+                    (Vec::new(), leader.play(head, &rules, &model, (counts_samples, &watch))?)
                 }
             })
         };

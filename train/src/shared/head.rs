@@ -205,11 +205,17 @@ impl GenerationHead {
         (list.plan, text)
     }
 
-    /// Returns whether two heads are of one generation of one run; the weights of the network may differ.
+    /// Returns whether two heads are of one generation of one run. The settings, the numbers of games and the weights of the
+    /// network may differ.
     pub(super) fn is_of_the_same_run(&self, other: &GenerationHead) -> bool {
-        let (model, fingerprint) = (other.model.clone(), other.fingerprint.clone());
-        GenerationHead { model, fingerprint, ..self.clone() } == *other
-            && self.fingerprint.is_empty() == other.fingerprint.is_empty()
+        let of = |head: &GenerationHead| GenerationHead {
+            config: String::new(),
+            fingerprint: head.fingerprint.is_empty().to_string(),
+            model: String::new(),
+            rulesets: head.rulesets.iter().map(|own| HeadRuleset { games: 0, per_unit: 0, ..own.clone() }).collect(),
+            ..head.clone()
+        };
+        of(self) == of(other)
     }
 
     /// Reads the head of a generation; `None` where there is none.

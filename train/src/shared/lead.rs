@@ -115,7 +115,8 @@ impl Leader {
     }
 
     /// Lets workers play a generation; returns its games by ruleset, in the order of `rules`, which are those of the head.
-    /// `model` returns the file of the network, where one plays. `watch` receives the number of games that are there, or of
+    /// A head of it that is in the store counts instead of `head`: settings that were changed since, and the numbers of games
+    /// that follow from them, take effect with the next generation. `model` returns the file of the network, where one plays. `watch` receives the number of games that are there, or of
     /// their samples if `counts_samples`, and returns whether to go on.
     ///
     /// # Errors
@@ -123,13 +124,11 @@ impl Leader {
     pub fn play(
         &self,
         mut head: GenerationHead,
-        config: &TrainConfig,
         rules: &[Arc<Rules>],
         model: &dyn Fn() -> Result<Vec<u8>, Error>,
         (counts_samples, watch): (bool, &dyn Fn(u64) -> bool),
     ) -> Result<GenerationGames, Error> {
         let begun = Instant::now();
-        let units = head.units();
         let manifest = Manifest::read(&self.store, &self.run, head.generation)?;
         if manifest.is_none() && !head.fingerprint.is_empty() {
             let bytes = model()?;
@@ -137,7 +136,8 @@ impl Leader {
             self.store.create(&model_name(&head.model), &bytes)?;
         }
         let head = self.publish(head)?;
-        let plans: Vec<(PoolPlan, String)> = rules.iter().map(|rules| head.plan(config, rules)).collect();
+        let (units, config) = (head.units(), TrainConfig::from_text(&head.config)?);
+        let plans: Vec<(PoolPlan, String)> = rules.iter().map(|rules| head.plan(&config, rules)).collect();
         let taken = match manifest {
             Some(manifest) => self.take_again(&head, &units, &plans, &manifest)?,
             None => {
@@ -162,8 +162,8 @@ impl Leader {
 
     /// Writes the head, or returns the one that is there, if it is this run's.
     ///
-    /// Where the training comes before the games, a learner that is started again may come to weights that differ in their
-    /// last digits from those that it had written; the games of these count.
+    /// A learner that is started again may have other settings, and where the training comes before the games it may come to
+    /// weights that differ in their last digits from those that it had written; the games of what is written count.
     fn publish(&self, head: GenerationHead) -> Result<GenerationHead, Error> {
         let name = name_of(HEADS, &self.run, head.generation);
         let there = match GenerationHead::read(&self.store, &self.run, head.generation)? {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use latrunculi_data::StoredModel;
-use latrunculi_engine::Rules;
+use latrunculi_engine::{Rules, presets};
 use latrunculi_selfplay::{EndedGame, Pool, PoolTask, Progress, Quota, Watch, ended_to_bytes, play_pools};
 use latrunculi_store::faults::{Faults, FaultyStore};
 use latrunculi_store::{Patience, StopFlag, Store, UnitHeader, WorkOrder};
@@ -57,7 +57,7 @@ fn lead(leader: &Leader, generation: u64, watch: &dyn Fn(u64) -> bool) -> Result
     let games = [(Arc::clone(&rules), 12, 2)];
     let head = GenerationHead::new(leader, generation, &config, &fingerprint, &games)?;
     let model = || Ok(network.clone().into_bytes());
-    leader.play(head, &config, &[rules], &model, (false, watch))
+    leader.play(head, &[rules], &model, (false, watch))
 }
 
 /// A worker that lives for so many units.
@@ -188,17 +188,43 @@ fn of_two_learners_one_goes_on() {
     let refused: Vec<&String> = ends.iter().filter_map(|end| end.as_ref().err()).collect();
     assert_eq!(refused.len(), 1, "{ends:?}");
     assert!(refused[0].contains("another learner"), "{refused:?}");
-    // Another run of the same name is refused before anything is played, and so is another configuration.
+    // Another run of the same name is refused before anything is played, and so are other rulesets.
     let mut other = leader(plain(&inner), Close::All);
     other.owner = "another".to_owned();
     let error = lead(&other, 0, &go_on).map(|_| ()).unwrap_err();
     assert!(error_chain(&error).contains("not that of this run"), "{}", error_chain(&error));
-    let (mut config, rules) = config();
-    config.seed += 1;
+    let (config, _) = config();
+    let rules = Arc::new(Rules::new(&presets::ruleset("savard").unwrap()).unwrap());
     let own = leader(plain(&inner), Close::All);
     let head = GenerationHead::new(&own, 0, &config, "", &[(Arc::clone(&rules), 12, 2)]).unwrap();
-    let error = own.play(head, &config, &[rules], &|| Ok(Vec::new()), (false, &go_on)).map(|_| ()).unwrap_err();
+    let error = own.play(head, &[rules], &|| Ok(Vec::new()), (false, &go_on)).map(|_| ()).unwrap_err();
     assert!(error_chain(&error).contains("asks for other games"), "{}", error_chain(&error));
+}
+
+#[test]
+fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
+    let (inner, settled) = (Arc::new(InMemory::new()), Arc::new(InMemory::new()));
+    let as_asked =
+        with_workers(&settled, 1, Faults::default(), || lead(&leader(plain(&settled), Close::All), 0, &go_on)).unwrap();
+    assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
+    let (mut config, rules) = config();
+    config.teacher.alphabeta.nodes *= 2;
+    let own = leader(plain(&inner), Close::All);
+    let play = |generation| {
+        let head = GenerationHead::new(&own, generation, &config, "", &[(Arc::clone(&rules), 6, 3)]).unwrap();
+        own.play(head, &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, &go_on))
+    };
+    let played = with_workers(&inner, 1, Faults::default(), || play(0)).unwrap();
+    assert_eq!(played.rulesets[0].games, as_asked.rulesets[0].games);
+    // Of a generation that is closed the head counts, too.
+    assert_eq!(play(0).unwrap().rulesets[0].games, as_asked.rulesets[0].games);
+    config.teacher.generations = 2;
+    let head = GenerationHead::new(&own, 1, &config, "", &[(Arc::clone(&rules), 6, 3)]).unwrap();
+    let next = with_workers(&inner, 1, Faults::default(), || {
+        own.play(head.clone(), &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, &go_on))
+    });
+    assert_eq!(next.unwrap().rulesets[0].games.len(), 6);
+    assert_eq!(GenerationHead::read(&plain(&inner), "run-1", 1).unwrap().unwrap(), head);
 }
 
 #[test]
@@ -212,8 +238,7 @@ fn a_learner_that_comes_to_other_weights_again_goes_on_with_those_that_it_had_wr
     let head = GenerationHead::new(&own, 1, &config, &network.fingerprint(), &[(Arc::clone(&rules), 12, 2)]).unwrap();
     assert_ne!(head.fingerprint, written.fingerprint);
     let model = || Ok(network.clone().into_bytes());
-    let played =
-        with_workers(&inner, 1, Faults::default(), || own.play(head, &config, &[rules], &model, (false, &go_on)));
+    let played = with_workers(&inner, 1, Faults::default(), || own.play(head, &[rules], &model, (false, &go_on)));
     assert_eq!(played.unwrap().rulesets[0].games.len(), 12);
     assert_eq!(GenerationHead::read(&plain(&inner), "run-1", 1).unwrap().unwrap(), written);
 }
@@ -297,7 +322,7 @@ fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_a
     let leader = leader(Arc::clone(&shared), Close::All);
     let lead = |watch: &dyn Fn(u64) -> bool| {
         let head = GenerationHead::new(&leader, generation, &config, "", &[(Arc::clone(&rules), 4, 2)])?;
-        leader.play(head, &config, &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, watch))
+        leader.play(head, &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, watch))
     };
     assert!(lead(&|_| false).unwrap_err().is_stopped());
     let head = GenerationHead::read(&shared, &leader.run, generation).unwrap().unwrap();
