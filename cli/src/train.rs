@@ -36,6 +36,13 @@ impl TrainArgs {
         self.store.as_ref().map(|url| Store::lead(url, Arc::clone(stop)).map_err(stopped)).transpose()
     }
 
+    /// Returns the options of the store as they were given, after a space; nothing without one.
+    #[must_use]
+    pub fn store_as_given(&self) -> String {
+        let close = if self.close == CloseName::Quorum { " --close quorum" } else { "" };
+        self.store.as_ref().map(|url| format!(" --store {url}{close}")).unwrap_or_default()
+    }
+
     /// Returns what leads the workers of the run in `folder`.
     ///
     /// # Errors
@@ -92,4 +99,26 @@ pub struct TrainArgs {
     /// Prints one JSON object per round and no progress
     #[arg(long)]
     pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        train: TrainArgs,
+    }
+
+    #[test]
+    fn the_way_to_go_on_has_the_options_of_the_store() {
+        for given in ["", " --store s3://bucket/path", " --store folder --close quorum"] {
+            let command = format!("train smoke{given}");
+            let command = Command::try_parse_from(command.split(' ')).expect("a command");
+            assert_eq!(command.train.store_as_given(), given);
+        }
+    }
 }

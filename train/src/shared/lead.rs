@@ -216,6 +216,10 @@ impl Leader {
             if self.is_enough(head, units, taken) {
                 return Ok(());
             }
+            // Another learner may be content with less.
+            if self.store.read_beginning(&name_of(MANIFESTS, &self.run, head.generation), 1)?.is_some() {
+                return self.superseded(head.generation);
+            }
             pause = if is_new { WAITS[0] } else { (pause * 2).min(WAITS[1]) };
             self.store.sleep(pause)?;
         }
@@ -280,16 +284,21 @@ impl Leader {
         };
         let name = name_of(MANIFESTS, &self.run, head.generation);
         if self.store.create(&name, &to_bytes(&manifest)?)? == Created::Theirs {
-            bail!(
-                "{name} was written by another learner of run {:?}, which goes on; this one ends. To take the run over, end \
-                 the other one and run train --resume here",
-                self.run
-            );
+            return self.superseded(head.generation);
         }
         if let Some(before) = head.generation.checked_sub(1) {
             self.sweep(before)?;
         }
         Ok(())
+    }
+
+    fn superseded(&self, generation: u64) -> Result<(), Error> {
+        bail!(
+            "{} was written by another learner of run {:?}, which goes on; this one ends. To take the run over, end the other \
+             one and run train --resume here",
+            name_of(MANIFESTS, &self.run, generation),
+            self.run
+        );
     }
 
     /// Moves aside the units of a closed generation that its manifest does not name.

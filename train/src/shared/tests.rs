@@ -202,6 +202,28 @@ fn of_two_learners_one_goes_on() {
 }
 
 #[test]
+fn a_learner_that_waits_for_all_ends_when_another_has_closed_the_generation_with_fewer() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    let looks = AtomicU64::new(0);
+    let manifest = Manifest {
+        program: PROGRAM.to_owned(),
+        run: "run-1".to_owned(),
+        generation: 0,
+        learner: "another".to_owned(),
+        units: Vec::new(),
+        left: (0..6).collect(),
+    };
+    let led = lead(&leader(plain(&inner), Close::All), 0, &|_| {
+        let bytes = super::head::to_bytes(&manifest).unwrap();
+        shared.create(&super::head::name_of(MANIFESTS, "run-1", 0), &bytes).unwrap();
+        looks.fetch_add(1, Ordering::Relaxed) < 4
+    });
+    let told = error_chain(&led.map(|_| ()).unwrap_err());
+    assert!(told.contains("another learner"), "{told}");
+}
+
+#[test]
 fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
     let (inner, settled) = (Arc::new(InMemory::new()), Arc::new(InMemory::new()));
     let as_asked =

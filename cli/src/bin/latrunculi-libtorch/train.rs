@@ -33,8 +33,7 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     match run.run()? {
         RunEnd::Finished => Ok(()),
         RunEnd::Stopped => {
-            let folder = run.folder().display();
-            let store = args.store.as_ref().map(|url| format!(" --store {url}")).unwrap_or_default();
+            let (folder, store) = (run.folder().display(), args.store_as_given());
             Err(Stopped::telling(format!("stopped; continue with: latrunculi train --resume {folder}{store}")).into())
         }
     }
