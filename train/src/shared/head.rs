@@ -118,12 +118,6 @@ pub(super) fn of_name(name: &str) -> Option<(&str, u64)> {
     Some((run, file.strip_suffix(".json")?.parse().ok()?))
 }
 
-/// Returns the number of the unit of a name, if it is that of one.
-pub(super) fn unit_of_name(name: &str) -> Option<u64> {
-    let number = name.rsplit('/').next()?;
-    (number.len() == 6).then(|| number.parse().ok()).flatten()
-}
-
 impl GenerationHead {
     /// Describes generation `generation` of the run of a leader; `games` holds the games of each ruleset and how many of them a unit has.
     ///
@@ -162,6 +156,12 @@ impl GenerationHead {
     /// Returns the name of a unit.
     pub(super) fn unit_name(&self, unit: u64) -> String {
         format!("{}/{unit:06}", self.units_folder())
+    }
+
+    /// Returns the number of the unit that has exactly this name, if there may be one.
+    pub(super) fn unit_of_name(&self, name: &str) -> Option<u64> {
+        let number = name.rsplit('/').next()?.parse().ok()?;
+        (self.unit_name(number) == name).then_some(number)
     }
 
     /// Returns all units, by number.

@@ -12,7 +12,7 @@ use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, judge_ended, play_pools};
 use latrunculi_store::{Created, Store, StoreError, UnitHeader, WorkOrder, model_name, sha256};
 
-use super::head::{GenerationHead, Manifest, ManifestUnit, UnitPlace, name_of, to_bytes, unit_of_name};
+use super::head::{GenerationHead, Manifest, ManifestUnit, UnitPlace, name_of, to_bytes};
 use super::{HEADS, MANIFESTS, PROGRAM};
 use crate::config::TrainConfig;
 use crate::error::{Error, bail};
@@ -199,7 +199,7 @@ impl Leader {
                 if !watch(taken) {
                     return Err(Error::Stopped);
                 }
-                let unit = unit_of_name(&object.name).and_then(|number| units.get(number as usize));
+                let unit = head.unit_of_name(&object.name).and_then(|number| units.get(number as usize));
                 let Some(unit) = unit else {
                     let content = self.store.read(&object.name, UNIT_BYTES_MAX).ok().flatten();
                     self.reject(&object.name, content.as_deref(), object.bytes, "the generation has no such unit")?;

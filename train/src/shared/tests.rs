@@ -316,6 +316,20 @@ fn what_comes_late_or_is_foreign_or_poisoned_does_not_count_and_is_kept_with_its
     assert!(String::from_utf8(reason).unwrap().contains("after its generation was closed"));
 }
 
+#[test]
+fn a_name_that_is_only_like_that_of_a_unit_is_no_unit() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    for name in ["units/run-1/000000/copy/000003", "units/run-1/000000/+00003", "units/run-1/000000/3"] {
+        shared.create(name, b"foreign").unwrap();
+    }
+    // Who took them for unit 3 would leave them, and no worker would play it.
+    let looks = AtomicU64::new(0);
+    let is_left = |_| looks.fetch_add(1, Ordering::Relaxed) < 20 && !shared.list("units").unwrap().is_empty();
+    assert!(lead(&leader(plain(&inner), Close::All), 0, &is_left).unwrap_err().is_stopped());
+    assert_eq!((shared.list("units").unwrap(), shared.list("rejected").unwrap().len()), (Vec::new(), 6));
+}
+
 /// Keeps the records of games.
 struct Keep(Mutex<Vec<EndedGame>>);
 

@@ -13,7 +13,7 @@ use latrunculi_selfplay::{
 };
 use latrunculi_store::{Created, Store, UnitHeader, WorkOrder};
 
-use super::head::{GenerationHead, UnitPlace, name_of, of_name, unit_of_name};
+use super::head::{GenerationHead, UnitPlace, name_of, of_name};
 use super::{HEADS, MANIFESTS, PROGRAM};
 use crate::config::TrainConfig;
 use crate::error::{Error, error_chain};
@@ -231,8 +231,8 @@ impl Units<'_> {
         if store.read_beginning(&name_of(MANIFESTS, &self.head.run, self.head.generation), 1)?.is_some() {
             return Ok(None);
         }
-        let there: BTreeSet<u64> =
-            store.list(&self.head.units_folder())?.iter().filter_map(|object| unit_of_name(&object.name)).collect();
+        let there = store.list(&self.head.units_folder())?;
+        let there: BTreeSet<u64> = there.iter().filter_map(|object| self.head.unit_of_name(&object.name)).collect();
         let missing = self.all.iter().map(|unit| unit.number);
         let missing = missing.filter(|unit| !there.contains(unit) && !state.begun.contains(unit));
         let Some(unit) = self.worker.order.first(missing) else { return Ok(None) };
