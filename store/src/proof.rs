@@ -9,6 +9,9 @@ use crate::store::{Created, Store};
 
 /// The folder of what is written to prove a store.
 const FOLDER: &str = "proof";
+/// The objects of a proof.
+const FIRST: &str = "first";
+const RACE: &str = "race";
 /// Writers that race for one name.
 const RACERS: usize = 8;
 /// No object of a proof has more bytes.
@@ -48,10 +51,15 @@ impl Store {
     pub fn prove(&self) -> Result<Proof, StoreError> {
         let folder = format!("{FOLDER}/{:016x}", crate::order::unique());
         let found = self.prove_in(&folder);
-        for object in self.list(&folder)? {
-            self.remove(&object.name)?;
+        if matches!(found, Err(StoreError::Unreachable { .. } | StoreError::Stopped)) {
+            // It would not be reached either.
+            return found;
         }
-        found
+        // One that stays keeps none of the others, and who may not list may remove.
+        let removed = [FIRST, RACE].map(|name| self.remove(&format!("{folder}/{name}")));
+        let proof = found?;
+        removed.into_iter().collect::<Result<(), StoreError>>()?;
+        Ok(proof)
     }
 
     fn prove_in(&self, folder: &str) -> Result<Proof, StoreError> {
@@ -60,7 +68,7 @@ impl Store {
             proof.checks.push(Check { need, fault: (!holds).then(|| fault.to_owned()) });
             holds
         };
-        let name = format!("{folder}/first");
+        let name = format!("{folder}/{FIRST}");
         let created = self.create(&name, b"first")?;
         if !check("writing", created == Created::Mine, "a name that nothing has is taken for one that something has") {
             return Ok(proof);
@@ -92,7 +100,7 @@ impl Store {
             return Ok(proof);
         }
         let won = AtomicUsize::new(0);
-        let name = format!("{folder}/race");
+        let name = format!("{folder}/{RACE}");
         thread::scope(|scope| -> Result<(), StoreError> {
             let racers: Vec<_> = (0..RACERS)
                 .map(|racer| {

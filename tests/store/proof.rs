@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use latrunculi_store::faults::{Faults, FaultyStore};
-use latrunculi_store::{Created, StopFlag, Store, StoreError};
+use latrunculi_store::{Created, Patience, StopFlag, Store, StoreError};
 use object_store::memory::InMemory;
 
 use crate::{faulty, of};
@@ -34,6 +36,15 @@ fn a_store_that_lets_a_second_writer_replace_what_is_there_is_refused() {
     let error = store.demand_proof().unwrap_err();
     assert!(matches!(&error, StoreError::Unfit { faults, .. } if faults.len() == 1), "{error}");
     assert!(error.to_string().contains("refusing a second write"), "{error}");
+}
+
+#[test]
+fn what_fails_first_is_told_and_not_what_the_clean_up_fails_at() {
+    let inner = Arc::new(FaultyStore::new(Arc::new(InMemory::new()), Faults::default(), 0));
+    inner.link_is_down().store(true, Ordering::Relaxed);
+    let patience = Patience { total: Duration::from_millis(200), ..Patience::FIRST };
+    let error = of(inner).with_patience(patience).prove().unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable { attempt: "writing", .. }), "{error}");
 }
 
 #[test]
