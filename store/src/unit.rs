@@ -24,19 +24,28 @@ pub fn model_name(sha256: &str) -> String {
 
 impl Store {
     /// Fetches a network into a folder, unless it is there; returns its path. `worker` is the name of who asks: several may
-    /// share the folder.
+    /// share the folder. The inner error says, in words, what is wrong with this network; others may be there.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn fetch_model(&self, sha256: &str, folder: &Path, worker: &str) -> Result<PathBuf, StoreError> {
+    pub fn fetch_model(
+        &self,
+        sha256: &str,
+        folder: &Path,
+        worker: &str,
+    ) -> Result<Result<PathBuf, String>, StoreError> {
         let path = folder.join(format!("{sha256}.safetensors"));
         if std::fs::read(&path).is_ok_and(|there| crate::sha256(&there) == sha256) {
-            return Ok(path);
+            return Ok(Ok(path));
         }
         let name = model_name(sha256);
-        let Some(bytes) = self.read_verified(&name, MODEL_BYTES_MAX)? else {
-            let reason = "it is not there, though who leads writes it before it asks for games".to_owned();
-            return Err(StoreError::Failed { store: self.to_string(), attempt: "reading", name, reason });
+        let bytes = match self.read_verified(&name, MODEL_BYTES_MAX) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(Err(format!("{name} is not there; who leads writes it when it is started again"))),
+            Err(fault @ (StoreError::Damaged { .. } | StoreError::TooLarge { .. })) => {
+                return Ok(Err(fault.to_string()));
+            }
+            Err(error) => return Err(error),
         };
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(folder)?;
@@ -45,7 +54,7 @@ impl Store {
             std::fs::rename(&beside, &path)
         };
         write().map_err(|source| StoreError::Cache { path: path.clone(), source })?;
-        Ok(path)
+        Ok(Ok(path))
     }
 }
 

@@ -267,6 +267,54 @@ fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
 }
 
 #[test]
+fn a_network_that_is_missing_keeps_no_worker_from_other_series_and_may_come_later() {
+    let inner = Arc::new(InMemory::new());
+    let (plain, stop) = (store(&inner, Faults::default(), 0, &StopFlag::default()), StopFlag::default());
+    let with_network = MatchConfig {
+        identities: ["identity".to_owned(), String::new()],
+        ..MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 2)
+    };
+    let without = MatchConfig::new([spec("random"), spec("greedy")], 2);
+    let is_stopped = || if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let lead = |config| {
+        let config = MatchConfig { workers: Some(workers(store(&inner, Faults::default(), 0, &stop))), ..config };
+        play_match(&rules("savard"), &config, &mut uniform, &mut |_| is_stopped()).expect("a match")
+    };
+    thread::scope(|scope| {
+        let leaders = [scope.spawn(|| lead(with_network)), scope.spawn(|| lead(without))];
+        while plain.list("games").unwrap().iter().filter(|object| object.name.contains("wanted")).count() < 2 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let network = plain.list("models").unwrap().remove(0).name;
+        plain.remove(&network).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let cache = tempfile::tempdir().unwrap();
+        let worker = Worker {
+            store: &plain,
+            order: WorkOrder::new(0, 1),
+            host: "here".to_owned(),
+            pool: &pool,
+            games_at_once: 4,
+            cache: cache.path().to_owned(),
+            networks: &|_, _| uniform("any"),
+            identity: &|_| Ok("identity".to_owned()),
+        };
+        let (mut work, mut faults) = (GamesWork::default(), Vec::new());
+        let mut play = || work.play(&worker, &mut faults, &mut |_| ControlFlow::Continue(())).map(|_| faults.len());
+        // Whichever series comes first.
+        let ends = [play(), play()];
+        _ = plain.create(&network, b"a network");
+        let end = play();
+        let units = plain.list("units").unwrap().len();
+        stop.store(units < 2, Ordering::Relaxed);
+        let reports = leaders.map(|leader| leader.join().unwrap());
+        assert!(ends.iter().all(Result::is_ok) && end.is_ok() && units == 2, "{ends:?} {end:?}");
+        assert!(reports.iter().all(|report| !report.is_interrupted));
+        assert!(!faults.is_empty() && faults.iter().all(|fault| fault.contains("is not there")), "{faults:?}");
+    });
+}
+
+#[test]
 fn who_would_play_other_games_plays_none_and_says_why() {
     let inner = Arc::new(InMemory::new());
     let stop = StopFlag::default();

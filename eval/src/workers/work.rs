@@ -126,8 +126,15 @@ impl GamesWork {
                     continue;
                 }
             };
+            let files = match fetch_models(worker, &head)? {
+                Ok(files) => files,
+                Err(fault) => {
+                    faults.push(format!("{}: {fault}", head.title));
+                    continue;
+                }
+            };
             let before = self.done.units + self.done.twice;
-            match play_series(worker, &id, &head, &mut self.done, observer)? {
+            match play_series(worker, (&id, &head), &files, &mut self.done, observer)? {
                 Ok(()) => {}
                 Err(fault) => {
                     let fault = format!("{}: {fault}", head.title);
@@ -183,18 +190,30 @@ fn list(store: &Store) -> Result<BTreeMap<String, Listed>, StoreError> {
     Ok(found)
 }
 
+/// Returns the files of the networks of a series, by their names in the agents' texts; the inner error says what is wrong
+/// with one of them.
+fn fetch_models(
+    worker: &Worker<'_>,
+    head: &SeriesHead,
+) -> Result<Result<HashMap<String, PathBuf>, String>, StoreError> {
+    let mut files = HashMap::new();
+    for model in &head.models {
+        match worker.store.fetch_model(&model.sha256, &worker.cache, &worker.order.name())? {
+            Ok(path) => _ = files.insert(model.name.clone(), path),
+            Err(fault) => return Ok(Err(fault)),
+        }
+    }
+    Ok(Ok(files))
+}
+
 /// Plays what is missing of a series; the inner error is why it cannot be played here.
 fn play_series(
     worker: &Worker<'_>,
-    id: &str,
-    head: &SeriesHead,
+    (id, head): (&str, &SeriesHead),
+    files: &HashMap<String, PathBuf>,
     done: &mut WorkDone,
     observer: &mut WorkObserver<'_>,
 ) -> Result<Result<(), String>, WorkError> {
-    let mut files: HashMap<String, PathBuf> = HashMap::new();
-    for model in &head.models {
-        files.insert(model.name.clone(), worker.store.fetch_model(&model.sha256, &worker.cache, &worker.order.name())?);
-    }
     let path_of = |name: &str| match (files.get(name), split_precision(name).1) {
         (None, _) => name.to_owned(),
         (Some(path), None) => path.display().to_string(),

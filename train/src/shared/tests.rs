@@ -330,6 +330,36 @@ fn a_name_that_is_only_like_that_of_a_unit_is_no_unit() {
     assert_eq!((shared.list("units").unwrap(), shared.list("rejected").unwrap().len()), (Vec::new(), 6));
 }
 
+#[test]
+fn a_network_that_is_missing_or_damaged_keeps_no_worker_from_other_runs() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    let mut first = leader(plain(&inner), Close::All);
+    first.run = "run-0".to_owned();
+    assert!(lead(&first, 1, &|_| false).unwrap_err().is_stopped());
+    assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
+    let network = shared.list("models").unwrap().remove(0).name;
+    for (content, fault) in [(None, "is not there"), (Some(b"other"), "is damaged")] {
+        shared.remove(&network).unwrap();
+        content.iter().for_each(|content| _ = shared.create(&network, *content).unwrap());
+        let (cache, stop) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
+        let worker = TrainingWorker {
+            store: &shared,
+            order: WorkOrder::new(0, 1),
+            host: "here".to_owned(),
+            actors: 1,
+            cache: cache.path().to_owned(),
+            loader: &Processor,
+            stop: &stop,
+        };
+        let mut faults = Vec::new();
+        assert!(TrainingWork::default().play(&worker, &mut faults, &|_, _| {}).unwrap());
+        assert!(faults.len() == 1 && faults[0].contains("run-0") && faults[0].contains(fault), "{faults:?}");
+        assert_eq!(shared.list("units/run-1").unwrap().len(), 6);
+        shared.list("units").unwrap().iter().for_each(|unit| shared.remove(&unit.name).unwrap());
+    }
+}
+
 /// Keeps the records of games.
 struct Keep(Mutex<Vec<EndedGame>>);
 

@@ -104,7 +104,8 @@ impl TrainingWork {
             "" => None,
             model => {
                 let path = worker.store.fetch_model(model, &worker.cache, &worker.order.name())?;
-                let loaded = models::load(&path, worker.loader)?;
+                let path = path.map_err(|fault| refused(&fault))?;
+                let loaded = models::load(&path, worker.loader).map_err(|error| refused(&error_chain(&error)))?;
                 if loaded.fingerprint != head.fingerprint {
                     return Err(refused(&"its network is another than its head says"));
                 }
