@@ -19,22 +19,36 @@ pub struct Reason {
     pub bytes: u64,
 }
 
+/// What an object holds; its size where that is more than is read.
+pub type Content = Result<Vec<u8>, u64>;
+
 impl Store {
-    /// Moves an object aside, so that its name is free: what was read of it and the reason are kept in `rejected/`. An
-    /// object that has been replaced meanwhile stays. `content` is `None` where it is too large to be read.
+    /// Reads an object as [`Store::read`] does, but one that has more than `bytes_max` bytes is no error.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn set_aside(&self, name: &str, content: Option<&[u8]>, bytes: u64, reason: &str) -> Result<(), StoreError> {
-        let place = format!(
-            "{REJECTED}/{name}.{}",
-            content.map_or_else(|| "large".to_owned(), |read| sha256(read)[..16].to_owned())
-        );
+    pub fn read_content(&self, name: &str, bytes_max: u64) -> Result<Option<Content>, StoreError> {
+        match self.read(name, bytes_max) {
+            Ok(content) => Ok(content.map(Ok)),
+            Err(StoreError::TooLarge { bytes, .. }) => Ok(Some(Err(bytes))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves an object aside, so that its name is free: what was read of it and the reason are kept in `rejected/`. An
+    /// object that has been replaced meanwhile stays; one that is too large is not kept.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn set_aside(&self, name: &str, content: &Content, reason: &str) -> Result<(), StoreError> {
+        let hash = content.as_ref().map_or_else(|_| "large".to_owned(), |read| sha256(read)[..16].to_owned());
+        let place = format!("{REJECTED}/{name}.{hash}");
+        let bytes = content.as_ref().map_or_else(|bytes| *bytes, |read| read.len() as u64);
         let reason = Reason { name: name.to_owned(), reason: reason.to_owned(), bytes };
-        if let Some(content) = content {
-            self.create(&place, content)?;
+        if let Ok(read) = content {
+            self.create(&place, read)?;
             // Somebody else who moved it aside may have made room for a better one.
-            if self.read(name, content.len() as u64).is_ok_and(|there| there.as_deref() != Some(content)) {
+            if self.read_content(name, read.len() as u64)?.as_ref() != Some(content) {
                 return Ok(());
             }
         }

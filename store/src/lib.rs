@@ -15,7 +15,7 @@ mod proof;
 mod store;
 mod unit;
 
-pub use aside::{REJECTED, Reason};
+pub use aside::{Content, REJECTED, Reason};
 pub use errors::StoreError;
 pub use order::WorkOrder;
 pub use proof::{Check, Proof};

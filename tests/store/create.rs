@@ -133,13 +133,34 @@ fn what_is_too_large_or_damaged_is_not_read() {
 fn what_is_moved_aside_is_kept_with_its_reason_and_makes_room() {
     let store = of(Arc::new(InMemory::new()));
     store.create("units/1", b"poison").unwrap();
-    store.set_aside("units/1", Some(b"poison"), 6, "it is no unit").unwrap();
-    assert_eq!(store.create("units/1", b"good").unwrap(), Created::Mine);
+    store.set_aside("units/1", &Ok(b"poison".to_vec()), "it is no unit").unwrap();
+    assert_eq!(store.create("units/1", b"good and longer").unwrap(), Created::Mine);
     // Whoever read the poison before that, and is late, does not take the good one away.
-    store.set_aside("units/1", Some(b"poison"), 6, "it is no unit").unwrap();
-    assert_eq!(store.read("units/1", 100).unwrap().unwrap(), b"good");
+    store.set_aside("units/1", &Ok(b"poison".to_vec()), "it is no unit").unwrap();
+    assert_eq!(store.read("units/1", 100).unwrap().unwrap(), b"good and longer");
     let kept = store.list("rejected/units").unwrap();
     assert_eq!(kept.len(), 2, "{kept:?}");
     let reason = store.read(&kept[1].name, 1000).unwrap().unwrap();
     assert!(String::from_utf8(reason).unwrap().contains("it is no unit"));
+}
+
+#[test]
+fn what_is_too_large_is_moved_aside_by_its_size_and_what_cannot_be_read_stays() {
+    let inner = Arc::new(FaultyStore::new(Arc::new(InMemory::new()), Faults::default(), 0));
+    let link = inner.link_is_down();
+    let store = of(inner).with_patience(Patience { total: Duration::from_millis(200), ..Patience::FIRST });
+    store.create("units/1", &[0; 100]).unwrap();
+    assert_eq!(store.read_content("nothing", 99).unwrap(), None);
+    assert_eq!(store.read_content("units/1", 100).unwrap(), Some(Ok(vec![0; 100])));
+    link.store(true, Ordering::Relaxed);
+    assert!(matches!(store.read_content("units/1", 99), Err(StoreError::Unreachable { .. })));
+    link.store(false, Ordering::Relaxed);
+    let large = store.read_content("units/1", 99).unwrap().unwrap();
+    assert_eq!(large, Err(100));
+    store.set_aside("units/1", &large, "it is too large").unwrap();
+    assert!(store.list("units").unwrap().is_empty());
+    let kept = store.list("rejected").unwrap();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let reason = String::from_utf8(store.read(&kept[0].name, 1000).unwrap().unwrap()).unwrap();
+    assert!(reason.contains("\"bytes\":100"), "{reason}");
 }

@@ -163,7 +163,7 @@ impl<S: SharedSource> Lead<'_, S> {
         for series in all {
             let Some(open) = self.open.get(&series).filter(|open| !open.missing.is_empty()) else { continue };
             for object in self.workers.store.list(&unit::folder(&open.id))? {
-                found += self.take(series, &object.name, object.bytes)?;
+                found += self.take(series, &object.name)?;
                 if self.source.is_over() {
                     return Ok(found);
                 }
@@ -173,12 +173,13 @@ impl<S: SharedSource> Lead<'_, S> {
     }
 
     /// Counts the games of a unit that are missing; moves it aside where it is not what it should be.
-    fn take(&mut self, series: usize, name: &str, bytes: u64) -> Result<usize, LeadError<S::Error>> {
+    fn take(&mut self, series: usize, name: &str) -> Result<usize, LeadError<S::Error>> {
         let store = &self.workers.store;
         let Some(open) = self.open.get_mut(&series) else { return Ok(0) };
         let number = unit::number(name).filter(|&number| number < open.head.units());
         let Some(number) = number else {
-            store.set_aside(name, store.read(name, UNIT_BYTES_MAX)?.as_deref(), bytes, "it has no name of a unit")?;
+            let Some(content) = store.read_content(name, UNIT_BYTES_MAX)? else { return Ok(0) };
+            store.set_aside(name, &content, "it has no name of a unit")?;
             (self.workers.notice)(&format!("{name} is no unit of {}; it was moved to rejected/", open.head.title));
             return Ok(0);
         };
@@ -186,12 +187,7 @@ impl<S: SharedSource> Lead<'_, S> {
         if open.missing.range(from..to).next().is_none() {
             return Ok(0);
         }
-        let content = match store.read(name, UNIT_BYTES_MAX) {
-            Ok(Some(content)) => Ok(content),
-            Ok(None) => return Ok(0),
-            Err(StoreError::TooLarge { bytes, .. }) => Err(bytes),
-            Err(error) => return Err(error.into()),
-        };
+        let Some(content) = store.read_content(name, UNIT_BYTES_MAX)? else { return Ok(0) };
         let checked = match &content {
             Err(bytes) => Err(format!("it has {bytes} bytes")),
             Ok(content) => {
@@ -211,8 +207,7 @@ impl<S: SharedSource> Lead<'_, S> {
             }
             Err(_) if self.source.is_over() => Ok(0),
             Err(reason) => {
-                let size = content.as_ref().map_or_else(|bytes| *bytes, |content| content.len() as u64);
-                store.set_aside(name, content.as_deref().ok(), size, &reason)?;
+                store.set_aside(name, &content, &reason)?;
                 (self.workers.notice)(&format!(
                     "unit {number} of {} does not count: {reason}; it was moved to rejected/ and is played again",
                     open.head.title

@@ -10,7 +10,7 @@ use latrunculi_engine::Rules;
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, judge_ended, play_pools};
-use latrunculi_store::{Created, Store, StoreError, UnitHeader, WorkOrder, model_name, sha256};
+use latrunculi_store::{Content, Created, Store, UnitHeader, WorkOrder, model_name, sha256};
 
 use super::head::{GenerationHead, Manifest, ManifestUnit, UnitPlace, name_of, to_bytes};
 use super::{HEADS, MANIFESTS, PROGRAM};
@@ -201,8 +201,9 @@ impl Leader {
                 }
                 let unit = head.unit_of_name(&object.name).and_then(|number| units.get(number as usize));
                 let Some(unit) = unit else {
-                    let content = self.store.read(&object.name, UNIT_BYTES_MAX).ok().flatten();
-                    self.reject(&object.name, content.as_deref(), object.bytes, "the generation has no such unit")?;
+                    if let Some(content) = self.store.read_content(&object.name, UNIT_BYTES_MAX)? {
+                        self.reject(&object.name, &content, "the generation has no such unit")?;
+                    }
                     continue;
                 };
                 if taken.contains_key(&unit.number) {
@@ -234,29 +235,25 @@ impl Leader {
         taken: &mut BTreeMap<u64, Taken>,
     ) -> Result<bool, Error> {
         let name = head.unit_name(unit.number);
-        let content = match self.store.read(&name, UNIT_BYTES_MAX) {
-            Ok(Some(content)) => content,
-            Ok(None) => return Ok(false),
-            Err(StoreError::TooLarge { bytes, .. }) => {
-                self.reject(&name, None, bytes, &format!("it has {bytes} bytes"))?;
-                return Ok(false);
-            }
-            Err(error) => return Err(error.into()),
+        let Some(content) = self.store.read_content(&name, UNIT_BYTES_MAX)? else { return Ok(false) };
+        let checked = match &content {
+            Ok(content) => check(content, unit, &plans[unit.ruleset]),
+            Err(bytes) => Err(format!("it has {bytes} bytes")),
         };
-        match check(&content, unit, &plans[unit.ruleset]) {
+        match checked {
             Ok(one) => {
                 taken.insert(unit.number, one);
                 Ok(true)
             }
             Err(reason) => {
-                self.reject(&name, Some(&content), content.len() as u64, &reason)?;
+                self.reject(&name, &content, &reason)?;
                 Ok(false)
             }
         }
     }
 
-    fn reject(&self, name: &str, content: Option<&[u8]>, bytes: u64, reason: &str) -> Result<(), Error> {
-        self.store.set_aside(name, content, bytes, reason)?;
+    fn reject(&self, name: &str, content: &Content, reason: &str) -> Result<(), Error> {
+        self.store.set_aside(name, content, reason)?;
         (self.notice)(&format!("{name} does not count: {reason}; it was moved to rejected/"));
         Ok(())
     }
@@ -311,9 +308,10 @@ impl Leader {
         };
         let counted: Vec<String> = manifest.units.iter().map(|unit| head.unit_name(unit.unit)).collect();
         for object in self.store.list(&head.units_folder())? {
-            if !counted.contains(&object.name) {
-                let content = self.store.read(&object.name, UNIT_BYTES_MAX).ok().flatten();
-                self.reject(&object.name, content.as_deref(), object.bytes, "it came after its generation was closed")?;
+            if !counted.contains(&object.name)
+                && let Some(content) = self.store.read_content(&object.name, UNIT_BYTES_MAX)?
+            {
+                self.reject(&object.name, &content, "it came after its generation was closed")?;
             }
         }
         Ok(())
