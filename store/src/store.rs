@@ -67,6 +67,8 @@ pub struct Store {
     shown: String,
     patience: Patience,
     stop: StopFlag,
+    /// Whether a worker has delivered a unit, or the user was told that none has.
+    pub(crate) knows_of_workers: AtomicBool,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -110,7 +112,15 @@ impl Store {
             .enable_all()
             .build()
             .map_err(StoreError::Threads)?;
-        Ok(Store { inner, root, shown: shown.to_owned(), patience: Patience::WORK, stop, runtime: Some(runtime) })
+        Ok(Store {
+            inner,
+            root,
+            shown: shown.to_owned(),
+            patience: Patience::WORK,
+            stop,
+            knows_of_workers: AtomicBool::new(false),
+            runtime: Some(runtime),
+        })
     }
 
     /// Returns the store with another patience.

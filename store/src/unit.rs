@@ -1,6 +1,8 @@
 //! Units of work: what a worker writes is one object, a line of JSON that says what it is, and its content.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +15,8 @@ pub const MODELS: &str = "models";
 pub const UNITS: &str = "units";
 /// No network is larger.
 const MODEL_BYTES_MAX: u64 = 1 << 30;
+/// For so long a unit may take before who leads says that none has come.
+const SILENCE: Duration = Duration::from_secs(60);
 /// No header is longer.
 pub const HEADER_BYTES_MAX: usize = 4096;
 
@@ -23,6 +27,20 @@ pub fn model_name(sha256: &str) -> String {
 }
 
 impl Store {
+    /// Returns, once, what who leads tells the user where no worker has delivered a unit in the time that was `waited`;
+    /// nothing more once `has_units` was true.
+    #[must_use]
+    pub fn notice_without_workers(&self, has_units: bool, waited: Duration) -> Option<String> {
+        let is_told = (has_units || waited >= SILENCE) && !self.knows_of_workers.swap(true, Ordering::Relaxed);
+        (is_told && !has_units).then(|| {
+            format!(
+                "no worker has delivered anything in {} s; unless some are at work, start them with: latrunculi worker --store \
+                 {self}",
+                SILENCE.as_secs()
+            )
+        })
+    }
+
     /// Fetches a network into a folder, unless it is there; returns its path. `worker` is the name of who asks: several may
     /// share the folder. The inner error says, in words, what is wrong with this network; others may be there.
     ///

@@ -164,3 +164,15 @@ fn what_is_too_large_is_moved_aside_by_its_size_and_what_cannot_be_read_stays() 
     let reason = String::from_utf8(store.read(&kept[0].name, 1000).unwrap().unwrap()).unwrap();
     assert!(reason.contains("\"bytes\":100"), "{reason}");
 }
+
+#[test]
+fn who_waits_for_workers_in_vain_says_so_once_with_the_command_that_starts_them() {
+    let notice = |store: &Store, has_units, secs| store.notice_without_workers(has_units, Duration::from_secs(secs));
+    let store = of(Arc::new(InMemory::new()));
+    assert_eq!(notice(&store, false, 59), None);
+    let told = notice(&store, false, 61).unwrap();
+    assert!(told.contains("latrunculi worker --store memory"), "{told}");
+    assert_eq!(notice(&store, false, 100), None);
+    let store = of(Arc::new(InMemory::new()));
+    assert_eq!((notice(&store, true, 10), notice(&store, false, 100)), (None, None));
+}

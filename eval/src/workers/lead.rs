@@ -1,7 +1,7 @@
 //! The part of who leads: says what is wanted, reads what workers write, and counts it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::RecordFault;
@@ -98,13 +98,16 @@ struct Lead<'a, S: SharedSource> {
 
 impl<S: SharedSource> Lead<'_, S> {
     fn run(mut self) -> Result<(), LeadError<S::Error>> {
-        let mut pause = WAITS[0];
+        let (begun, mut pause) = (Instant::now(), WAITS[0]);
         loop {
             self.ask()?;
             if self.source.is_over() || self.open.values().all(|open| open.missing.is_empty()) {
                 return self.close();
             }
             let found = self.look()?;
+            if let Some(text) = self.workers.store.notice_without_workers(found > 0, begun.elapsed()) {
+                (self.workers.notice)(&text);
+            }
             if found > 0 {
                 pause = WAITS[0];
                 continue;

@@ -192,7 +192,7 @@ impl Leader {
         taken: &mut BTreeMap<u64, Taken>,
         watch: &dyn Fn(&BTreeMap<u64, Taken>) -> bool,
     ) -> Result<(), Error> {
-        let mut pause = WAITS[0];
+        let (begun, mut pause) = (Instant::now(), WAITS[0]);
         loop {
             let mut is_new = false;
             for object in self.store.list(&head.units_folder())? {
@@ -216,6 +216,9 @@ impl Leader {
             }
             if self.is_enough(head, units, taken) {
                 return Ok(());
+            }
+            if let Some(text) = self.store.notice_without_workers(!taken.is_empty(), begun.elapsed()) {
+                (self.notice)(&text);
             }
             // Another learner may be content with less.
             if self.store.read_beginning(&name_of(MANIFESTS, &self.run, head.generation), 1)?.is_some() {
