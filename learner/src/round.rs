@@ -220,9 +220,10 @@ impl TrainingRun<'_> {
     fn shared_games(&mut self, generation: u64) -> Result<SharedGames, Error> {
         let Some(leader) = self.workers.clone() else { bail!("there are no workers") };
         if generation::is_bootstrap(&self.config, generation) {
+            let units = leader.units_for(generation, self.rulesets.len())?;
             let games = self.rulesets.iter().map(|trained| {
                 let count = generation::list(&self.config, &trained.rules, generation).games;
-                (Arc::clone(&trained.rules), count, Leader::per_unit(count, TEACHER_UNIT))
+                (Arc::clone(&trained.rules), count, Leader::per_unit(count, TEACHER_UNIT, units))
             });
             let games: Vec<_> = games.collect();
             let parts = (games.iter().map(|(_, count, _)| count).sum(), "games");
@@ -230,13 +231,15 @@ impl TrainingRun<'_> {
         }
         let planned = self.pool_tasks()?;
         let mut games: Vec<(Arc<Rules>, u64, u64)> = Vec::new();
-        for (rules, quota) in planned.quotas_by_rules() {
+        let quotas = planned.quotas_by_rules();
+        let units = leader.units_for(generation, quotas.len())?;
+        for (rules, quota) in quotas {
             let count = match quota {
                 Quota::Samples(samples) => leader.games_for(generation, &rules, samples)?,
                 Quota::Games(games) => games,
                 Quota::PlayOut { .. } => 0,
             };
-            let per_unit = Leader::per_unit(count, self.config.games.in_flight);
+            let per_unit = Leader::per_unit(count, self.config.games.in_flight, units);
             games.push((rules, count, per_unit));
         }
         let parts = planned.parts();

@@ -98,6 +98,9 @@ pub struct UnitHeader {
     pub secs: f64,
     /// Units that this worker has played in vain so far, because another had written them before.
     pub twice: u64,
+    /// Units that it plays at once; 0 where an earlier version of the program did not say.
+    #[serde(default)]
+    pub at_once: u64,
 }
 
 impl UnitHeader {

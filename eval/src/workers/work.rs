@@ -382,6 +382,7 @@ impl<G: SharedGames> UnitGames<'_, '_, G> {
             kernel: self.games.kernel(),
             secs: whole.begun.elapsed().as_secs_f64(),
             twice,
+            at_once: 1,
         };
         let mut bytes = header.to_line();
         whole.lines.values().for_each(|line| bytes.extend_from_slice(line.as_bytes()));

@@ -287,6 +287,7 @@ pub(super) const UNIT: Target = Target {
             kernel: String::new(),
             secs: 1.0,
             twice: 0,
+            at_once: 1,
         };
         let games = keep.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         vec![[header.to_line(), ended_to_bytes(&games)].concat()]

@@ -1,5 +1,6 @@
 //! What a generation is, as workers are told, and what counts of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use latrunculi_data::Precision;
@@ -104,6 +105,9 @@ pub struct ManifestUnit {
     pub kernel: String,
     /// Seconds.
     pub secs: f64,
+    /// Units that this worker played at once; 0 where an earlier version of the program did not say.
+    #[serde(default)]
+    pub at_once: u64,
 }
 
 /// Returns the name of a head, or with [`MANIFESTS`] of a manifest.
@@ -228,6 +232,13 @@ impl GenerationHead {
 }
 
 impl Manifest {
+    /// Returns how many units the workers played at once, each of them counted once.
+    pub(super) fn at_once(&self) -> u64 {
+        let of_workers: BTreeMap<&str, u64> =
+            self.units.iter().map(|unit| (unit.worker.as_str(), unit.at_once)).collect();
+        of_workers.values().fold(0, |sum, own| sum.saturating_add(*own))
+    }
+
     /// Reads the manifest of a generation; `None` where there is none.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use latrunculi_engine::Rules;
@@ -31,8 +31,10 @@ const OWNER: &str = "store-id";
 const OWNER_BYTES_MAX: u64 = 256;
 /// The share of each ruleset's units that a quorum needs.
 const QUORUM: f64 = 0.9;
-/// Units of a generation that are aimed at: three for each of sixteen workers.
-const UNITS_MIN: u64 = 48;
+/// Units of a generation for each that workers play at once: with fewer, many of them wait for the slowest.
+const UNITS_PER_PLACE: u64 = 3;
+/// Units of a ruleset that are aimed at, where workers play no more than sixteen at once.
+const UNITS_MIN: u64 = 16 * UNITS_PER_PLACE;
 /// Samples of a game, where nothing better is known.
 const GAME_SAMPLES: u64 = 64;
 
@@ -59,6 +61,8 @@ pub struct Leader {
     pub close: Close,
     /// Is told, in a sentence, of what does not count.
     pub notice: fn(&str),
+    /// Whether the user knows that a generation has too few games for its workers.
+    knows_of_few: Arc<AtomicBool>,
     /// A name that no other learner has.
     learner: String,
 }
@@ -85,7 +89,8 @@ impl Leader {
     /// Makes the leader of a run.
     #[must_use]
     pub fn new(store: Arc<Store>, run: String, owner: String, close: Close, notice: fn(&str)) -> Leader {
-        Leader { store, run, owner, close, notice, learner: WorkOrder::new(0, 1).name() }
+        let learner = WorkOrder::new(0, 1).name();
+        Leader { store, run, owner, close, notice, knows_of_few: Arc::default(), learner }
     }
 
     /// Returns how many games make about so many samples under the rules, by the games of the generation before.
@@ -107,11 +112,25 @@ impl Leader {
         Ok((samples.saturating_mul(games)).div_ceil(made))
     }
 
-    /// Returns how many games a unit has: at most as many as fill the batches of a network twice, but so few that a
-    /// generation has enough units for many workers.
+    /// Returns how many units of each of so many rulesets are enough, by how many the workers of the generation before played
+    /// at once.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn units_for(&self, generation: u64, rulesets: usize) -> Result<u64, Error> {
+        let before = match generation.checked_sub(1) {
+            Some(before) => Manifest::read(&self.store, &self.run, before)?,
+            None => None,
+        };
+        let enough = before.map_or(0, |manifest| UNITS_PER_PLACE.saturating_mul(manifest.at_once()));
+        Ok(UNITS_MIN.max(enough.div_ceil(rulesets.max(1) as u64)))
+    }
+
+    /// Returns how many games a unit has: at most as many as fill the batches of a network twice, but so few that there are
+    /// `units` units of the games.
     #[must_use]
-    pub fn per_unit(games: u64, in_flight: usize) -> u64 {
-        games.div_ceil(UNITS_MIN).clamp(1, 2 * in_flight.max(1) as u64)
+    pub fn per_unit(games: u64, in_flight: usize, units: u64) -> u64 {
+        games.div_ceil(units.max(1)).clamp(1, 2 * in_flight.max(1) as u64)
     }
 
     /// Lets workers play a generation; returns its games by ruleset, in the order of `rules`, which are those of the head.
@@ -146,7 +165,8 @@ impl Leader {
                     let of_games = |one: &Taken| if counts_samples { one.about.samples } else { one.about.games };
                     watch(taken.values().map(of_games).sum())
                 })?;
-                self.close(&head, &units, &taken)?;
+                let manifest = self.close(&head, &units, &taken)?;
+                self.tell_of_few(&head, &config, manifest.at_once());
                 taken
             }
         };
@@ -273,7 +293,12 @@ impl Leader {
     }
 
     /// Writes the manifest, and moves aside what came too late for the one before.
-    fn close(&self, head: &GenerationHead, units: &[UnitPlace], taken: &BTreeMap<u64, Taken>) -> Result<(), Error> {
+    fn close(
+        &self,
+        head: &GenerationHead,
+        units: &[UnitPlace],
+        taken: &BTreeMap<u64, Taken>,
+    ) -> Result<Manifest, Error> {
         let manifest = Manifest {
             program: PROGRAM.to_owned(),
             run: self.run.clone(),
@@ -289,10 +314,28 @@ impl Leader {
         if let Some(before) = head.generation.checked_sub(1) {
             self.sweep(before)?;
         }
-        Ok(())
+        Ok(manifest)
     }
 
-    fn superseded(&self, generation: u64) -> Result<(), Error> {
+    /// Says once that there are fewer games than workers have use for; smaller units cannot mend that.
+    fn tell_of_few(&self, head: &GenerationHead, config: &TrainConfig, at_once: u64) {
+        let games: u64 = head.rulesets.iter().map(|ruleset| ruleset.games).sum();
+        if games >= UNITS_PER_PLACE.saturating_mul(at_once) || self.knows_of_few.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let setting = match (head.fingerprint.is_empty(), config.games.samples_per_generation) {
+            (true, _) => "teacher.games",
+            (false, 0) => "games.per_generation",
+            (false, _) => "games.samples_per_generation",
+        };
+        (self.notice)(&format!(
+            "generation {} had {games} games for workers that play {at_once} units at once: with fewer than {UNITS_PER_PLACE} \
+             for each, many of them wait for the slowest. A larger {setting} makes more",
+            head.generation
+        ));
+    }
+
+    fn superseded<T>(&self, generation: u64) -> Result<T, Error> {
         bail!(
             "{} was written by another learner of run {:?}, which goes on; this one ends. To take the run over, end the other \
              one and run train --resume here",
@@ -373,7 +416,7 @@ fn check(content: &[u8], unit: &UnitPlace, (plan, series): &(PoolPlan, String)) 
             return Err(format!("game {}: played again here it goes another way", game.index));
         }
     }
-    let UnitHeader { worker, host, kernel, secs, .. } = header;
+    let UnitHeader { worker, host, kernel, secs, at_once, .. } = header;
     let about = ManifestUnit {
         unit: unit.number,
         sha256: sha256(content),
@@ -384,6 +427,7 @@ fn check(content: &[u8], unit: &UnitPlace, (plan, series): &(PoolPlan, String)) 
         host,
         kernel,
         secs,
+        at_once,
     };
     Ok(Taken { about, games })
 }

@@ -62,12 +62,17 @@ fn lead(leader: &Leader, generation: u64, watch: &dyn Fn(u64) -> bool) -> Result
 
 /// A worker that lives for so many units.
 fn work(store: &Store, stop: &AtomicBool, units: u64) -> TrainingWork {
+    work_on(store, stop, units, 1)
+}
+
+/// A worker that plays so many units at once.
+fn work_on(store: &Store, stop: &AtomicBool, units: u64, actors: usize) -> TrainingWork {
     let cache = tempfile::tempdir().unwrap();
     let worker = TrainingWorker {
         store,
         order: WorkOrder::new(0, 1),
         host: "here".to_owned(),
-        actors: 1,
+        actors,
         cache: cache.path().to_owned(),
         loader: &Processor,
         stop,
@@ -360,6 +365,44 @@ fn a_network_that_is_missing_or_damaged_keeps_no_worker_from_other_runs() {
     }
 }
 
+#[test]
+fn many_workers_get_small_units_and_too_few_games_for_them_are_told_once() {
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let inner = Arc::new(InMemory::new());
+    let mut leader = leader(plain(&inner), Close::All);
+    leader.notice = |text| TOLD.lock().unwrap().push(text.to_owned());
+    // One worker that plays one unit at once: the 12 games are enough.
+    with_workers(&inner, 1, Faults::default(), || lead(&leader, 0, &go_on)).unwrap();
+    assert!(TOLD.lock().unwrap().is_empty());
+    assert_eq!(leader.units_for(1, 1).unwrap(), 48);
+    let shared = plain(&inner);
+    let lead_with_five = |generation| {
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| work_on(&shared, &stop, u64::MAX, 5));
+            let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| lead(&leader, generation, &go_on)));
+            stop.store(true, Ordering::Relaxed);
+            led.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).unwrap();
+        });
+    };
+    (1..3).for_each(lead_with_five);
+    let told = TOLD.lock().unwrap().clone();
+    assert!(told.len() == 1 && told[0].contains("games.per_generation"), "{told:?}");
+    // By three workers, of whom one is named twice.
+    let mut manifest = Manifest::read(&shared, "run-1", 2).unwrap().unwrap();
+    for (unit, (worker, at_once)) in manifest.units.iter_mut().zip([("a", 40), ("a", 40), ("b", 15), ("c", 5)]) {
+        (unit.worker, unit.at_once) = (worker.to_owned(), at_once);
+    }
+    manifest.units.truncate(4);
+    shared.create(&super::head::name_of(MANIFESTS, "run-1", 3), &super::head::to_bytes(&manifest).unwrap()).unwrap();
+    assert_eq!([1, 2, 4].map(|rulesets| leader.units_for(4, rulesets).unwrap()), [180, 90, 48]);
+    assert_eq!([180, 90, 48].map(|units| Leader::per_unit(720, 64, units)), [4, 8, 15]);
+    // A unit and a manifest of before do not say how many units were played at once.
+    let old = serde_json::to_string(&manifest).unwrap().replace(",\"at_once\":40", "");
+    let old: Manifest = serde_json::from_str(&old).unwrap();
+    assert_eq!(old.at_once(), 20);
+}
+
 /// Keeps the records of games.
 struct Keep(Mutex<Vec<EndedGame>>);
 
@@ -418,6 +461,7 @@ fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_a
             kernel: String::new(),
             secs: 1.0,
             twice: 0,
+            at_once: 1,
         };
         shared.create(&head.unit_name(0), &[header.to_line(), ended_to_bytes(&ended)].concat()).unwrap();
     };

@@ -267,6 +267,7 @@ impl Units<'_> {
             kernel: playable.kernel.clone(),
             secs: begun.elapsed().as_secs_f64(),
             twice,
+            at_once: self.worker.actors as u64,
         };
         let bytes = [header.to_line(), ended_to_bytes(&ended)].concat();
         let created = self.worker.store.create(&self.head.unit_name(unit.number), &bytes)?;
