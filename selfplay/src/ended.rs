@@ -19,6 +19,8 @@ use crate::record::GameRecord;
 
 /// No game takes more bytes: thousands of decisions among hundreds of actions.
 const GAME_BYTES_MAX: u64 = 16 << 20;
+/// Nor do the games of a unit, however many they are.
+const UNIT_BYTES_MAX: u64 = 1 << 30;
 
 /// The record of a game that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,7 +50,7 @@ pub fn ended_to_bytes(games: &[EndedGame]) -> Vec<u8> {
 /// # Errors
 /// In words, what is wrong.
 pub fn judge_ended(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Result<Vec<PlayedGame>, String> {
-    let bytes_max = GAME_BYTES_MAX.saturating_mul(count);
+    let bytes_max = bytes_max(count);
     let mut body = Vec::new();
     // What unpacks to more than it may is not unpacked further.
     let unpacked = DeflateDecoder::new(bytes).take(bytes_max + 1).read_to_end(&mut body);
@@ -56,15 +58,28 @@ pub fn judge_ended(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Res
     if body.len() as u64 > bytes_max {
         return Err(format!("it unpacks to more than {bytes_max} bytes"));
     }
-    let mut games: Vec<EndedGame> =
-        postcard::from_bytes(&body).map_err(|error| format!("it holds no games: {error}"))?;
+    let others = |games: u64| {
+        format!("it holds {games} games that are not the numbers {first} to {}", first.saturating_add(count))
+    };
+    let no_games = |error: postcard::Error| format!("it holds no games: {error}");
+    // Their number comes first. Small records take far more memory than bytes: only as many as there must be are read.
+    let (games, _) = postcard::take_from_bytes::<u64>(&body).map_err(no_games)?;
+    if games != count {
+        return Err(others(games));
+    }
+    let mut games: Vec<EndedGame> = postcard::from_bytes(&body).map_err(no_games)?;
     games.sort_by_key(EndedGame::number);
     let numbers: Vec<u64> = games.iter().map(EndedGame::number).collect();
     if !numbers.iter().copied().eq(first..first + count) {
-        return Err(format!("it holds {} games that are not the numbers {first} to {}", games.len(), first + count));
+        return Err(others(count));
     }
     let mut active = ActiveGame::new(plan);
     games.into_iter().map(|EndedGame(record)| active.judge(plan, record)).collect()
+}
+
+/// Returns how many bytes so many games may take.
+fn bytes_max(count: u64) -> u64 {
+    GAME_BYTES_MAX.saturating_mul(count).min(UNIT_BYTES_MAX)
 }
 
 #[cfg(test)]
@@ -186,5 +201,11 @@ mod tests {
         let zeros = vec![0; 1 << 20];
         (0..81).for_each(|_| bomb.write_all(&zeros).unwrap());
         assert!(refused(&bomb.finish().unwrap()).contains("unpacks to more than"));
+        assert_eq!([5, 1000, u64::MAX].map(bytes_max), [5 * GAME_BYTES_MAX, 1 << 30, 1 << 30]);
+        // What says another number of games is refused before a record is read.
+        let mut many = DeflateEncoder::new(Vec::new(), Compression::fast());
+        many.write_all(&postcard::to_stdvec(&(1_u64 << 40)).unwrap()).unwrap();
+        let told = refused(&many.finish().unwrap());
+        assert!(told.contains("it holds 1099511627776 games that are not the numbers 4 to 9"), "{told}");
     }
 }

@@ -1,9 +1,11 @@
 //! The part of the learner: says what is played, checks what workers write, and says what counts.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use latrunculi_engine::Rules;
@@ -84,6 +86,9 @@ struct Taken {
     about: ManifestUnit,
     games: Vec<PlayedGame>,
 }
+
+/// A unit that counts, or the content of one that does not, and why.
+type Checked = Result<Taken, (Content, String)>;
 
 impl Leader {
     /// Makes the leader of a run.
@@ -215,21 +220,36 @@ impl Leader {
         let (begun, mut pause) = (Instant::now(), WAITS[0]);
         loop {
             let mut is_new = false;
+            let mut new = Vec::new();
             for object in self.store.list(&head.units_folder())? {
-                if !watch(taken) {
-                    return Err(Error::Stopped);
-                }
                 let unit = head.unit_of_name(&object.name).and_then(|number| units.get(number as usize));
                 let Some(unit) = unit else {
+                    if !watch(taken) {
+                        return Err(Error::Stopped);
+                    }
                     if let Some(content) = self.store.read_content(&object.name, UNIT_BYTES_MAX)? {
                         self.reject(&object.name, &content, "the generation has no such unit")?;
                     }
                     continue;
                 };
-                if taken.contains_key(&unit.number) {
-                    continue;
+                if !taken.contains_key(&unit.number) {
+                    new.push(*unit);
                 }
-                is_new |= self.take(head, unit, plans, taken)?;
+            }
+            for new in new.chunks(processors()) {
+                if !watch(taken) {
+                    return Err(Error::Stopped);
+                }
+                for (unit, found) in new.iter().zip(each_at_once(new, |unit| self.read(head, unit, plans))) {
+                    match found? {
+                        Some(Ok(one)) => {
+                            taken.insert(unit.number, one);
+                            is_new = true;
+                        }
+                        Some(Err((content, reason))) => self.reject(&head.unit_name(unit.number), &content, &reason)?,
+                        None => {}
+                    }
+                }
             }
             if !watch(taken) {
                 return Err(Error::Stopped);
@@ -249,30 +269,21 @@ impl Leader {
         }
     }
 
-    /// Takes a unit that is there, or moves it aside; returns whether it counts.
-    fn take(
+    /// Reads and checks a unit; `None` where it is gone.
+    fn read(
         &self,
         head: &GenerationHead,
         unit: &UnitPlace,
         plans: &[(PoolPlan, String)],
-        taken: &mut BTreeMap<u64, Taken>,
-    ) -> Result<bool, Error> {
-        let name = head.unit_name(unit.number);
-        let Some(content) = self.store.read_content(&name, UNIT_BYTES_MAX)? else { return Ok(false) };
-        let checked = match &content {
-            Ok(content) => check(content, unit, &plans[unit.ruleset]),
-            Err(bytes) => Err(format!("it has {bytes} bytes")),
-        };
-        match checked {
-            Ok(one) => {
-                taken.insert(unit.number, one);
-                Ok(true)
-            }
-            Err(reason) => {
-                self.reject(&name, &content, &reason)?;
-                Ok(false)
-            }
-        }
+    ) -> Result<Option<Checked>, Error> {
+        let content = self.store.read_content(&head.unit_name(unit.number), UNIT_BYTES_MAX)?;
+        Ok(content.map(|content| {
+            let checked = match &content {
+                Ok(content) => check(content, unit, &plans[unit.ruleset]),
+                Err(bytes) => Err(format!("it has {bytes} bytes")),
+            };
+            checked.map_err(|reason| (content, reason))
+        }))
     }
 
     fn reject(&self, name: &str, content: &Content, reason: &str) -> Result<(), Error> {
@@ -371,8 +382,7 @@ impl Leader {
         plans: &[(PoolPlan, String)],
         manifest: &Manifest,
     ) -> Result<BTreeMap<u64, Taken>, Error> {
-        let mut taken = BTreeMap::new();
-        for about in &manifest.units {
+        let read = |about: &ManifestUnit| -> Result<(u64, Taken), Error> {
             let name = head.unit_name(about.unit);
             let content = self.store.read(&name, UNIT_BYTES_MAX)?.filter(|content| sha256(content) == about.sha256);
             let (Some(content), Some(unit)) = (content, units.get(about.unit as usize)) else {
@@ -382,12 +392,27 @@ impl Leader {
                 );
             };
             match check(&content, unit, &plans[unit.ruleset]) {
-                Ok(one) => _ = taken.insert(about.unit, one),
+                Ok(one) => Ok((about.unit, one)),
                 Err(reason) => bail!("{name}, which the manifest of generation {} names: {reason}", head.generation),
             }
-        }
-        Ok(taken)
+        };
+        let all = manifest.units.chunks(processors()).flat_map(|units| each_at_once(units, read));
+        all.collect()
     }
+}
+
+/// Returns how many units are checked at once.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Calls `each` for all items at once.
+fn each_at_once<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    thread::scope(|scope| {
+        let each = &each;
+        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || each(item))).collect();
+        threads.into_iter().map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }
 
 /// Returns whether a game of alpha-beta is one of those that the learner plays again.
