@@ -168,6 +168,30 @@ fn a_training_run_by_workers_counts_each_game_once_though_the_learner_is_killed(
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn the_slurm_script_gives_every_task_of_any_array_a_place() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/slurm/workers.sbatch");
+    for array in [vec![0, 1, 2], vec![3, 7], vec![0, 2, 4, 6]] {
+        for id in &array {
+            let output = Command::new("bash")
+                .args([text(&script), "/shared/store"])
+                .env("LATRUNCULI", "echo")
+                .env("SLURM_ARRAY_TASK_ID", id.to_string())
+                .env("SLURM_ARRAY_TASK_MIN", array[0].to_string())
+                .env("SLURM_ARRAY_TASK_COUNT", array.len().to_string())
+                .output()
+                .unwrap();
+            let told = printed(&output);
+            let words: Vec<&str> = told.split_whitespace().collect();
+            let number = |option: &str| -> usize {
+                words[words.iter().position(|word| *word == option).unwrap() + 1].parse().unwrap()
+            };
+            assert!(number("--index") < number("--of") && number("--of") == array.len(), "{id} of {array:?}: {told}");
+        }
+    }
+}
+
 #[test]
 fn a_store_that_cannot_be_used_is_told_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
