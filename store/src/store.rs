@@ -212,6 +212,10 @@ impl Store {
                 Ok(content) => return Ok(Some(content.to_vec())),
                 Err(error) => match Kind::of(&error) {
                     Kind::NotFound => return Ok(None),
+                    // An object of no bytes has no range.
+                    _ if self.wait(self.inner.head(&path))?.is_ok_and(|found| found.size == 0) => {
+                        return Ok(Some(Vec::new()));
+                    }
                     _ => retry.again(&error)?,
                 },
             }

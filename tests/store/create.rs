@@ -122,6 +122,8 @@ fn what_is_too_large_or_damaged_is_not_read() {
     assert_eq!(store.read("large", 100).unwrap().unwrap().len(), 100);
     assert_eq!(store.read_beginning("large", 10).unwrap().unwrap().len(), 10);
     assert_eq!(store.read("nothing", 10).unwrap(), None);
+    store.create("empty", b"").unwrap();
+    assert_eq!(store.read_beginning("empty", 10).unwrap().unwrap(), b"");
     let name = |bytes: &[u8]| format!("models/{}.safetensors", sha256(bytes));
     store.create(&name(b"good"), b"good").unwrap();
     store.create(&name(b"bad"), b"other").unwrap();

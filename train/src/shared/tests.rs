@@ -403,6 +403,16 @@ fn many_workers_get_small_units_and_too_few_games_for_them_are_told_once() {
     assert_eq!(old.at_once(), 20);
 }
 
+#[test]
+fn the_status_of_a_store_leaves_out_what_another_version_wrote() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
+    shared.create("heads/later/000003.json", b"{\"program\":\"9.0.0\"}").unwrap();
+    let found: Vec<_> = runs(&shared).unwrap().into_iter().map(|one| (one.run, one.is_open, one.units)).collect();
+    assert_eq!(found, [("run-1".to_owned(), true, [0, 6])]);
+}
+
 /// Keeps the records of games.
 struct Keep(Mutex<Vec<EndedGame>>);
 

@@ -311,14 +311,18 @@ pub struct RunStatus {
     pub units: [u64; 2],
 }
 
-/// Lists the runs of a store.
+/// Lists the runs of a store; those whose newest generation is of another version of the program are left out.
 ///
 /// # Errors
 /// When the store cannot be read.
 pub fn runs(store: &Store) -> Result<Vec<RunStatus>, Error> {
     let mut found = Vec::new();
     for (run, generation, is_open) in newest_generations(store)? {
-        let Some(head) = GenerationHead::read(store, &run, generation)? else { continue };
+        let head = match GenerationHead::read(store, &run, generation) {
+            Ok(Some(head)) => head,
+            Ok(None) | Err(Error::Refused(_)) => continue,
+            Err(error) => return Err(error),
+        };
         let there = store.list(&head.units_folder())?.len() as u64;
         found.push(RunStatus { run, generation, is_open, units: [there, head.units().len() as u64] });
     }
