@@ -1,7 +1,6 @@
 //! The samples that training learns from: the one declaration of their columns.
 //!
-//! To add a training target, declare it here, give it in the [`Sample`] that self-play makes of a finished search, and
-//! use the column of [`TrainingBatch`] in the loss. Shards, checks and the table of docs/FORMATS.md follow.
+//! Shards, checks and the table of docs/FORMATS.md follow from it; what else a training target needs is in ARCHITECTURE.md.
 
 use latrunculi_engine::{SquareSet, Symmetry};
 

@@ -74,6 +74,18 @@ impl Default for TrainingConfig {
 }
 
 impl TrainingConfig {
+    /// Returns whether a loss of the heads of training alone counts; without one they are not computed.
+    #[must_use]
+    pub fn has_training_heads(&self) -> bool {
+        self.survival_weight + self.opponent_policy_weight + self.moves_left_weight > 0.0
+    }
+
+    /// Returns the same without the losses of the heads of training alone.
+    #[must_use]
+    pub fn without_training_heads(self) -> TrainingConfig {
+        TrainingConfig { survival_weight: 0.0, opponent_policy_weight: 0.0, moves_left_weight: 0.0, ..self }
+    }
+
     /// Returns every value that is out of range, with the range; empty when all are good.
     #[must_use]
     pub fn validate(&self) -> Vec<String> {

@@ -312,8 +312,7 @@ fn the_same_seed_gives_the_same_weights() {
 #[test]
 fn heads_of_training_can_be_switched_off_and_never_play() {
     let network = Network::new(&config(Pooling::GlobalBias), 3, Device::CPU).unwrap();
-    let off =
-        TrainingConfig { survival_weight: 0.0, opponent_policy_weight: 0.0, moves_left_weight: 0.0, ..settings() };
+    let off = settings().without_training_heads();
     let mut trainer = Trainer::new(&network, &off).unwrap();
     let batch = made_up_batch(&shape(), 32, 10);
     let report = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();

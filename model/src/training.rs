@@ -416,8 +416,7 @@ fn target_entropy(batch: &TrainingBatch) -> f64 {
 
 /// Makes the runner of the training step; heads that only training has are left out where all their weights are 0.
 fn training_runner(network_config: &NetworkConfig, config: &TrainingConfig) -> Runner {
-    let extra_heads = config.survival_weight + config.opponent_policy_weight + config.moves_left_weight > 0.0;
-    Runner::new(Graph::new(network_config, GraphUse::Training { extra_heads }))
+    Runner::new(Graph::new(network_config, GraphUse::Training { extra_heads: config.has_training_heads() }))
 }
 
 /// Returns the cross-entropy of survival, `[B]`: the mean over the pieces of each position. `logits` and `targets`

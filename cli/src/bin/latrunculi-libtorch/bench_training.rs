@@ -22,7 +22,7 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         ..TrainingConfig::default()
     };
     if args.plain {
-        (config.survival_weight, config.opponent_policy_weight, config.moves_left_weight) = (0.0, 0.0, 0.0);
+        config = config.without_training_heads();
     }
     let mut trainer = Trainer::new(&network, &config)?;
     // Real positions, from games that alpha-beta plays in no time.
