@@ -193,3 +193,20 @@ fn bench_engine_gives_the_same_checksum_twice() {
     };
     assert_eq!(checksum(), checksum());
 }
+
+#[test]
+fn the_card_of_the_shipped_network_is_that_of_its_files() {
+    let card = fs::read_to_string(root().join("models/README.md")).expect("the card");
+    let told = |file: &str| {
+        let output = latrunculi(&["inspect", "--verify", "--json", root().join("models").join(file).to_str().unwrap()]);
+        assert!(output.status.success(), "{}", printed(&output));
+        serde_json::from_str::<serde_json::Value>(&printed(&output)).expect("JSON")
+    };
+    for file in ["universal.safetensors", "universal.onnx"] {
+        let bytes = fs::read(root().join("models").join(file)).expect("a file of the network");
+        assert!(card.contains(&latrunculi_store::sha256(&bytes)), "the checksum of {file} is not in the card");
+    }
+    let [model, onnx] = ["universal.safetensors", "universal.onnx"].map(told);
+    assert_eq!(onnx["training"]["steps"], model["steps"]);
+    assert!(card.contains(&format!("{} generations", model["generations"])), "{model}");
+}
