@@ -24,7 +24,7 @@ fn alpha_beta_lists_scores_best_first_with_what_follows() {
     {
         assert!(text.contains(part), "{part:?} is missing from\n{text}");
     }
-    let rows: Vec<&str> = text.lines().rev().skip(2).take(3).collect();
+    let rows: Vec<&str> = text.lines().rev().skip(3).take(3).collect();
     assert!(rows[2].starts_with("  1  c2-c3"), "{text}");
     // Each line tells how far ahead was looked for it: a win in one needs no more.
     let depths: Vec<&str> = rows

@@ -15,7 +15,7 @@ fn matched(arguments: &[&str]) -> String {
 #[test]
 fn a_match_tells_score_interval_and_how_its_games_ended() {
     let text = matched(&["greedy", "random", "--ruleset", "savard", "--games", "12", "--quiet"]);
-    for part in ["A greedy", "B random", "score of A", "95 % [", "Elo", "distinct games", "ends", "per game"] {
+    for part in ["A greedy", "B random", "score of A", "95 %", "Elo", "distinct games", "ends", "per game"] {
         assert!(text.contains(part), "{part:?} is missing from\n{text}");
     }
 }
