@@ -100,8 +100,8 @@ fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candida
         );
     } else if lines.len() > 1 {
         text.push_str(
-            "\nEach action had a search of its own with the whole limit of the agent, and may have\n\
-             been searched to another depth: one below the first may show a higher score.\n",
+            "\nEach action had a search of its own with the whole limit of the agent: one below\n\
+             the first may have a higher score from another depth.\n",
         );
     }
     text
