@@ -6,7 +6,7 @@ use latrunculi_eval::learning::{Round, Verdict};
 const HEADER_EVERY: usize = 20;
 
 /// What the columns are.
-pub(crate) const LEGEND: &str = "actions: mean of a game; first, draws: % of the games; pos/s: positions evaluated
+pub(crate) const LEGEND: &str = "actions: mean of a game; first, draws: % of games; pos/s: positions evaluated
 full: % of a batch; replay: samples in the window; learnt/s: samples trained on
 policy: its loss; target: the least that it can be; left: of the run's budget";
 
