@@ -299,7 +299,7 @@ impl ActiveGame {
             action_count: record.actions.len() as u32,
             turn_count: u32::from(self.search.game().position().turns()),
             resigned: record.resigned,
-            samples: record.samples(&plan.rules, outcome, &weights, result_weight, !is_noisy),
+            samples: record.samples(&plan.rules, outcome, &weights, result_weight, is_noisy),
         }
     }
 

@@ -180,8 +180,9 @@ impl GameRecord {
     /// Returns the samples of the finished game: the decisions of positive weight, one weight per decision. The result has
     /// `result_weight` in their results, in `[0, 1]`, the search's expectation the rest.
     ///
-    /// Where a noisy player plays to the end, which `has_own_end` denies, the final margin tells of the noise as the result
-    /// does: the margin of the position itself stands for it. Which pieces survive, and how long the game lasts, are those of the game as it was played.
+    /// Where a player was noisy to the end (`is_noisy`), the final margin tells of the noise as the result does: the margin of
+    /// the position itself stands for it. Which pieces survive, and how long the game lasts, are those of the game as it was
+    /// played.
     ///
     /// # Panics
     /// When the record is not that of a game under `rules`.
@@ -191,7 +192,7 @@ impl GameRecord {
         outcome: Outcome,
         weights: &[f32],
         result_weight: f32,
-        has_own_end: bool,
+        is_noisy: bool,
     ) -> Samples {
         let mut seen = Vec::with_capacity(self.decisions.len());
         let mut players = Vec::with_capacity(self.actions.len());
@@ -240,7 +241,7 @@ impl GameRecord {
                     result[part] * result_weight + expected[part] * (1.0 - result_weight)
                 }),
                 search_win_draw_loss: expected,
-                margin: if has_own_end { final_margin } else { seen.margin },
+                margin: if is_noisy { seen.margin } else { final_margin },
                 survival: rules.turn_squares(seen.player, survivors[index]),
                 opponent_policy: reply(decision.ply),
                 moves_left: last_turn - seen.turn,
@@ -364,7 +365,7 @@ mod tests {
                 let (record, outcome) = random_game(&rules, &mut stream);
                 let mut players = Vec::new();
                 record.replay(&rules, |game, _, _| players.push(game.player_to_act())).unwrap();
-                let samples = record.samples(&rules, outcome, &vec![1.0; record.decisions.len()], 1.0, true);
+                let samples = record.samples(&rules, outcome, &vec![1.0; record.decisions.len()], 1.0, false);
                 assert_eq!(samples.len(), record.decisions.len());
                 for (index, decision) in record.decisions.iter().enumerate() {
                     let own = players[decision.ply];

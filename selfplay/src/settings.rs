@@ -77,8 +77,7 @@ pub struct StartSettings {
 pub struct PlayoutCapSettings {
     /// Probability of a full search, in `(0, 1]`; 0.25 in KataGo, 1 is off.
     pub full_probability: f64,
-    /// The same once more than half of the turns without a capture that end the game have passed: most such games are over
-    /// but for the counting. 1 is off.
+    /// The same once more than half of the turns without a capture that end the game have passed; 1 is off.
     pub quiet_full_probability: f64,
     /// Simulations of a fast search, which adds no noise and makes samples only as far as it surprised
     /// ([`SurpriseSettings`]); 1 to [`SIMULATIONS_MAX`].

@@ -34,7 +34,7 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     }
     if let Some(elo) = report.normalized_elo {
         let shown = format!("{:+.1} ± {:.1}", elo.value, elo.standard_error);
-        row("normalised Elo", format!("{shown}, by the spread of pairs (fishtest's); standard error"));
+        row("normalised Elo", format!("{shown}, standard error; the lead in units of its spread"));
     }
     if let Some(likelihood) = report.likelihood_of_superiority {
         row("A is stronger", format!("{:.2} % likely", likelihood * 100.0));

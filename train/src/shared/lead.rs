@@ -140,7 +140,8 @@ impl Leader {
 
     /// Lets workers play a generation; returns its games by ruleset, in the order of `rules`, which are those of the head.
     /// A head of it that is in the store counts instead of `head`: settings that were changed since, and the numbers of games
-    /// that follow from them, take effect with the next generation. `model` returns the file of the network, where one plays. `watch` receives the number of games that are there, or of
+    /// that follow from them, take effect with the next generation.
+    /// `model` returns the file of the network, where one plays. `watch` receives the number of games that are there, or of
     /// their samples if `counts_samples`, and returns whether to go on.
     ///
     /// # Errors
