@@ -51,7 +51,7 @@ fn every_ruleset_is_listed_and_shown_with_its_evidence() {
     let has_source = |ruleset: &serde_json::Value| ruleset["source"].as_str().is_some_and(|text| !text.is_empty());
     assert!(json.as_array().expect("rulesets").iter().all(has_source), "{json}");
     let shown = printed(&latrunculi(&["rulesets", "show", "savard"]));
-    for part in ["8  m  m  m  m  m  m  m  m", "man.step = \"forward_sideways\"", "[seed]"] {
+    for part in ["8  m  m  m  m  m  m  m  m", "man.step = \"forward_sideways\"", "[source]"] {
         assert!(shown.contains(part), "{part:?} is missing from\n{shown}");
     }
     let json = printed(&latrunculi(&["rulesets", "show", "bell", "--json"]));

@@ -17,7 +17,7 @@ fn document() -> anyhow::Result<String> {
     let mut text = String::from(
         "# The rulesets\n\n\
          Written by `latrunculi rulesets document` from `configs/rulesets/` and the engine's table of parameters; a test\n\
-         compares the two. `[seed]` quotes a source document, `[reading]` is our reading of an unclear sentence (the number\n\
+         compares the two. `[source]` quotes a source document, `[reading]` is our reading of an unclear sentence (the number\n\
          names the question), `[engine]` is needed so that a program can finish a game.\n\n\
          ## Parameters\n\n| parameter | values | default | meaning |\n|---|---|---|---|\n",
     );

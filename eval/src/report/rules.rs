@@ -266,7 +266,7 @@ pub(super) fn parameters(ruleset: &Ruleset) -> Markup {
                         tr {
                             th scope="row" { code { (parameter.name) } br; span.soft { (parameter.meaning) } }
                             td { code { (parameter.value_in(ruleset)) } }
-                            td.text { (evidence(parameter.name).unwrap_or("").replace("[seed]", "[source]")) }
+                            td.text { (evidence(parameter.name).unwrap_or("")) }
                         }
                     }
                 }
