@@ -4,6 +4,11 @@ const COLUMNS: usize = 80;
 
 /// Breaks a text between words into lines of at most eighty columns, each after `indent` spaces.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
+    wrapped_after(&" ".repeat(indent), text)
+}
+
+/// As [`wrapped`], each line after a prefix.
+pub(crate) fn wrapped_after(prefix: &str, text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -11,7 +16,7 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(format!("{:indent$}{word}", "")),
+            _ => lines.push(format!("{prefix}{word}")),
         }
     }
     lines.join("\n")

@@ -5,6 +5,8 @@ use latrunculi_engine::parameters::{PARAMETERS, ParameterValue};
 use latrunculi_engine::{Ruleset, presets};
 use latrunculi_train::rulesets;
 
+use crate::lines::wrapped_after;
+
 pub(super) fn run(id: &str, base: &str) -> anyhow::Result<()> {
     let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     ensure!(
@@ -19,7 +21,7 @@ pub(super) fn run(id: &str, base: &str) -> anyhow::Result<()> {
 /// Returns the text of a ruleset file with the rules of `base`, the meaning of each parameter above it.
 fn commented(id: &str, base: &Ruleset) -> String {
     let mut text = format!(
-        "# Check it with `latrunculi rulesets check FILE`; every command takes the path of this file as a ruleset.\n\n\
+        "# Check it with `latrunculi rulesets check FILE`; every command takes the path of this\n# file as a ruleset.\n\n\
          id = \"{id}\"\nname = \"{id}\"\nsummary = \"\"   # what is special about it, in a sentence\n\
          source = \"\"    # where the rules come from\n"
     );
@@ -28,7 +30,8 @@ fn commented(id: &str, base: &Ruleset) -> String {
         let Some((table, name)) = parameter.name.split_once('.') else { continue };
         let value = parameter.value_in(base);
         let hidden = if value == ParameterValue::Absent { "# " } else { "" };
-        let lines = format!("# {}: {}\n{hidden}{name} = {value}\n", parameter.meaning, parameter.kind);
+        let comment = wrapped_after("# ", &format!("{}: {}", parameter.meaning, parameter.kind));
+        let lines = format!("{comment}\n{hidden}{name} = {value}\n");
         match tables.iter_mut().find(|(known, _)| *known == table) {
             Some((_, text)) => text.push_str(&lines),
             None => tables.push((table, lines)),
