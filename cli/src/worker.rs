@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_eval::workers::{GamesWork, WorkError, WorkProgress, Worker};
-use latrunculi_store::{Store, WorkOrder};
+use latrunculi_store::{Delivered, Store, WorkOrder};
 use latrunculi_train::shared::{TrainingWork, TrainingWorker};
 use latrunculi_train::{Error, error_chain, models};
 
@@ -69,6 +69,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(args.side_by_side.threads()).build().context("starting threads")?;
     let order = WorkOrder::new(args.index, args.of);
+    let delivered = Delivered::default();
     let networks = |rules: &Arc<Rules>, path: &str| args.network.factory(rules)(path);
     let identity = |path: &str| models::checksum(path).map_err(|error| error_chain(&error));
     let worker = Worker {
@@ -78,6 +79,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         pool: &pool,
         games_at_once: args.side_by_side.at_once(),
         cache: args.cache.clone().unwrap_or_else(|| std::env::temp_dir().join("latrunculi-models")),
+        delivered: &delivered,
         networks: &networks,
         identity: &identity,
     };
@@ -93,6 +95,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         actors: pool.current_num_threads(),
         cache: worker.cache.clone(),
         loader: &*loader,
+        delivered: &delivered,
         stop: &stop,
     };
     let said = Mutex::new(Said { line: Instant::now(), text: String::new() });
@@ -101,13 +104,14 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     let (games, training) = (worked.games.done, worked.training);
     let twice = match games.twice + training.twice {
         0 => String::new(),
-        twice => format!(", {twice} more that others had written before"),
+        twice => format!(", {twice} units in vain because others had written them before"),
     };
-    let summary = format!("{} units with {} games{twice}", games.units + training.units, games.games + training.games);
+    let (units, played) = (games.units + training.units, games.games + training.games);
+    let summary = format!("{units} units written, {played} games played{twice}");
     match ended {
-        Ok(()) => say(args, &format!("nothing is missing; written: {summary}")),
+        Ok(()) => say(args, &format!("nothing is missing; {summary}")),
         Err(error) if error.is_stopped() => {
-            return Err(Stopped::telling(format!("stopped; written: {summary}; the same command goes on")).into());
+            return Err(Stopped::telling(format!("stopped; {summary}; the same command goes on")).into());
         }
         Err(error) => return Err(anyhow::Error::from(error).context(format!("after {summary}"))),
     }
@@ -134,7 +138,7 @@ impl Work<'_> {
     fn until_idle(&mut self, worker: &Worker<'_>, trainer: &TrainingWorker<'_>) -> Result<(), Error> {
         let mut idle_since = Instant::now();
         loop {
-            let mut faults = Vec::new();
+            let mut faults = worker.delivered.faults();
             // A generation that is open waits for its slowest unit; studies can wait.
             let has_played = self.train(trainer, &mut faults)? || self.play(worker, &mut faults)?;
             if self.stop.load(Ordering::Relaxed) {
@@ -160,7 +164,12 @@ impl Work<'_> {
     fn train(&mut self, trainer: &TrainingWorker<'_>, faults: &mut Vec<String>) -> Result<bool, Error> {
         let (args, said) = (self.args, &self.said);
         self.training.play(trainer, faults, &|title: &str, done| {
-            show(args, said, title, &format!("{} games, {} units written; plays {title}", done.games, done.units));
+            show(
+                args,
+                said,
+                title,
+                &format!("{} units written, {} games played; plays {title}", done.units, done.games),
+            );
         })
     }
 
@@ -172,7 +181,7 @@ impl Work<'_> {
                 args,
                 said,
                 at.title,
-                &format!("{} games, {} units written; plays {}", done.games, done.units, at.title),
+                &format!("{} units written, {} games played; plays {}", done.units, done.games, at.title),
             );
             if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

@@ -22,6 +22,11 @@ pub struct Reason {
 /// What an object holds; its size where that is more than is read.
 pub type Content = Result<Vec<u8>, u64>;
 
+/// Returns the name that an object has once it was moved aside; `hash` is the SHA-256 of what it holds.
+pub(crate) fn place_aside(name: &str, hash: &str) -> String {
+    format!("{REJECTED}/{name}.{}", hash.get(..16).unwrap_or(hash))
+}
+
 impl Store {
     /// Reads an object as [`Store::read`] does, but one that has more than `bytes_max` bytes is no error.
     ///
@@ -41,8 +46,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]
     pub fn set_aside(&self, name: &str, content: &Content, reason: &str) -> Result<(), StoreError> {
-        let hash = content.as_ref().map_or_else(|_| "large".to_owned(), |read| sha256(read)[..16].to_owned());
-        let place = format!("{REJECTED}/{name}.{hash}");
+        let place = place_aside(name, &content.as_ref().map_or_else(|_| "large".to_owned(), |read| sha256(read)));
         let bytes = content.as_ref().map_or_else(|bytes| *bytes, |read| read.len() as u64);
         let reason = Reason { name: name.to_owned(), reason: reason.to_owned(), bytes };
         if let Ok(read) = content {

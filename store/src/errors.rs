@@ -96,6 +96,19 @@ pub enum StoreError {
         /// The hash of what is there.
         found: String,
     },
+    /// What this worker writes does not count.
+    #[error(
+        "{units} units of this worker were moved to rejected/, the last was {name}: {reason}; its program or its machine is at \
+         fault, or those of who leads: build both from the same commit, then start it again"
+    )]
+    Distrusted {
+        /// How many.
+        units: usize,
+        /// The last of them.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// What was fetched cannot be kept.
     #[error("{}: {source}; --cache names another folder", path.display())]
     Cache {

@@ -6,6 +6,7 @@
 //! is set.
 
 mod aside;
+mod delivered;
 mod errors;
 #[cfg(feature = "faults")]
 pub mod faults;
@@ -16,6 +17,7 @@ mod store;
 mod unit;
 
 pub use aside::{Content, REJECTED, Reason};
+pub use delivered::Delivered;
 pub use errors::StoreError;
 pub use order::WorkOrder;
 pub use proof::{Check, Proof};

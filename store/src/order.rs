@@ -19,6 +19,24 @@ impl WorkOrder {
         WorkOrder { index, of: of.max(1), id: unique() }
     }
 
+    /// Makes an order that repeats, for simulations: workers of different ids take units in different orders.
+    #[must_use]
+    pub fn with_id(index: u64, of: u64, id: u64) -> WorkOrder {
+        WorkOrder { id, ..WorkOrder::new(index, of) }
+    }
+
+    /// Returns the order of the same worker at another place.
+    #[must_use]
+    pub fn with_place(self, index: u64, of: u64) -> WorkOrder {
+        WorkOrder { index, of: of.max(1), ..self }
+    }
+
+    /// Returns whether the worker has a place among several.
+    #[must_use]
+    pub fn has_place(&self) -> bool {
+        self.of > 1
+    }
+
     /// Returns a name for the worker, which no other has.
     #[must_use]
     pub fn name(&self) -> String {
@@ -62,6 +80,15 @@ mod tests {
         own.sort_unstable();
         assert_eq!(own, [1, 4, 7, 10]);
         assert_eq!(taken.len(), 12);
+    }
+
+    #[test]
+    fn an_order_with_an_id_repeats_and_keeps_its_name_at_another_place() {
+        let order = WorkOrder::with_id(0, 1, 7);
+        assert_eq!(order.first(0..100), WorkOrder::with_id(0, 1, 7).first(0..100));
+        let placed = order.with_place(2, 5);
+        assert!(placed.has_place() && !order.has_place());
+        assert_eq!((placed.name(), placed.first(0..100).map(|unit| unit % 5)), (order.name(), Some(2)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use latrunculi_eval::study::{NoNetworks, StudyConfig, StudyProgress, StudySettin
 use latrunculi_eval::workers::{GamesWork, WorkDone, WorkError, WorkProgress, Worker, Workers};
 use latrunculi_eval::{MatchConfig, MatchReport, play_match};
 use latrunculi_store::faults::{Faults, FaultyStore};
-use latrunculi_store::{Patience, StopFlag, Store, StoreError, WorkOrder};
+use latrunculi_store::{Delivered, Patience, StopFlag, Store, StoreError, WorkOrder};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -36,24 +36,33 @@ fn workers(store: Arc<Store>) -> Workers {
     Workers { store, models: Arc::new(|_| Ok(b"a network".to_vec())), notice: |_| {} }
 }
 
-/// A worker that lives until it has played `games` games, or until `is_over`; returns what it wrote.
-fn work(store: &Store, games: u64, is_over: &AtomicBool) -> WorkDone {
+/// Runs `run` with a worker of one thread, whose networks have this identity.
+fn as_worker<T>(store: &Store, identity: &str, run: impl FnOnce(&Worker<'_>) -> T) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let cache = tempfile::tempdir().unwrap();
-    let worker = Worker {
+    run(&Worker {
         store,
         order: WorkOrder::new(0, 1),
         host: "here".to_owned(),
         pool: &pool,
         games_at_once: 4,
         cache: cache.path().to_owned(),
+        delivered: &Delivered::default(),
         networks: &|_, _| uniform("any"),
-        identity: &|_| Ok("identity".to_owned()),
-    };
+        identity: &|_| Ok(identity.to_owned()),
+    })
+}
+
+/// A worker that lives until it has played `games` games, or until `is_over`; returns what it wrote.
+fn work(store: &Store, games: u64, is_over: &AtomicBool) -> WorkDone {
+    as_worker(store, "identity", |worker| work_as(worker, games, is_over))
+}
+
+fn work_as(worker: &Worker<'_>, games: u64, is_over: &AtomicBool) -> WorkDone {
     let mut work = GamesWork::default();
     while work.done.games < games && !is_over.load(Ordering::Relaxed) {
         let mut faults = Vec::new();
-        let played = work.play(&worker, &mut faults, &mut |at: &WorkProgress<'_>| {
+        let played = work.play(worker, &mut faults, &mut |at: &WorkProgress<'_>| {
             let is_dead = at.done.games >= games || is_over.load(Ordering::Relaxed);
             if is_dead { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -152,6 +161,25 @@ fn a_study_that_is_taken_further_is_played_by_workers_again() {
     }
     assert!(is_closed());
     assert_eq!(json(&lead("again", 0.001)), json(&whole));
+}
+
+#[test]
+fn a_study_that_was_begun_on_one_machine_goes_on_by_workers_without_the_games_that_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = |half_width| StudySettings { half_width, min_games: 20, max_games: 60, ..settings(&["random"]) };
+    let at = |name: &str, half_width| config(&folder.path().join(name), asked(half_width), &["bell"]);
+    assert_eq!(study(&at("begun", 0.4)).rulesets[0].cells[0].games, 20);
+    let inner = Arc::new(InMemory::new());
+    let shared = with_workers(&inner, 1, Faults::default(), |store| {
+        study(&StudyConfig { workers: Some(workers(store)), ..at("begun", 0.001) })
+    });
+    assert_eq!(json(&shared), json(&study(&at("whole", 0.001))));
+    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let units: Vec<String> = plain.list("units").unwrap().into_iter().map(|unit| unit.name).collect();
+    assert!(
+        units.len() >= 4 && units.iter().all(|unit| !unit.ends_with("0000") && !unit.ends_with("0001")),
+        "{units:?}"
+    );
 }
 
 fn play(config: &MatchConfig) -> MatchReport {
@@ -287,24 +315,14 @@ fn a_network_that_is_missing_keeps_no_worker_from_other_series_and_may_come_late
         }
         let network = plain.list("models").unwrap().remove(0).name;
         plain.remove(&network).unwrap();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let cache = tempfile::tempdir().unwrap();
-        let worker = Worker {
-            store: &plain,
-            order: WorkOrder::new(0, 1),
-            host: "here".to_owned(),
-            pool: &pool,
-            games_at_once: 4,
-            cache: cache.path().to_owned(),
-            networks: &|_, _| uniform("any"),
-            identity: &|_| Ok("identity".to_owned()),
-        };
         let (mut work, mut faults) = (GamesWork::default(), Vec::new());
-        let mut play = || work.play(&worker, &mut faults, &mut |_| ControlFlow::Continue(())).map(|_| faults.len());
-        // Whichever series comes first.
-        let ends = [play(), play()];
-        _ = plain.create(&network, b"a network");
-        let end = play();
+        let (ends, end) = as_worker(&plain, "identity", |worker| {
+            let mut play = || work.play(worker, &mut faults, &mut |_| ControlFlow::Continue(())).map(|_| ());
+            // Whichever series comes first.
+            let ends = [play(), play()];
+            _ = plain.create(&network, b"a network");
+            (ends, play())
+        });
         let units = plain.list("units").unwrap().len();
         stop.store(units < 2, Ordering::Relaxed);
         let reports = leaders.map(|leader| leader.join().unwrap());
@@ -331,20 +349,10 @@ fn who_would_play_other_games_plays_none_and_says_why() {
         while !plain.list("games").unwrap().iter().any(|object| object.name.contains("wanted")) {
             thread::sleep(Duration::from_millis(10));
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let cache = tempfile::tempdir().unwrap();
-        let worker = Worker {
-            store: &plain,
-            order: WorkOrder::new(0, 1),
-            host: "here".to_owned(),
-            pool: &pool,
-            games_at_once: 4,
-            cache: cache.path().to_owned(),
-            networks: &|_, _| uniform("any"),
-            identity: &|_| Ok("another".to_owned()),
-        };
         let mut faults = Vec::new();
-        let played = GamesWork::default().play(&worker, &mut faults, &mut |_| ControlFlow::Continue(()));
+        let played = as_worker(&plain, "another", |worker| {
+            GamesWork::default().play(worker, &mut faults, &mut |_| ControlFlow::Continue(()))
+        });
         assert!(!played.unwrap() && faults.len() == 1 && faults[0].contains("would be others"), "{faults:?}");
         stop.store(true, Ordering::Relaxed);
         assert!(leader.join().unwrap().is_interrupted);

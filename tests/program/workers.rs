@@ -230,5 +230,5 @@ fn a_worker_that_waits_says_what_for_and_ends_when_it_is_asked_to() {
     let id = worker.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert_eq!(worker.wait().unwrap().code(), Some(143));
-    assert!(lines.any(|line| line.unwrap().contains("stopped; written: 0 units")));
+    assert!(lines.any(|line| line.unwrap().contains("stopped; 0 units written, 0 games")));
 }

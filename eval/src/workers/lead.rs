@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::Workers;
 use super::head::{GAMES, PublishError, SeriesHead};
 use super::unit::{self, UNIT_BYTES_MAX};
+use super::wanted;
 use crate::agents::{AgentError, mix_seeds};
 use crate::matches::game_play::{GameSource, check_beginning, play_again};
 use crate::matches::ledger::Place;
@@ -53,8 +54,8 @@ struct Open<J> {
     head: SeriesHead,
     /// The games that are asked for, by index.
     missing: BTreeMap<usize, J>,
-    /// Units that workers have been told are wanted.
-    wanted: u64,
+    /// Workers have been told that all units before this one are wanted, or are not.
+    asked: u64,
 }
 
 /// Lets workers play the games of a source; ends when all are there or the source is over.
@@ -142,18 +143,22 @@ impl<S: SharedSource> Lead<'_, S> {
                     let id = head.id();
                     // Who led it before may have asked for less: a wider interval, or a test that is decided.
                     store.remove(&closed(&id))?;
-                    place.insert(Open { id, head, missing: BTreeMap::new(), wanted: 0 })
+                    place.insert(Open { id, head, missing: BTreeMap::new(), asked: 0 })
                 }
             };
             open.missing.insert(index, job);
             asked += 1;
         }
         for open in self.open.values_mut() {
-            let Some((&last, _)) = open.missing.last_key_value() else { continue };
-            let wanted = (last / open.head.per_unit) as u64 + 1;
-            if wanted > open.wanted {
-                store.create(&format!("{GAMES}/{}/wanted/{wanted:08}", open.id), b"")?;
-                open.wanted = wanted;
+            let (Some((&first, _)), Some((&last, _))) = (open.missing.first_key_value(), open.missing.last_key_value())
+            else {
+                continue;
+            };
+            // What the ledger has already is not played again.
+            let [first, end] = [first / open.head.per_unit, last / open.head.per_unit + 1].map(|unit| unit as u64);
+            if end > open.asked {
+                store.create(&wanted::name(&open.id, [first.max(open.asked), end]), b"")?;
+                open.asked = end;
             }
         }
         Ok(())

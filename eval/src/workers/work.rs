@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use latrunculi_engine::{GameRecord, Rules};
 use latrunculi_search::SEARCH_VERSION;
-use latrunculi_store::{Created, Store, StoreError, UnitHeader, WorkOrder};
+use latrunculi_store::{Created, Delivered, Store, StoreError, UnitHeader, WorkOrder};
 use rayon::ThreadPool;
 
 use super::head::{GAMES, PROGRAM, SeriesHead, SharedPlay};
 use super::unit;
+use super::wanted::Wanted;
 use crate::agents::{AgentError, OpenedNetwork, split_precision};
 use crate::matches::game_play::{Beginning, GameSource, Matchup, play_apart, play_in_step};
 use crate::matches::ledger::{Place, to_line};
@@ -39,6 +40,8 @@ pub struct Worker<'a> {
     pub games_at_once: usize,
     /// A folder for networks.
     pub cache: PathBuf,
+    /// What it has written.
+    pub delivered: &'a Delivered,
     /// Opens a network for rules by the path of its file, or by the name of the one that is part of the program.
     pub networks: &'a NetworkOf<'a>,
     /// Returns what the games of a network depend on besides its name, by the path of its file.
@@ -86,16 +89,16 @@ pub enum WorkError {
 #[derive(Default)]
 pub struct GamesWork {
     heads: HashMap<String, Result<SeriesHead, String>>,
-    /// Series of which nothing was missing, with how many units were wanted, and when.
-    complete: HashMap<String, (u64, Instant)>,
+    /// Series of which nothing was missing, with the units that were wanted, and when.
+    complete: HashMap<String, (Wanted, Instant)>,
     /// What has been done in all.
     pub done: WorkDone,
 }
 
 /// What the store says of a series.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Listed {
-    wanted: u64,
+    wanted: Wanted,
     is_closed: bool,
 }
 
@@ -111,8 +114,10 @@ impl GamesWork {
         faults: &mut Vec<String>,
         observer: &mut WorkObserver<'_>,
     ) -> Result<bool, WorkError> {
-        let mut open: Vec<(String, Listed)> =
-            list(worker.store)?.into_iter().filter(|(_, listed)| listed.wanted > 0 && !listed.is_closed).collect();
+        let mut open: Vec<(String, Listed)> = list(worker.store)?
+            .into_iter()
+            .filter(|(_, listed)| !listed.wanted.is_empty() && !listed.is_closed)
+            .collect();
         while let Some(next) = worker.order.first(0..open.len() as u64) {
             let (id, listed) = open.remove(next as usize);
             if self.complete.get(&id).is_some_and(|(wanted, since)| *wanted == listed.wanted && since.elapsed() < DONE)
@@ -176,13 +181,18 @@ impl GamesWork {
 
 /// Lists the series of a store.
 fn list(store: &Store) -> Result<BTreeMap<String, Listed>, StoreError> {
+    list_below(store, GAMES)
+}
+
+/// Lists the series below a folder of a store: that of all series, or that of one.
+fn list_below(store: &Store, folder: &str) -> Result<BTreeMap<String, Listed>, StoreError> {
     let mut found: BTreeMap<String, Listed> = BTreeMap::new();
-    for object in store.list(GAMES)? {
+    for object in store.list(folder)? {
         let mut parts = object.name.split('/').skip(1);
         let (Some(id), Some(what)) = (parts.next(), parts.next()) else { continue };
         let listed = found.entry(id.to_owned()).or_default();
-        match (what, parts.next().and_then(|number| number.parse().ok())) {
-            ("wanted", Some(wanted)) => listed.wanted = listed.wanted.max(wanted),
+        match (what, parts.next()) {
+            ("wanted", Some(range)) => listed.wanted.add(range),
             ("closed", _) => listed.is_closed = true,
             _ => {}
         }
@@ -340,12 +350,10 @@ impl<G: SharedGames> UnitGames<'_, '_, G> {
     /// Begins a unit that is missing; returns whether there is one.
     fn begin_unit(&self, state: &mut State) -> Result<bool, StoreError> {
         let store = self.worker.store;
-        let mut wanted = 0;
-        for object in store.list(&format!("{GAMES}/{}", self.id))? {
-            if object.name.ends_with("/closed") {
-                return Ok(false);
-            }
-            wanted = wanted.max(unit::number(&object.name).unwrap_or(0));
+        let Listed { wanted, is_closed } =
+            list_below(store, &format!("{GAMES}/{}", self.id))?.remove(self.id).unwrap_or_default();
+        if is_closed {
+            return Ok(false);
         }
         let there: BTreeSet<u64> =
             store.list(&unit::folder(self.id))?.iter().filter_map(|object| unit::number(&object.name)).collect();
@@ -353,13 +361,16 @@ impl<G: SharedGames> UnitGames<'_, '_, G> {
         state
             .settled
             .retain(|settled| there.contains(settled) || self.games.played(self.head.range(*settled)).is_empty());
-        let missing = (0..wanted.min(self.head.units()))
+        let missing = wanted
+            .of(self.head.units())
             .filter(|unit| !there.contains(unit) && !state.open.contains_key(unit) && !state.settled.contains(unit));
         let mut missing: Vec<u64> = missing.collect();
         while let Some(unit) = self.worker.order.first(missing.iter().copied()) {
             let games = self.games.played(self.head.range(unit));
             if games.is_empty() {
                 state.settled.insert(unit);
+            }
+            if games.is_empty() || self.worker.delivered.leaves(store, &unit::name(self.id, unit))? {
                 missing.retain(|other| *other != unit);
                 continue;
             }
@@ -386,7 +397,12 @@ impl<G: SharedGames> UnitGames<'_, '_, G> {
         };
         let mut bytes = header.to_line();
         whole.lines.values().for_each(|line| bytes.extend_from_slice(line.as_bytes()));
-        self.worker.store.create(&unit::name(self.id, unit), &bytes)
+        let name = unit::name(self.id, unit);
+        let created = self.worker.store.create(&name, &bytes)?;
+        if created == Created::Mine {
+            self.worker.delivered.remember(&name, &bytes);
+        }
+        Ok(created)
     }
 
     fn tell(&self, done: WorkDone) {
@@ -520,6 +536,7 @@ pub fn series(store: &Store) -> Result<Vec<SeriesStatus>, StoreError> {
     for (id, Listed { wanted, is_closed }) in list(store)? {
         let Some(head) = SeriesHead::read(store, &id)? else { continue };
         let there = store.list(&unit::folder(&id))?.len() as u64;
+        let wanted = wanted.of(head.units()).count() as u64;
         found.push(SeriesStatus { units: [there, wanted, head.units()], title: head.title, is_closed });
     }
     Ok(found)

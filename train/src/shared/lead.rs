@@ -1,6 +1,6 @@
 //! The part of the learner: says what is played, checks what workers write, and says what counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
@@ -364,13 +364,24 @@ impl Leader {
         ) else {
             return Ok(());
         };
-        let counted: Vec<String> = manifest.units.iter().map(|unit| head.unit_name(unit.unit)).collect();
-        for object in self.store.list(&head.units_folder())? {
-            if !counted.contains(&object.name)
-                && let Some(content) = self.store.read_content(&object.name, UNIT_BYTES_MAX)?
-            {
-                self.reject(&object.name, &content, "it came after its generation was closed")?;
+        let counted: BTreeSet<String> = manifest.units.iter().map(|unit| head.unit_name(unit.unit)).collect();
+        let late: Vec<String> = self.store.list(&head.units_folder())?.into_iter().map(|object| object.name).collect();
+        let late: Vec<String> = late.into_iter().filter(|name| !counted.contains(name)).collect();
+        let set_aside = |name: &String| -> Result<(), Error> {
+            if let Some(content) = self.store.read_content(name, UNIT_BYTES_MAX)? {
+                self.store.set_aside(name, &content, "it came after its generation was closed")?;
             }
+            Ok(())
+        };
+        // The next generation waits for this.
+        for late in late.chunks(processors()) {
+            each_at_once(late, set_aside).into_iter().collect::<Result<(), Error>>()?;
+        }
+        if !late.is_empty() {
+            let units = late.len();
+            (self.notice)(&format!(
+                "{units} units that came after generation {generation} was closed do not count; they were moved to rejected/"
+            ));
         }
         Ok(())
     }

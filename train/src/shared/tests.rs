@@ -10,7 +10,7 @@ use latrunculi_data::StoredModel;
 use latrunculi_engine::{Rules, presets};
 use latrunculi_selfplay::{EndedGame, Pool, PoolTask, Progress, Quota, Watch, ended_to_bytes, play_pools};
 use latrunculi_store::faults::{Faults, FaultyStore};
-use latrunculi_store::{Patience, StopFlag, Store, UnitHeader, WorkOrder};
+use latrunculi_store::{Delivered, Patience, StopFlag, Store, UnitHeader, WorkOrder};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -65,22 +65,31 @@ fn work(store: &Store, stop: &AtomicBool, units: u64) -> TrainingWork {
     work_on(store, stop, units, 1)
 }
 
-/// A worker that plays so many units at once.
-fn work_on(store: &Store, stop: &AtomicBool, units: u64, actors: usize) -> TrainingWork {
-    let cache = tempfile::tempdir().unwrap();
-    let worker = TrainingWorker {
+/// A worker that keeps networks in a folder and plays one unit at once.
+fn worker<'a>(
+    store: &'a Store,
+    cache: &std::path::Path,
+    delivered: &'a Delivered,
+    stop: &'a AtomicBool,
+) -> TrainingWorker<'a> {
+    TrainingWorker {
         store,
         order: WorkOrder::new(0, 1),
         host: "here".to_owned(),
-        actors,
-        cache: cache.path().to_owned(),
+        actors: 1,
+        cache: cache.to_owned(),
         loader: &Processor,
+        delivered,
         stop,
-    };
+    }
+}
+
+/// A worker that plays so many units at once.
+fn work_on(store: &Store, stop: &AtomicBool, units: u64, actors: usize) -> TrainingWork {
+    let (cache, delivered, dead) = (tempfile::tempdir().unwrap(), Delivered::default(), AtomicBool::new(false));
     let mut done = TrainingWork::default();
     let mut faults = Vec::new();
-    let dead = AtomicBool::new(false);
-    let worker = TrainingWorker { stop: &dead, ..worker };
+    let worker = TrainingWorker { actors, ..worker(store, cache.path(), &delivered, &dead) };
     while !stop.load(Ordering::Relaxed) && !dead.load(Ordering::Relaxed) {
         let told = done.play(&worker, &mut faults, &|_, so_far| {
             // It dies in the middle of a unit.
@@ -347,22 +356,88 @@ fn a_network_that_is_missing_or_damaged_keeps_no_worker_from_other_runs() {
     for (content, fault) in [(None, "is not there"), (Some(b"other"), "is damaged")] {
         shared.remove(&network).unwrap();
         content.iter().for_each(|content| _ = shared.create(&network, *content).unwrap());
-        let (cache, stop) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
-        let worker = TrainingWorker {
-            store: &shared,
-            order: WorkOrder::new(0, 1),
-            host: "here".to_owned(),
-            actors: 1,
-            cache: cache.path().to_owned(),
-            loader: &Processor,
-            stop: &stop,
-        };
+        let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
+        let worker = worker(&shared, cache.path(), &delivered, &stop);
         let mut faults = Vec::new();
         assert!(TrainingWork::default().play(&worker, &mut faults, &|_, _| {}).unwrap());
         assert!(faults.len() == 1 && faults[0].contains("run-0") && faults[0].contains(fault), "{faults:?}");
         assert_eq!(shared.list("units/run-1").unwrap().len(), 6);
         shared.list("units").unwrap().iter().for_each(|unit| shared.remove(&unit.name).unwrap());
     }
+}
+
+#[test]
+fn a_worker_leaves_what_was_moved_aside_to_others_and_ends_at_the_third() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
+    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
+    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    let mut faults = Vec::new();
+    let mut play = |worker: &TrainingWorker<'_>| TrainingWork::default().play(worker, &mut faults, &|_, _| {});
+    assert!(play(&worker).unwrap());
+    let units: Vec<String> = shared.list("units").unwrap().into_iter().map(|unit| unit.name).collect();
+    assert_eq!(units.len(), 6);
+    let set_aside = |name: &str| {
+        let content = shared.read_content(name, 1 << 20).unwrap().unwrap();
+        shared.set_aside(name, &content, "game 3 is not legal").unwrap();
+    };
+    units[..2].iter().for_each(|name| set_aside(name));
+    shared.remove(&units[2]).unwrap();
+    // What was only removed is played again, the other two are not.
+    assert!(play(&worker).unwrap());
+    assert_eq!(shared.list("units").unwrap().len(), 4);
+    assert!(!play(&worker).unwrap());
+    let told = delivered.faults();
+    assert!(told.len() == 2 && told.iter().all(|fault| fault.contains("game 3 is not legal")), "{told:?}");
+    set_aside(&units[3]);
+    let error = play(&worker).unwrap_err().to_string();
+    assert!(error.contains(&units[3]) && error.contains("game 3 is not legal"), "{error}");
+    // Another worker, or this one started again, plays them.
+    assert!(play(&TrainingWorker { delivered: &Delivered::default(), ..worker }).unwrap());
+    assert_eq!(shared.list("units").unwrap().len(), 6);
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn a_worker_without_a_place_has_that_of_its_name_among_the_workers_of_the_generation_before() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
+    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    let leader = leader(plain(&inner), Close::All);
+    assert!(lead(&leader, 0, &|_| false).unwrap_err().is_stopped());
+    assert!(TrainingWork::default().play(&worker, &mut Vec::new(), &|_, _| {}).unwrap());
+    lead(&leader, 0, &go_on).unwrap();
+    // As if two more had been there, one before and one behind it.
+    let mut manifest = Manifest::read(&shared, "run-1", 0).unwrap().unwrap();
+    assert!(manifest.units.iter().all(|unit| unit.worker == worker.order.name()));
+    for (unit, name) in manifest.units.iter_mut().zip(["0", "x"]) {
+        unit.worker = name.to_owned();
+    }
+    let name = super::head::name_of(MANIFESTS, "run-1", 0);
+    shared.remove(&name).unwrap();
+    shared.create(&name, &super::head::to_bytes(&manifest).unwrap()).unwrap();
+    assert!(lead(&leader, 1, &|_| false).unwrap_err().is_stopped());
+    let ends = |_: &str, so_far: TrainingWork| stop.store(so_far.units == 2, Ordering::Relaxed);
+    let ended = TrainingWork::default().play(&worker, &mut Vec::new(), &ends);
+    assert!(ended.unwrap_err().is_stopped());
+    let units: Vec<String> = shared.list("units/run-1/000001").unwrap().into_iter().map(|unit| unit.name).collect();
+    assert_eq!(units, ["units/run-1/000001/000001", "units/run-1/000001/000004"], "the second of three");
+}
+
+#[test]
+fn a_worker_gives_up_a_unit_whose_generation_is_closed_without_it() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
+    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
+    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    let mut done = TrainingWork::default();
+    let closes = |_: &str, _| _ = shared.create(&super::head::name_of(MANIFESTS, "run-1", 0), b"{}").unwrap();
+    assert!(done.play(&worker, &mut Vec::new(), &closes).unwrap());
+    assert_eq!(done, TrainingWork::default());
+    assert!(shared.list("units").unwrap().is_empty());
 }
 
 #[test]

@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_selfplay::{
-    ActorEvaluator, EndedGame, Pool, PoolPlan, PoolTask, Progress, Quota, Watch, ended_to_bytes, play_pools,
+    ActorEvaluator, EndedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, Watch, ended_to_bytes,
+    play_pools,
 };
-use latrunculi_store::{Created, Store, UnitHeader, WorkOrder};
+use latrunculi_store::{Created, Delivered, Store, StoreError, UnitHeader, WorkOrder};
 
-use super::head::{GenerationHead, UnitPlace, name_of, of_name};
+use super::head::{GenerationHead, Manifest, UnitPlace, name_of, of_name};
 use super::{HEADS, MANIFESTS, PROGRAM};
 use crate::config::TrainConfig;
 use crate::error::{Error, error_chain};
@@ -21,6 +22,9 @@ use crate::generation;
 use crate::models;
 use crate::networks::{NetworkLoader, PlayEvaluator};
 use crate::precision::choose_precision;
+
+/// So often a worker looks whether the generation that it plays was closed without its units.
+const LOOK: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_secs(10) };
 
 /// Who plays, and on what.
 pub struct TrainingWorker<'a> {
@@ -36,6 +40,8 @@ pub struct TrainingWorker<'a> {
     pub cache: PathBuf,
     /// Where networks compute.
     pub loader: &'a dyn NetworkLoader,
+    /// What it has written.
+    pub delivered: &'a Delivered,
     /// Set to end it.
     pub stop: &'a AtomicBool,
 }
@@ -97,7 +103,8 @@ impl TrainingWork {
         let config = TrainConfig::from_text(&head.config).map_err(|error| refused(&error_chain(&error)))?;
         let rules = head.rules().map_err(|error| refused(&error_chain(&error)))?;
         let units = head.units();
-        let units = Units { worker, head: &head, all: &units, state: Mutex::new(State::default()) };
+        let order = order_in(worker, run, generation)?;
+        let units = Units { worker, order, head: &head, all: &units, state: Mutex::new(State::default()) };
         // No network is fetched for a generation of which nothing is missing.
         let Some(first) = units.next()? else { return Ok(false) };
         let network = match head.model.as_str() {
@@ -153,7 +160,9 @@ impl TrainingWork {
                 let so_far = *lock(&total);
                 tell(&title, so_far);
                 let evaluator = &mut evaluators[unit.ruleset];
-                let created = units.play(unit, &plans[unit.ruleset], evaluator, (&halt, so_far.twice))?;
+                let Some(created) = units.play(unit, &plans[unit.ruleset], evaluator, (&halt, so_far.twice))? else {
+                    return Ok(());
+                };
                 let mut total = lock(&total);
                 total.games += unit.count;
                 *if created == Created::Mine { &mut total.units } else { &mut total.twice } += 1;
@@ -198,6 +207,22 @@ fn newest_generations(store: &Store) -> Result<Vec<(String, u64, bool)>, Error> 
     Ok(found)
 }
 
+/// Returns which units a worker takes first. One that was told no place has that of its name among the workers of the
+/// generation before, so that those that were there begin with units that no other begins with.
+fn order_in(worker: &TrainingWorker<'_>, run: &str, generation: u64) -> Result<WorkOrder, Error> {
+    let Some(before) = generation.checked_sub(1).filter(|_| !worker.order.has_place()) else { return Ok(worker.order) };
+    let before = match Manifest::read(worker.store, run, before) {
+        // It may be one of another version, or none that can be read.
+        Err(Error::Refused(_)) => None,
+        read => read?,
+    };
+    let own = worker.order.name();
+    let workers: BTreeSet<String> =
+        before.into_iter().flat_map(|before| before.units).map(|unit| unit.worker).collect();
+    let place = workers.iter().position(|name| *name == own);
+    Ok(place.map_or(worker.order, |place| worker.order.with_place(place as u64, workers.len() as u64)))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -213,6 +238,8 @@ struct Playable {
 /// The units of a generation as a worker takes them.
 struct Units<'a> {
     worker: &'a TrainingWorker<'a>,
+    /// Which units it takes first.
+    order: WorkOrder,
     head: &'a GenerationHead,
     all: &'a [UnitPlace],
     state: Mutex<State>,
@@ -229,32 +256,54 @@ impl Units<'_> {
     fn next(&self) -> Result<Option<UnitPlace>, Error> {
         let store = self.worker.store;
         let mut state = lock(&self.state);
-        if store.read_beginning(&name_of(MANIFESTS, &self.head.run, self.head.generation), 1)?.is_some() {
+        if self.is_closed()? {
             return Ok(None);
         }
         let there = store.list(&self.head.units_folder())?;
         let there: BTreeSet<u64> = there.iter().filter_map(|object| self.head.unit_of_name(&object.name)).collect();
         let missing = self.all.iter().map(|unit| unit.number);
-        let missing = missing.filter(|unit| !there.contains(unit) && !state.begun.contains(unit));
-        let Some(unit) = self.worker.order.first(missing) else { return Ok(None) };
-        state.begun.insert(unit);
-        Ok(self.all.get(unit as usize).copied())
+        let mut missing: Vec<u64> =
+            missing.filter(|unit| !there.contains(unit) && !state.begun.contains(unit)).collect();
+        while let Some(unit) = self.order.first(missing.iter().copied()) {
+            if self.worker.delivered.leaves(store, &self.head.unit_name(unit))? {
+                missing.retain(|other| *other != unit);
+                continue;
+            }
+            state.begun.insert(unit);
+            return Ok(self.all.get(unit as usize).copied());
+        }
+        Ok(None)
     }
 
-    /// Plays a unit and writes it.
+    /// Returns whether nothing more of the generation counts.
+    fn is_closed(&self) -> Result<bool, StoreError> {
+        let manifest = name_of(MANIFESTS, &self.head.run, self.head.generation);
+        Ok(self.worker.store.read_beginning(&manifest, 1)?.is_some())
+    }
+
+    /// Plays a unit and writes it; `None` where its generation was closed before its games had ended.
     fn play(
         &self,
         unit: UnitPlace,
         playable: &Playable,
         evaluator: &mut PlayEvaluator,
         (halt, twice): (&AtomicBool, u64),
-    ) -> Result<Created, Error> {
+    ) -> Result<Option<Created>, Error> {
         let begun = Instant::now();
         let pool = Pool::new(PoolPlan { first_game: unit.first, ..playable.plan.clone() })?;
         let task = PoolTask { pool, quota: Quota::PlayOut { until: unit.first + unit.count } };
-        let records = Records { stop: self.worker.stop, halt, ended: Mutex::default() };
+        let records = Records {
+            units: self,
+            halt,
+            looked: Mutex::new(begun),
+            is_closed: AtomicBool::new(false),
+            ended: Mutex::default(),
+        };
         let evaluator: ActorEvaluator<'_> = &mut **evaluator;
-        play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &records)?;
+        match play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &records) {
+            Err(SelfPlayError::Stopped) if records.is_closed.load(Ordering::Relaxed) => return Ok(None),
+            played => _ = played?,
+        }
         let mut ended = records.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         ended.sort_by_key(EndedGame::number);
         let header = UnitHeader {
@@ -270,23 +319,39 @@ impl Units<'_> {
             at_once: self.worker.actors as u64,
         };
         let bytes = [header.to_line(), ended_to_bytes(&ended)].concat();
-        let created = self.worker.store.create(&self.head.unit_name(unit.number), &bytes)?;
+        let name = self.head.unit_name(unit.number);
+        let created = self.worker.store.create(&name, &bytes)?;
+        if created == Created::Mine {
+            self.worker.delivered.remember(&name, &bytes);
+        }
         // A unit that is moved aside is missing again.
         lock(&self.state).begun.remove(&unit.number);
-        Ok(created)
+        Ok(Some(created))
     }
 }
 
 /// Keeps the records of the games of a unit.
 struct Records<'a> {
-    stop: &'a AtomicBool,
+    units: &'a Units<'a>,
     halt: &'a AtomicBool,
+    /// When the store was asked last whether the generation is closed.
+    looked: Mutex<Instant>,
+    is_closed: AtomicBool,
     ended: Mutex<Vec<EndedGame>>,
 }
 
 impl Watch for Records<'_> {
     fn goes_on(&self, _: &Progress) -> bool {
-        !self.stop.load(Ordering::Relaxed) && !self.halt.load(Ordering::Relaxed)
+        if self.units.worker.stop.load(Ordering::Relaxed) || self.halt.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut looked = lock(&self.looked);
+        if looked.elapsed() >= LOOK {
+            *looked = Instant::now();
+            // A store that cannot be asked now is asked again when the unit is written.
+            self.is_closed.store(self.units.is_closed().unwrap_or(false), Ordering::Relaxed);
+        }
+        !self.is_closed.load(Ordering::Relaxed)
     }
 
     fn wants_records(&self) -> bool {
