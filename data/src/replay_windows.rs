@@ -73,7 +73,9 @@ impl ReplayWindows {
             return;
         }
         self.mixes_total += samples.len() as u64;
-        match self.mixes.iter_mut().find(|mix| is_meant(mix)) {
+        // Mixes that were drawn twice have the same rules and other names, by which their shards are found again.
+        let is_own = |mix: &ReplayWindow| is_meant(mix) && mix.rules().ruleset().id == rules.ruleset().id;
+        match self.mixes.iter_mut().find(|mix| is_own(mix)) {
             Some(mix) => mix.add(generation, samples),
             None => {
                 // The window of all mixes decides what is kept.

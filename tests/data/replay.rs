@@ -6,7 +6,7 @@ use latrunculi_data::policy_index::{augmentations, mapped_indices};
 use latrunculi_data::{
     Encoder, ReplayPart, ReplaySettings, ReplayWindow, ReplayWindows, Samples, Shape, TrainingBatch,
 };
-use latrunculi_engine::Symmetry;
+use latrunculi_engine::{Rules, Ruleset, Symmetry};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -129,6 +129,22 @@ fn windows(names: &[(&str, f64)], mixes_share: f64, window_base: f64) -> ReplayW
 fn count(batches: &[TrainingBatch], name: &str) -> usize {
     let shape = Shape::of(&rules(name));
     batches.iter().filter(|batch| batch.shape == shape).count()
+}
+
+#[test]
+fn a_mix_that_is_drawn_again_under_another_name_keeps_the_name_of_its_shards() {
+    let mut windows = windows(&[("bell", 0.5)], 0.5, 1e6);
+    let mut ruleset = rules("savard").ruleset().clone();
+    let named = |ruleset: &mut Ruleset, name: &str| {
+        ruleset.id = name.to_owned();
+        Arc::new(Rules::new(ruleset).unwrap())
+    };
+    let [first, again] = ["savard-mix-1", "savard-mix-2"].map(|name| named(&mut ruleset, name));
+    for (rules, generation) in [(&first, 3), (&again, 7), (&first, 4), (&again, 8)] {
+        windows.add(rules, generation, samples(rules));
+    }
+    let held = windows.mixes().map(|mix| (mix.rules().ruleset().id.as_str(), mix.generations().collect::<Vec<_>>()));
+    assert_eq!(held.collect::<Vec<_>>(), [("savard-mix-1", vec![3, 4]), ("savard-mix-2", vec![7, 8])]);
 }
 
 #[test]
