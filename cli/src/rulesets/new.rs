@@ -21,7 +21,7 @@ pub(super) fn run(id: &str, base: &str) -> anyhow::Result<()> {
 /// Returns the text of a ruleset file with the rules of `base`, the meaning of each parameter above it.
 fn commented(id: &str, base: &Ruleset) -> String {
     let mut text = format!(
-        "# Check it with `latrunculi rulesets check FILE`; every command takes the path of this\n# file as a ruleset.\n\n\
+        "# Check it with `latrunculi rulesets check FILE`; every command takes the\n# path of this file as a ruleset.\n\n\
          id = \"{id}\"\nname = \"{id}\"\nsummary = \"\"   # what is special about it, in a sentence\n\
          source = \"\"    # where the rules come from\n"
     );
