@@ -5,7 +5,7 @@ use std::process::Command;
 
 use clap::Args;
 use latrunculi_data::DeviceChoice;
-use latrunculi_infer::Kernel;
+use latrunculi_infer::{Kernel, Unit};
 use latrunculi_store::{Check, Patience, Store};
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
         return prove(url, args.json);
     }
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let bf16 = Kernel::Bf16Amx.is_available();
+    let bf16 = Unit::best().is_available();
     let Found { libtorch, gpu } = found(libtorch);
     // A missing GPU is no fault: `auto` takes the processor then.
     let gpu_text = match &gpu {
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
         if bf16 {
             "in play 8 bits (int8), else 16 (bf16), where the answers agree with those in 32"
         } else {
-            "32 bits: this processor has no AMX, which fewer need"
+            "32 bits: fewer need a processor with AMX, or AVX-512 with bf16 and VNNI"
         },
     );
     row("kernels", &kernels.join(" "));

@@ -17,7 +17,7 @@ pub enum Precision {
     F32,
     /// 16 bits (bfloat16).
     Bf16,
-    /// In play alone, on a processor with AMX: 8-bit integers.
+    /// In play alone, on a processor with AMX, or AVX-512 with bf16 and VNNI: 8-bit integers.
     Int8,
 }
 

@@ -1,9 +1,7 @@
-//! A loaded model, the kernels that can run it, and a thread's own buffers.
+//! A loaded model, arranged for a kernel, and a thread's own buffers.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use latrunculi_data::{ModelInfo, NamedTensor, NetworkConfig, RulesetCache, Shape, StoredModel, rule_inputs};
@@ -12,73 +10,10 @@ use latrunculi_engine::Rules;
 use crate::batch::{Answers, PositionBatch};
 use crate::calibration;
 use crate::error::{AnswerError, KernelError, LoadError, ModelError};
-use crate::native::amx;
+use crate::kernel::Kernel;
+use crate::native::tiled;
 use crate::portable;
 use crate::weights::Parameters;
-
-/// How the arithmetic is done. The same kernel gives the same answers on every processor that has it; different
-/// kernels differ by rounding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kernel {
-    /// 32-bit floats, in plain Rust, on every processor.
-    F32,
-    /// 16-bit floats (bfloat16) on AMX, sums in 32 bits.
-    Bf16Amx,
-    /// 8-bit integers on AMX in the trunk; its sums, stem and heads in 16- and 32-bit floats.
-    Int8Amx,
-}
-
-impl Kernel {
-    /// All kernels, the most exact first.
-    pub const ALL: [Kernel; 3] = [Kernel::F32, Kernel::Bf16Amx, Kernel::Int8Amx];
-
-    /// Returns its name, which belongs to what makes a game repeatable.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kernel::F32 => "f32",
-            Kernel::Bf16Amx => "bf16-amx",
-            Kernel::Int8Amx => "int8-amx",
-        }
-    }
-
-    /// Tells whether this processor and system have it.
-    #[must_use]
-    pub fn is_available(self) -> bool {
-        match self {
-            Kernel::F32 => true,
-            Kernel::Bf16Amx | Kernel::Int8Amx => amx::is_available(),
-        }
-    }
-
-    /// Returns the kernels that this processor and system have, the most exact first.
-    #[must_use]
-    pub fn available() -> Vec<Kernel> {
-        Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).collect()
-    }
-
-    /// Returns the fastest kernel that needs no calibration.
-    #[must_use]
-    pub fn best() -> Kernel {
-        if Kernel::Bf16Amx.is_available() { Kernel::Bf16Amx } else { Kernel::F32 }
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Kernel {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = || Kernel::ALL.map(Kernel::name).join(", ");
-        let found = Kernel::ALL.into_iter().find(|kernel| kernel.name() == text);
-        found.ok_or_else(|| format!("unknown kernel '{text}' (known: {})", known()))
-    }
-}
 
 /// A network for every board and ruleset, and what is known about it. Clones share the weights.
 #[derive(Clone, Debug)]
@@ -130,7 +65,7 @@ impl InferenceModel {
 
     /// Folds `rules` into the weights and arranges them for `kernel`.
     ///
-    /// `calibration` is read by [`Kernel::Int8Amx`] alone: some hundred positions of real games under these rules, from
+    /// `calibration` is read by [`Kernel::Int8`] alone: some hundred positions of real games under these rules, from
     /// which it takes the scales of its activations. The answers depend on them.
     ///
     /// # Errors
@@ -159,13 +94,13 @@ impl InferenceModel {
         let weights = self.parameters.specialised(shape, rule_inputs);
         let packed = match kernel {
             Kernel::F32 => Packed::F32(portable::Network::new(&weights)),
-            Kernel::Bf16Amx => Packed::Bf16(amx::Bf16Network::new(&weights)),
-            Kernel::Int8Amx => {
+            Kernel::Bf16(unit) => Packed::Bf16(tiled::Bf16Network::new(&weights, unit)),
+            Kernel::Int8(unit) => {
                 if calibration.is_empty() {
                     return Err(KernelError::NoCalibration(kernel.name()));
                 }
                 calibration.check(shape)?;
-                Packed::Int8(amx::Int8Network::new(&weights, calibration))
+                Packed::Int8(tiled::Int8Network::new(&weights, calibration, unit))
             }
         };
         Ok(InferenceNetwork { kernel, shape: *shape, packed: Arc::new(packed) })
@@ -211,11 +146,11 @@ impl RulesetNetworks {
         }
         // Made outside the lock: two threads that need it at once both make the same.
         let positions = match self.kernel {
-            Kernel::Int8Amx => {
-                let exact = self.model.network(Kernel::Bf16Amx, rules, &PositionBatch::default())?;
+            Kernel::Int8(unit) => {
+                let exact = self.model.network(Kernel::Bf16(unit), rules, &PositionBatch::default())?;
                 calibration::positions(&mut exact.session(), rules)?
             }
-            Kernel::F32 | Kernel::Bf16Amx => PositionBatch::default(),
+            Kernel::F32 | Kernel::Bf16(_) => PositionBatch::default(),
         };
         let network = self.model.network(self.kernel, rules, &positions)?;
         self.lock().insert(rules, network.clone());
@@ -230,15 +165,15 @@ impl RulesetNetworks {
 #[derive(Debug)]
 enum Packed {
     F32(portable::Network),
-    Bf16(amx::Bf16Network),
-    Int8(amx::Int8Network),
+    Bf16(tiled::Bf16Network),
+    Int8(tiled::Int8Network),
 }
 
 #[derive(Debug)]
 enum Buffers {
     F32(portable::Buffers),
-    Bf16(amx::Bf16Buffers),
-    Int8(amx::Int8Buffers),
+    Bf16(tiled::Bf16Buffers),
+    Int8(tiled::Int8Buffers),
 }
 
 /// A network for one ruleset, arranged for one kernel. Clones share the weights; each evaluating thread makes a [`Session`] of its own.

@@ -175,11 +175,11 @@ fn agree(files: usize, ranks: usize) {
                 };
                 match kernel {
                     Kernel::F32 => check(&exact, [2e-5, 1e-5]),
-                    Kernel::Bf16Amx => {
+                    Kernel::Bf16(_) => {
                         check(&rounded, [0.03, 0.01]);
                         check(&exact, [0.12, 0.05]);
                     }
-                    Kernel::Int8Amx => check(&exact, [0.2, 0.05]),
+                    Kernel::Int8(_) => check(&exact, [0.2, 0.05]),
                 }
             }
         }

@@ -51,7 +51,9 @@ impl PlayNetwork for LibtorchNetwork {
             return FusedNetwork(model).evaluators(count, precision);
         }
         if precision == Precision::Int8 {
-            bail!("precision int8 needs a processor with AMX, and no GPU; choose auto, bf16 or f32");
+            bail!(
+                "precision int8 needs a processor with AMX, or AVX-512 with bf16 and VNNI, and no GPU; choose auto, bf16 or f32"
+            );
         }
         let evaluator = || -> PlayEvaluator { Box::new(NetEvaluator::new(&self.network, self.device, precision)) };
         Ok((0..count).map(|_| evaluator()).collect())

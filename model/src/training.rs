@@ -48,7 +48,7 @@ pub struct Trainer {
     /// `[N] f32`: 1 where weight decay applies, else 0.
     decay_mask: Tensor,
     pub(crate) counters: TrainingCounters,
-    kernel: GradientKernel,
+    pub(crate) kernel: GradientKernel,
 }
 
 impl Trainer {

@@ -5,7 +5,7 @@
 
 use latrunculi_data::{ModelInfo, NetworkConfig, Precision, StoredModel};
 use latrunculi_engine::GameState;
-use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel};
+use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, Unit};
 use latrunculi_search::Evaluator;
 
 use crate::error::Error;
@@ -71,8 +71,8 @@ impl FusedNetwork {
     #[must_use]
     pub fn kernel_of(precision: Precision) -> Kernel {
         match precision {
-            Precision::Int8 => Kernel::Int8Amx,
-            Precision::Bf16 => Kernel::Bf16Amx,
+            Precision::Int8 => Kernel::Int8(Unit::best()),
+            Precision::Bf16 => Kernel::Bf16(Unit::best()),
             Precision::F32 | Precision::Auto => Kernel::F32,
         }
     }
@@ -81,7 +81,7 @@ impl FusedNetwork {
 impl PlayNetwork for FusedNetwork {
     fn precision(&self, wanted: Precision) -> Precision {
         match wanted {
-            Precision::Auto if Kernel::Int8Amx.is_available() => Precision::Int8,
+            Precision::Auto if Unit::best().is_available() => Precision::Int8,
             Precision::Auto => Precision::F32,
             chosen => chosen,
         }

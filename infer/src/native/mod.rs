@@ -1,24 +1,25 @@
-//! What depends on the processor: vectors, and the kernels for AMX.
+//! What depends on the processor: vectors, and the kernels that compute with tiles.
 #![allow(unsafe_code)]
 
 pub(crate) mod lanes;
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub(crate) mod amx;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod tiled;
 
-/// Stands where AMX cannot be: there are no such networks.
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub(crate) mod amx {
+/// Stands where no unit can be: there are no such networks.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) mod tiled {
     use latrunculi_data::{NetworkConfig, Shape, TrainingBatch};
 
     use crate::batch::{Answers, PositionBatch};
+    use crate::kernel::Unit;
     use crate::training::{LossWeights, Losses, TrainingWeights};
     use crate::weights::Weights;
 
     pub(crate) const CHUNK: usize = 1;
 
-    /// Tells that there is no AMX.
-    pub(crate) fn is_available() -> bool {
+    /// Tells that there is none.
+    pub(crate) fn is_available(_: Unit) -> bool {
         false
     }
 
@@ -32,8 +33,8 @@ pub(crate) mod amx {
     pub(crate) enum Int8Buffers {}
 
     impl Bf16Network {
-        pub(crate) fn new(_: &Weights) -> Bf16Network {
-            unreachable!("asked for where AMX is not available")
+        pub(crate) fn new(_: &Weights, _: Unit) -> Bf16Network {
+            unreachable!("asked for where no unit is available")
         }
 
         pub(crate) fn buffers(&self) -> Bf16Buffers {
@@ -46,8 +47,8 @@ pub(crate) mod amx {
     }
 
     impl Int8Network {
-        pub(crate) fn new(_: &Weights, _: &PositionBatch) -> Int8Network {
-            unreachable!("asked for where AMX is not available")
+        pub(crate) fn new(_: &Weights, _: &PositionBatch, _: Unit) -> Int8Network {
+            unreachable!("asked for where no unit is available")
         }
 
         pub(crate) fn buffers(&self) -> Int8Buffers {
@@ -65,8 +66,8 @@ pub(crate) mod amx {
     pub(crate) struct GradientBuffers;
 
     impl GradientNetwork {
-        pub(crate) fn new(_: &NetworkConfig, _: &TrainingWeights, _: Shape) -> GradientNetwork {
-            unreachable!("asked for where AMX is not available")
+        pub(crate) fn new(_: &NetworkConfig, _: &TrainingWeights, _: Shape, _: Unit) -> GradientNetwork {
+            unreachable!("asked for where no unit is available")
         }
 
         pub(crate) fn learn(

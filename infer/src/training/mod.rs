@@ -13,7 +13,8 @@ mod vectors;
 
 use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, TrainingBatch};
 
-use crate::native::amx;
+use crate::kernel::Unit;
+use crate::native::tiled;
 
 pub(crate) use heads::{HeadBuffers, Heads, MapProducts};
 pub(crate) use vectors::add_product;
@@ -193,18 +194,31 @@ impl Losses {
 }
 
 /// Computes gradients; keeps the memory of its threads from batch to batch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct GradientKernel {
+    unit: Unit,
     /// What each thread works in, and the gradient of all but the first, zero between the batches.
-    threads: Vec<(amx::GradientBuffers, TrainingWeights)>,
+    threads: Vec<(tiled::GradientBuffers, TrainingWeights)>,
+}
+
+impl Default for GradientKernel {
+    fn default() -> GradientKernel {
+        GradientKernel::on(Unit::best())
+    }
 }
 
 impl GradientKernel {
-    /// Tells whether this processor and system have what gradients of such a network need: AMX, and pooling by means and
+    /// Makes one that computes on this unit.
+    #[must_use]
+    pub fn on(unit: Unit) -> GradientKernel {
+        GradientKernel { unit, threads: Vec::new() }
+    }
+
+    /// Tells whether this processor and system have what gradients of such a network need: a unit, and pooling by means and
     /// maxima or none.
     #[must_use]
     pub fn is_available(config: &NetworkConfig) -> bool {
-        amx::is_available() && config.pooling != Pooling::SqueezeExcitation
+        Unit::best().is_available() && config.pooling != Pooling::SqueezeExcitation
     }
 
     /// Computes the losses of a batch, which was validated, and adds the gradient of their weighted sum to `gradient`.
@@ -224,13 +238,13 @@ impl GradientKernel {
         gradient: &mut TrainingWeights,
     ) -> Losses {
         assert!(GradientKernel::is_available(config), "asked for where it is available");
-        let network = amx::GradientNetwork::new(config, weights, batch.shape);
-        let threads = threads.clamp(1, batch.len().div_ceil(amx::CHUNK).max(1));
+        let network = tiled::GradientNetwork::new(config, weights, batch.shape, self.unit);
+        let threads = threads.clamp(1, batch.len().div_ceil(tiled::CHUNK).max(1));
         if self.threads.len() < threads {
             self.threads.resize_with(threads, Default::default);
         }
-        let compute = |first: usize, buffers: &mut amx::GradientBuffers, gradient: &mut TrainingWeights| {
-            let starts = (first * amx::CHUNK..batch.len()).step_by(threads * amx::CHUNK);
+        let compute = |first: usize, buffers: &mut tiled::GradientBuffers, gradient: &mut TrainingWeights| {
+            let starts = (first * tiled::CHUNK..batch.len()).step_by(threads * tiled::CHUNK);
             network.learn(batch, loss_weights, starts, buffers, gradient)
         };
         let [(own, _), others @ ..] = &mut self.threads[..threads] else { unreachable!("at least one thread") };

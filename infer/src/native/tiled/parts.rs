@@ -8,8 +8,9 @@ use std::arch::x86_64::*;
 
 use latrunculi_data::{SCALARS, Shape};
 
+use super::aligned::{Aligned, TILE};
 use super::convolution::Tiles;
-use super::tiles::{self, Aligned, TILE};
+use super::unit::TileUnit;
 use crate::batch::{Answers, PositionBatch};
 use crate::heads::{Dense, HeadBuffers, Heads, TOGETHER, split};
 use crate::native::lanes::{LANES, Lanes};
@@ -60,7 +61,7 @@ impl Stem {
     }
 
     /// Writes the inputs and the bias of the positions from `first` on; rows without a position are left as they are.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) fn fill(&self, shape: &Shape, batch: &PositionBatch, first: usize, buffers: &mut StemBuffers) {
         let count = (batch.len() - first).min(GROUP);
         let (area, blocks, outputs) = (shape.area(), self.tiles.blocks, self.tiles.outputs);
@@ -103,7 +104,7 @@ impl Stem {
 
 /// Writes the means over the board as `[16 positions][C'] f32`, and if asked for the maxima; `activations` are `[A][K]`
 /// tiles of bfloat16, not negative where maxima are asked for.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn pool(activations: &[u16], blocks: usize, means: &mut [f32], maxima: Option<&mut [f32]>) {
     const ROWS: usize = 4;
     let area = activations.len() / (blocks * BF16S);
@@ -168,8 +169,9 @@ impl GlobalBias {
     /// Writes `bias` plus what `summary`, `[2K]` tiles of bfloat16, gives: `[N][16 positions][16 channels]`.
     ///
     /// # Safety
-    /// The tiles are configured.
-    unsafe fn run(&self, bias: &[f32], summary: &[u16], outputs: &mut [f32]) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn run<U: TileUnit>(&self, unit: &mut U, bias: &[f32], summary: &[u16], outputs: &mut [f32]) {
         assert!(summary.len() >= self.0.blocks * BF16S, "a tile for each block");
         for output in 0..self.0.outputs {
             let bias = &bias[output * LANES..][..LANES];
@@ -177,13 +179,13 @@ impl GlobalBias {
             // SAFETY: `bias` is one row, read with stride 0; `summary` (assertion) and the weights have all tiles;
             // `place` is one tile.
             unsafe {
-                tiles::load::<0, f32>(bias.as_ptr(), 0);
+                unit.load_sums::<0, f32>(bias.as_ptr(), 0);
                 for block in 0..self.0.blocks {
-                    tiles::load::<4, u16>(summary.as_ptr().wrapping_add(block * BF16S), 64);
-                    tiles::load::<5, u8>(self.0.as_ptr().wrapping_add((output * self.0.blocks + block) * TILE), 64);
-                    tiles::multiply_bf16::<0, 4, 5>();
+                    unit.load::<4, u16>(summary.as_ptr().wrapping_add(block * BF16S), 64);
+                    unit.load::<5, u8>(self.0.as_ptr().wrapping_add((output * self.0.blocks + block) * TILE), 64);
+                    unit.multiply_bf16::<0, 4, 5>();
                 }
-                tiles::store::<0, f32>(place.as_mut_ptr(), 64);
+                unit.store_sums::<0, f32>(place.as_mut_ptr(), 64);
             }
         }
     }
@@ -249,19 +251,19 @@ impl Pooled {
     /// Computes the bias from means and maxima, `bias` included.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    pub(super) unsafe fn global_bias(&mut self, weights: &GlobalBias, bias: &[f32]) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    pub(super) unsafe fn global_bias<U: TileUnit>(&mut self, unit: &mut U, weights: &GlobalBias, bias: &[f32]) {
         let half = self.summary.len() / 2;
         let (means, maxima) = self.summary.split_at_mut(half);
         round(&self.means, means);
         round(&self.maxima, maxima);
         // SAFETY: contract of this function.
-        unsafe { weights.run(bias, &self.summary, &mut self.bias) };
+        unsafe { weights.run(unit, bias, &self.summary, &mut self.bias) };
     }
 
     /// Computes factors and biases of the channels from their means.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) fn excite(&mut self, squeeze: &Dense, excite: &Dense, blocks: usize) {
         let channels = blocks * 32;
         let Pooled { means, squeezed, excited, .. } = self;
@@ -280,7 +282,7 @@ impl Pooled {
 }
 
 /// Rounds `[16 positions][C'] f32` to `[K]` tiles of bfloat16.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 fn round(values: &[f32], tiles: &mut [u16]) {
     let blocks = values.len() / (GROUP * 32);
     for (index, values) in values.as_chunks::<32>().0.iter().enumerate() {
@@ -352,10 +354,11 @@ impl Reader {
     /// Answers the positions from `first` on, at most sixteen, whose trunk is `[A][K]` tiles of bfloat16.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    pub(super) unsafe fn answer(
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    pub(super) unsafe fn answer<U: TileUnit>(
         &self,
+        unit: &mut U,
         trunk: &[u16],
         batch: &PositionBatch,
         first: usize,
@@ -363,7 +366,7 @@ impl Reader {
         answers: &mut Answers,
     ) {
         // SAFETY: contract of this function.
-        unsafe { self.read(trunk, buffers) };
+        unsafe { self.read(unit, trunk, buffers) };
         let summary = 2 * self.heads.features;
         let last = (first + GROUP).min(batch.len());
         for begin in (first..last).step_by(TOGETHER) {
@@ -380,9 +383,9 @@ impl Reader {
     /// Computes the heads' channels of every square and pools the features.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn read(&self, trunk: &[u16], buffers: &mut ReaderBuffers) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn read<U: TileUnit>(&self, unit: &mut U, trunk: &[u16], buffers: &mut ReaderBuffers) {
         let (blocks, keys, features) = (self.tiles.blocks, 2 * self.heads.keys / 16, self.heads.features);
         assert!(trunk.len() >= self.area * blocks * BF16S, "a tile for each square and block");
         let stride = self.squares_stride();
@@ -397,21 +400,21 @@ impl Reader {
                 // SAFETY: `bias` is one row, read with stride 0; the inputs lie within `trunk` (assertion), the weights
                 // within `tiles`.
                 unsafe {
-                    tiles::load::<0, f32>(bias, 0);
-                    tiles::load::<1, f32>(bias, 0);
-                    tiles::load::<2, f32>(bias, 0);
-                    tiles::load::<3, f32>(bias, 0);
+                    unit.load_sums::<0, f32>(bias, 0);
+                    unit.load_sums::<1, f32>(bias, 0);
+                    unit.load_sums::<2, f32>(bias, 0);
+                    unit.load_sums::<3, f32>(bias, 0);
                     for block in 0..blocks {
                         let weights = self.tiles.as_ptr().wrapping_add((output * blocks + block) * TILE);
-                        tiles::load::<7, u8>(weights, 64);
-                        tiles::load::<4, u16>(input(0).wrapping_add(block * BF16S), 64);
-                        tiles::multiply_bf16::<0, 4, 7>();
-                        tiles::load::<5, u16>(input(1).wrapping_add(block * BF16S), 64);
-                        tiles::multiply_bf16::<1, 5, 7>();
-                        tiles::load::<4, u16>(input(2).wrapping_add(block * BF16S), 64);
-                        tiles::multiply_bf16::<2, 4, 7>();
-                        tiles::load::<5, u16>(input(3).wrapping_add(block * BF16S), 64);
-                        tiles::multiply_bf16::<3, 5, 7>();
+                        unit.load::<7, u8>(weights, 64);
+                        unit.load::<4, u16>(input(0).wrapping_add(block * BF16S), 64);
+                        unit.multiply_bf16::<0, 4, 7>();
+                        unit.load::<5, u16>(input(1).wrapping_add(block * BF16S), 64);
+                        unit.multiply_bf16::<1, 5, 7>();
+                        unit.load::<4, u16>(input(2).wrapping_add(block * BF16S), 64);
+                        unit.multiply_bf16::<2, 4, 7>();
+                        unit.load::<5, u16>(input(3).wrapping_add(block * BF16S), 64);
+                        unit.multiply_bf16::<3, 5, 7>();
                     }
                 }
                 if output < keys {
@@ -426,25 +429,25 @@ impl Reader {
                     let place = place.as_mut_ptr();
                     // SAFETY: the assertion.
                     unsafe {
-                        tiles::store::<0, f32>(place, stride * 4);
+                        unit.store_sums::<0, f32>(place, stride * 4);
                         if width > 1 {
-                            tiles::store::<1, f32>(place.wrapping_add(square_len), stride * 4);
+                            unit.store_sums::<1, f32>(place.wrapping_add(square_len), stride * 4);
                         }
                         if width > 2 {
-                            tiles::store::<2, f32>(place.wrapping_add(2 * square_len), stride * 4);
+                            unit.store_sums::<2, f32>(place.wrapping_add(2 * square_len), stride * 4);
                         }
                         if width > 3 {
-                            tiles::store::<3, f32>(place.wrapping_add(3 * square_len), stride * 4);
+                            unit.store_sums::<3, f32>(place.wrapping_add(3 * square_len), stride * 4);
                         }
                     }
                 } else {
                     let place = buffers.features.as_mut_ptr();
                     // SAFETY: `features` has four tiles.
                     unsafe {
-                        tiles::store::<0, f32>(place, 64);
-                        tiles::store::<1, f32>(place.wrapping_add(FLOATS), 64);
-                        tiles::store::<2, f32>(place.wrapping_add(2 * FLOATS), 64);
-                        tiles::store::<3, f32>(place.wrapping_add(3 * FLOATS), 64);
+                        unit.store_sums::<0, f32>(place, 64);
+                        unit.store_sums::<1, f32>(place.wrapping_add(FLOATS), 64);
+                        unit.store_sums::<2, f32>(place.wrapping_add(2 * FLOATS), 64);
+                        unit.store_sums::<3, f32>(place.wrapping_add(3 * FLOATS), 64);
                     }
                     let lanes = (output - keys) * LANES;
                     for row in 0..GROUP {

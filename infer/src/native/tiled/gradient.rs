@@ -7,12 +7,15 @@
 
 use latrunculi_data::{NetworkConfig, PLANES, SCALARS, Shape, TrainingBatch};
 
+use super::aligned::Aligned;
 use super::bf16::{ADD, ADD_MASK, MASK, RECTIFY, convolve};
 use super::convolution::{Bias, Scratch, Tiles};
 use super::map::{MapBuffers, TileProducts};
 use super::parts::{BF16S, FLOATS, GROUP, Pooled, Pooling, bias_of, pool};
 use super::products::{self, Sums, pair, spread_maxima, sum_squares, transpose};
-use super::tiles::{Aligned, Configured};
+use super::unit::TileUnit;
+use super::with_unit;
+use crate::kernel::Unit;
 use crate::native::lanes::LANES;
 use crate::training::{HeadBuffers, Heads, LossWeights, Losses, TrainingWeights, add_product};
 use crate::weights::{Linear, PoolingWeights};
@@ -31,6 +34,7 @@ struct Packed {
 /// The weights of a ruleset, arranged for a step.
 #[derive(Debug)]
 pub(crate) struct Network<'a> {
+    unit: Unit,
     config: &'a NetworkConfig,
     shape: Shape,
     channels: usize,
@@ -92,7 +96,13 @@ struct Workspace {
 }
 
 impl<'a> Network<'a> {
-    pub(crate) fn new(config: &'a NetworkConfig, weights: &'a TrainingWeights, shape: Shape) -> Network<'a> {
+    pub(crate) fn new(
+        config: &'a NetworkConfig,
+        weights: &'a TrainingWeights,
+        shape: Shape,
+        unit: Unit,
+    ) -> Network<'a> {
+        assert!(unit.is_available(), "a network of this kernel is made where the processor has it");
         let (channels, heads) = (config.channels, Heads::new(config, weights, shape.area()));
         let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
         let planes = PLANES.len();
@@ -130,6 +140,7 @@ impl<'a> Network<'a> {
             bias,
         };
         Network {
+            unit,
             config,
             shape,
             channels,
@@ -199,7 +210,6 @@ impl<'a> Network<'a> {
         buffers: &mut Buffers,
         gradient: &mut TrainingWeights,
     ) -> Losses {
-        assert!(super::is_available(), "a network of this kernel is made where the processor has it");
         if buffers.config != *self.config {
             *buffers = Buffers { config: self.config.clone(), workspaces: Vec::new() };
         }
@@ -214,14 +224,12 @@ impl<'a> Network<'a> {
         workspace.trunk.iter_mut().for_each(Sums::clear);
         workspace.squares.clear();
         for start in starts {
-            // SAFETY: `is_available` says that the processor has AMX and AVX-512 with bfloat16 and that the system lets
-            // this process use them.
-            unsafe {
-                let configured = Configured::new();
-                self.forward(batch, start, workspace);
-                self.learn_heads(&configured, batch, start, loss_weights, workspace, gradient, &mut losses);
-                self.backward(batch, start, workspace, gradient);
-            }
+            // SAFETY: `with_unit` makes a unit that this processor and system have.
+            with_unit!(self.unit, unit => unsafe {
+                self.forward(unit, batch, start, workspace);
+                self.learn_heads(unit, batch, start, loss_weights, workspace, gradient, &mut losses);
+                self.backward(unit, batch, start, workspace, gradient);
+            });
         }
         let len = 9 * self.channels * self.channels;
         // The rows of the squares are padded.
@@ -276,9 +284,15 @@ impl<'a> Network<'a> {
     /// Computes all activations of a chunk.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn forward(&self, batch: &TrainingBatch, start: usize, workspace: &mut Workspace) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn forward<U: TileUnit>(
+        &self,
+        unit: &mut U,
+        batch: &TrainingBatch,
+        start: usize,
+        workspace: &mut Workspace,
+    ) {
         let (blocks, _) = self.tiles();
         let Workspace { groups, scratch, .. } = workspace;
         for (index, group) in groups.iter_mut().enumerate() {
@@ -286,7 +300,16 @@ impl<'a> Network<'a> {
             let bias = Bias::PerPosition(&group.stem_bias);
             // SAFETY: contract of this function, here and below.
             unsafe {
-                convolve::<RECTIFY>(&self.shape, &group.input, &mut group.boards[0], None, &self.stem, bias, scratch)
+                convolve::<U, RECTIFY>(
+                    unit,
+                    &self.shape,
+                    &group.input,
+                    &mut group.boards[0],
+                    None,
+                    &self.stem,
+                    bias,
+                    scratch,
+                )
             };
             for (block, pooling) in self.poolings.iter().enumerate() {
                 let [first, second] = [&self.trunk[2 * block], &self.trunk[2 * block + 1]];
@@ -294,25 +317,33 @@ impl<'a> Network<'a> {
                     unreachable!("a board for the stem and two for each block")
                 };
                 let bias = Bias::Shared(&first.bias);
-                unsafe { convolve::<RECTIFY>(&self.shape, trunk, inner, None, &first.forward, bias, scratch) };
+                unsafe { convolve::<U, RECTIFY>(unit, &self.shape, trunk, inner, None, &first.forward, bias, scratch) };
                 let mut bias = Bias::Shared(&second.bias);
                 if let Some((index, Pooling::GlobalBias(weights))) = pooling {
                     let pooled = &mut group.pooled[*index];
                     pool(inner, blocks, &mut pooled.means, Some(&mut pooled.maxima));
-                    unsafe { pooled.global_bias(weights, &second.bias) };
+                    unsafe { pooled.global_bias(unit, weights, &second.bias) };
                     bias = Bias::PerPosition(&pooled.bias);
                 }
-                unsafe { convolve::<ADD>(&self.shape, inner, output, Some(trunk), &second.forward, bias, scratch) };
+                unsafe {
+                    convolve::<U, ADD>(unit, &self.shape, inner, output, Some(trunk), &second.forward, bias, scratch)
+                };
             }
             let last = group.boards.last().expect("a board behind the stem");
             unsafe {
-                products::by_square(last, &self.squares.forward, Some(&self.squares.bias), |square, output, sums| {
-                    let place = square * self.heads.row + output * LANES;
-                    for (row, values) in sums.chunks_exact(LANES).enumerate() {
-                        let place = row * self.squares_stride() + place;
-                        group.squares[place..place + LANES].copy_from_slice(values);
-                    }
-                });
+                products::by_square(
+                    unit,
+                    last,
+                    &self.squares.forward,
+                    Some(&self.squares.bias),
+                    |square, output, sums| {
+                        let place = square * self.heads.row + output * LANES;
+                        for (row, values) in sums.chunks_exact(LANES).enumerate() {
+                            let place = row * self.squares_stride() + place;
+                            group.squares[place..place + LANES].copy_from_slice(values);
+                        }
+                    },
+                );
             }
         }
     }
@@ -320,12 +351,12 @@ impl<'a> Network<'a> {
     /// Computes losses and the gradient of the heads, and from it that of the trunk's output.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     #[allow(clippy::too_many_arguments)]
-    unsafe fn learn_heads(
+    unsafe fn learn_heads<U: TileUnit>(
         &self,
-        configured: &Configured,
+        unit: &mut U,
         batch: &TrainingBatch,
         start: usize,
         loss_weights: &LossWeights,
@@ -336,12 +367,12 @@ impl<'a> Network<'a> {
         let (area, row, (blocks, outputs)) = (self.shape.area(), self.heads.row, self.tiles());
         let mut of_bias = vec![0.0; row];
         let Workspace { groups, of_squares, heads, map, pairs, channels, squares: sums, .. } = workspace;
-        let mut products = TileProducts::new(map, configured);
         for (index, group) in groups.iter_mut().enumerate() {
             group.of_squares.fill(0);
             let first = start + index * GROUP;
             for sample in first..batch.len().min(first + GROUP) {
                 let own = &group.squares[(sample - first) * self.squares_stride()..][..area * row];
+                let mut products = TileProducts::new(map, unit);
                 self.heads.learn(batch, sample, loss_weights, own, of_squares, heads, &mut products, gradient, losses);
                 for (square, values) in of_squares.chunks_exact(row).enumerate() {
                     add_product(&mut of_bias, 1.0, values);
@@ -355,7 +386,7 @@ impl<'a> Network<'a> {
             let of_trunk = &mut group.of_trunk;
             // SAFETY: contract of this function.
             unsafe {
-                products::by_square(&group.of_squares, &self.squares.backward, None, |square, output, sums| {
+                products::by_square(unit, &group.of_squares, &self.squares.backward, None, |square, output, sums| {
                     let place = (square * blocks + output / 2) * BF16S + output % 2 * 16;
                     products::store_masked(sums, &board[place..], &mut of_trunk[place..]);
                 });
@@ -368,16 +399,17 @@ impl<'a> Network<'a> {
         transpose(boards, blocks, outputs, channels);
         pair(groups.each_ref().map(|group| &*group.of_squares), row / 32, row / 16, pairs);
         // SAFETY: contract of this function.
-        unsafe { sums.add_points(area, channels, pairs) };
+        unsafe { sums.add_points(unit, area, channels, pairs) };
     }
 
     /// Goes back through the trunk.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn backward(
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn backward<U: TileUnit>(
         &self,
+        unit: &mut U,
         batch: &TrainingBatch,
         start: usize,
         workspace: &mut Workspace,
@@ -421,7 +453,16 @@ impl<'a> Network<'a> {
                 let bias = Bias::PerPosition(of_means);
                 // SAFETY: contract of this function, here and below.
                 unsafe {
-                    convolve::<MASK>(&self.shape, of_trunk, of_inner, Some(inner), &second.backward, bias, scratch)
+                    convolve::<U, MASK>(
+                        unit,
+                        &self.shape,
+                        of_trunk,
+                        of_inner,
+                        Some(inner),
+                        &second.backward,
+                        bias,
+                        scratch,
+                    )
                 };
                 if let Some((index, _)) = pooling {
                     spread_maxima(inner, of_inner, &group.pooled[*index].maxima, of_maxima, blocks);
@@ -434,16 +475,18 @@ impl<'a> Network<'a> {
             let Workspace { groups, pairs, channels: by_channel, trunk: sums, .. } = &mut *workspace;
             transpose(groups.each_ref().map(|group| &*group.boards[2 * block + 1]), blocks, outputs, by_channel);
             pair(groups.each_ref().map(|group| &*group.of_trunk), blocks, outputs, pairs);
-            unsafe { sums[2 * block + 1].add_taps(board, by_channel, pairs) };
+            unsafe { sums[2 * block + 1].add_taps(unit, board, by_channel, pairs) };
             transpose(groups.each_ref().map(|group| &*group.boards[2 * block]), blocks, outputs, by_channel);
             pair(groups.each_ref().map(|group| &*group.of_inner), blocks, outputs, pairs);
-            unsafe { sums[2 * block].add_taps(board, by_channel, pairs) };
+            unsafe { sums[2 * block].add_taps(unit, board, by_channel, pairs) };
             let Workspace { groups, scratch, of_means, .. } = &mut *workspace;
             of_means.fill(0.0);
             for group in groups.iter_mut() {
                 let Group { boards, of_trunk, of_inner, .. } = group;
                 let (mask, bias) = (Some(&boards[2 * block][..]), Bias::PerPosition(of_means));
-                unsafe { convolve::<ADD_MASK>(&self.shape, of_inner, of_trunk, mask, &first.backward, bias, scratch) };
+                unsafe {
+                    convolve::<U, ADD_MASK>(unit, &self.shape, of_inner, of_trunk, mask, &first.backward, bias, scratch)
+                };
             }
         }
         let Workspace { groups, pairs, channels: by_channel, stem, sums, .. } = workspace;
@@ -463,6 +506,6 @@ impl<'a> Network<'a> {
         transpose(groups.each_ref().map(|group| &*group.input), self.stem.blocks, 2 * self.stem.blocks, by_channel);
         pair(groups.each_ref().map(|group| &*group.of_trunk), blocks, outputs, pairs);
         // SAFETY: contract of this function.
-        unsafe { stem.add_taps(board, by_channel, pairs) };
+        unsafe { stem.add_taps(unit, board, by_channel, pairs) };
     }
 }

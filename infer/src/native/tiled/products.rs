@@ -9,13 +9,14 @@
 
 use std::arch::x86_64::*;
 
+use super::aligned::{Aligned, TILE};
 use super::convolution::Tiles;
 use super::parts::{BF16S, FLOATS, GROUP, pool};
-use super::tiles::{self, Aligned, TILE};
+use super::unit::TileUnit;
 
 /// Transposes sixteen rows of sixteen numbers of 32 bits.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn transposed(rows: [__m512i; 16]) -> [__m512i; 16] {
     let zero = _mm512_setzero_si512();
     let mut fours = [zero; 16];
@@ -46,7 +47,7 @@ pub(super) fn transposed(rows: [__m512i; 16]) -> [__m512i; 16] {
 /// # Safety
 /// Both can be read.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 unsafe fn load_pairs(first: *const u16, second: *const u16) -> __m512i {
     // SAFETY: contract of this function.
     let [first, second] = unsafe { [first, second].map(|row| _mm512_cvtepu16_epi32(_mm256_loadu_si256(row.cast()))) };
@@ -55,7 +56,7 @@ unsafe fn load_pairs(first: *const u16, second: *const u16) -> __m512i {
 
 /// Rounds sixteen floats of each of two rows to bfloat16, as pairs.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn pair_of_floats(first: __m512, second: __m512) -> __m512i {
     let [first, second] = [first, second].map(|values| {
         // SAFETY: a vector of bfloat16 is one of 256 bits.
@@ -65,18 +66,18 @@ pub(super) fn pair_of_floats(first: __m512, second: __m512) -> __m512i {
 }
 
 /// Joins the boards of two groups, `[A][K]` tiles each, in pairs: `outputs` tiles of 16 channels for each square.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn pair(boards: [&[u16]; 2], blocks: usize, outputs: usize, pairs: &mut [u16]) {
     join::<false>(boards, blocks, outputs, pairs);
 }
 
 /// Joins the boards of two groups, `[A][K]` tiles each, by channels: `outputs` tiles of 16 channels for each square.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn transpose(boards: [&[u16]; 2], blocks: usize, outputs: usize, channels: &mut [u16]) {
     join::<true>(boards, blocks, outputs, channels);
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 fn join<const TRANSPOSE: bool>(boards: [&[u16]; 2], blocks: usize, outputs: usize, joined: &mut [u16]) {
     assert!(outputs <= 2 * blocks && boards[0].len() == boards[1].len(), "boards of one size");
     let squares = boards[0].len() / (blocks * BF16S);
@@ -105,7 +106,7 @@ fn join<const TRANSPOSE: bool>(boards: [&[u16]; 2], blocks: usize, outputs: usiz
 ///
 /// # Safety
 /// The processor has AVX-512 with bfloat16.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) unsafe fn arrange(weight: &[f32], scale: &[f32], channels: usize) -> (Tiles, Tiles) {
     let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
     let [mut forward, mut backward] = [Tiles::new(blocks, outputs, 9), Tiles::new(blocks, outputs, 9)];
@@ -149,7 +150,7 @@ pub(super) unsafe fn arrange(weight: &[f32], scale: &[f32], channels: usize) -> 
 
 /// Writes sixteen rows of a tile.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn store(tile: &mut [u8], rows: [__m512i; 16]) {
     assert_eq!(tile.len(), TILE, "a tile");
     for (row, values) in rows.into_iter().enumerate() {
@@ -162,9 +163,10 @@ pub(super) fn store(tile: &mut [u8], rows: [__m512i; 16]) {
 /// 16 outputs: `[16 samples][16 outputs]`.
 ///
 /// # Safety
-/// The tiles are configured.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-pub(super) unsafe fn by_square(
+/// The processor has the unit.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+pub(super) unsafe fn by_square<U: TileUnit>(
+    unit: &mut U,
     input: &[u16],
     weights: &Tiles,
     bias: Option<&[f32]>,
@@ -186,25 +188,25 @@ pub(super) unsafe fn by_square(
             // SAFETY: `bias` is one row, read with stride 0; the inputs are whole tiles; the weights have a tile for each
             // output and block; `sums` has four tiles.
             unsafe {
-                tiles::load::<0, f32>(bias, 0);
-                tiles::load::<1, f32>(bias, 0);
-                tiles::load::<2, f32>(bias, 0);
-                tiles::load::<3, f32>(bias, 0);
+                unit.load_sums::<0, f32>(bias, 0);
+                unit.load_sums::<1, f32>(bias, 0);
+                unit.load_sums::<2, f32>(bias, 0);
+                unit.load_sums::<3, f32>(bias, 0);
                 for block in 0..blocks {
-                    tiles::load::<7, u8>(weights.as_ptr().wrapping_add((output * blocks + block) * TILE), 64);
-                    tiles::load::<4, u16>(tile(0, block), 64);
-                    tiles::multiply_bf16::<0, 4, 7>();
-                    tiles::load::<5, u16>(tile(1, block), 64);
-                    tiles::multiply_bf16::<1, 5, 7>();
-                    tiles::load::<4, u16>(tile(2, block), 64);
-                    tiles::multiply_bf16::<2, 4, 7>();
-                    tiles::load::<5, u16>(tile(3, block), 64);
-                    tiles::multiply_bf16::<3, 5, 7>();
+                    unit.load::<7, u8>(weights.as_ptr().wrapping_add((output * blocks + block) * TILE), 64);
+                    unit.load::<4, u16>(tile(0, block), 64);
+                    unit.multiply_bf16::<0, 4, 7>();
+                    unit.load::<5, u16>(tile(1, block), 64);
+                    unit.multiply_bf16::<1, 5, 7>();
+                    unit.load::<4, u16>(tile(2, block), 64);
+                    unit.multiply_bf16::<2, 4, 7>();
+                    unit.load::<5, u16>(tile(3, block), 64);
+                    unit.multiply_bf16::<3, 5, 7>();
                 }
-                tiles::store::<0, f32>(place, 64);
-                tiles::store::<1, f32>(place.wrapping_add(FLOATS), 64);
-                tiles::store::<2, f32>(place.wrapping_add(2 * FLOATS), 64);
-                tiles::store::<3, f32>(place.wrapping_add(3 * FLOATS), 64);
+                unit.store_sums::<0, f32>(place, 64);
+                unit.store_sums::<1, f32>(place.wrapping_add(FLOATS), 64);
+                unit.store_sums::<2, f32>(place.wrapping_add(2 * FLOATS), 64);
+                unit.store_sums::<3, f32>(place.wrapping_add(3 * FLOATS), 64);
             }
             for (index, sums) in sums.chunks_exact(FLOATS).enumerate().take(width) {
                 visit(square + index, output, sums);
@@ -215,7 +217,7 @@ pub(super) unsafe fn by_square(
 
 /// Writes sums, `[16 samples][16 channels]`, as bfloat16 where `mask` is not 0; the rows of both are 32 apart.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn store_masked(sums: &[f32], mask: &[u16], output: &mut [u16]) {
     for (row, sums) in sums.as_chunks::<16>().0.iter().enumerate() {
         let (mask, output) = (&mask[row * 32..][..16], &mut output[row * 32..][..16]);
@@ -231,7 +233,7 @@ pub(super) fn store_masked(sums: &[f32], mask: &[u16], output: &mut [u16]) {
 
 /// Rounds 32 numbers to bfloat16.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn round(values: &[f32; 32], output: &mut [u16]) {
     assert_eq!(output.len(), 32, "as many as there are values");
     // SAFETY: both have 32 numbers; a vector of bfloat16 is one of 512 bits.
@@ -243,7 +245,7 @@ pub(super) fn round(values: &[f32; 32], output: &mut [u16]) {
 }
 
 /// Writes the sums over the squares of a board, `[A][K]` tiles: `[16 samples][32 K]`.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn sum_squares(board: &[u16], blocks: usize, sums: &mut [f32]) {
     pool(board, blocks, sums, None);
     let area = (board.len() / (blocks * BF16S)) as f32;
@@ -252,7 +254,7 @@ pub(super) fn sum_squares(board: &[u16], blocks: usize, sums: &mut [f32]) {
 
 /// Adds the gradient of the maxima over the board to that of the activations: on the first square that has the maximum,
 /// where it is above 0. `board` and `gradient` are `[A][K]` tiles, `maxima` and `of_maxima` `[16 samples][32 K]`.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn spread_maxima(board: &[u16], gradient: &mut [u16], maxima: &[f32], of_maxima: &[f32], blocks: usize) {
     let area = board.len() / (blocks * BF16S);
     for row in 0..GROUP {
@@ -312,8 +314,9 @@ impl Sums {
     /// Adds the products of `input`, a board by channels, and `output`, a board in pairs, square by square.
     ///
     /// # Safety
-    /// The tiles are configured.
-    pub(super) unsafe fn add_points(&mut self, area: usize, input: &[u16], output: &[u16]) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    pub(super) unsafe fn add_points<U: TileUnit>(&mut self, unit: &mut U, area: usize, input: &[u16], output: &[u16]) {
         assert_eq!(self.taps, 1, "weights of one tap");
         assert!(
             input.len() >= area * self.inputs * BF16S && output.len() >= area * self.outputs * BF16S,
@@ -334,24 +337,24 @@ impl Sums {
                 let place = |i: usize, o: usize| tiles.wrapping_add((ins[i] * self.outputs + outs[o]) * FLOATS);
                 // SAFETY: the boards have all tiles (assertion), and so have the sums.
                 unsafe {
-                    tiles::load::<0, f32>(place(0, 0), 64);
-                    tiles::load::<1, f32>(place(0, 1), 64);
-                    tiles::load::<2, f32>(place(1, 0), 64);
-                    tiles::load::<3, f32>(place(1, 1), 64);
+                    unit.load_sums::<0, f32>(place(0, 0), 64);
+                    unit.load_sums::<1, f32>(place(0, 1), 64);
+                    unit.load_sums::<2, f32>(place(1, 0), 64);
+                    unit.load_sums::<3, f32>(place(1, 1), 64);
                     for square in 0..area {
-                        tiles::load::<4, u16>(input(0, square), 64);
-                        tiles::load::<5, u16>(input(1, square), 64);
-                        tiles::load::<6, u16>(output(0, square), 64);
-                        tiles::load::<7, u16>(output(1, square), 64);
-                        tiles::multiply_bf16::<0, 4, 6>();
-                        tiles::multiply_bf16::<1, 4, 7>();
-                        tiles::multiply_bf16::<2, 5, 6>();
-                        tiles::multiply_bf16::<3, 5, 7>();
+                        unit.load::<4, u16>(input(0, square), 64);
+                        unit.load::<5, u16>(input(1, square), 64);
+                        unit.load::<6, u16>(output(0, square), 64);
+                        unit.load::<7, u16>(output(1, square), 64);
+                        unit.multiply_bf16::<0, 4, 6>();
+                        unit.multiply_bf16::<1, 4, 7>();
+                        unit.multiply_bf16::<2, 5, 6>();
+                        unit.multiply_bf16::<3, 5, 7>();
                     }
-                    tiles::store::<0, f32>(place(0, 0), 64);
-                    tiles::store::<1, f32>(place(0, 1), 64);
-                    tiles::store::<2, f32>(place(1, 0), 64);
-                    tiles::store::<3, f32>(place(1, 1), 64);
+                    unit.store_sums::<0, f32>(place(0, 0), 64);
+                    unit.store_sums::<1, f32>(place(0, 1), 64);
+                    unit.store_sums::<2, f32>(place(1, 0), 64);
+                    unit.store_sums::<3, f32>(place(1, 1), 64);
                 }
             }
         }
@@ -361,8 +364,15 @@ impl Sums {
     /// of the output and its neighbour of the input.
     ///
     /// # Safety
-    /// The tiles are configured.
-    pub(super) unsafe fn add_taps(&mut self, [files, ranks]: [usize; 2], input: &[u16], output: &[u16]) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    pub(super) unsafe fn add_taps<U: TileUnit>(
+        &mut self,
+        unit: &mut U,
+        [files, ranks]: [usize; 2],
+        input: &[u16],
+        output: &[u16],
+    ) {
         assert_eq!(self.taps, 9, "weights of nine taps");
         let area = files * ranks;
         assert!(
@@ -383,13 +393,13 @@ impl Sums {
                     // SAFETY: the boards have all tiles (assertion), and so have the sums; a neighbour is loaded where it
                     // is on the board.
                     unsafe {
-                        tiles::load::<0, f32>(place(0, 0), 64);
-                        tiles::load::<1, f32>(place(0, 1), 64);
-                        tiles::load::<2, f32>(place(0, 2), 64);
+                        unit.load_sums::<0, f32>(place(0, 0), 64);
+                        unit.load_sums::<1, f32>(place(0, 1), 64);
+                        unit.load_sums::<2, f32>(place(0, 2), 64);
                         if both {
-                            tiles::load::<3, f32>(place(1, 0), 64);
-                            tiles::load::<4, f32>(place(1, 1), 64);
-                            tiles::load::<5, f32>(place(1, 2), 64);
+                            unit.load_sums::<3, f32>(place(1, 0), 64);
+                            unit.load_sums::<4, f32>(place(1, 1), 64);
+                            unit.load_sums::<5, f32>(place(1, 2), 64);
                         }
                         for rank in own {
                             for file in 0..files {
@@ -401,32 +411,32 @@ impl Sums {
                                 macro_rules! products {
                                     ($left:literal, $middle:literal, $right:literal) => {
                                         if file > 0 {
-                                            tiles::load::<6, u16>(here.wrapping_sub(next), 64);
-                                            tiles::multiply_bf16::<$left, 6, 7>();
+                                            unit.load::<6, u16>(here.wrapping_sub(next), 64);
+                                            unit.multiply_bf16::<$left, 6, 7>();
                                         }
-                                        tiles::load::<6, u16>(here, 64);
-                                        tiles::multiply_bf16::<$middle, 6, 7>();
+                                        unit.load::<6, u16>(here, 64);
+                                        unit.multiply_bf16::<$middle, 6, 7>();
                                         if file + 1 < files {
-                                            tiles::load::<6, u16>(here.wrapping_add(next), 64);
-                                            tiles::multiply_bf16::<$right, 6, 7>();
+                                            unit.load::<6, u16>(here.wrapping_add(next), 64);
+                                            unit.multiply_bf16::<$right, 6, 7>();
                                         }
                                     };
                                 }
-                                tiles::load::<7, u16>(out, 64);
+                                unit.load::<7, u16>(out, 64);
                                 products!(0, 1, 2);
                                 if both {
-                                    tiles::load::<7, u16>(out.wrapping_add(BF16S), 64);
+                                    unit.load::<7, u16>(out.wrapping_add(BF16S), 64);
                                     products!(3, 4, 5);
                                 }
                             }
                         }
-                        tiles::store::<0, f32>(place(0, 0), 64);
-                        tiles::store::<1, f32>(place(0, 1), 64);
-                        tiles::store::<2, f32>(place(0, 2), 64);
+                        unit.store_sums::<0, f32>(place(0, 0), 64);
+                        unit.store_sums::<1, f32>(place(0, 1), 64);
+                        unit.store_sums::<2, f32>(place(0, 2), 64);
                         if both {
-                            tiles::store::<3, f32>(place(1, 0), 64);
-                            tiles::store::<4, f32>(place(1, 1), 64);
-                            tiles::store::<5, f32>(place(1, 2), 64);
+                            unit.store_sums::<3, f32>(place(1, 0), 64);
+                            unit.store_sums::<4, f32>(place(1, 1), 64);
+                            unit.store_sums::<5, f32>(place(1, 2), 64);
                         }
                     }
                 }
@@ -438,7 +448,7 @@ impl Sums {
     ///
     /// # Safety
     /// The processor has AVX-512.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn add_to(&self, gradient: &mut [f32], outputs: usize, inputs: usize) {
         assert_eq!(gradient.len(), outputs * self.taps * inputs, "a number for each weight");
         self.by_output(outputs, inputs, |_, place, mask, sums| {
@@ -456,7 +466,7 @@ impl Sums {
     ///
     /// # Safety
     /// The processor has AVX-512.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn add_scaled_to(
         &self,
         weight: &[f32],
@@ -487,7 +497,7 @@ impl Sums {
     /// Shows `visit` the sums of up to sixteen inputs at a time: the output, the place of the first of them in
     /// `[outputs, taps, inputs]`, and a mask of as many as there are.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     fn by_output(&self, outputs: usize, inputs: usize, mut visit: impl FnMut(usize, usize, __mmask16, __m512)) {
         for (index, tile) in self.tiles.chunks_exact(FLOATS).enumerate() {
             let (tap, pair) = (index % self.taps, index / self.taps);

@@ -5,7 +5,8 @@
 //! up to three sums that it belongs to. What is to be done with the finished sums of a strip (an [`Epilogue`]) is done
 //! between the products of the next strip: the vector units would be idle there.
 
-use super::tiles::{self, Aligned, TILE};
+use super::aligned::{Aligned, TILE};
+use super::unit::TileUnit;
 
 /// Squares of a strip at most.
 const STRIP: usize = 4;
@@ -17,14 +18,14 @@ pub(super) trait Arithmetic {
     /// Begins tile `T` with the bias, or with zeros where the epilogue adds it ([`Bias::InEpilogue`]).
     ///
     /// # Safety
-    /// The tiles are configured, and `bias` can be read as 16 rows of 64 bytes `stride` bytes apart.
-    unsafe fn begin<const T: u8>(bias: *const f32, stride: usize);
+    /// The processor has the unit, and `bias` can be read as 16 rows of 64 bytes `stride` bytes apart.
+    unsafe fn begin<U: TileUnit, const T: usize>(unit: &mut U, bias: *const f32, stride: usize);
 
     /// Adds the product of tiles `A` and `B` to tile `C`.
     ///
     /// # Safety
-    /// The tiles are configured.
-    unsafe fn multiply<const C: u8, const A: u8, const B: u8>();
+    /// The processor has the unit.
+    unsafe fn multiply<U: TileUnit, const C: usize, const A: usize, const B: usize>(unit: &mut U);
 }
 
 /// bfloat16 times bfloat16, summed in `f32`.
@@ -32,15 +33,15 @@ pub(super) struct Bf16;
 
 impl Arithmetic for Bf16 {
     #[inline(always)]
-    unsafe fn begin<const T: u8>(bias: *const f32, stride: usize) {
+    unsafe fn begin<U: TileUnit, const T: usize>(unit: &mut U, bias: *const f32, stride: usize) {
         // SAFETY: contract of this function.
-        unsafe { tiles::load::<T, f32>(bias, stride) }
+        unsafe { unit.load_sums::<T, f32>(bias, stride) }
     }
 
     #[inline(always)]
-    unsafe fn multiply<const C: u8, const A: u8, const B: u8>() {
+    unsafe fn multiply<U: TileUnit, const C: usize, const A: usize, const B: usize>(unit: &mut U) {
         // SAFETY: contract of this function.
-        unsafe { tiles::multiply_bf16::<C, A, B>() }
+        unsafe { unit.multiply_bf16::<C, A, B>() }
     }
 }
 
@@ -49,15 +50,15 @@ pub(super) struct Int8;
 
 impl Arithmetic for Int8 {
     #[inline(always)]
-    unsafe fn begin<const T: u8>(_: *const f32, _: usize) {
+    unsafe fn begin<U: TileUnit, const T: usize>(unit: &mut U, _: *const f32, _: usize) {
         // SAFETY: contract of this function.
-        unsafe { tiles::zero::<T>() }
+        unsafe { unit.zero::<T>() }
     }
 
     #[inline(always)]
-    unsafe fn multiply<const C: u8, const A: u8, const B: u8>() {
+    unsafe fn multiply<U: TileUnit, const C: usize, const A: usize, const B: usize>(unit: &mut U) {
         // SAFETY: contract of this function.
-        unsafe { tiles::multiply_u8_i8::<C, A, B>() }
+        unsafe { unit.multiply_u8_i8::<C, A, B>() }
     }
 }
 
@@ -200,13 +201,14 @@ impl Bias<'_> {
 /// epilogue of each strip.
 ///
 /// # Safety
-/// The tiles are configured, the processor has AVX-512 with bfloat16, and what `finish` makes may be run until this
+/// The processor has the unit, and what `finish` makes may be run until this
 /// function returns.
 ///
 /// # Panics
 /// When `input` or `weights` are too short.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-pub(super) unsafe fn convolve<A: Arithmetic, E: Epilogue>(
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+pub(super) unsafe fn convolve<A: Arithmetic, U: TileUnit, E: Epilogue>(
+    unit: &mut U,
     [files, ranks]: [usize; 2],
     input: &[u8],
     weights: &Tiles,
@@ -247,10 +249,10 @@ pub(super) unsafe fn convolve<A: Arithmetic, E: Epilogue>(
                 // part of this turn no pending epilogue reads: that of the turn before is finished first.
                 unsafe {
                     match width {
-                        1 => block.run::<A, E, 1>(&mut pending),
-                        2 => block.run::<A, E, 2>(&mut pending),
-                        3 => block.run::<A, E, 3>(&mut pending),
-                        _ => block.run::<A, E, 4>(&mut pending),
+                        1 => block.run::<A, U, E, 1>(unit, &mut pending),
+                        2 => block.run::<A, U, E, 2>(unit, &mut pending),
+                        3 => block.run::<A, U, E, 3>(unit, &mut pending),
+                        _ => block.run::<A, U, E, 4>(unit, &mut pending),
                     }
                     complete(&mut pending);
                 }
@@ -269,7 +271,7 @@ pub(super) unsafe fn convolve<A: Arithmetic, E: Epilogue>(
 /// # Safety
 /// As [`Epilogue::two_rows`].
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 unsafe fn complete<E: Epilogue>(pending: &mut Option<E>) {
     if let Some(epilogue) = pending {
         while epilogue.left() > 0 {
@@ -301,23 +303,27 @@ impl Block {
     /// Computes `W` squares, with steps of `pending` in between.
     ///
     /// # Safety
-    /// The tiles are configured and the processor has AVX-512 with bfloat16; input tiles of the squares and their
+    /// The processor has the unit; input tiles of the squares and their
     /// neighbours on the board and the weights' tiles can be read, `W` tiles of sums can be written; as
     /// [`Epilogue::two_rows`].
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn run<A: Arithmetic, E: Epilogue, const W: usize>(&self, pending: &mut Option<E>) {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn run<A: Arithmetic, U: TileUnit, E: Epilogue, const W: usize>(
+        &self,
+        unit: &mut U,
+        pending: &mut Option<E>,
+    ) {
         // SAFETY: contract of this function.
         unsafe {
-            A::begin::<0>(self.bias, self.bias_stride);
+            A::begin::<U, 0>(unit, self.bias, self.bias_stride);
             if W > 1 {
-                A::begin::<1>(self.bias, self.bias_stride);
+                A::begin::<U, 1>(unit, self.bias, self.bias_stride);
             }
             if W > 2 {
-                A::begin::<2>(self.bias, self.bias_stride);
+                A::begin::<U, 2>(unit, self.bias, self.bias_stride);
             }
             if W > 3 {
-                A::begin::<3>(self.bias, self.bias_stride);
+                A::begin::<U, 3>(unit, self.bias, self.bias_stride);
             }
         }
         let next = self.blocks * TILE;
@@ -329,7 +335,7 @@ impl Block {
                 // A product and a part of the pending epilogue.
                 macro_rules! product {
                     ($sum:literal, $weight:literal) => {
-                        A::multiply::<$sum, 4, $weight>();
+                        A::multiply::<U, $sum, 4, $weight>(unit);
                         if let Some(epilogue) = pending
                             && epilogue.left() > 0
                         {
@@ -339,35 +345,35 @@ impl Block {
                 }
                 // SAFETY: contract of this function; a square's neighbour is loaded where it is on the board.
                 unsafe {
-                    tiles::load::<5, u8>(weights, 64);
-                    tiles::load::<6, u8>(weights.wrapping_add(TILE), 64);
-                    tiles::load::<7, u8>(weights.wrapping_add(2 * TILE), 64);
+                    unit.load::<5, u8>(weights, 64);
+                    unit.load::<6, u8>(weights.wrapping_add(TILE), 64);
+                    unit.load::<7, u8>(weights.wrapping_add(2 * TILE), 64);
                     if self.has_left {
-                        tiles::load::<4, u8>(input.wrapping_sub(next), 64);
+                        unit.load::<4, u8>(input.wrapping_sub(next), 64);
                         product!(0, 5);
                     }
-                    tiles::load::<4, u8>(input, 64);
+                    unit.load::<4, u8>(input, 64);
                     product!(0, 6);
                     if W > 1 {
                         product!(1, 5);
-                        tiles::load::<4, u8>(input.wrapping_add(next), 64);
+                        unit.load::<4, u8>(input.wrapping_add(next), 64);
                         product!(0, 7);
                         product!(1, 6);
                     }
                     if W > 2 {
                         product!(2, 5);
-                        tiles::load::<4, u8>(input.wrapping_add(2 * next), 64);
+                        unit.load::<4, u8>(input.wrapping_add(2 * next), 64);
                         product!(1, 7);
                         product!(2, 6);
                     }
                     if W > 3 {
                         product!(3, 5);
-                        tiles::load::<4, u8>(input.wrapping_add(3 * next), 64);
+                        unit.load::<4, u8>(input.wrapping_add(3 * next), 64);
                         product!(2, 7);
                         product!(3, 6);
                     }
                     if self.has_right {
-                        tiles::load::<4, u8>(input.wrapping_add(W * next), 64);
+                        unit.load::<4, u8>(input.wrapping_add(W * next), 64);
                         match W {
                             1 => {
                                 product!(0, 7);
@@ -388,15 +394,15 @@ impl Block {
         }
         // SAFETY: contract of this function.
         unsafe {
-            tiles::store::<0, f32>(self.sums, 64);
+            unit.store_sums::<0, f32>(self.sums, 64);
             if W > 1 {
-                tiles::store::<1, f32>(self.sums.wrapping_add(SUMS), 64);
+                unit.store_sums::<1, f32>(self.sums.wrapping_add(SUMS), 64);
             }
             if W > 2 {
-                tiles::store::<2, f32>(self.sums.wrapping_add(2 * SUMS), 64);
+                unit.store_sums::<2, f32>(self.sums.wrapping_add(2 * SUMS), 64);
             }
             if W > 3 {
-                tiles::store::<3, f32>(self.sums.wrapping_add(3 * SUMS), 64);
+                unit.store_sums::<3, f32>(self.sums.wrapping_add(3 * SUMS), 64);
             }
         }
     }

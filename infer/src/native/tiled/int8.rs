@@ -8,11 +8,14 @@ use std::arch::x86_64::*;
 
 use latrunculi_data::Shape;
 
+use super::aligned::{Aligned, TILE};
 use super::bf16;
 use super::convolution::{Bf16, Bias, Epilogue, Int8, Scratch, Strip, Tiles, convolve};
 use super::parts::{BF16S, GROUP, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
-use super::tiles::{Aligned, Configured, TILE};
+use super::unit::TileUnit;
+use super::with_unit;
 use crate::batch::{Answers, PositionBatch};
+use crate::kernel::Unit;
 use crate::native::lanes::LANES;
 use crate::weights::{Convolution, Weights};
 
@@ -63,6 +66,7 @@ struct Block {
 /// A network for this kernel.
 #[derive(Debug)]
 pub(crate) struct Network {
+    unit: Unit,
     shape: Shape,
     /// `K`, `Q`
     halves: usize,
@@ -129,8 +133,8 @@ impl Histogram {
 
 impl Network {
     /// Arranges the weights; `calibration` are positions like those that will be asked for.
-    pub(crate) fn new(weights: &Weights, calibration: &PositionBatch) -> Network {
-        let exact = bf16::Network::new(weights);
+    pub(crate) fn new(weights: &Weights, calibration: &PositionBatch, unit: Unit) -> Network {
+        let exact = bf16::Network::new(weights, unit);
         // The trunk before the first block, then inner activations and output of each block.
         let mut histograms: Vec<Histogram> = (0..=2 * weights.blocks.len()).map(|_| Histogram::new()).collect();
         exact.observe(calibration, |index, tiles, rows| histograms[index].add(tiles, rows));
@@ -149,6 +153,7 @@ impl Network {
             }
         };
         Network {
+            unit,
             shape: weights.shape,
             halves,
             quads: channels.div_ceil(64),
@@ -175,27 +180,28 @@ impl Network {
 
     /// Answers a batch that was checked.
     pub(crate) fn answer(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
-        assert!(super::is_available(), "a network of this kernel is made where the processor has it");
-        // SAFETY: `is_available` says that the processor has AMX and AVX-512 with bfloat16 and that the system lets this
-        // process use them.
-        unsafe {
-            let _configured = Configured::new();
-            self.answer_configured(batch, buffers, answers);
-        }
+        // SAFETY: `with_unit` makes a unit that this processor and system have.
+        with_unit!(self.unit, unit => unsafe { self.answer_on(unit, batch, buffers, answers) })
     }
 
     /// As [`Network::answer`].
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn answer_configured(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn answer_on<U: TileUnit>(
+        &self,
+        unit: &mut U,
+        batch: &PositionBatch,
+        buffers: &mut Buffers,
+        answers: &mut Answers,
+    ) {
         for first in (0..batch.len()).step_by(GROUP) {
             self.stem.fill(&self.shape, batch, first, &mut buffers.stem);
             // SAFETY: contract of this function.
             unsafe {
-                self.forward(buffers);
-                self.reader.answer(&buffers.wide, batch, first, &mut buffers.reader, answers);
+                self.forward(unit, buffers);
+                self.reader.answer(unit, &buffers.wide, batch, first, &mut buffers.reader, answers);
             }
         }
     }
@@ -203,9 +209,9 @@ impl Network {
     /// Computes the trunk of a group.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn forward(&self, buffers: &mut Buffers) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn forward<U: TileUnit>(&self, unit: &mut U, buffers: &mut Buffers) {
         let Buffers { stem, sums, trunk, inner, wide, pooled, scratch, .. } = buffers;
         let (area, pairs, quads) = (self.shape.area(), self.halves, self.quads);
         let board = [self.shape.files, self.shape.ranks];
@@ -237,7 +243,7 @@ impl Network {
         // SAFETY: contract of this function, here and below. An epilogue reads the sums of its strip and writes its
         // squares' tiles of boards that have one for each square and block (assertions), and which the convolution does
         // not read.
-        unsafe { convolve::<Bf16, _>(board, stem.input.bytes(), &self.stem.tiles, bias, scratch, finish) };
+        unsafe { convolve::<Bf16, _, _>(unit, board, stem.input.bytes(), &self.stem.tiles, bias, scratch, finish) };
         for (index, block) in self.blocks.iter().enumerate() {
             let is_last = index + 1 == self.blocks.len();
             let finish = |strip: Strip| InnerEpilogue {
@@ -248,11 +254,13 @@ impl Network {
                 left: strip.width * GROUP,
                 skip: narrow_skip,
             };
-            unsafe { convolve::<Int8, _>(board, trunk, &block.first.tiles, Bias::InEpilogue, scratch, finish) };
+            unsafe {
+                convolve::<Int8, _, _>(unit, board, trunk, &block.first.tiles, Bias::InEpilogue, scratch, finish)
+            };
             let mut bias = Bias::Shared(&block.second.bias);
             if let Pooling::GlobalBias(weights) = &block.pooling {
                 pool_narrow(inner, quads, pairs, block.inner, &mut pooled.means, &mut pooled.maxima);
-                unsafe { pooled.global_bias(weights, &block.bias) };
+                unsafe { pooled.global_bias(unit, weights, &block.bias) };
                 bias = Bias::PerPosition(&pooled.bias);
             }
             let finish = |strip: Strip| OuterEpilogue::<ADD> {
@@ -270,22 +278,22 @@ impl Network {
             let tiles = &block.second.tiles;
             if let Pooling::SqueezeExcitation { squeeze, excite } = &block.pooling {
                 let keep = |strip: Strip| finish(strip).with_mode::<KEEP>();
-                unsafe { convolve::<Int8, _>(board, inner, tiles, Bias::InEpilogue, scratch, keep) };
+                unsafe { convolve::<Int8, _, _>(unit, board, inner, tiles, Bias::InEpilogue, scratch, keep) };
                 pool(wide, pairs, &mut pooled.means, None);
                 pooled.excite(squeeze, excite, pairs);
                 self.scale(sums, trunk, wide, &pooled.excited, block.output, is_last);
             } else if is_last {
                 let last = |strip: Strip| finish(strip).with_mode::<LAST>();
-                unsafe { convolve::<Int8, _>(board, inner, tiles, Bias::InEpilogue, scratch, last) };
+                unsafe { convolve::<Int8, _, _>(unit, board, inner, tiles, Bias::InEpilogue, scratch, last) };
             } else {
-                unsafe { convolve::<Int8, _>(board, inner, tiles, Bias::InEpilogue, scratch, finish) };
+                unsafe { convolve::<Int8, _, _>(unit, board, inner, tiles, Bias::InEpilogue, scratch, finish) };
             }
         }
     }
 
     /// Adds the scaled branch, in `wide`, to the residual sums; writes the trunk in 8 bits, or after the last block in
     /// bfloat16 into `wide`.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     fn scale(
         &self,
         sums: &mut [u16],
@@ -361,7 +369,7 @@ unsafe fn store_u8(output: *mut u8, values: __m512) {
 }
 
 /// Writes the means and the maxima over the board as `[16 positions][32 K] f32`; `activations` are `[A][Q]` tiles.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 fn pool_narrow(activations: &[u8], quads: usize, pairs: usize, scale: f32, means: &mut [f32], maxima: &mut [f32]) {
     const ROWS: usize = 4;
     let area = activations.len() / (quads * TILE);
@@ -423,7 +431,7 @@ struct StemEpilogue {
 
 impl Epilogue for StemEpilogue {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn two_rows(&mut self) {
         for _ in 0..2 {
             // SAFETY: contract of this function: sixteen sums can be read, and sixteen of each output written.
@@ -461,7 +469,7 @@ struct InnerEpilogue {
 
 impl Epilogue for InnerEpilogue {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn two_rows(&mut self) {
         for _ in 0..2 {
             // SAFETY: contract of this function: sixteen sums can be read and sixteen outputs written.
@@ -516,7 +524,7 @@ impl<const MODE: u8> OuterEpilogue<MODE> {
 
 impl<const MODE: u8> Epilogue for OuterEpilogue<MODE> {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn two_rows(&mut self) {
         for index in 0..2 {
             let row = (GROUP - self.left % GROUP) % GROUP + index;

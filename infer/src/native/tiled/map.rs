@@ -5,8 +5,9 @@
 
 use std::arch::x86_64::*;
 
+use super::aligned::TILE;
 use super::products::{pair_of_floats, store, transposed};
-use super::tiles::{self, Configured, TILE};
+use super::unit::TileUnit;
 use crate::training::MapProducts;
 
 /// Bytes of tiles that are made once and used several times.
@@ -17,10 +18,9 @@ pub(super) struct MapBuffers {
 }
 
 /// Computes with tiles.
-pub(super) struct TileProducts<'a> {
+pub(super) struct TileProducts<'a, U> {
     buffers: &'a mut MapBuffers,
-    /// The tiles are configured as long as this lives.
-    configured: &'a Configured,
+    unit: &'a mut U,
 }
 
 /// A matrix of floats, in rows.
@@ -36,7 +36,7 @@ struct Matrix<'a> {
 impl Matrix<'_> {
     /// Loads sixteen numbers of a row; 0 beyond the matrix.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     fn load(&self, row: usize, column: usize) -> __m512 {
         if row >= self.rows || column >= self.columns {
             return _mm512_setzero_ps();
@@ -48,7 +48,7 @@ impl Matrix<'_> {
 
     /// Returns 16 rows of 32 numbers as they are.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     fn tile(&self, row: usize, column: usize) -> [__m512i; 16] {
         let mut tile = [_mm512_setzero_si512(); 16];
         for (index, values) in tile.iter_mut().enumerate() {
@@ -61,7 +61,7 @@ impl Matrix<'_> {
 
     /// Returns 32 rows of 16 numbers, pairs of rows together.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     fn pairs(&self, row: usize, column: usize) -> [__m512i; 16] {
         let mut tile = [_mm512_setzero_si512(); 16];
         for (index, values) in tile.iter_mut().enumerate() {
@@ -80,14 +80,14 @@ enum Form {
     Transposed,
 }
 
-impl<'a> TileProducts<'a> {
-    pub(super) fn new(buffers: &'a mut MapBuffers, configured: &'a Configured) -> TileProducts<'a> {
-        TileProducts { buffers, configured }
+impl<'a, U: TileUnit> TileProducts<'a, U> {
+    pub(super) fn new(buffers: &'a mut MapBuffers, unit: &'a mut U) -> TileProducts<'a, U> {
+        TileProducts { buffers, unit }
     }
 
     /// Writes the product of `left`, `[n, k]` in its form, and `right`, `[k, m]` in its form, to `output`: `[n', m']`,
     /// rounded up to 16.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     fn multiply(&mut self, left: (Matrix<'_>, Form), right: (Matrix<'_>, Form), output: &mut [f32]) {
         let size = |(matrix, form): (Matrix<'_>, Form)| match form {
             Form::Rows => (matrix.rows, matrix.columns),
@@ -97,7 +97,7 @@ impl<'a> TileProducts<'a> {
         let (rows, inner, columns) = (rows.div_ceil(16), inner.div_ceil(32), columns.div_ceil(16));
         let stride = columns * 16;
         assert!(output.len() >= rows * 16 * stride, "room for whole tiles");
-        let MapBuffers { left: left_tiles, right: right_tiles } = &mut *self.buffers;
+        let (unit, MapBuffers { left: left_tiles, right: right_tiles }) = (&mut *self.unit, &mut *self.buffers);
         left_tiles.resize(rows * inner * TILE, 0);
         right_tiles.resize(columns * inner * TILE, 0);
         for (index, tile) in left_tiles.chunks_exact_mut(TILE).enumerate() {
@@ -116,31 +116,30 @@ impl<'a> TileProducts<'a> {
             };
             store(tile, values);
         }
-        let _: &Configured = self.configured;
         for row in 0..rows {
             for column in 0..columns {
                 let place = output[row * 16 * stride + column * 16..].as_mut_ptr();
-                // SAFETY: the tiles are configured (`configured` lives); `left_tiles` and `right_tiles` have `inner` tiles
+                // SAFETY: the processor has the unit, as one was made; `left_tiles` and `right_tiles` have `inner` tiles
                 // for each row and column; sixteen rows of 16 floats, `stride` apart, lie in `output` (assertion).
                 unsafe {
-                    tiles::zero::<0>();
+                    unit.zero::<0>();
                     for index in 0..inner {
-                        tiles::load::<4, u8>(left_tiles.as_ptr().wrapping_add((row * inner + index) * TILE), 64);
-                        tiles::load::<5, u8>(right_tiles.as_ptr().wrapping_add((column * inner + index) * TILE), 64);
-                        tiles::multiply_bf16::<0, 4, 5>();
+                        unit.load::<4, u8>(left_tiles.as_ptr().wrapping_add((row * inner + index) * TILE), 64);
+                        unit.load::<5, u8>(right_tiles.as_ptr().wrapping_add((column * inner + index) * TILE), 64);
+                        unit.multiply_bf16::<0, 4, 5>();
                     }
-                    tiles::store::<0, f32>(place, 4 * stride);
+                    unit.store_sums::<0, f32>(place, 4 * stride);
                 }
             }
         }
     }
 }
 
-impl MapProducts for TileProducts<'_> {
+impl<U: TileUnit> MapProducts for TileProducts<'_, U> {
     fn logits(&mut self, from: &[f32], to: &[f32], wide: usize, map: &mut [f32]) {
         let [from, to] =
             [from, to].map(|values| Matrix { values, rows: values.len() / wide, columns: wide, stride: wide });
-        // SAFETY: the tiles are configured, which is where the processor has AVX-512 with bfloat16.
+        // SAFETY: a unit was made, which is where the processor has AVX-512 with bfloat16.
         unsafe { self.multiply((from, Form::Rows), (to, Form::Transposed), map) }
     }
 
@@ -167,13 +166,22 @@ impl MapProducts for TileProducts<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::with_unit;
     use super::*;
+    use crate::kernel::Unit;
 
     #[test]
     fn products_are_those_of_the_definition() {
-        if !super::super::is_available() {
-            return;
+        for unit in Unit::ALL {
+            if unit.is_available() {
+                check_products(unit);
+            } else {
+                println!("SKIPPED: this processor has no {unit:?}");
+            }
         }
+    }
+
+    fn check_products(kind: Unit) {
         // Small whole numbers, so that nothing is rounded.
         let numbers = |len: usize, factor: usize| -> Vec<f32> {
             (0..len).map(|index| (index * factor % 7) as f32 - 3.0).collect()
@@ -186,11 +194,11 @@ mod tests {
             let mut of_to = vec![0.0; stride * wide];
             let of_map = numbers(rows * stride, 11);
             let mut buffers = MapBuffers::default();
-            // SAFETY: the processor has what it takes.
-            let configured = unsafe { Configured::new() };
-            let mut products = TileProducts::new(&mut buffers, &configured);
-            products.logits(&from, &to, wide, &mut map);
-            products.gradients(&of_map, &from, &to, wide, &mut of_from, &mut of_to);
+            with_unit!(kind, unit => {
+                let mut products = TileProducts::new(&mut buffers, unit);
+                products.logits(&from, &to, wide, &mut map);
+                products.gradients(&of_map, &from, &to, wide, &mut of_from, &mut of_to);
+            });
             for row in 0..rows {
                 for column in 0..columns {
                     let sum: f32 = (0..wide).map(|k| from[row * wide + k] * to[column * wide + k]).sum();

@@ -6,10 +6,13 @@ use std::arch::x86_64::*;
 
 use latrunculi_data::Shape;
 
+use super::aligned::Aligned;
 use super::convolution::{Bf16, Bias, Epilogue, Scratch, Strip, Tiles};
 use super::parts::{BF16S, GROUP, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
-use super::tiles::{Aligned, Configured};
+use super::unit::TileUnit;
+use super::with_unit;
 use crate::batch::{Answers, PositionBatch};
+use crate::kernel::Unit;
 use crate::native::lanes::LANES;
 use crate::weights::{Convolution, Weights};
 
@@ -38,6 +41,7 @@ struct Block {
 /// A network for this kernel.
 #[derive(Debug)]
 pub(crate) struct Network {
+    unit: Unit,
     shape: Shape,
     /// `K`
     blocks_of_channels: usize,
@@ -60,7 +64,7 @@ pub(crate) struct Buffers {
 }
 
 impl Network {
-    pub(crate) fn new(weights: &Weights) -> Network {
+    pub(crate) fn new(weights: &Weights, unit: Unit) -> Network {
         let channels = weights.config.channels;
         let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
         let block = |block: &crate::weights::Block| Block {
@@ -69,6 +73,7 @@ impl Network {
             pooling: Pooling::new(&block.pooling, blocks, outputs),
         };
         Network {
+            unit,
             shape: weights.shape,
             blocks_of_channels: blocks,
             stem: Stem::new(weights),
@@ -93,27 +98,28 @@ impl Network {
 
     /// Answers a batch that was checked.
     pub(crate) fn answer(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
-        assert!(super::is_available(), "a network of this kernel is made where the processor has it");
-        // SAFETY: `is_available` says that the processor has AMX and AVX-512 with bfloat16 and that the system lets this
-        // process use them.
-        unsafe {
-            let _configured = Configured::new();
-            self.answer_configured(batch, buffers, answers);
-        }
+        // SAFETY: `with_unit` makes a unit that this processor and system have.
+        with_unit!(self.unit, unit => unsafe { self.answer_on(unit, batch, buffers, answers) })
     }
 
     /// As [`Network::answer`].
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn answer_configured(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn answer_on<U: TileUnit>(
+        &self,
+        unit: &mut U,
+        batch: &PositionBatch,
+        buffers: &mut Buffers,
+        answers: &mut Answers,
+    ) {
         for first in (0..batch.len()).step_by(GROUP) {
             self.stem.fill(&self.shape, batch, first, &mut buffers.stem);
             // SAFETY: contract of this function.
             unsafe {
-                self.forward(buffers, &mut |_, _| ());
-                self.reader.answer(&buffers.trunk, batch, first, &mut buffers.reader, answers);
+                self.forward(unit, buffers, &mut |_, _| ());
+                self.reader.answer(unit, &buffers.trunk, batch, first, &mut buffers.reader, answers);
             }
         }
     }
@@ -121,22 +127,19 @@ impl Network {
     /// Computes the trunk of all positions and shows `visit` each board of activations that are not negative, with its
     /// number (0: behind the stem; then for each block the inner activations and the output) and the rows of positions.
     pub(super) fn observe(&self, batch: &PositionBatch, mut visit: impl FnMut(usize, &[u16], usize)) {
-        assert!(super::is_available(), "a network of this kernel is made where the processor has it");
         let mut buffers = self.buffers();
         // SAFETY: as in `answer`.
-        unsafe {
-            let _configured = Configured::new();
-            self.observe_configured(batch, &mut buffers, &mut visit);
-        }
+        with_unit!(self.unit, unit => unsafe { self.observe_on(unit, batch, &mut buffers, &mut visit) })
     }
 
     /// As [`Network::observe`].
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn observe_configured(
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn observe_on<U: TileUnit>(
         &self,
+        unit: &mut U,
         batch: &PositionBatch,
         buffers: &mut Buffers,
         visit: &mut impl FnMut(usize, &[u16], usize),
@@ -145,35 +148,35 @@ impl Network {
             self.stem.fill(&self.shape, batch, first, &mut buffers.stem);
             let rows = (batch.len() - first).min(GROUP);
             // SAFETY: contract of this function.
-            unsafe { self.forward(buffers, &mut |index, tiles| visit(index, tiles, rows)) };
+            unsafe { self.forward(unit, buffers, &mut |index, tiles| visit(index, tiles, rows)) };
         }
     }
 
     /// Computes the trunk of a group; `visit` as in [`Network::observe`].
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn forward(&self, buffers: &mut Buffers, visit: &mut impl FnMut(usize, &[u16])) {
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn forward<U: TileUnit>(&self, unit: &mut U, buffers: &mut Buffers, visit: &mut impl FnMut(usize, &[u16])) {
         let Buffers { stem, trunk, inner, branch, pooled, scratch, .. } = buffers;
         let bias = Bias::PerPosition(&stem.bias);
         // SAFETY: contract of this function, here and below.
-        unsafe { self.convolve::<RECTIFY>(&stem.input, trunk, &self.stem.tiles, bias, scratch) };
+        unsafe { self.convolve::<U, RECTIFY>(unit, &stem.input, trunk, &self.stem.tiles, bias, scratch) };
         visit(0, trunk);
         for (index, block) in self.blocks.iter().enumerate() {
             let bias = Bias::Shared(&block.first.bias);
-            unsafe { self.convolve::<RECTIFY>(trunk, inner, &block.first.tiles, bias, scratch) };
+            unsafe { self.convolve::<U, RECTIFY>(unit, trunk, inner, &block.first.tiles, bias, scratch) };
             visit(2 * index + 1, inner);
             let mut bias = Bias::Shared(&block.second.bias);
             match &block.pooling {
                 Pooling::None => {}
                 Pooling::GlobalBias(weights) => {
                     pool(inner, self.blocks_of_channels, &mut pooled.means, Some(&mut pooled.maxima));
-                    unsafe { pooled.global_bias(weights, &block.second.bias) };
+                    unsafe { pooled.global_bias(unit, weights, &block.second.bias) };
                     bias = Bias::PerPosition(&pooled.bias);
                 }
                 Pooling::SqueezeExcitation { squeeze, excite } => {
-                    unsafe { self.convolve::<KEEP>(inner, branch, &block.second.tiles, bias, scratch) };
+                    unsafe { self.convolve::<U, KEEP>(unit, inner, branch, &block.second.tiles, bias, scratch) };
                     pool(branch, self.blocks_of_channels, &mut pooled.means, None);
                     pooled.excite(squeeze, excite, self.blocks_of_channels);
                     self.scale(trunk, branch, &pooled.excited);
@@ -181,7 +184,7 @@ impl Network {
                     continue;
                 }
             }
-            unsafe { self.convolve::<ADD>(inner, trunk, &block.second.tiles, bias, scratch) };
+            unsafe { self.convolve::<U, ADD>(unit, inner, trunk, &block.second.tiles, bias, scratch) };
             visit(2 * index + 2, trunk);
         }
     }
@@ -189,10 +192,11 @@ impl Network {
     /// As [`convolve`], where what is added stands in the output.
     ///
     /// # Safety
-    /// The tiles are configured.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-    unsafe fn convolve<const MODE: u8>(
+    /// The processor has the unit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn convolve<U: TileUnit, const MODE: u8>(
         &self,
+        unit: &mut U,
         input: &[u16],
         output: &mut [u16],
         weights: &Tiles,
@@ -200,11 +204,11 @@ impl Network {
         scratch: &mut Scratch,
     ) {
         // SAFETY: contract of this function.
-        unsafe { convolve::<MODE>(&self.shape, input, output, None, weights, bias, scratch) }
+        unsafe { convolve::<U, MODE>(unit, &self.shape, input, output, None, weights, bias, scratch) }
     }
 
     /// Adds the scaled branch to the trunk.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     fn scale(&self, trunk: &mut [u16], branch: &[u16], excited: &[[f32; LANES]]) {
         let blocks = self.blocks_of_channels;
         for (tile, (trunk, branch)) in trunk.chunks_exact_mut(BF16S).zip(branch.chunks_exact(BF16S)).enumerate() {
@@ -229,9 +233,11 @@ impl Network {
 /// reads; without it the output itself.
 ///
 /// # Safety
-/// The tiles are configured.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
-pub(super) unsafe fn convolve<const MODE: u8>(
+/// The processor has the unit.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+#[allow(clippy::too_many_arguments)]
+pub(super) unsafe fn convolve<U: TileUnit, const MODE: u8>(
+    unit: &mut U,
     shape: &Shape,
     input: &[u16],
     output: &mut [u16],
@@ -261,7 +267,7 @@ pub(super) unsafe fn convolve<const MODE: u8>(
     let input = unsafe { std::slice::from_raw_parts(input.as_ptr().cast::<u8>(), 2 * input.len()) };
     // SAFETY: contract of this function; the epilogue reads the strip's sums and reads and writes tiles of `output` and
     // `other`, which have them (assertions) and nobody else writes meanwhile.
-    unsafe { super::convolution::convolve::<Bf16, _>(board, input, weights, bias, scratch, finish) }
+    unsafe { super::convolution::convolve::<Bf16, _, _>(unit, board, input, weights, bias, scratch, finish) }
 }
 
 /// Keeps the sums as they are.
@@ -287,7 +293,7 @@ struct Bf16Epilogue<const MODE: u8> {
 
 impl<const MODE: u8> Epilogue for Bf16Epilogue<MODE> {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn two_rows(&mut self) {
         for _ in 0..2 {
             // SAFETY: contract of this function: 16 sums and 16 numbers of `other` can be read and 16 outputs read and
