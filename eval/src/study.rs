@@ -17,6 +17,7 @@ mod conclude;
 mod findings;
 mod folder;
 mod json;
+mod order;
 mod plan;
 mod play;
 mod series;

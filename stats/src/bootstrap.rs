@@ -207,15 +207,6 @@ impl BootstrapBand {
     }
 }
 
-/// Returns the percentile interval of replicates in any order; `None` without any.
-#[must_use]
-pub fn percentile_interval(mut replicates: Vec<f64>, confidence: Confidence) -> Option<Interval> {
-    replicates.sort_by(f64::total_cmp);
-    let tail = confidence.alpha() / 2.0;
-    (!replicates.is_empty())
-        .then(|| Interval { lower: quantile(&replicates, tail), upper: quantile(&replicates, 1.0 - tail) })
-}
-
 /// Returns the standard deviation with divisor `n − 1`; at least two values.
 fn deviation(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let count = values.clone().count() as f64;

@@ -139,7 +139,8 @@ fn a_verdict_stands_beside_what_it_rests_on() {
         agents: ["alphabeta:nodes=2000".to_owned(), "alphabeta:nodes=8000".to_owned()],
         rulesets: 3,
         tau: Some(0.61),
-        interval: None,
+        told_apart: 3,
+        alike: 2,
     };
     verdict.rank_agreement = Some(pair.clone());
     let (contact, last) = (cell.contact.unwrap(), verdict.last_doubling.unwrap());

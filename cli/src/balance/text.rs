@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::HumanDuration;
-use latrunculi_eval::study::summary::{CellSummary, VerdictSummary};
+use latrunculi_eval::study::summary::{CellSummary, RankAgreement, VerdictSummary};
 use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
 
@@ -22,8 +22,10 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
         if let Some(pair) = cells().find_map(|cell| cell.verdict.as_ref()?.rank_agreement.as_ref())
             && let Some(tau) = pair.tau
         {
-            let interval = pair.interval.map(|at| format!(" [{:.2}, {:.2}]", at.lower, at.upper)).unwrap_or_default();
-            lines.push(format!("  order of the rulesets as with {}: Kendall's tau {tau:.2}{interval}", pair.agents[0]));
+            let RankAgreement { agents: [other, _], told_apart, alike, .. } = pair;
+            lines.push(format!(
+                "  order of the rulesets as with {other}: Kendall's tau {tau:.2}; of {told_apart} pairs told apart {alike} alike"
+            ));
         }
         for ruleset in &summary.rulesets {
             let cell = &ruleset.cells[agent];

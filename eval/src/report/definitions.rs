@@ -85,7 +85,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Kendall’s τ",
-        "The rank correlation of the rulesets’ scores with two players: 1 for the same order, −1 for the opposite. Its interval is a bootstrap over openings; drawing openings anew adds noise, so where many rulesets have nearly the same score it can lie below the value itself.",
+        "The rank correlation of the rulesets’ scores with two players: 1 for the same order, −1 for the opposite. The noise of the games lowers it where many rulesets have nearly the same score, so it has no interval; beside it stand the pairs of rulesets that both players tell apart, and how many of them are in the same order.",
         "(concordant − discordant pairs) / all pairs, corrected for ties",
     ),
     (

@@ -205,16 +205,14 @@ fn rank_agreements(study: &Study<'_>) -> Markup {
         @if !study.summary.rank_agreements.is_empty() {
             div.wide tabindex="0" role="region" aria-label="Agreement of the order of rulesets" {
                 table {
-                    caption { "Rank correlation of the rulesets’ scores with two players. Kendall’s τ is 1 for the same order, −1 for the opposite one." }
-                    thead { tr { th scope="col" { "Player" } th.text scope="col" { "Other player" } th scope="col" { "τ" } th scope="col" { "Rulesets" } } }
+                    caption { "The order of the rulesets by their scores with two players. Kendall’s τ is 1 for the same order, −1 for the opposite one; noise lowers it where many scores are nearly the same. Told apart are pairs of rulesets whose scores are shown to differ with both players." }
+                    thead { tr { th scope="col" { "Player" } th.text scope="col" { "Other player" } th scope="col" { "τ" } th scope="col" { "Told apart" } th scope="col" { "In the same order" } th scope="col" { "Rulesets" } } }
                     tbody {
                         @for pair in &study.summary.rank_agreements {
                             tr {
                                 td.text.nowrap { code { (pair.agents[0]) } } td.text.nowrap { code { (pair.agents[1]) } }
-                                td {
-                                    @match pair.tau { Some(tau) => (numbers::plain(tau, 2)), None => "–" }
-                                    @if let Some(interval) = pair.interval { " " span.i { "(" (numbers::interval(interval, 2)) ")" } }
-                                }
+                                td { @match pair.tau { Some(tau) => (numbers::plain(tau, 2)), None => "–" } }
+                                td { (pair.told_apart) } td { (pair.alike) }
                                 td { (pair.rulesets) }
                             }
                         }

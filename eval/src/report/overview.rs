@@ -221,7 +221,9 @@ fn order_of_rulesets(rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
     html! {
         @if let Some(pair) = pair && let Some(tau) = pair.tau {
             " The order of the rulesets agrees with that of " code { (pair.agents[0]) } " by Kendall’s τ " (numbers::plain(tau, 2))
-            @if let Some(interval) = pair.interval { " " span.i { "(" (numbers::interval(interval, 2)) ")" } }
+            @if pair.told_apart > 0 {
+                "; of the " (pair.told_apart) " pairs of rulesets that both tell apart " (pair.alike) " are in the same order"
+            }
             "."
         }
     }

@@ -1,4 +1,5 @@
-//! Conclusions from the numbers of a summary: trends over the budget, and what a score near one half is worth.
+//! Conclusions from the numbers of a summary: trends over the budget, the order of the rulesets, and what a score near one
+//! half is worth.
 //!
 //! They follow from the summary alone, so they can be drawn again from one of an older format.
 
@@ -6,6 +7,7 @@ use latrunculi_stats::{BalanceVerdict, Confidence};
 
 use super::StudySummary;
 use super::findings::rate;
+use super::order::rank_agreements;
 use super::summary::{AgentSummary, CellSummary, Conclusion, Doubt, RateSummary, RulesetSummary};
 use super::trend::{last_doubling, tops, trends};
 use crate::metrics::mechanics::Mechanic;
@@ -14,6 +16,7 @@ impl StudySummary {
     /// Draws all conclusions anew from scores, tests, differences and captures.
     pub(super) fn conclude(&mut self, confidence: Confidence) {
         let (agents, margin) = (&self.agents, self.settings.margin);
+        self.rank_agreements = rank_agreements(agents, &self.rulesets, confidence);
         for ruleset in &mut self.rulesets {
             for cell in &mut ruleset.cells {
                 cell.contact = cell.contact.or_else(|| contact_of_metrics(cell, confidence));

@@ -1,8 +1,8 @@
 //! Computes the results of a study from the counted games.
 
+mod agreements;
 mod estimates;
 mod extras;
-mod ladders;
 
 use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::ruleset_fingerprint;
@@ -20,8 +20,8 @@ use super::tally::SeriesTally;
 use crate::matches::openings::PolicyOpenings;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
-use estimates::{balance_evidence, difference};
-pub(super) use estimates::{estimate, rate, score_summary};
+use estimates::balance_evidence;
+pub(super) use estimates::{difference, estimate, rate, score_summary};
 use extras::{add_differences, test_differences};
 use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_balance};
 
@@ -53,7 +53,7 @@ pub(super) fn summary(
         is_complete,
         agents: plan.agents.clone(),
         headline_agent: plan.headline,
-        rank_agreements: findings.rank_agreements(),
+        rank_agreements: Vec::new(),
         rulesets,
         notes,
     };

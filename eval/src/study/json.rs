@@ -113,8 +113,8 @@ impl StudySummary {
         Ok(())
     }
 
-    /// Reads a summary. Of format 1, which has no doubts about verdicts and judges trends by a fitted line, all conclusions
-    /// are drawn anew. The share of games with captures then comes from the metrics; where the summary has none, a note
+    /// Reads a summary. Of an older format all conclusions are drawn anew: format 1 has no doubts about verdicts and judges
+    /// trends by a fitted line, format 2 has an interval of Kendall's τ that held nothing. The share of games with captures of format 1 comes from the metrics; where the summary has none, a note
     /// says so. [`StudySummary::format`] is that of the text.
     ///
     /// # Errors
@@ -129,12 +129,10 @@ impl StudySummary {
             return Err(SummaryError::Format(format));
         }
         check_ranges("", &value).map_err(SummaryError::Content)?;
-        if format > 1 {
-            let summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
-            summary.check().map_err(SummaryError::Content)?;
-            return Ok(summary);
-        }
-        for ruleset in value.get_mut("rulesets").and_then(Value::as_array_mut).into_iter().flatten() {
+        let is_first = format == 1;
+        for ruleset in
+            value.get_mut("rulesets").and_then(Value::as_array_mut).into_iter().flatten().filter(|_| is_first)
+        {
             if let Some(fields) = ruleset.as_object_mut() {
                 fields.insert("trends".to_owned(), Value::Array(Vec::new()));
             }
@@ -147,11 +145,14 @@ impl StudySummary {
         }
         let mut summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
         summary.check().map_err(SummaryError::Content)?;
+        if format == u64::from(SUMMARY_VERSION) {
+            return Ok(summary);
+        }
         let confidence = Confidence::new(summary.settings.confidence);
         summary.conclude(confidence.map_err(|error| SummaryError::Content(error.to_string()))?);
         let cells = || summary.rulesets.iter().flat_map(|ruleset| &ruleset.cells);
         let unknown = cells().filter(|cell| cell.games > 0 && cell.contact.is_none()).count();
-        if unknown > 0 {
+        if is_first && unknown > 0 {
             let all = cells().count();
             summary.notes.push(format!(
                 "An older program made this summary: {unknown} of {all} measurements lack the share of games with captures, \

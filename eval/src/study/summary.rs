@@ -16,7 +16,7 @@ use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{BalanceVerdict, Equivalence, Estimate, Interval, WinDrawLoss};
 
 /// The version of the format of [`StudySummary`].
-pub const SUMMARY_VERSION: u32 = 2;
+pub const SUMMARY_VERSION: u32 = 3;
 
 /// The results of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -424,8 +424,12 @@ pub struct RankAgreement {
     pub rulesets: usize,
     /// Kendall's τ_b, in `[-1, 1]`; `None` where all scores are the same.
     pub tau: Option<f64>,
-    /// The bootstrap percentile interval over openings.
-    pub interval: Option<Interval>,
+    /// Pairs of rulesets whose scores differ with both agents: the interval of each difference does not contain 0.
+    #[serde(default)]
+    pub told_apart: u64,
+    /// Those of them that are in the same order.
+    #[serde(default)]
+    pub alike: u64,
 }
 
 /// The handicap in men that compensates the first player's advantage.
