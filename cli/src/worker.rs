@@ -138,7 +138,7 @@ impl Work<'_> {
     fn until_idle(&mut self, worker: &Worker<'_>, trainer: &TrainingWorker<'_>) -> Result<(), Error> {
         let mut idle_since = Instant::now();
         loop {
-            let mut faults = worker.delivered.faults();
+            let mut faults = Vec::new();
             // A generation that is open waits for its slowest unit; studies can wait.
             let has_played = self.train(trainer, &mut faults)? || self.play(worker, &mut faults)?;
             if self.stop.load(Ordering::Relaxed) {
@@ -148,6 +148,7 @@ impl Work<'_> {
                 idle_since = Instant::now();
                 continue;
             }
+            faults.extend(worker.delivered.take_left());
             let idle = self.args.idle.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
             if idle.is_some_and(|idle| idle_since.elapsed() >= idle) {
                 return Ok(());

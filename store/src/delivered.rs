@@ -1,6 +1,6 @@
 //! The units that a worker has written, so that it does not play again what was moved aside.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::aside::{Reason, place_aside};
@@ -25,8 +25,9 @@ pub struct Delivered {
 struct Known {
     /// The units that were not seen missing since: their names and hashes, the newest last.
     written: VecDeque<(String, String)>,
-    /// Those that were moved aside.
+    /// Those that were moved aside, and the names of those that were left since it was last told.
     aside: Vec<Reason>,
+    left: BTreeSet<String>,
 }
 
 impl Delivered {
@@ -45,8 +46,9 @@ impl Delivered {
     /// [`StoreError::Distrusted`] when that has happened for the third time; other [`StoreError`]s of the store.
     pub fn leaves(&self, store: &Store, name: &str) -> Result<bool, StoreError> {
         let hash = {
-            let known = self.lock();
+            let mut known = self.lock();
             if known.aside.iter().any(|reason| reason.name == name) {
+                known.left.insert(name.to_owned());
                 return Ok(true);
             }
             known.written.iter().find(|(written, _)| written == name).map(|(_, hash)| hash.clone())
@@ -61,19 +63,22 @@ impl Delivered {
         if known.aside.iter().all(|reason| reason.name != name) {
             known.aside.push(Reason { name: name.to_owned(), reason: reason.clone(), bytes: 0 });
         }
+        known.left.insert(name.to_owned());
         match known.aside.len() >= ASIDE_MAX {
             true => Err(StoreError::Distrusted { units: known.aside.len(), name: name.to_owned(), reason }),
             false => Ok(true),
         }
     }
 
-    /// Returns, in a sentence each, what was moved aside.
+    /// Returns, in a sentence each, the units that were left to others since this was last asked.
     #[must_use]
-    pub fn faults(&self) -> Vec<String> {
+    pub fn take_left(&self) -> Vec<String> {
         let told = |Reason { name, reason, .. }: &Reason| {
             format!("{name} is left to other workers: as this one had written it, it was moved to rejected/: {reason}")
         };
-        self.lock().aside.iter().map(told).collect()
+        let mut known = self.lock();
+        let left = std::mem::take(&mut known.left);
+        known.aside.iter().filter(|reason| left.contains(&reason.name)).map(told).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -117,6 +122,9 @@ mod tests {
                 assert!(delivered.leaves(&store, &name).unwrap(), "asked again");
             }
         }
-        assert_eq!(delivered.faults().len(), 3);
+        assert_eq!(delivered.take_left().len(), 3);
+        assert!(delivered.take_left().is_empty(), "nothing was left since");
+        assert!(delivered.leaves(&store, "units/run/2").unwrap());
+        assert!(delivered.take_left()[0].contains("units/run/2"));
     }
 }

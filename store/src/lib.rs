@@ -10,6 +10,7 @@ mod delivered;
 mod errors;
 #[cfg(feature = "faults")]
 pub mod faults;
+mod networks;
 mod open;
 mod order;
 mod proof;
@@ -19,7 +20,8 @@ mod unit;
 pub use aside::{Content, REJECTED, Reason};
 pub use delivered::Delivered;
 pub use errors::StoreError;
+pub use networks::{MODELS, model_name};
 pub use order::WorkOrder;
 pub use proof::{Check, Proof};
 pub use store::{Created, Object, Patience, StopFlag, Store, sha256};
-pub use unit::{HEADER_BYTES_MAX, MODELS, UNITS, UnitHeader, model_name};
+pub use unit::{HEADER_BYTES_MAX, UNITS, UnitHeader};

@@ -72,7 +72,10 @@ fn rulesets_are_told_apart_and_new_ones_begun() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("mine.toml");
-    fs::write(&path, printed(&latrunculi(&["rulesets", "new", "mine", "--base", "savard"]))).expect("a file");
+    let new = printed(&latrunculi(&["rulesets", "new", "mine", "--base", "savard"]));
+    let long = new.lines().find(|line| line.starts_with('#') && line.chars().count() > 80);
+    assert_eq!(long, None);
+    fs::write(&path, new).expect("a file");
     let checked = printed(&latrunculi(&["rulesets", "check", path.to_str().expect("a path")]));
     assert!(checked.contains("mine can be played (8x8)"), "{checked}");
     assert!(checked.contains("its rules are those of the shipped ruleset \"savard\""), "{checked}");

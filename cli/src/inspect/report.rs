@@ -66,13 +66,13 @@ impl Report {
     }
 }
 
-/// Returns a value as lines: entries of objects and lists one a line.
+/// Returns a value as lines: entries of objects and lists one a line, objects of the same fields as a table.
 fn lines(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
         Value::Null => vec!["-".to_owned()],
         Value::Array(values) if values.is_empty() => vec!["none".to_owned()],
-        Value::Array(values) => values.iter().flat_map(lines).collect(),
+        Value::Array(values) => table(values).unwrap_or_else(|| values.iter().flat_map(lines).collect()),
         Value::Object(entries) if entries.is_empty() => vec!["none".to_owned()],
         Value::Object(entries) => {
             let width = entries.keys().map(String::len).max().unwrap_or(0);
@@ -81,6 +81,30 @@ fn lines(value: &Value) -> Vec<String> {
         Value::Number(number) if number.is_f64() => vec![rounded(number.as_f64().unwrap_or(f64::NAN))],
         other => vec![other.to_string()],
     }
+}
+
+/// Returns objects of the same fields as a line of names and a line for each object; `None` if they are not of that kind.
+fn table(values: &[Value]) -> Option<Vec<String>> {
+    let Value::Object(first) = values.first()? else { return None };
+    // What a thing is called comes first.
+    let mut names: Vec<&String> = first.keys().collect();
+    names.sort_by_key(|name| *name != "name");
+    let row = |value: &Value| -> Option<Vec<String>> {
+        let fields = value.as_object().filter(|fields| fields.keys().eq(first.keys()))?;
+        let is_plain = fields.values().all(|field| !field.is_object() && !field.is_array());
+        is_plain.then(|| names.iter().map(|name| lines(&fields[*name]).join(" ")).collect())
+    };
+    let mut rows = vec![names.iter().map(|name| name.replace('_', " ")).collect::<Vec<String>>()];
+    for value in values {
+        rows.push(row(value)?);
+    }
+    let widths: Vec<usize> =
+        (0..names.len()).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    Some(rows.iter().map(line).collect())
 }
 
 /// Returns a number with four digits that say something.
@@ -105,8 +129,9 @@ mod tests {
         report.add("draw_rate", 1.0 / 6.0);
         report.add("loss", json!({ "all": 4.329_375, "rate": 0.004_000_000_3, "steps": 12_345.6, "clipped": 0.0 }));
         report.add("notes", json!(["one", "two\u{1b}[2J"]));
+        report.add("rulesets", json!([{ "name": "bell", "share": 0.25 }, { "name": "falkener", "share": 0.75 }]));
         report.add_data("ends_counted", json!(12));
-        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\ndraw rate     0.1667\nloss          all      4.329\n              clipped  0\n              rate     0.004\n              steps    12346\nnotes         one\n              two\\u{1b}[2J\n";
+        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\ndraw rate     0.1667\nloss          all      4.329\n              clipped  0\n              rate     0.004\n              steps    12346\nnotes         one\n              two\\u{1b}[2J\nrulesets      name      share\n              bell      0.25\n              falkener  0.75\n";
         assert_eq!(report.to_text(), expected);
         assert_eq!((&report.to_json()["games_played"], &report.to_json()["ends_counted"]), (&json!(12), &json!(12)));
     }

@@ -388,7 +388,7 @@ fn a_worker_leaves_what_was_moved_aside_to_others_and_ends_at_the_third() {
     assert!(play(&worker).unwrap());
     assert_eq!(shared.list("units").unwrap().len(), 4);
     assert!(!play(&worker).unwrap());
-    let told = delivered.faults();
+    let told = delivered.take_left();
     assert!(told.len() == 2 && told.iter().all(|fault| fault.contains("game 3 is not legal")), "{told:?}");
     set_aside(&units[3]);
     let error = play(&worker).unwrap_err().to_string();

@@ -1,9 +1,10 @@
 //! 3x3 convolutions over tiles.
 //!
-//! A strip of up to four neighbouring squares of a rank has its sums for sixteen output channels in tiles 0 to 3; tile 4
-//! holds inputs, tiles 5 to 7 the weights of three neighbouring taps, so that each input tile is loaded once for the
-//! up to three sums that it belongs to. What is to be done with the finished sums of a strip (an [`Epilogue`]) is done
-//! between the products of the next strip: the vector units would be idle there.
+//! A strip is up to four neighbouring squares of a rank with sixteen output channels: each unit computes it in its own way
+//! ([`TileUnit::strip`]). What is to be done with its finished sums (an [`Epilogue`]) may be done together with the products
+//! of the next strip.
+
+use std::arch::x86_64::*;
 
 use super::aligned::{Aligned, TILE};
 use super::unit::TileUnit;
@@ -11,37 +12,44 @@ use super::unit::TileUnit;
 /// Squares of a strip at most.
 const STRIP: usize = 4;
 /// Sums of a tile.
-const SUMS: usize = 256;
+pub(super) const SUMS: usize = 256;
 
 /// Which products are summed.
 pub(super) trait Arithmetic {
-    /// Begins tile `T` with the bias, or with zeros where the epilogue adds it ([`Bias::InEpilogue`]).
-    ///
-    /// # Safety
-    /// The processor has the unit, and `bias` can be read as 16 rows of 64 bytes `stride` bytes apart.
-    unsafe fn begin<U: TileUnit, const T: usize>(unit: &mut U, bias: *const f32, stride: usize);
+    /// Whether sums begin with the bias, else with zeros, and the epilogue adds it ([`Bias::InEpilogue`]).
+    const BEGINS_WITH_BIAS: bool;
 
-    /// Adds the product of tiles `A` and `B` to tile `C`.
+    /// Adds the product of tiles `A` and `B` to the sums `C`.
     ///
     /// # Safety
-    /// The processor has the unit.
+    /// As [`TileUnit::multiply_bf16`].
     unsafe fn multiply<U: TileUnit, const C: usize, const A: usize, const B: usize>(unit: &mut U);
+
+    /// Adds to sixteen sums the products of four bytes of each lane of `a` and of `b`.
+    ///
+    /// # Safety
+    /// The processor has AVX-512 with products of bfloat16 and of 8-bit integers.
+    unsafe fn add_product(sums: __m512i, a: __m512i, b: __m512i) -> __m512i;
 }
 
 /// bfloat16 times bfloat16, summed in `f32`.
 pub(super) struct Bf16;
 
 impl Arithmetic for Bf16 {
-    #[inline(always)]
-    unsafe fn begin<U: TileUnit, const T: usize>(unit: &mut U, bias: *const f32, stride: usize) {
-        // SAFETY: contract of this function.
-        unsafe { unit.load_sums::<T, f32>(bias, stride) }
-    }
+    const BEGINS_WITH_BIAS: bool = true;
 
     #[inline(always)]
     unsafe fn multiply<U: TileUnit, const C: usize, const A: usize, const B: usize>(unit: &mut U) {
         // SAFETY: contract of this function.
         unsafe { unit.multiply_bf16::<C, A, B>() }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn add_product(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: a vector of bfloat16 is one of 512 bits.
+        let [a, b] = unsafe { [a, b].map(|factor| std::mem::transmute::<__m512i, __m512bh>(factor)) };
+        _mm512_castps_si512(_mm512_dpbf16_ps(_mm512_castsi512_ps(sums), a, b))
     }
 }
 
@@ -49,16 +57,18 @@ impl Arithmetic for Bf16 {
 pub(super) struct Int8;
 
 impl Arithmetic for Int8 {
-    #[inline(always)]
-    unsafe fn begin<U: TileUnit, const T: usize>(unit: &mut U, _: *const f32, _: usize) {
-        // SAFETY: contract of this function.
-        unsafe { unit.zero::<T>() }
-    }
+    const BEGINS_WITH_BIAS: bool = false;
 
     #[inline(always)]
     unsafe fn multiply<U: TileUnit, const C: usize, const A: usize, const B: usize>(unit: &mut U) {
         // SAFETY: contract of this function.
         unsafe { unit.multiply_u8_i8::<C, A, B>() }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
+    unsafe fn add_product(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
+        _mm512_dpbusd_epi32(sums, a, b)
     }
 }
 
@@ -232,7 +242,7 @@ pub(super) unsafe fn convolve<A: Arithmetic, U: TileUnit, E: Epilogue>(
             for rank in 0..ranks {
                 let square = rank * files + file;
                 let sums = scratch.wrapping_add(turn * STRIP * SUMS);
-                let block = Block {
+                let block = StripInput {
                     input: input[square * blocks * TILE..].as_ptr(),
                     weights: weights.as_ptr().wrapping_add(output * 9 * blocks * TILE),
                     blocks,
@@ -249,10 +259,10 @@ pub(super) unsafe fn convolve<A: Arithmetic, U: TileUnit, E: Epilogue>(
                 // part of this turn no pending epilogue reads: that of the turn before is finished first.
                 unsafe {
                     match width {
-                        1 => block.run::<A, U, E, 1>(unit, &mut pending),
-                        2 => block.run::<A, U, E, 2>(unit, &mut pending),
-                        3 => block.run::<A, U, E, 3>(unit, &mut pending),
-                        _ => block.run::<A, U, E, 4>(unit, &mut pending),
+                        1 => unit.strip::<A, E, 1>(&block, &mut pending),
+                        2 => unit.strip::<A, E, 2>(&block, &mut pending),
+                        3 => unit.strip::<A, E, 3>(&block, &mut pending),
+                        _ => unit.strip::<A, E, 4>(&block, &mut pending),
                     }
                     complete(&mut pending);
                 }
@@ -282,128 +292,19 @@ unsafe fn complete<E: Epilogue>(pending: &mut Option<E>) {
 }
 
 /// Neighbouring squares of a rank and sixteen output channels.
-struct Block {
+pub(super) struct StripInput {
     /// The input tile of the first square.
-    input: *const u8,
+    pub(super) input: *const u8,
     /// The weight tiles of these outputs.
-    weights: *const u8,
-    blocks: usize,
+    pub(super) weights: *const u8,
+    pub(super) blocks: usize,
     /// Bytes from a square to that of the next rank.
-    rank_bytes: usize,
+    pub(super) rank_bytes: usize,
     /// The ranks of taps that lie on the board, from 0 to 3.
-    taps: [usize; 2],
-    has_left: bool,
-    has_right: bool,
-    bias: *const f32,
-    bias_stride: usize,
-    sums: *mut f32,
-}
-
-impl Block {
-    /// Computes `W` squares, with steps of `pending` in between.
-    ///
-    /// # Safety
-    /// The processor has the unit; input tiles of the squares and their
-    /// neighbours on the board and the weights' tiles can be read, `W` tiles of sums can be written; as
-    /// [`Epilogue::two_rows`].
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
-    unsafe fn run<A: Arithmetic, U: TileUnit, E: Epilogue, const W: usize>(
-        &self,
-        unit: &mut U,
-        pending: &mut Option<E>,
-    ) {
-        // SAFETY: contract of this function.
-        unsafe {
-            A::begin::<U, 0>(unit, self.bias, self.bias_stride);
-            if W > 1 {
-                A::begin::<U, 1>(unit, self.bias, self.bias_stride);
-            }
-            if W > 2 {
-                A::begin::<U, 2>(unit, self.bias, self.bias_stride);
-            }
-            if W > 3 {
-                A::begin::<U, 3>(unit, self.bias, self.bias_stride);
-            }
-        }
-        let next = self.blocks * TILE;
-        for tap in self.taps[0]..self.taps[1] {
-            for block in 0..self.blocks {
-                let weights = self.weights.wrapping_add((tap * self.blocks + block) * 3 * TILE);
-                let rank = self.input.wrapping_add(tap * self.rank_bytes).wrapping_sub(self.rank_bytes);
-                let input = rank.wrapping_add(block * TILE);
-                // A product and a part of the pending epilogue.
-                macro_rules! product {
-                    ($sum:literal, $weight:literal) => {
-                        A::multiply::<U, $sum, 4, $weight>(unit);
-                        if let Some(epilogue) = pending
-                            && epilogue.left() > 0
-                        {
-                            epilogue.two_rows();
-                        }
-                    };
-                }
-                // SAFETY: contract of this function; a square's neighbour is loaded where it is on the board.
-                unsafe {
-                    unit.load::<5, u8>(weights, 64);
-                    unit.load::<6, u8>(weights.wrapping_add(TILE), 64);
-                    unit.load::<7, u8>(weights.wrapping_add(2 * TILE), 64);
-                    if self.has_left {
-                        unit.load::<4, u8>(input.wrapping_sub(next), 64);
-                        product!(0, 5);
-                    }
-                    unit.load::<4, u8>(input, 64);
-                    product!(0, 6);
-                    if W > 1 {
-                        product!(1, 5);
-                        unit.load::<4, u8>(input.wrapping_add(next), 64);
-                        product!(0, 7);
-                        product!(1, 6);
-                    }
-                    if W > 2 {
-                        product!(2, 5);
-                        unit.load::<4, u8>(input.wrapping_add(2 * next), 64);
-                        product!(1, 7);
-                        product!(2, 6);
-                    }
-                    if W > 3 {
-                        product!(3, 5);
-                        unit.load::<4, u8>(input.wrapping_add(3 * next), 64);
-                        product!(2, 7);
-                        product!(3, 6);
-                    }
-                    if self.has_right {
-                        unit.load::<4, u8>(input.wrapping_add(W * next), 64);
-                        match W {
-                            1 => {
-                                product!(0, 7);
-                            }
-                            2 => {
-                                product!(1, 7);
-                            }
-                            3 => {
-                                product!(2, 7);
-                            }
-                            _ => {
-                                product!(3, 7);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        // SAFETY: contract of this function.
-        unsafe {
-            unit.store_sums::<0, f32>(self.sums, 64);
-            if W > 1 {
-                unit.store_sums::<1, f32>(self.sums.wrapping_add(SUMS), 64);
-            }
-            if W > 2 {
-                unit.store_sums::<2, f32>(self.sums.wrapping_add(2 * SUMS), 64);
-            }
-            if W > 3 {
-                unit.store_sums::<3, f32>(self.sums.wrapping_add(3 * SUMS), 64);
-            }
-        }
-    }
+    pub(super) taps: [usize; 2],
+    pub(super) has_left: bool,
+    pub(super) has_right: bool,
+    pub(super) bias: *const f32,
+    pub(super) bias_stride: usize,
+    pub(super) sums: *mut f32,
 }

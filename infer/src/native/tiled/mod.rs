@@ -44,12 +44,12 @@ macro_rules! with_unit {
         match $kind {
             crate::kernel::Unit::Avx512 => {
                 // SAFETY: it is available.
-                let $unit = &mut unsafe { $crate::native::tiled::avx512::Avx512::new() };
+                let $unit = &mut unsafe { crate::native::tiled::avx512::Avx512::new() };
                 $body
             }
             crate::kernel::Unit::Amx => {
                 // SAFETY: it is available.
-                let $unit = &mut unsafe { $crate::native::tiled::amx::Amx::new() };
+                let $unit = &mut unsafe { crate::native::tiled::amx::Amx::new() };
                 $body
             }
         }

@@ -1,6 +1,7 @@
 //! What multiplies tiles: the tile registers of AMX, or the vectors of AVX-512.
 
 use super::aligned::Element;
+use super::convolution::{Arithmetic, Epilogue, StripInput};
 
 /// Eight tiles and their products. Tiles `0` to `5` hold sums; `4` to `7` hold factors, which stay where they were loaded
 /// from: that memory is not written before the last product that reads it.
@@ -43,4 +44,12 @@ pub(super) trait TileUnit {
     /// # Safety
     /// As [`TileUnit::multiply_bf16`].
     unsafe fn multiply_u8_i8<const C: usize, const A: usize, const B: usize>(&mut self);
+
+    /// Computes the sums of a strip of `W` squares. May do steps of `pending`; what it leaves is done after it.
+    ///
+    /// # Safety
+    /// The processor has the unit; input tiles of the squares and their neighbours on the board and the weights' tiles can be
+    /// read, and with [`Arithmetic::BEGINS_WITH_BIAS`] the bias as 16 rows of 64 bytes; `W` tiles of sums can be written; as
+    /// [`Epilogue::two_rows`].
+    unsafe fn strip<A: Arithmetic, E: Epilogue, const W: usize>(&mut self, strip: &StripInput, pending: &mut Option<E>);
 }
