@@ -114,8 +114,9 @@ impl StudySummary {
     }
 
     /// Reads a summary. Of an older format all conclusions are drawn anew: format 1 has no doubts about verdicts and judges
-    /// trends by a fitted line, format 2 has an interval of Kendall's τ that held nothing. The share of games with captures of format 1 comes from the metrics; where the summary has none, a note
-    /// says so. [`StudySummary::format`] is that of the text.
+    /// trends by a fitted line; format 2 does not count the pairs of rulesets that two players tell apart. Of format 1 the
+    /// share of games with captures comes from the metrics; where it has none, a note says so. [`StudySummary::format`] is
+    /// that of the text.
     ///
     /// # Errors
     /// [`SummaryError`].

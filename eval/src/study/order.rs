@@ -10,9 +10,9 @@ use super::trend::{ladders, tops};
 /// Compares neighbouring budgets of each family, and the largest budgets of two families, over the rulesets that were
 /// asked for, not those derived from them.
 ///
-/// Kendall's τ has no interval. Where many rulesets have nearly the same score, the noise of the games alone lowers it,
-/// and no bootstrap interval that was tried held the τ of the scores behind the noise; how the pairs are ordered that both
-/// players tell apart does not depend on that.
+/// Kendall's τ has no interval. Where many rulesets have nearly the same score, the noise of the games alone lowers it, and
+/// intervals around it miss the τ of the true scores. The order of the pairs that both players tell apart does not depend
+/// on that.
 pub(super) fn rank_agreements(
     agents: &[AgentSummary],
     rulesets: &[RulesetSummary],
