@@ -174,6 +174,35 @@ fn ends_that_rest_on_the_history_are_values_but_no_proofs() {
 }
 
 #[test]
+fn an_end_that_the_opponent_can_reach_at_once_is_seen_by_one_visit() {
+    // Both of the first player's actions look alike; after one of them the last of many replies wins.
+    let open = "1(+? -?)";
+    let replies = |last: &str| format!("2({} {last})", [open; 9].join(" "));
+    for (end, proven) in [("-", true), ("-?", false)] {
+        let game = TreeGame::parse(&format!("1({} {})", replies(end), replies(open))).unwrap();
+        for settings in both_modes() {
+            let result = search(settings.clone(), &game, 2, false, 1);
+            assert_eq!(result.best_action(), 1, "{end}");
+            assert_eq!((result.visits[0], result.q[0]), (1, -1.0), "{end}");
+            assert_eq!(result.policy[0] == 0.0, proven, "{end}");
+            let off = search(Settings { proofs: Proofs::Off, ..settings }, &game, 2, false, 1);
+            assert_eq!((off.visits[0], off.q[0]), (1, 0.0), "{end}");
+        }
+    }
+}
+
+#[test]
+fn a_search_is_done_when_an_action_wins_at_once() {
+    let game = TreeGame::parse("1(2(+? -?) 2(+? -?) +)").unwrap();
+    for settings in both_modes() {
+        let result = search(settings, &game, 100, true, 1);
+        assert_eq!((result.best_action(), result.simulations), (2, 0));
+        assert_eq!(result.proven.map(|proven| (proven.result, proven.plies)), Some((1, 1)));
+        assert_eq!((result.value, result.policy[2]), (1.0, 1.0));
+    }
+}
+
+#[test]
 fn a_draw_is_worth_what_the_settings_say() {
     // The first player chooses between a sure draw and an open game of value 0.
     let game = TreeGame::parse("1(=? 2(1(2(+ -) 2(- +)) 1(2(+ -) 2(- +))))").unwrap();

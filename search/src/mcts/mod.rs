@@ -89,6 +89,8 @@ pub struct Search<G: Game> {
     /// The game at the leaf.
     leaf_game: G,
     leaf_actions: Vec<G::Action>,
+    /// The game after an action at the leaf that is tried for its end.
+    tried_game: G,
     /// The edges from the root to the leaf.
     path: Vec<u32>,
     gumbel_root: GumbelRoot,
@@ -123,6 +125,7 @@ impl<G: Game> Search<G> {
             pending: Pending::None,
             leaf_game: game.clone(),
             leaf_actions: Vec::new(),
+            tried_game: game.clone(),
             path: Vec::new(),
             gumbel_root: GumbelRoot::default(),
             given_gumbel: Vec::new(),
@@ -277,17 +280,65 @@ impl<G: Game> Search<G> {
             self.tree.add_node(player, value, &self.leaf_actions, &self.scratch, ties);
             self.tree.root_visits = 1;
             self.tree.root_value_sum = value;
+            self.path.clear();
+            let end = self.try_actions(0);
+            self.tree.root_bounds = self.tree.bounds_from_edges(0);
+            if self.tree.root_bounds.result().is_some()
+                && let Some((edge, end)) = end
+            {
+                self.path.push(edge);
+                self.back_up(end, true);
+            }
             self.prepare_root();
             return;
         }
+        let (mut value, mut is_news) = (value, false);
         if has_room {
             let node = self.tree.add_node(player, value, &self.leaf_actions, &self.scratch, ties);
             if let Some(&edge) = self.path.last() {
                 self.tree.edges[edge as usize].child = node;
+                let end = self.try_actions(node);
+                let bounds = self.tree.bounds_from_edges(node);
+                is_news = bounds != Bounds::OPEN;
+                if let Some((edge, end)) = end {
+                    self.path.push(edge);
+                    value = end;
+                } else {
+                    self.tree.edges[edge as usize].bounds = bounds;
+                }
             }
         }
-        self.back_up(value, false);
+        self.back_up(value, is_news);
         self.simulations += 1;
+    }
+
+    /// Tries every action of a new node, the one at the leaf, and marks those that end the game. Returns the best of them,
+    /// with its value, if it is better for the player to act than the evaluation.
+    ///
+    /// A search with few simulations else hardly sees that the opponent can end the game at once: it repeated positions
+    /// when ahead, because the reply that made the third repetition had no visit.
+    fn try_actions(&mut self, node: u32) -> Option<(u32, ValueSum)> {
+        if self.settings.proofs == Proofs::Off {
+            return None;
+        }
+        let node = self.tree.nodes[node as usize];
+        let weights = self.value_weights();
+        let mut best = None;
+        let mut best_value = node.evaluation.for_player(node.player, 1, weights);
+        for (index, &action) in node.edges().zip(&self.leaf_actions) {
+            self.tried_game.clone_from(&self.leaf_game);
+            self.tried_game.play(action);
+            let Some(end) = end_value(&self.tried_game) else { continue };
+            let bounds = self.bounds_of_end(&self.tried_game, end);
+            let edge = &mut self.tree.edges[index];
+            edge.set_end(end);
+            edge.bounds = bounds;
+            let value = end.for_player(node.player, 1, weights);
+            if value > best_value {
+                (best, best_value) = (Some((index as u32, end)), value);
+            }
+        }
+        best
     }
 
     /// Searches to the end with one evaluator; see [`LeafBatch`] for many searches at once.
@@ -513,7 +564,9 @@ impl<G: Game> Search<G> {
             let edge_index = node.edges_start + choice as u32;
             self.path.push(edge_index);
             let edge = &self.tree.edges[edge_index as usize];
+            // Without a visit an end has no margin yet.
             let known = match (edge.child(), edge.bounds.result()) {
+                _ if edge.visits == 0 => None,
                 (Child::End(end), _) => Some(end),
                 (_, Some(result)) => Some(edge.with_mean_margin(result)),
                 _ => None,
@@ -529,31 +582,29 @@ impl<G: Game> Search<G> {
                 node_index = child;
                 continue;
             }
-            let Some(outcome) = self.leaf_game.outcome() else {
+            let Some(end) = end_value(&self.leaf_game) else {
                 self.leaf_game.legal_actions(&mut self.leaf_actions);
                 return true;
             };
-            let margin = self.leaf_game.final_margin_for(Player::First);
-            self.reach_end(edge_index, ValueSum::from_outcome(outcome, margin));
+            let bounds = self.bounds_of_end(&self.leaf_game, end);
+            let edge = &mut self.tree.edges[edge_index as usize];
+            edge.set_end(end);
+            edge.bounds = bounds;
+            self.back_up(end, bounds != Bounds::OPEN);
+            self.simulations += 1;
             return false;
         }
     }
 
-    /// Records that the game ends after the last edge of the path, and finishes the simulation.
-    fn reach_end(&mut self, edge_index: u32, value: ValueSum) {
+    /// Returns what the end of `game`, with this value, proves.
+    fn bounds_of_end(&self, game: &G, end: ValueSum) -> Bounds {
         let is_proof = match self.settings.proofs {
             Proofs::Off => false,
-            Proofs::Positional => self.leaf_game.outcome_is_positional(),
+            Proofs::Positional => game.outcome_is_positional(),
             Proofs::Path => true,
         };
-        let edge = &mut self.tree.edges[edge_index as usize];
-        edge.set_end(value);
-        if is_proof {
-            let result = value.lead as i8;
-            edge.bounds = Bounds { lower: result, upper: result, plies: 0 };
-        }
-        self.back_up(value, is_proof);
-        self.simulations += 1;
+        let result = end.lead as i8;
+        if is_proof { Bounds { lower: result, upper: result, plies: 0 } } else { Bounds::OPEN }
     }
 
     fn select_root(&mut self) -> usize {
@@ -651,6 +702,11 @@ impl<G: Game> Search<G> {
         self.tree.root_visits += 1;
         self.tree.root_value_sum += change;
     }
+}
+
+/// Returns the value of a game that is over, or `None` while it goes on.
+fn end_value<G: Game>(game: &G) -> Option<ValueSum> {
+    game.outcome().map(|outcome| ValueSum::from_outcome(outcome, game.final_margin_for(Player::First)))
 }
 
 /// Writes `softmax(logits)` to `probabilities`.

@@ -151,11 +151,12 @@ impl Default for Mode {
 
 /// Which ends of the game may be proven and backed up as exact bounds.
 ///
-/// A proof lets the search skip a subtree and stop early; every end counts as an exact *value* in any case.
+/// A proof lets the search skip a subtree and stop early; every end counts as an exact *value* in any case. But for `Off`,
+/// all actions of a new node are tried at once, so that no end one action ahead is overlooked for want of visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proofs {
-    /// None: ends are values only.
+    /// None: ends are values only, found by visits, as in mctx.
     Off,
     /// Ends that follow from the position alone ([`crate::Game::outcome_is_positional`]).
     #[default]
