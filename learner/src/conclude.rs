@@ -27,13 +27,18 @@ impl TrainingRun<'_> {
         let (pairs, baseline) = (evaluation.final_opening_pairs, &evaluation.baseline);
         let mut verdicts = BTreeMap::new();
         let mut strength = Vec::new();
-        for (trained, known) in self.rulesets.iter().zip(&self.state.rulesets) {
+        for (index, (trained, known)) in self.rulesets.iter().zip(&self.state.rulesets).enumerate() {
             // Without a match at the end the last one during the run counts.
             let verdict = match pairs {
                 0 => known.verdict.clone(),
                 pairs => Some(self.measure(&trained.rules, baseline, pairs)?),
             };
             let Some(verdict) = verdict else { continue };
+            let all = self.rulesets.len();
+            if pairs > 0 && all > 1 {
+                let (done, ruleset) = (index + 1, trained.id());
+                self.observer.event(Event::FinalMatchEnded { done, all, ruleset, verdict: &verdict });
+            }
             let pairs = if pairs > 0 { pairs } else { evaluation.opening_pairs };
             strength.push(self.measurement(trained, &verdict, pairs));
             verdicts.insert(trained.id().to_owned(), verdict);

@@ -237,6 +237,7 @@ fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
     let settings = [&THREE_BOARDS[..], &["budget.generations=4", "evaluation.opening_pairs=1"]].concat();
     let output = train(&whole, &settings);
     assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("final match 3 of 3, savard-plain-men: "), "{}", text(&output.stdout));
     for name in ["bell", "bell-8x8", "savard-plain-men"] {
         assert!(whole.join(format!("rulesets/{name}.toml")).is_file(), "{name}");
         assert!(whole.join(format!("shards/000000-{name}.npz")).is_file(), "{name}");

@@ -49,7 +49,18 @@ pub enum Event<'a> {
         /// Seconds left of the budget, if it limits the time.
         secs_left: Option<f64>,
     },
-    /// The final match is over and all files are written.
+    /// One of several final matches is over.
+    FinalMatchEnded {
+        /// How many are, this one included.
+        done: usize,
+        /// How many there will be.
+        all: usize,
+        /// The ruleset.
+        ruleset: &'a str,
+        /// The result.
+        verdict: &'a Verdict,
+    },
+    /// The final matches are over and all files are written.
     Finished {
         /// What the whole run did.
         done: Totals,

@@ -52,6 +52,10 @@ impl RunText {
                 let round = metrics.to_json().ok().and_then(|line| serde_json::from_value(line).ok());
                 round.map(|round| self.table.lines(&round, *secs_left)).unwrap_or_default()
             }
+            Event::FinalMatchEnded { done, all, ruleset, verdict } => {
+                let [score, lower, upper] = percents(verdict);
+                vec![format!("final match {done} of {all}, {ruleset}: {score:.1} % [{lower:.1}, {upper:.1}]")]
+            }
             Event::Finished { done, steps, elapsed_secs, match_secs, verdicts, written } => {
                 let mut lines = vec![format!(
                     "finished: {} generations, {} games, {} samples, {steps} steps in {:.1} min",
@@ -92,6 +96,13 @@ pub fn json(event: &Event<'_>) -> Option<Value> {
             line["secs_left"] = json!(secs_left);
             line
         }
+        Event::FinalMatchEnded { done, all, ruleset, verdict } => json!({
+            "event": "final_match",
+            "done": done,
+            "all": all,
+            "ruleset": ruleset,
+            "verdict": verdict,
+        }),
         Event::Finished { done, steps, elapsed_secs, match_secs, verdicts, written } => json!({
             "event": "finished",
             "generations": done.generations,
@@ -116,13 +127,18 @@ fn scores(verdicts: &BTreeMap<String, Verdict>) -> Vec<String> {
     let mut lines = Vec::new();
     for (ruleset, verdict) in verdicts {
         let Verdict { opponent, simulations, wins, draws, losses, .. } = verdict;
-        let [score, lower, upper] = [verdict.score, verdict.lower, verdict.upper].map(|score| score * 100.0);
+        let [score, lower, upper] = percents(verdict);
         let place = if verdicts.len() > 1 { format!(" in {ruleset}") } else { String::new() };
         lines.push(format!("score{place} against {opponent} with {simulations} simulations:"));
         lines.push(format!("  {score:.1} % [{lower:.1}, {upper:.1}] (95 % interval; +{wins} ={draws} -{losses})"));
         lines.extend(verdict.margin.as_ref().map(|margin| format!("  margin {}", percent_of_men(margin))));
     }
     lines
+}
+
+/// Returns the score and the ends of its interval in percent.
+fn percents(verdict: &Verdict) -> [f64; 3] {
+    [verdict.score, verdict.lower, verdict.upper].map(|score| score * 100.0)
 }
 
 /// Returns a summary of games.
