@@ -132,7 +132,7 @@ pub enum AgentError {
 }
 
 /// Evaluates positions with a network.
-pub type NetworkEvaluator<'a> = Box<dyn Evaluator<GameState> + Send + 'a>;
+pub type NetworkEvaluator<'a> = Box<dyn Evaluator<GameState> + 'a>;
 
 /// Opens the network named by an agent's text, or returns the reason why it cannot.
 ///

@@ -26,12 +26,6 @@ impl LibtorchNetwork {
         let kernel = FusedNetwork::kernel_of(precision);
         kernel != Kernel::F32 && !self.device.is_gpu() && kernel.is_available()
     }
-
-    /// Returns it for the fused kernels.
-    fn fused(&self) -> Result<FusedNetwork, Error> {
-        let (config, tensors) = (self.network.config(), self.network.tensors().of_libtorch()?);
-        Ok(FusedNetwork(InferenceModel::from_tensors(config, ModelInfo::default(), tensors)?))
-    }
 }
 
 impl PlayNetwork for LibtorchNetwork {
@@ -52,7 +46,9 @@ impl PlayNetwork for LibtorchNetwork {
 
     fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
         if self.is_fused(precision) {
-            return self.fused()?.evaluators(count, precision);
+            let (config, tensors) = (self.network.config(), self.network.tensors().of_libtorch()?);
+            let model = InferenceModel::from_tensors(config, ModelInfo::default(), tensors)?;
+            return FusedNetwork(model).evaluators(count, precision);
         }
         if precision == Precision::Int8 {
             bail!(
@@ -61,13 +57,6 @@ impl PlayNetwork for LibtorchNetwork {
         }
         let evaluator = || -> PlayEvaluator { Box::new(NetEvaluator::new(&self.network, self.device, precision)) };
         Ok((0..count).map(|_| evaluator()).collect())
-    }
-
-    fn lone_evaluator(&self, precision: Precision) -> Result<PlayEvaluator, Error> {
-        if self.is_fused(precision) {
-            return self.fused()?.lone_evaluator(precision);
-        }
-        Ok(self.evaluators(1, precision)?.remove(0))
     }
 }
 

@@ -319,7 +319,7 @@ impl<'o> TrainingRun<'o> {
         let evaluation = EvaluationMatch::new(Arc::clone(rules), &self.config, opponent, networks)?;
         let network = self.playing()?;
         let precision = self.choose_precision(&network)?.precision;
-        let evaluator = network.lone_evaluator(precision)?;
+        let evaluator = network.evaluators(1, precision)?.remove(0);
         let stop = &self.stop;
         let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left());
         let watch = |games: Option<u64>| {

@@ -50,7 +50,7 @@ impl NetworkOpener {
         }
         let choice = choose_precision(&*network, own_precision.unwrap_or(self.precision), rules);
         let precision = choice.map_err(|error| error_chain(&error))?.precision;
-        let evaluator = network.lone_evaluator(precision).map_err(|error| error_chain(&error))?;
+        let evaluator = network.evaluators(1, precision).map_err(|error| error_chain(&error))?.remove(0);
         let kernel = network.kernel(precision);
         Ok(OpenedNetwork { evaluator, play: NetworkPlay { search: search_of(&info)?, kernel } })
     }

@@ -412,12 +412,12 @@ pub(crate) fn play_in_step<S: GameSource>(
         let searching = searching.into_iter().map(|(_, game)| game).collect();
         let local: Vec<&mut ActiveGame<S::Job>> = local.into_iter().map(|(_, game)| game).collect();
         let mut played = Ok(());
-        let searched = pool.scope(|scope| {
+        let searched = pool.in_place_scope(|scope| {
             // While the other games occupy the threads, waiting for them at every batch would cost time.
-            let has_helpers = local.is_empty();
+            let helpers = local.is_empty().then_some(pool);
             let played = &mut played;
             scope.spawn(move |_| *played = local.into_par_iter().try_for_each(ActiveGame::play_local));
-            search_together(searching, has_helpers, evaluators)
+            search_together(searching, helpers, evaluators)
         });
         played?;
         searched.map_err(AgentError::from)?;
@@ -439,11 +439,10 @@ pub(crate) fn play_in_step<S: GameSource>(
     }
 }
 
-/// Runs the network searches of all these games to the end in shared batches, and plays the chosen actions. Called on a
-/// thread of the pool whose threads share the batches, and with `has_helpers` the selection.
+/// Runs the network searches of all these games to the end in shared batches, and plays the chosen actions.
 fn search_together<J: Copy + Send>(
     mut games: Vec<&mut ActiveGame<J>>,
-    has_helpers: bool,
+    helpers: Option<&ThreadPool>,
     evaluators: &mut [NetworkEvaluator<'_>],
 ) -> Result<(), EvalError> {
     games.iter_mut().for_each(|game| game.begin_search());
@@ -455,9 +454,9 @@ fn search_together<J: Copy + Send>(
             .map(|(search, _)| search.search_mut())
             .collect();
         loop {
-            if has_helpers {
+            if let Some(pool) = helpers {
                 // Selects in parallel; the round then finds the selected leaves.
-                searches.par_iter_mut().for_each(|search| _ = search.select());
+                pool.install(|| searches.par_iter_mut().for_each(|search| _ = search.select()));
             }
             if !batch.run_round(&mut searches, evaluator)? {
                 break;
