@@ -237,7 +237,7 @@ impl TrainingRun<'_> {
             let count = match quota {
                 Quota::Samples(samples) => leader.games_for(generation, &rules, samples)?,
                 Quota::Games(games) => games,
-                Quota::PlayOut { .. } => 0,
+                Quota::PlayOut { .. } | Quota::Given => 0,
             };
             let per_unit = Leader::per_unit(count, self.config.games.in_flight, units);
             games.push((rules, count, per_unit));

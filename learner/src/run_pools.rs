@@ -40,7 +40,7 @@ impl PoolTasks {
     pub(crate) fn parts(&self) -> (u64, &'static str) {
         let part = |task: &PoolTask| match task.quota {
             Quota::Samples(parts) | Quota::Games(parts) => parts,
-            Quota::PlayOut { .. } => 0,
+            Quota::PlayOut { .. } | Quota::Given => 0,
         };
         let counts_samples = self.tasks.iter().any(|task| matches!(task.quota, Quota::Samples(_)));
         (self.tasks.iter().map(part).sum(), if counts_samples { "samples" } else { "games" })

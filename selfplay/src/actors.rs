@@ -40,6 +40,8 @@ pub enum Quota {
         /// The number after that of the last game to begin.
         until: u64,
     },
+    /// When [`Watch::next_game`] gives no further game and all have ended.
+    Given,
 }
 
 /// A pool to be played.
@@ -106,6 +108,15 @@ pub struct Progress {
 pub trait Watch: Sync {
     /// Tells, after every batch, whether to go on.
     fn goes_on(&self, progress: &Progress) -> bool;
+
+    /// Gives the number of the next game of a pool with [`Quota::Given`], which is task `_task`; after `None` it may be asked
+    /// again.
+    ///
+    /// # Errors
+    /// [`SelfPlayError`], which ends self-play.
+    fn next_game(&self, _task: usize) -> Result<Option<u64>, SelfPlayError> {
+        Ok(None)
+    }
 
     /// Is called before an actor moves its trees and evaluates a batch; may block the actor.
     fn begin_round(&self) {}
@@ -202,6 +213,7 @@ impl PoolTask {
             Quota::PlayOut { until } => {
                 (state.games.len() as u64 + until.saturating_sub(state.next_game)).saturating_mul(GAME_SAMPLES)
             }
+            Quota::Given => plan.in_flight as u64 * GAME_SAMPLES,
         };
         let position = u64::from(plan.settings.simulations) * plan.rules.square_count() as u64;
         samples.saturating_mul(position)
@@ -235,20 +247,22 @@ impl ActivePool<'_> {
         match self.quota {
             Quota::Samples(samples) => self.samples >= samples,
             Quota::Games(games) => self.ended.len() as u64 >= games,
-            Quota::PlayOut { .. } => self.games.is_empty(),
+            Quota::PlayOut { .. } | Quota::Given => self.games.is_empty(),
         }
     }
 
-    /// Draws the number of a further game, if one is to be begun where `others` are in flight.
-    fn draw_number(&mut self, others: usize) -> Option<u64> {
-        let may_begin = match self.quota {
-            Quota::Samples(_) | Quota::Games(_) => true,
-            Quota::PlayOut { until } => self.next_game < until,
-        };
-        (may_begin && others < self.plan.in_flight).then(|| {
-            self.next_game += 1;
-            self.next_game - 1
-        })
+    /// Returns the number of a further game, if one is to be begun where `others` are in flight.
+    fn next_number(&mut self, others: usize, watch: &dyn Watch) -> Result<Option<u64>, SelfPlayError> {
+        if others >= self.plan.in_flight {
+            return Ok(None);
+        }
+        match self.quota {
+            Quota::Given => return watch.next_game(self.task),
+            Quota::PlayOut { until } if self.next_game >= until => return Ok(None),
+            Quota::Samples(_) | Quota::Games(_) | Quota::PlayOut { .. } => {}
+        }
+        self.next_game += 1;
+        Ok(Some(self.next_game - 1))
     }
 }
 
@@ -284,7 +298,7 @@ impl Run<'_> {
             game.resume(&plan, record);
             pool.games.push(game);
         }
-        while let Some(number) = pool.draw_number(pool.games.len()) {
+        while let Some(number) = pool.next_number(pool.games.len(), self.watch)? {
             let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&plan));
             game.begin(&plan, number);
             pool.games.push(game);
@@ -328,7 +342,7 @@ impl Run<'_> {
                 self.watch.take_record(pool.task, EndedGame(pool.games[place].copy()));
             }
             pool.ended.push(pool.games[place].finish(plan, outcome));
-            match pool.draw_number(pool.games.len() - 1) {
+            match pool.next_number(pool.games.len() - 1, self.watch)? {
                 Some(number) => {
                     pool.games[place].begin(plan, number);
                     place += 1;

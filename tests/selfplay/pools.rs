@@ -1,10 +1,11 @@
 //! Pools: what they play depends on nothing but themselves, and their games go on over any number of calls.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use latrunculi_selfplay::{
     ActorEvaluator, PlayedGame, PlayoutCapSettings, Pool, PoolPlan, PoolState, PoolTask, Progress, Quota,
-    ResignationSettings, SelfPlayError, SelfPlaySettings, StartSettings, SurpriseSettings, play_pools,
+    ResignationSettings, SelfPlayError, SelfPlaySettings, StartSettings, SurpriseSettings, Watch, play_pools,
     states_from_bytes, states_to_bytes,
 };
 
@@ -92,6 +93,7 @@ fn quotas_are_met_and_no_game_is_lost() {
                 Quota::Samples(quota) => assert!(samples as u64 >= quota),
                 Quota::Games(quota) => assert!(games.len() as u64 >= quota),
                 Quota::PlayOut { .. } => assert_eq!(games.len(), plans[pool].in_flight),
+                Quota::Given => unreachable!("no game is given here"),
             }
             assert!(games.iter().all(|game| numbers[pool].insert(game.index)), "a game ends once");
             for samples in games.iter().map(|game| &game.samples) {
@@ -110,6 +112,40 @@ fn quotas_are_met_and_no_game_is_lost() {
     for numbers in numbers {
         assert_eq!(numbers.len() as u64, numbers.last().unwrap() + 1, "every game that was begun has ended");
     }
+}
+
+/// Gives games one after the other.
+struct Given(Mutex<Vec<u64>>);
+
+impl Watch for Given {
+    fn goes_on(&self, _: &Progress) -> bool {
+        true
+    }
+
+    fn next_game(&self, _: usize) -> Result<Option<u64>, SelfPlayError> {
+        Ok(self.0.lock().unwrap().pop())
+    }
+}
+
+#[test]
+fn games_that_are_given_are_those_of_their_numbers_and_follow_one_another_without_a_gap() {
+    let plan = PoolPlan { in_flight: 3, ..plan(&rules("bell"), 1) };
+    let play = |first_game, quota, watch: &dyn Watch| {
+        let task = PoolTask { pool: Pool::new(PoolPlan { first_game, ..plan.clone() }).unwrap(), quota };
+        let (mut player, progress) = (StaticEvaluator::default(), Progress::default());
+        let mut played = play_pools(vec![task], &mut [&mut player], false, &progress, watch).unwrap().remove(0).games;
+        played.sort_by_key(|game| game.index);
+        let fill = progress.evaluations.into_inner() as f64 / progress.places.into_inner() as f64;
+        (played, fill)
+    };
+    let goes_on = |_: &Progress| true;
+    let (units, gaps): (Vec<_>, Vec<_>) =
+        [20, 30, 40, 50].map(|first| play(first, Quota::PlayOut { until: first + 3 }, &goes_on)).into_iter().unzip();
+    let numbers: Vec<u64> = [20, 30, 40, 50].into_iter().flat_map(|first| first..first + 3).collect();
+    let given = Given(Mutex::new(numbers.into_iter().rev().collect()));
+    let (games, fill) = play(0, Quota::Given, &given);
+    assert_eq!(games, units.concat());
+    assert!(gaps.iter().all(|alone| fill > *alone), "{fill} with all, {gaps:?} one by one");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_selfplay::{
-    ActorEvaluator, EndedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, Watch, ended_to_bytes,
-    play_pools,
+    ActorEvaluator, EndedGame, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, Watch,
+    ended_to_bytes, play_pools,
 };
 use latrunculi_store::{Created, Delivered, Store, StoreError, UnitHeader, WorkOrder};
 
@@ -106,7 +106,7 @@ impl TrainingWork {
         let order = order_in(worker, run, generation)?;
         let units = Units { worker, order, head: &head, all: &units, state: Mutex::new(State::default()) };
         // No network is fetched for a generation of which nothing is missing.
-        let Some(first) = units.next()? else { return Ok(false) };
+        let Some(first) = units.next(None)? else { return Ok(false) };
         let network = match head.model.as_str() {
             "" => None,
             model => {
@@ -152,20 +152,22 @@ impl TrainingWork {
                 let given = lock(&first).take();
                 let unit = match given {
                     Some(unit) => unit,
-                    None => match units.next()? {
+                    None => match units.next(None)? {
                         Some(unit) => unit,
                         None => return Ok(()),
                     },
                 };
-                let so_far = *lock(&total);
-                tell(&title, so_far);
-                let evaluator = &mut evaluators[unit.ruleset];
-                let Some(created) = units.play(unit, &plans[unit.ruleset], evaluator, (&halt, so_far.twice))? else {
-                    return Ok(());
+                let playable = &plans[unit.ruleset];
+                let stream = Stream {
+                    units: &units,
+                    ruleset: unit.ruleset,
+                    playable,
+                    shared: Shared { halt: &halt, total: &total, tell: &|done| tell(&title, done) },
+                    state: Mutex::new(StreamState::new(unit)),
                 };
-                let mut total = lock(&total);
-                total.games += unit.count;
-                *if created == Created::Mine { &mut total.units } else { &mut total.twice } += 1;
+                if !stream.play(unit, &mut *evaluators[unit.ruleset])? {
+                    return Ok(());
+                }
             }
         };
         let ended: Vec<Result<(), Error>> = thread::scope(|scope| {
@@ -252,8 +254,8 @@ struct State {
 }
 
 impl Units<'_> {
-    /// Takes a unit that is missing.
-    fn next(&self) -> Result<Option<UnitPlace>, Error> {
+    /// Takes a unit that is missing, of one ruleset if it is given.
+    fn next(&self, ruleset: Option<usize>) -> Result<Option<UnitPlace>, Error> {
         let store = self.worker.store;
         let mut state = lock(&self.state);
         if self.is_closed()? {
@@ -261,7 +263,8 @@ impl Units<'_> {
         }
         let there = store.list(&self.head.units_folder())?;
         let there: BTreeSet<u64> = there.iter().filter_map(|object| self.head.unit_of_name(&object.name)).collect();
-        let missing = self.all.iter().map(|unit| unit.number);
+        let wanted = self.all.iter().filter(|unit| ruleset.is_none_or(|ruleset| unit.ruleset == ruleset));
+        let missing = wanted.map(|unit| unit.number);
         let mut missing: Vec<u64> =
             missing.filter(|unit| !there.contains(unit) && !state.begun.contains(unit)).collect();
         while let Some(unit) = self.order.first(missing.iter().copied()) {
@@ -281,36 +284,15 @@ impl Units<'_> {
         Ok(self.worker.store.read_beginning(&manifest, 1)?.is_some())
     }
 
-    /// Plays a unit and writes it; `None` where its generation was closed before its games had ended.
-    fn play(
-        &self,
-        unit: UnitPlace,
-        playable: &Playable,
-        evaluator: &mut PlayEvaluator,
-        (halt, twice): (&AtomicBool, u64),
-    ) -> Result<Option<Created>, Error> {
-        let begun = Instant::now();
-        let pool = Pool::new(PoolPlan { first_game: unit.first, ..playable.plan.clone() })?;
-        let task = PoolTask { pool, quota: Quota::PlayOut { until: unit.first + unit.count } };
-        let records = Records {
-            units: self,
-            halt,
-            looked: Mutex::new(begun),
-            is_closed: AtomicBool::new(false),
-            ended: Mutex::default(),
-        };
-        let evaluator: ActorEvaluator<'_> = &mut **evaluator;
-        match play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &records) {
-            Err(SelfPlayError::Stopped) if records.is_closed.load(Ordering::Relaxed) => return Ok(None),
-            played => _ = played?,
-        }
-        let mut ended = records.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    /// Writes a unit whose games have all ended.
+    fn write(&self, unit: UnitInPlay, playable: &Playable, twice: u64) -> Result<Created, Error> {
+        let UnitInPlay { place, begun, mut ended } = unit;
         ended.sort_by_key(EndedGame::number);
         let header = UnitHeader {
             program: PROGRAM.to_owned(),
             search_version: SEARCH_VERSION,
             series: playable.series.clone(),
-            games: [unit.first, unit.first + unit.count],
+            games: [place.first, place.first + place.count],
             worker: self.worker.order.name(),
             host: self.worker.host.clone(),
             kernel: playable.kernel.clone(),
@@ -319,39 +301,156 @@ impl Units<'_> {
             at_once: self.worker.actors as u64,
         };
         let bytes = [header.to_line(), ended_to_bytes(&ended)].concat();
-        let name = self.head.unit_name(unit.number);
+        let name = self.head.unit_name(place.number);
         let created = self.worker.store.create(&name, &bytes)?;
         if created == Created::Mine {
             self.worker.delivered.remember(&name, &bytes);
         }
         // A unit that is moved aside is missing again.
-        lock(&self.state).begun.remove(&unit.number);
-        Ok(Some(created))
+        lock(&self.state).begun.remove(&place.number);
+        Ok(created)
     }
 }
 
-/// Keeps the records of the games of a unit.
-struct Records<'a> {
-    units: &'a Units<'a>,
+/// What the actors of a worker share.
+struct Shared<'a> {
+    /// Set when an actor fails.
     halt: &'a AtomicBool,
-    /// When the store was asked last whether the generation is closed.
-    looked: Mutex<Instant>,
-    is_closed: AtomicBool,
-    ended: Mutex<Vec<EndedGame>>,
+    total: &'a Mutex<TrainingWork>,
+    tell: &'a (dyn Fn(TrainingWork) + Sync),
 }
 
-impl Watch for Records<'_> {
+/// The units of one ruleset that an actor plays, one after the other. While the last games of a unit are played, those of
+/// the next begin, so that the batches stay full.
+struct Stream<'a> {
+    units: &'a Units<'a>,
+    ruleset: usize,
+    playable: &'a Playable,
+    shared: Shared<'a>,
+    state: Mutex<StreamState>,
+}
+
+struct StreamState {
+    /// When the store was asked last whether the generation is closed.
+    looked: Instant,
+    is_closed: bool,
+    /// Units whose games have not all ended; further games begin in the last of them.
+    in_play: Vec<UnitInPlay>,
+    /// The next game of that unit.
+    next: u64,
+    /// Whether there are no more units of the ruleset to begin.
+    is_last: bool,
+    /// Why it ended.
+    fault: Option<Error>,
+}
+
+/// A unit that is being played.
+struct UnitInPlay {
+    place: UnitPlace,
+    begun: Instant,
+    ended: Vec<EndedGame>,
+}
+
+impl UnitInPlay {
+    fn new(place: UnitPlace) -> UnitInPlay {
+        UnitInPlay { place, begun: Instant::now(), ended: Vec::new() }
+    }
+
+    fn has(&self, game: u64) -> bool {
+        (self.place.first..self.place.first + self.place.count).contains(&game)
+    }
+}
+
+impl StreamState {
+    fn new(first: UnitPlace) -> StreamState {
+        StreamState {
+            looked: Instant::now(),
+            is_closed: false,
+            in_play: vec![UnitInPlay::new(first)],
+            next: first.first,
+            is_last: false,
+            fault: None,
+        }
+    }
+}
+
+impl Stream<'_> {
+    /// Plays units until none of the ruleset is missing; returns false where the generation was closed before.
+    fn play(self, first: UnitPlace, evaluator: ActorEvaluator<'_>) -> Result<bool, Error> {
+        (self.shared.tell)(*lock(self.shared.total));
+        let plan = &self.playable.plan;
+        // As many games at once as a unit has: with more, a slow worker would hold units that others could play.
+        let in_flight = plan.in_flight.min(first.count as usize);
+        let pool = Pool::new(PoolPlan { in_flight, ..plan.clone() })?;
+        let task = PoolTask { pool, quota: Quota::Given };
+        let played = play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &self);
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match (played, state.fault) {
+            (_, Some(fault)) => Err(fault),
+            (Err(SelfPlayError::Stopped), None) if state.is_closed => Ok(false),
+            (played, None) => Ok(played.map(|_| true)?),
+        }
+    }
+
+    /// Returns the number of the next game, of the next unit where the present one has no more.
+    fn next(&self, state: &mut StreamState) -> Result<Option<u64>, Error> {
+        if !state.in_play.last().is_some_and(|unit| unit.has(state.next)) {
+            if state.is_last {
+                return Ok(None);
+            }
+            let Some(place) = self.units.next(Some(self.ruleset))? else {
+                state.is_last = true;
+                return Ok(None);
+            };
+            (self.shared.tell)(*lock(self.shared.total));
+            state.next = place.first;
+            state.in_play.push(UnitInPlay::new(place));
+        }
+        state.next += 1;
+        Ok(Some(state.next - 1))
+    }
+
+    /// Writes the unit of a game that has ended if it was the last of it.
+    fn end(&self, state: &mut StreamState, game: u64) -> Result<(), Error> {
+        let is_whole = |unit: &UnitInPlay| unit.has(game) && unit.ended.len() as u64 == unit.place.count;
+        let Some(index) = state.in_play.iter().position(is_whole) else { return Ok(()) };
+        let unit = state.in_play.remove(index);
+        let count = unit.place.count;
+        let twice = lock(self.shared.total).twice;
+        let created = self.units.write(unit, self.playable, twice)?;
+        let mut total = lock(self.shared.total);
+        total.games += count;
+        *if created == Created::Mine { &mut total.units } else { &mut total.twice } += 1;
+        Ok(())
+    }
+}
+
+/// Keeps an error of the store and ends self-play.
+fn stopped<T>(state: &mut StreamState, done: Result<T, Error>) -> Result<T, SelfPlayError> {
+    done.map_err(|fault| {
+        state.fault = Some(fault);
+        SelfPlayError::Stopped
+    })
+}
+
+impl Watch for Stream<'_> {
     fn goes_on(&self, _: &Progress) -> bool {
-        if self.units.worker.stop.load(Ordering::Relaxed) || self.halt.load(Ordering::Relaxed) {
+        if self.units.worker.stop.load(Ordering::Relaxed) || self.shared.halt.load(Ordering::Relaxed) {
             return false;
         }
-        let mut looked = lock(&self.looked);
-        if looked.elapsed() >= LOOK {
-            *looked = Instant::now();
+        let mut state = lock(&self.state);
+        if state.looked.elapsed() >= LOOK {
+            state.looked = Instant::now();
             // A store that cannot be asked now is asked again when the unit is written.
-            self.is_closed.store(self.units.is_closed().unwrap_or(false), Ordering::Relaxed);
+            state.is_closed = self.units.is_closed().unwrap_or(false);
         }
-        !self.is_closed.load(Ordering::Relaxed)
+        !state.is_closed
+    }
+
+    fn next_game(&self, _task: usize) -> Result<Option<u64>, SelfPlayError> {
+        let mut state = lock(&self.state);
+        let next = self.next(&mut state);
+        stopped(&mut state, next)
     }
 
     fn wants_records(&self) -> bool {
@@ -359,7 +458,16 @@ impl Watch for Records<'_> {
     }
 
     fn take_record(&self, _task: usize, record: EndedGame) {
-        lock(&self.ended).push(record);
+        let mut state = lock(&self.state);
+        if let Some(unit) = state.in_play.iter_mut().find(|unit| unit.has(record.number())) {
+            unit.ended.push(record);
+        }
+    }
+
+    fn take(&self, _task: usize, game: &PlayedGame) -> Result<(), SelfPlayError> {
+        let mut state = lock(&self.state);
+        let ended = self.end(&mut state, game.index);
+        stopped(&mut state, ended)
     }
 }
 
