@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use crate::native::tiled;
 
+/// Positions that the kernels of these units compute together: a batch of 17 takes as long as one of 32.
+pub const GROUP: usize = 16;
+
 /// What of a processor multiplies tiles of 16 by 16 sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {

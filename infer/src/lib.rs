@@ -27,6 +27,6 @@ mod weights;
 pub use batch::{Answers, PositionBatch};
 pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};
 pub use evaluator::InferenceEvaluator;
-pub use kernel::{Kernel, Unit};
+pub use kernel::{GROUP, Kernel, Unit};
 pub use model::{InferenceModel, InferenceNetwork, RulesetNetworks, Session};
 pub use training::{GradientKernel, LossWeights, Losses, PARTS, TrainingWeights};

@@ -102,7 +102,7 @@ pub struct GameCounts {
     /// Actors that compute at a time while the network is trained, at most `actors`; 0 for none: training and games
     /// take turns.
     pub actors_beside_training: usize,
-    /// Games in flight in each pool: the size of its batches.
+    /// Games in flight in each pool: the size of its batches. The fused kernels compute 16 positions together.
     pub in_flight: usize,
     /// Whether rayon's threads advance the trees of an actor; for machines with more cores than actors.
     pub parallel_trees: bool,

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use latrunculi_infer::GROUP;
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_selfplay::{
     ActorEvaluator, EndedGame, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, Watch,
@@ -380,7 +381,7 @@ impl Stream<'_> {
         (self.shared.tell)(*lock(self.shared.total));
         let plan = &self.playable.plan;
         // As many games at once as a unit has: with more, a slow worker would hold units that others could play.
-        let in_flight = plan.in_flight.min(first.count as usize);
+        let in_flight = plan.in_flight.min((first.count as usize).next_multiple_of(GROUP));
         let pool = Pool::new(PoolPlan { in_flight, ..plan.clone() })?;
         let task = PoolTask { pool, quota: Quota::Given };
         let played = play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &self);

@@ -8,10 +8,11 @@ use latrunculi_data::Shape;
 
 use super::aligned::Aligned;
 use super::convolution::{Bf16, Bias, Epilogue, Scratch, Strip, Tiles};
-use super::parts::{BF16S, GROUP, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
+use super::parts::{BF16S, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
 use super::unit::TileUnit;
 use super::with_unit;
 use crate::batch::{Answers, PositionBatch};
+use crate::kernel::GROUP;
 use crate::kernel::Unit;
 use crate::native::lanes::LANES;
 use crate::weights::{Convolution, Weights};

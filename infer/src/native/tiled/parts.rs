@@ -13,11 +13,10 @@ use super::convolution::Tiles;
 use super::unit::TileUnit;
 use crate::batch::{Answers, PositionBatch};
 use crate::heads::{Dense, HeadBuffers, Heads, TOGETHER, split};
+use crate::kernel::GROUP;
 use crate::native::lanes::{LANES, Lanes};
 use crate::weights::{Linear, PoolingWeights, Weights};
 
-/// Positions that are computed together.
-pub(super) const GROUP: usize = 16;
 /// Elements of a tile of bfloat16 or `f32`.
 pub(super) const BF16S: usize = TILE / 2;
 pub(super) const FLOATS: usize = TILE / 4;

@@ -11,8 +11,9 @@ use std::arch::x86_64::*;
 
 use super::aligned::{Aligned, TILE};
 use super::convolution::Tiles;
-use super::parts::{BF16S, FLOATS, GROUP, pool};
+use super::parts::{BF16S, FLOATS, pool};
 use super::unit::TileUnit;
+use crate::kernel::GROUP;
 
 /// Transposes sixteen rows of sixteen numbers of 32 bits.
 #[inline]
