@@ -166,11 +166,13 @@ fn a_summary_with_a_number_out_of_range_is_refused_by_its_name() {
     let summary = study(&shipped(&["bell", "savard"]), 1);
     let value = serde_json::to_value(&summary).expect("JSON");
     StudySummary::from_json(&value.to_string()).expect("a summary");
-    let changes: [(&str, Value, &str); 8] = [
+    let changes: [(&str, Value, &str); 9] = [
         ("/rulesets/0/cells/1/score/score", json!(7.5), "rulesets[0].cells[1].score.score"),
         ("/rulesets/0/cells/1/score/interval/upper", json!(1.5), "rulesets[0].cells[1].score.score or its interval"),
         ("/rulesets/0/cells/1/score/interval", json!({ "lower": 0.9, "upper": 0.1 }), "interval from 0.9 to 0.1"),
         ("/rulesets/0/cells/1/score/standard_error", json!(-1.0), "standard_error"),
+        // Wherever they stand: ranges of turns are parts of the metrics.
+        ("/rulesets/0/cells/1/metrics", json!({ "from_turn": 9, "to_turn": 8 }), "range of turns from 9 to 8"),
         ("/rulesets/0/cells/1/games", json!(1_000_000), "outcomes"),
         ("/rulesets/0/files", json!(1_000_000), "board"),
         ("/headline_agent", json!(99), "headline_agent"),

@@ -95,8 +95,9 @@ fn hazard(lengths: &Lengths) -> Markup {
     let share = |count: u64| count as f64 / games;
     let last = lengths.hazard.last().map_or(1, |bin| bin.to_turn);
     // Ranges may differ in width: the area is the share.
-    let density =
-        |bin: &crate::metrics::lengths::HazardBin| share(bin.ended.count) / f64::from(bin.to_turn + 1 - bin.from_turn);
+    let density = |bin: &crate::metrics::lengths::HazardBin| {
+        share(bin.ended.count) / (f64::from(bin.to_turn - bin.from_turn) + 1.0)
+    };
     let top = lengths.hazard.iter().map(density).fold(0.0, f64::max);
     let description = format!(
         "Median {} turns, 90 % of games {} to {} turns.",

@@ -42,7 +42,8 @@ const FRACTIONS: [&str; 10] = [
 const BOARD_SQUARES_MAX: usize = 256;
 
 /// Checks the numbers of a summary by their names, at every depth: fractions lie in `[0, 1]`, standard errors are not
-/// negative, and the bounds of an interval are in order; those of a score or rate lie in `[0, 1]` as well.
+/// negative, and the bounds of an interval are in order; those of a score or rate lie in `[0, 1]` as well. Ranges of turns
+/// begin at 1 or later and are not empty.
 fn check_ranges(path: &str, value: &Value) -> Result<(), String> {
     match value {
         Value::Array(values) => {
@@ -55,6 +56,11 @@ fn check_ranges(path: &str, value: &Value) -> Result<(), String> {
                 && lower > upper
             {
                 return Err(format!("{path} is an interval from {lower} to {upper}"));
+            }
+            if let (Some(from), Some(to)) = (number("from_turn"), number("to_turn"))
+                && !(1.0..=to).contains(&from)
+            {
+                return Err(format!("{path} is a range of turns from {from} to {to}"));
             }
             for name in FRACTIONS {
                 let Some(found) = number(name) else { continue };
