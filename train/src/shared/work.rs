@@ -1,6 +1,7 @@
 //! The part of a worker: plays units of the newest generations that are open.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -335,10 +336,10 @@ struct StreamState {
     /// When the store was asked last whether the generation is closed.
     looked: Instant,
     is_closed: bool,
-    /// Units whose games have not all ended; further games begin in the last of them.
+    /// Units whose games have not all ended.
     in_play: Vec<UnitInPlay>,
-    /// The next game of that unit.
-    next: u64,
+    /// Games of the newest of them that have not begun.
+    to_begin: Range<u64>,
     /// Whether there are no more units of the ruleset to begin.
     is_last: bool,
     /// Why it ended.
@@ -368,7 +369,7 @@ impl StreamState {
             looked: Instant::now(),
             is_closed: false,
             in_play: vec![UnitInPlay::new(first)],
-            next: first.first,
+            to_begin: first.first..first.first + first.count,
             is_last: false,
             fault: None,
         }
@@ -395,20 +396,17 @@ impl Stream<'_> {
 
     /// Returns the number of the next game, of the next unit where the present one has no more.
     fn next(&self, state: &mut StreamState) -> Result<Option<u64>, Error> {
-        if !state.in_play.last().is_some_and(|unit| unit.has(state.next)) {
-            if state.is_last {
-                return Ok(None);
+        if state.to_begin.is_empty() && !state.is_last {
+            match self.units.next(Some(self.ruleset))? {
+                Some(place) => {
+                    (self.shared.tell)(*lock(self.shared.total));
+                    state.to_begin = place.first..place.first + place.count;
+                    state.in_play.push(UnitInPlay::new(place));
+                }
+                None => state.is_last = true,
             }
-            let Some(place) = self.units.next(Some(self.ruleset))? else {
-                state.is_last = true;
-                return Ok(None);
-            };
-            (self.shared.tell)(*lock(self.shared.total));
-            state.next = place.first;
-            state.in_play.push(UnitInPlay::new(place));
         }
-        state.next += 1;
-        Ok(Some(state.next - 1))
+        Ok(state.to_begin.next())
     }
 
     /// Writes the unit of a game that has ended if it was the last of it.

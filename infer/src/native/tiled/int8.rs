@@ -15,8 +15,7 @@ use super::parts::{BF16S, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuff
 use super::unit::TileUnit;
 use super::with_unit;
 use crate::batch::{Answers, PositionBatch};
-use crate::kernel::GROUP;
-use crate::kernel::Unit;
+use crate::kernel::{GROUP, Unit};
 use crate::native::lanes::LANES;
 use crate::weights::{Convolution, Weights};
 
