@@ -3,11 +3,12 @@
 use std::fmt;
 
 use crate::geometry::{Direction, Geometry, STEPS, direction_count};
+use crate::parameters::{PARAMETERS, Parameter};
 use crate::player::Player;
 use crate::position::{Hand, Holds, Phase, Piece, Position};
 use crate::ruleset::{
-    DuxCapture, DuxTime, Eliminate, ExtraMode, JumpChain, JumpOver, JumpRun, PerMove, PieceMovement, Range, Release,
-    Repetition, Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
+    DuxCapture, DuxTime, Eliminate, EnclosureBy, ExtraMode, JumpChain, JumpOver, JumpRun, Lines, NoMove, PerMove,
+    PieceMovement, QuietResult, Range, Repetition, Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
 };
 use crate::squares::{Square, SquareSet};
 
@@ -267,7 +268,7 @@ impl Rules {
     /// Tells whether a side has a dux, in hand or on the board, when the game begins.
     #[must_use]
     pub fn has_duces(&self) -> bool {
-        Player::BOTH.into_iter().any(|player| self.initial.dux(player).is_some() || self.initial.hand(player).dux > 0)
+        Player::BOTH.into_iter().any(|player| self.begins_with_dux(player))
     }
 
     /// Returns the men that each side begins with, in hand and on the board.
@@ -282,37 +283,143 @@ impl Rules {
         self.initial.stones(player).len() as usize + usize::from(self.initial.hand(player).stones())
     }
 
-    /// Returns settings that are allowed but change nothing, each with the reason.
+    /// Returns settings that are allowed but to no purpose, each with the reason: those that change nothing, and a cap
+    /// that no game outlasts. A parameter at its default is not one of them.
     #[must_use]
     pub fn settings_without_effect(&self) -> Vec<RulesetFault> {
         let ruleset = &self.ruleset;
-        let capture = &ruleset.capture;
-        let mut notes = Vec::new();
-        let mut note = |parameter, message: &str| {
-            notes.push(RulesetFault { parameter, message: format!("has no effect: {message}") });
+        let default = Ruleset::default();
+        let is_set = |parameter: &Parameter| match parameter.name {
+            // A game without a dux says so by "never". What it has left of its base about the dux is passed over.
+            "dux.capture" if !self.has_duces() => ruleset.dux.capture != DuxCapture::Never,
+            "end.win_dux" if !self.has_duces() => false,
+            name if name.starts_with("dux.") && !self.has_duces() => false,
+            _ => parameter.value_in(ruleset) != parameter.value_in(&default),
         };
-        if capture.release == Release::Effective && !self.stores_holds {
-            note("capture.release", "only an active trigger with delayed or displacement capture stores what is bound");
-        }
-        if capture.timing != Timing::Delayed && capture.free_flankers {
-            note("capture.free_flankers", "there is no removal unless capture.timing is \"delayed\"");
-        }
-        if self.binds && capture.per_move == PerMove::One {
-            note("capture.per_move", "nothing is taken at once unless capture.timing is \"immediate\"");
-        }
-        if ruleset.dux.chain_slides && ruleset.dux_movement.jump_chain == JumpChain::None {
-            note("dux.chain_slides", "dux.jump_chain is \"none\"");
-        }
-        if ruleset.extra.limit.is_some() && ruleset.extra.mode == ExtraMode::None {
-            note("extra.limit", "extra.mode is \"none\"");
-        }
-        if capture.span == Span::One && capture.row_with_dux != Default::default() {
-            note("capture.row_with_dux", "capture.span is 1");
-        }
-        if !self.has_duces() && ruleset.dux.capture != DuxCapture::Never {
-            note("dux.capture", "there is no dux");
+        let note = |parameter: &Parameter| {
+            let reason = self.why_without_effect(parameter.name)?;
+            Some(RulesetFault { parameter: parameter.name, message: format!("has no effect: {reason}") })
+        };
+        let mut notes: Vec<_> = PARAMETERS.iter().filter(|parameter| is_set(parameter)).filter_map(note).collect();
+        let (cap, turns) = (usize::from(ruleset.end.max_plies), self.placement_turns());
+        if cap <= turns {
+            let message = format!("ends every game before a piece moves: the placement takes {turns} turns");
+            notes.push(RulesetFault { parameter: "end.max_plies", message });
         }
         notes
+    }
+
+    /// Returns why games are the same as with the default of `parameter`, or `None` where they may differ.
+    ///
+    /// What several settings bring about together is not always seen, as that a corner is an enclosure too.
+    #[must_use]
+    pub fn why_without_effect(&self, parameter: &str) -> Option<&'static str> {
+        let Ruleset { placement, man, dux_movement, dux, capture, extra, end, .. } = &self.ruleset;
+        let duces = Player::BOTH.into_iter().filter(|&player| self.begins_with_dux(player)).count();
+        let chains_slides = dux.chain_slides
+            && dux_movement.jump_chain == JumpChain::Optional
+            && dux_movement.step != StepDirections::None;
+        let anybody_jumps = man.jump_over.any() || duces > 0 && (dux_movement.jump_over.any() || chains_slides);
+        // Enemies on all sides leave an orthogonal jump over enemies only.
+        let escapes = match (dux.enclosure_by, self.ruleset.movement.lines) {
+            (EnclosureBy::Enemy, Lines::Orthogonal) => dux_movement.jump_over.enemy,
+            _ => dux_movement.jump_over.any(),
+        };
+        Some(match parameter {
+            "placement.group" | "placement.opening_group" | "placement.dux_time" if placement.men == 0 => {
+                "no men are placed"
+            }
+            "placement.opening_group" if placement.opening_group == Some(placement.group) => {
+                "placement.group is the same"
+            }
+            "placement.dux_time" if placement.dux == 0 => "there is no dux to place",
+            "move.jump_over_dux" | "capture.row_with_dux" | "end.win_dux" | "end.count_dux" if duces == 0 => {
+                "there is no dux"
+            }
+            name if name.starts_with("dux.") && duces == 0 => "there is no dux",
+
+            "move.jump_over_dux" if !man.jump_over.any() && !dux_movement.jump_over.enemy => {
+                "no piece could jump over a dux"
+            }
+            "man.range" if man.step == StepDirections::None => "man.step is \"none\"",
+            "man.jump_run" | "man.jump_chain" if !man.jump_over.any() => "man.jump_over is empty",
+            "dux.range" if dux_movement.step == StepDirections::None => "dux.step is \"none\"",
+            "dux.jump_run" if !dux_movement.jump_over.any() => "dux.jump_over is empty",
+            "dux.jump_chain" if !dux_movement.jump_over.any() && !chains_slides => "dux.jump_over is empty",
+            "dux.chain_slides" if dux_movement.jump_chain != JumpChain::Optional => {
+                "dux.jump_chain is not \"optional\""
+            }
+            "dux.chain_slides" if dux_movement.step == StepDirections::None => "dux.step is \"none\"",
+
+            "capture.row_with_dux" if capture.span == Span::One => "capture.span is 1",
+            "capture.row_with_dux" if dux.capture == DuxCapture::AsMan => "dux.capture is \"as_man\"",
+            "capture.per_move" if self.binds => "nothing is taken at once unless capture.timing is \"immediate\"",
+            "capture.release" if !self.stores_holds => {
+                "only an active trigger with delayed or displacement capture stores what is bound"
+            }
+            "capture.free_flankers" | "capture.removal" | "capture.removal_scope"
+                if capture.timing != Timing::Delayed =>
+            {
+                "there is no removal unless capture.timing is \"delayed\""
+            }
+
+            "extra.moves" | "extra.limit" if extra.mode == ExtraMode::None => "extra.mode is \"none\"",
+            "extra.mode" | "extra.moves" | "extra.limit" if !self.moves_capture() => {
+                "no move takes a piece when capture.timing is \"delayed\""
+            }
+            "extra.moves" if !anybody_jumps => "no piece jumps",
+
+            "dux.enclosure_sides" | "dux.enclosure_by" | "dux.enclosure_trigger" | "dux.enclosure_escape"
+                if dux.capture != DuxCapture::Enclosure =>
+            {
+                "dux.capture is not \"enclosure\""
+            }
+            "dux.enclosure_escape" if !escapes => "an enclosed dux can never jump",
+
+            "end.win_dux" if dux.capture == DuxCapture::Never => "dux.capture is \"never\"",
+            "end.eliminate_at" if end.eliminate == Eliminate::Off => "end.eliminate is \"off\"",
+            "end.quiet_result" | "end.count_dux" if end.quiet_limit == 0 && end.no_move != NoMove::Pass => {
+                "end.quiet_limit is 0 and nobody passes"
+            }
+            "end.count_dux" if end.quiet_result != QuietResult::MostPieces => "end.quiet_result is not \"most_pieces\"",
+            "end.count_dux" if duces == 2 && (end.win_dux || dux.capture == DuxCapture::Never) => {
+                "both sides have a dux to the end"
+            }
+            _ => return None,
+        })
+    }
+
+    fn begins_with_dux(&self, player: Player) -> bool {
+        self.initial.dux(player).is_some() || self.initial.hand(player).dux > 0
+    }
+
+    /// Tells whether a move may take a piece, which alone grants a continuation: with delayed capture only one that
+    /// encloses a dux and so removes it.
+    fn moves_capture(&self) -> bool {
+        let Ruleset { dux, end, .. } = &self.ruleset;
+        let removes_dux =
+            dux.capture == DuxCapture::Enclosure && dux.enclosure_trigger == Trigger::Active && !end.win_dux;
+        self.ruleset.capture.timing != Timing::Delayed || self.has_duces() && removes_dux
+    }
+
+    /// Returns the number of turns in which the stones in hand are placed.
+    fn placement_turns(&self) -> usize {
+        let placement = &self.ruleset.placement;
+        let turns_of = |player: Player| {
+            let mut hand = self.initial.hand(player);
+            let opening = placement.opening_group.filter(|_| player == self.ruleset.first_player);
+            let mut group = opening.unwrap_or(placement.group);
+            let mut turns = 0;
+            while hand.stones() > 0 {
+                let stones = self.group_size(hand, group);
+                let men = stones.min(hand.men);
+                hand = Hand { men: hand.men - men, dux: hand.dux - (stones - men) };
+                group = placement.group;
+                turns += 1;
+            }
+            turns
+        };
+        Player::BOTH.into_iter().map(turns_of).sum()
     }
 }
 
@@ -418,5 +525,93 @@ fn check_end(ruleset: &Ruleset, stones: [Hand; 2], faults: &mut Vec<RulesetFault
     }
     if end.max_plies == 0 {
         fault(faults, "end.max_plies", "a game needs at least one turn".to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::set_values;
+    use crate::presets;
+
+    fn noted(rules: &Rules) -> Vec<&'static str> {
+        rules.settings_without_effect().into_iter().map(|note| note.parameter).collect()
+    }
+
+    /// The notes on a shipped ruleset with other values.
+    fn noted_with(id: &str, values: serde_json::Value) -> Vec<&'static str> {
+        let mut ruleset = presets::ruleset(id).unwrap();
+        set_values(&mut ruleset, values.as_object().unwrap()).unwrap();
+        noted(&Rules::new(&ruleset).unwrap())
+    }
+
+    #[test]
+    fn every_setting_of_a_shipped_ruleset_has_an_effect() {
+        for id in presets::NAMES {
+            let rules = Rules::new(&presets::ruleset(id).unwrap()).unwrap();
+            assert_eq!(rules.settings_without_effect(), [], "{id}");
+        }
+    }
+
+    #[test]
+    fn settings_that_change_nothing_are_noted() {
+        use serde_json::json;
+        for (id, values, expected) in [
+            (
+                "beads",
+                json!({"man.jump_chain": "optional", "man.jump_run": "any"}),
+                &["man.jump_run", "man.jump_chain"][..],
+            ),
+            (
+                "mac-12x8",
+                json!({"dux.jump_chain": "maximal", "dux.jump_run": "any"}),
+                &["dux.jump_run", "dux.jump_chain"],
+            ),
+            // A chain of a dux that does not jump may still consist of steps.
+            ("mac-12x8", json!({"dux.jump_chain": "optional", "dux.chain_slides": true}), &[]),
+            ("savard", json!({"dux.jump_chain": "maximal", "dux.chain_slides": true}), &["dux.chain_slides"]),
+            ("savard", json!({"man.step": "none", "man.range": "slide"}), &["man.range"]),
+            (
+                "bell",
+                json!({"dux.enclosure_sides": "four", "dux.enclosure_by": "any"}),
+                &["dux.enclosure_sides", "dux.enclosure_by"],
+            ),
+            ("bell", json!({"dux.enclosure_trigger": "positional"}), &["dux.enclosure_trigger"]),
+            ("beads", json!({"dux.enclosure_escape": true}), &["dux.enclosure_escape"]),
+            ("savard", json!({"dux.enclosure_escape": true}), &[]),
+            (
+                "savard",
+                json!({"placement.opening_group": 1, "placement.dux_time": "any"}),
+                &["placement.opening_group", "placement.dux_time"],
+            ),
+            ("bell", json!({"placement.opening_group": 2}), &["placement.opening_group"]),
+            ("consensus-8x8", json!({"placement.dux_time": "any"}), &["placement.dux_time"]),
+            (
+                "savard",
+                json!({"capture.removal": "precedes_move", "capture.removal_scope": "one"}),
+                &["capture.removal", "capture.removal_scope"],
+            ),
+            ("savard-displacement", json!({"capture.per_move": "one"}), &["capture.per_move"]),
+            ("savard", json!({"extra.moves": "step", "extra.limit": 1}), &["extra.moves", "extra.limit"]),
+            ("savard-delayed", json!({"extra.mode": "optional"}), &["extra.mode"]),
+            ("savard-delayed", json!({"extra.mode": "optional", "end.win_dux": false}), &[]),
+            ("mac-12x8", json!({"extra.mode": "optional", "extra.moves": "step"}), &["extra.moves"]),
+            ("mac-12x8", json!({"end.count_dux": false}), &["end.count_dux"]),
+            ("savard", json!({"end.win_dux": false, "end.count_dux": false}), &["end.count_dux"]),
+            ("bell", json!({"end.count_dux": false}), &[]),
+            ("x-museum-quintana", json!({"end.quiet_result": "most_pieces"}), &["end.quiet_result"]),
+            ("dux-hunt-16", json!({"end.eliminate": "off", "end.eliminate_at": 3}), &["end.eliminate_at"]),
+            ("savard", json!({"dux.capture": "never", "end.win_dux": false}), &["end.win_dux"]),
+            ("mac-12x8", json!({"move.jump_over_dux": false}), &["move.jump_over_dux"]),
+            ("beads", json!({"move.jump_over_dux": false}), &["move.jump_over_dux"]),
+            ("falkener", json!({"move.jump_over_dux": false, "dux.armed": false}), &["move.jump_over_dux"]),
+            ("falkener", json!({"dux.capture": "as_man"}), &["dux.capture"]),
+            // 8 turns of men a side and one for each dux.
+            ("bell", json!({"end.max_plies": 18}), &["end.max_plies"]),
+            ("bell", json!({"end.max_plies": 19}), &[]),
+            ("bell", json!({"end.max_plies": 18, "placement.opening_group": 16}), &[]),
+        ] {
+            assert_eq!(noted_with(id, values.clone()), expected, "{id} with {values}");
+        }
     }
 }

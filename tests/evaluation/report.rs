@@ -341,7 +341,7 @@ fn rules_are_shown_only_where_they_are_those_that_were_played() {
     let (summary, rulesets, page) = page();
     let mut rulesets = rulesets.clone();
     assert_eq!(page.matches("class=\"opening\"").count(), 4);
-    assert!(page.contains("Each dux is placed after the men."));
+    assert!(page.contains("Each dux is placed after the men"));
     rulesets[0].end.quiet_limit += 1;
     rulesets.remove(3);
     let page = report::html(summary, &rulesets);

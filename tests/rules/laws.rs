@@ -3,9 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use latrunculi_engine::{Action, GameState, Phase, Player, Position, Rules, Square, SquareSet, Symmetry, presets};
+use latrunculi_engine::parameters::PARAMETERS;
+use latrunculi_engine::{
+    Action, EndReason, GameState, Phase, Player, Position, Rules, Ruleset, Square, SquareSet, Symmetry, conformance,
+    presets,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::reference_games::{mixed_values, random_value};
 
 fn rules(id: &str) -> Arc<Rules> {
     Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("shipped rulesets can be played"))
@@ -214,6 +220,95 @@ fn every_game_ends_by_the_cap() {
         }
         state.legal_actions(&mut actions);
         assert!(actions.is_empty(), "{id}: a finished game has no actions");
+    }
+}
+
+/// Plays the same random game under both rules and tells whether all that is seen of it is the same.
+fn play_alike(one: &Ruleset, other: &Ruleset, seed: u64, actions_max: usize) -> bool {
+    let state = |ruleset| GameState::new(Arc::new(Rules::new(ruleset).expect("playable")));
+    let (mut one, mut other) = (state(one), state(other));
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (mut actions, mut other_actions) = (Vec::new(), Vec::new());
+    for _ in 0..actions_max {
+        one.legal_actions(&mut actions);
+        other.legal_actions(&mut other_actions);
+        let ends = [&one, &other].map(|state| (state.outcome(), state.position().bound()));
+        // Pieces that move alike are generated together, so that only the order of the actions may differ.
+        let sets = [&actions, &other_actions].map(|actions| actions.iter().copied().collect::<HashSet<_>>());
+        if ends[0] != ends[1] || sets[0] != sets[1] {
+            return false;
+        }
+        if actions.is_empty() {
+            break;
+        }
+        let captures = |action: &&Action| one.rules().captures_of(one.position(), **action) > 0;
+        let captures: Vec<Action> = actions.iter().filter(captures).copied().collect();
+        // Captures are rare in random play: they are sought, so that games reach what follows from them.
+        let from = if captures.is_empty() || random.random_bool(0.5) { &actions } else { &captures };
+        let action = from[random.random_range(0..from.len())];
+        one.play(action);
+        other.play(action);
+    }
+    true
+}
+
+#[test]
+fn a_setting_without_effect_changes_no_game() {
+    let mut seen = HashSet::new();
+    for seed in 0..300 {
+        let mut random = ChaCha8Rng::seed_from_u64(2_000_000 + seed);
+        let changes = random.random_range(1..=12);
+        let values = mixed_values(&mut random, changes);
+        let mixed = conformance::ruleset_from_values("mixed", &values).expect("values of the space");
+        let Ok(rules) = Rules::new(&mixed) else { continue };
+        for parameter in PARAMETERS {
+            let (true, Some(value)) = (
+                rules.why_without_effect(parameter.name).is_some(),
+                random_value(parameter.kind, parameter.name, &mut random),
+            ) else {
+                continue;
+            };
+            let mut values = values.clone();
+            values.insert(parameter.name.to_owned(), value.clone());
+            let changed = conformance::ruleset_from_values("changed", &values).expect("values of the space");
+            let is_idle = |rules: Rules| rules.why_without_effect(parameter.name).is_some();
+            if changed == (Ruleset { id: changed.id.clone(), ..mixed.clone() })
+                || !Rules::new(&changed).is_ok_and(is_idle)
+            {
+                continue;
+            }
+            seen.insert(parameter.name);
+            assert!(
+                play_alike(&mixed, &changed, seed, 120),
+                "{} = {value} changes a game under\n{}",
+                parameter.name,
+                mixed.to_toml()
+            );
+        }
+    }
+    assert!(seen.len() > 25, "most parameters have no effect somewhere: {seen:?}");
+}
+
+#[test]
+fn a_cap_that_ends_the_placement_is_noted() {
+    for id in presets::NAMES {
+        let mut ruleset = presets::ruleset(id).expect("shipped");
+        for opening_group in [None, Some(1), Some(3)] {
+            ruleset.placement.opening_group = opening_group;
+            for max_plies in 10..40 {
+                ruleset.end.max_plies = max_plies;
+                let rules = Arc::new(Rules::new(&ruleset).expect("playable"));
+                let is_noted = rules.settings_without_effect().iter().any(|note| note.parameter == "end.max_plies");
+                let mut state = GameState::new(rules);
+                let mut actions = Vec::new();
+                while state.outcome().is_none() && state.position().phase() == Phase::Placement {
+                    state.legal_actions(&mut actions);
+                    state.play(actions[0]);
+                }
+                let is_cut_off = state.outcome().is_some_and(|outcome| outcome.reason == EndReason::MaxPlies);
+                assert_eq!(is_noted, is_cut_off, "{id} with {opening_group:?}, cut off after {max_plies} turns");
+            }
+        }
     }
 }
 

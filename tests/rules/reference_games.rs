@@ -84,7 +84,7 @@ fn shipped_values(id: &str) -> Map<String, Value> {
 }
 
 /// Returns a value of the parameter that differs often from the default.
-fn random_value(kind: ParameterKind, name: &str, random: &mut ChaCha8Rng) -> Option<Value> {
+pub(crate) fn random_value(kind: ParameterKind, name: &str, random: &mut ChaCha8Rng) -> Option<Value> {
     Some(match kind {
         ParameterKind::Boolean => json!(random.random_bool(0.5)),
         ParameterKind::Choice(names) => match names[random.random_range(0..names.len())] {
@@ -108,7 +108,7 @@ fn random_value(kind: ParameterKind, name: &str, random: &mut ChaCha8Rng) -> Opt
 }
 
 /// Returns a shipped ruleset with some parameters replaced, often on a small and crowded board.
-fn mixed_values(random: &mut ChaCha8Rng, changes: usize) -> Map<String, Value> {
+pub(crate) fn mixed_values(random: &mut ChaCha8Rng, changes: usize) -> Map<String, Value> {
     let mut values = shipped_values(presets::NAMES[random.random_range(0..presets::NAMES.len())]);
     if random.random_bool(0.6) {
         values.insert("board.files".to_owned(), json!(random.random_range(5..=7)));
