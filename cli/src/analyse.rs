@@ -6,6 +6,7 @@ use latrunculi_engine::{Action, GameState};
 use latrunculi_eval::opinion::{self, is_tree_search, listed, score_text, variation_texts};
 use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, SearchOptions};
 
+use crate::explain::end_reason;
 use crate::interrupt::{Interrupt, Stopped};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
@@ -43,7 +44,8 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
     let state = args.position.state()?;
     if let Some(outcome) = state.outcome() {
         let winner = outcome.winner.map_or("nobody".to_owned(), |winner| winner.to_string());
-        anyhow::bail!("the game is over here: {}, {winner} wins", outcome.reason);
+        let reason = end_reason(outcome.reason.as_str());
+        anyhow::bail!("the game is over here: {reason}, {winner} wins{}", args.position.way_back()?);
     }
     anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays only in `latrunculi play`");
     let mut agent = args.agent.make(state.rules(), &mut args.network.factory(state.rules())).context("the agent")?;

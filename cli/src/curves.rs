@@ -1,6 +1,5 @@
 //! `curves`: learning curves of training runs.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
@@ -8,6 +7,8 @@ use anyhow::Context;
 use clap::Args;
 use latrunculi_eval::learning::{LearningRun, Verdict, percent_of_men, standings, to_csv};
 use latrunculi_train::curves::{PAGE, TABLE, read, write};
+
+use crate::lines::beside;
 
 #[derive(Args)]
 pub(crate) struct CurvesArgs {
@@ -63,37 +64,34 @@ fn number_equal_names(runs: &mut [LearningRun]) {
 
 /// Returns the learning curve of a run as text.
 fn text(run: &LearningRun) -> String {
-    let mut text = format!(
-        "{} · {} · {} · {} games in {:.1} min{}\n",
-        run.name,
+    let about = format!(
+        "{} · {} · {} games in {:.1} min{}",
         run.subject(),
         run.network,
         run.games(),
         run.minutes(),
         if run.result.is_some() { "" } else { " · not finished" }
     );
+    let mut lines = vec![beside(&format!("{} · ", run.name), &about)];
     let measured = run.measured();
     let Some(last) = measured.last() else {
-        return text + "no match was played yet; evaluation.every sets how often one is played\n";
+        lines.push("no match was played yet; evaluation.every sets how often one is played".to_owned());
+        return lines.join("\n") + "\n";
     };
     let terms = |verdict: &Verdict| format!("against {} with {} simulations", verdict.opponent, verdict.simulations);
     let is_one_opponent = measured.iter().all(|one| terms(&one.verdict) == terms(&last.verdict));
     let against = if is_one_opponent { format!(" {}", terms(&last.verdict)) } else { String::new() };
     let has_several = run.rulesets.len() > 1;
-    let _ = writeln!(
-        text,
-        "{:>7} {:>11} {:>7} {:>7}  score{against}, 95 % interval",
-        "minute", "generations", "games", "steps"
-    );
+    let head = format!("{:>7} {:>11} {:>7} {:>7}  ", "minute", "generations", "games", "steps");
+    lines.push(beside(&head, &format!("score{against}, 95 % interval")));
     for measured in &measured {
         let verdict = &measured.verdict;
-        let _ = writeln!(
-            text,
-            "{:>7.1} {:>11} {:>7} {:>7}  {:>5.1} % [{:.1}, {:.1}] +{} ={} -{}{}{}{}",
-            measured.minutes,
-            measured.generations,
-            measured.games,
-            measured.steps,
+        let head = format!(
+            "{:>7.1} {:>11} {:>7} {:>7}  ",
+            measured.minutes, measured.generations, measured.games, measured.steps
+        );
+        let score = format!(
+            "{:>5.1} % [{:.1}, {:.1}] +{} ={} -{}{}{}{}",
             100.0 * verdict.score,
             100.0 * verdict.lower,
             100.0 * verdict.upper,
@@ -104,10 +102,11 @@ fn text(run: &LearningRun) -> String {
             if has_several { format!("; {}", measured.ruleset) } else { String::new() },
             if is_one_opponent { String::new() } else { format!("; {}", terms(verdict)) }
         );
+        lines.push(beside(&head, &score));
     }
     if let (true, Some(standing)) = (has_several, standings(&measured).last()) {
         let (mean, worst) = (100.0 * standing.mean, 100.0 * standing.worst);
-        let _ = writeln!(text, "{} rulesets measured: mean {mean:.1} %, worst {worst:.1} %", standing.rulesets);
+        lines.push(format!("{} rulesets measured: mean {mean:.1} %, worst {worst:.1} %", standing.rulesets));
     }
-    text
+    lines.join("\n") + "\n"
 }

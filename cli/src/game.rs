@@ -6,6 +6,7 @@ use anyhow::{bail, ensure};
 use latrunculi_engine::{Action, GameRecord, GameState, RecordedResult, Rules};
 use latrunculi_eval::Choice;
 
+use crate::explain::end_reason;
 use crate::game_files::with_way_out;
 
 /// A game under way: where it stands, every state before, and its record.
@@ -137,8 +138,8 @@ impl Game {
         let reason = reason.unwrap_or_else(|| "resigned".to_owned());
         Some(match winner {
             Some(winner) if reason == "resigned" => format!("{winner} wins: {} resigned", winner.opponent()),
-            Some(winner) => format!("{winner} wins: {reason}"),
-            None => format!("drawn: {reason}"),
+            Some(winner) => format!("{winner} wins: {}", end_reason(&reason)),
+            None => format!("drawn: {}", end_reason(&reason)),
         })
     }
 }

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::{RecordFault, records};
+use latrunculi_engine::{GameRecord, Rules};
+use latrunculi_train::rulesets;
 
 /// Says of a game that cannot be played over how it can, where the rules alone are in the way.
 pub(crate) fn with_way_out(fault: RecordFault) -> anyhow::Error {
@@ -16,6 +18,13 @@ pub(crate) fn with_way_out(fault: RecordFault) -> anyhow::Error {
         _ => return fault.into(),
     };
     anyhow::anyhow!("{fault}; {way}")
+}
+
+/// Loads the rules that a game in the file at `path` names.
+pub(crate) fn rules_of(record: &GameRecord, path: &Path) -> anyhow::Result<Arc<Rules>> {
+    rulesets::load(&record.ruleset).with_context(|| {
+        format!("the ruleset of {}; --ruleset FILE names it where it is not a shipped one", path.display())
+    })
 }
 
 /// Reads the games of a file one by one.

@@ -136,6 +136,8 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     });
     progress.finish();
     let report = report.context("the match")?;
+    // The units of workers stay in the store.
+    let is_kept = args.ledger.is_some() || config.workers.is_some();
     if report.games == 0 && !report.is_interrupted {
         let reason = report.interval_refused.as_deref().unwrap_or("every pair of games repeats an earlier one");
         bail!(
@@ -148,7 +150,7 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
-        print!("{}", text::text(&report, args.ledger.is_some()));
+        print!("{}", text::text(&report, is_kept));
     }
     if report.is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
 }

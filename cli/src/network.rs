@@ -53,7 +53,7 @@ impl NetworkArgs {
 
     /// Returns what opens networks.
     pub(crate) fn opener(&self) -> NetworkOpener {
-        NetworkOpener { loader: self.loader(), precision: self.precision, notice }
+        NetworkOpener { loader: self.loader(), precision: self.precision, notice: Arc::new(notice) }
     }
 }
 

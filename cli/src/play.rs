@@ -13,20 +13,27 @@ mod words;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
+use latrunculi_train::rulesets;
 
+use crate::game_files;
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
-use crate::ruleset_arg::RulesetArg;
 use board::Palette;
 use session::Session;
 
 #[derive(Args)]
 pub(crate) struct PlayArgs {
-    #[command(flatten)]
-    ruleset: RulesetArg,
+    /// A shipped ruleset, or the path of a ruleset file or of a model [default: that of the game to --load]
+    #[arg(value_name = "RULESET", required_unless_present_any = ["ruleset_option", "load"])]
+    ruleset: Option<String>,
+    /// The same as an option
+    #[arg(long = "ruleset", alias = "rulesets", value_name = "RULESET", conflicts_with = "ruleset")]
+    ruleset_option: Option<String>,
     /// Player 1 (upper case, south): human, random, greedy, alphabeta:nodes=20000, mcts:sims=2000,
     /// net:MODEL,sims=64
     #[arg(long, default_value = "human", value_name = "AGENT")]
@@ -85,6 +92,14 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 impl PlayArgs {
+    /// Returns the rules of the game: those that were named, else those of the game to load.
+    fn rules(&self) -> anyhow::Result<Arc<Rules>> {
+        match (self.ruleset.as_ref().or(self.ruleset_option.as_ref()), &self.load) {
+            (None, Some(path)) => game_files::rules_of(&saving::last_game(path)?, path),
+            (name, _) => Ok(rulesets::load(name.map_or("", String::as_str))?),
+        }
+    }
+
     /// As [`NetworkArgs::prepare`].
     pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
         let has_networks = [&self.first, &self.second, &self.hint].iter().any(|agent| agent.model().is_some());

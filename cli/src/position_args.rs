@@ -1,11 +1,10 @@
 //! Positions as commands take them: a text, or a place in a game record; and actions played from there.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::Args;
-use latrunculi_engine::{GameState, Player, Rules};
+use latrunculi_engine::{GameRecord, GameState, Player};
 use latrunculi_train::rulesets;
 
 use crate::game_files;
@@ -47,7 +46,7 @@ impl PositionArgs {
     /// Returns the game that stands at the position.
     pub(crate) fn state(&self) -> anyhow::Result<GameState> {
         let mut state = match &self.record {
-            Some(_) => self.recorded()?,
+            Some(path) => self.recorded(path)?,
             None => read_state(self.ruleset().unwrap_or_default(), &self.position, self.player)?,
         };
         for (index, text) in self.actions.split([' ', ',']).filter(|text| !text.is_empty()).enumerate() {
@@ -57,24 +56,20 @@ impl PositionArgs {
         Ok(state)
     }
 
-    fn recorded(&self) -> anyhow::Result<GameState> {
-        let path = self.record.as_deref().unwrap_or(std::path::Path::new(""));
+    /// Says, after a position of a recorded game at which the game is over, how another one is chosen; nothing elsewhere.
+    pub(crate) fn way_back(&self) -> anyhow::Result<String> {
+        let Some(path) = &self.record else { return Ok(String::new()) };
+        let last = self.recorded_game(path)?.1.actions.len().saturating_sub(1);
+        Ok(format!("; choose an earlier state with --ply N (0 to {last})"))
+    }
+
+    fn recorded(&self, path: &Path) -> anyhow::Result<GameState> {
         let shown = path.display();
-        let (mut count, mut wanted) = (0, None);
-        for record in game_files::read(path)? {
-            let record = record?;
-            count += 1;
-            if self.game.is_none_or(|number| number == count) {
-                wanted = Some((count, record));
-            }
-        }
-        ensure!(count > 0, "{shown} holds no game");
-        let Some((number, record)) = wanted else {
-            bail!("{shown} holds {count} games, there is no game {}", self.game.unwrap_or(count));
+        let (number, record) = self.recorded_game(path)?;
+        let rules = match self.ruleset() {
+            Some(name) => rulesets::load(name)?,
+            None => game_files::rules_of(&record, path)?,
         };
-        let rules: Arc<Rules> = rulesets::load(self.ruleset().unwrap_or(&record.ruleset)).with_context(|| {
-            format!("the ruleset of {shown}; --ruleset FILE names it where it is not a shipped one")
-        })?;
         let played = record.actions.len();
         let ply = self.ply.unwrap_or(played);
         ensure!(ply <= played, "game {number} of {shown} has {played} actions, there is no ply {ply}");
@@ -85,6 +80,21 @@ impl PositionArgs {
             .with_context(|| format!("game {number} of {shown}"))?;
         states.push(end);
         Ok(states.swap_remove(ply))
+    }
+
+    /// Returns the game that is wanted of a file, and its number.
+    fn recorded_game(&self, path: &Path) -> anyhow::Result<(u64, GameRecord)> {
+        let shown = path.display();
+        let (mut count, mut wanted) = (0, None);
+        for record in game_files::read(path)? {
+            let record = record?;
+            count += 1;
+            if self.game.is_none_or(|number| number == count) {
+                wanted = Some((count, record));
+            }
+        }
+        ensure!(count > 0, "{shown} holds no game");
+        wanted.with_context(|| format!("{shown} holds {count} games, there is no game {}", self.game.unwrap_or(count)))
     }
 }
 

@@ -122,6 +122,8 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     });
     progress.finish();
     let report = report.context("the rating")?;
+    // The units of workers stay in the store.
+    let is_kept = args.out.is_some() || config.workers.is_some();
     let json = serde_json::to_string_pretty(&report)? + "\n";
     if let Some(folder) = &args.out {
         write_whole(&folder.join(RATING), json.as_bytes())?;
@@ -132,7 +134,7 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     } else if args.csv {
         print!("{}", text::csv(&report));
     } else {
-        print!("{}", text::text(&report, args.out.is_some()));
+        print!("{}", text::text(&report, is_kept));
     }
     if report.is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
 }

@@ -55,7 +55,14 @@ pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
         runs: args.runs,
         studies: args.studies,
     })?;
-    println!("the board is at {}\nCtrl-C ends the program", server.url());
+    println!("the board is at {}", server.url());
+    if args.bind.is_unspecified() {
+        println!(
+            "from other machines: the same address, with this machine's name or address in place of {}",
+            if args.bind.is_ipv6() { "[::]" } else { "0.0.0.0" }
+        );
+    }
+    println!("Ctrl-C ends the program");
     server.run(&stop)?;
     Ok(())
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::display;
 use crate::interrupt::stop_on_signals;
-use crate::train::{LEGEND, RoundTable, time_text};
+use crate::train::{RoundTable, legend, time_text};
 
 /// Seconds from one look to the next.
 const WATCH_SECS: u64 = 1;
@@ -117,7 +117,7 @@ fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
     ];
     if !run.rounds.is_empty() && rounds > 0 {
         lines.push(String::new());
-        lines.push(LEGEND.to_owned());
+        lines.push(legend(width));
         let mut table = RoundTable::new(width);
         for round in &run.rounds[run.rounds.len().saturating_sub(rounds)..] {
             let left =

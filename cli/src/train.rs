@@ -15,7 +15,7 @@ use latrunculi_train::shared::{Close, Leader, owner_of};
 use crate::config_args::{SetArgs, config_help};
 use crate::store_args::{notice, stopped};
 
-pub(crate) use rounds::{LEGEND, RoundTable, time as time_text};
+pub(crate) use rounds::{RoundTable, legend, time as time_text};
 pub use text::{RunText, games as games_text, json as event_json, steps as steps_text};
 
 /// When a generation that workers play is closed.
@@ -43,24 +43,39 @@ impl TrainArgs {
         self.store.as_ref().map(|url| format!(" --store {url}{close}")).unwrap_or_default()
     }
 
+    /// Refuses the folder of a new run whose name cannot be that of a run in a store.
+    ///
+    /// # Errors
+    /// What is wrong with the name.
+    pub fn check_name(&self) -> anyhow::Result<()> {
+        let (Some(_), Some(folder)) = (&self.store, &self.run) else { return Ok(()) };
+        name_of(folder, folder).map(|_| ())
+    }
+
     /// Returns what leads the workers of the run in `folder`.
     ///
     /// # Errors
     /// When the folder's name cannot be that of a run in a store.
     pub fn leader(&self, store: Arc<Store>, folder: &Path) -> anyhow::Result<Leader> {
         let whole = folder.canonicalize().with_context(|| folder.display().to_string())?;
-        let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ensure!(
-            !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter)),
-            "{}: the name of the folder is that of the run in the store and may have letters, digits, - _ and . only",
-            folder.display()
-        );
+        let name = name_of(&whole, folder)?;
         let close = match self.close {
             CloseName::All => Close::All,
             CloseName::Quorum => Close::Quorum,
         };
         Ok(Leader::new(store, name, owner_of(&whole)?, close, notice))
     }
+}
+
+/// Returns the name of the run in a folder, as a store has it; `shown` is how the user named the folder.
+fn name_of(folder: &Path, shown: &Path) -> anyhow::Result<String> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    ensure!(
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter)),
+        "{}: the name of the folder is that of the run in the store and may have letters, digits, - _ and . only",
+        shown.display()
+    );
+    Ok(name)
 }
 
 /// Arguments of `train`

@@ -384,7 +384,7 @@ fn describe(origin: &Origin, device: Device) -> Value {
 /// Returns how the opponents that are networks are opened.
 pub(crate) fn opponent_networks(config: &TrainConfig, device: Device) -> NetworkOpener {
     let loader: Arc<dyn NetworkLoader> = if device.is_gpu() { Arc::new(OnDevice(device)) } else { Arc::new(Processor) };
-    NetworkOpener { loader, precision: config.precision, notice: |_| () }
+    NetworkOpener { loader, precision: config.precision, notice: Arc::new(|_: &str| ()) }
 }
 
 /// Checks that the opponents of the matches can play.

@@ -3,7 +3,7 @@
 import { GivenUp, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
 import { ValueCurve } from "/app/chart.js";
-import { attempt, button, copy, download, el, say, select, showFault } from "/app/dom.js";
+import { attempt, button, choose, copy, download, el, say, select, showFault, showText } from "/app/dom.js";
 import { Game, openRecord, readAction, readRecords } from "/app/game.js";
 import { drawMoves, drawSide, pause, stepper } from "/app/play.js";
 import { Setup } from "/app/setup.js";
@@ -28,6 +28,8 @@ export class Analyse {
     this.isOn = true;
     this.shown = "visits";
     this.found = new Map();
+    // As in Play.
+    this.notices = new Map();
     this.turn = 0;
     this.opening = 0;
     this.records = [];
@@ -57,6 +59,7 @@ export class Analyse {
     this.top = el("div", { class: "side" });
     this.bottom = el("div", { class: "side" });
     this.status = el("p", { class: "status" });
+    this.notice = el("p", { class: "soft notice", role: "status" });
     this.words = el("div", { class: "row choices" });
     this.stepper = stepper((at) => this.goTo(at), () => this.game.actions.length, () => this.at);
     this.verdict = el("p", { class: "verdict" });
@@ -70,7 +73,7 @@ export class Analyse {
     this.file = file;
     place.append(el("div", { class: "table" },
       el("div", { class: "board-side" },
-        this.top, this.board.element, this.bottom, this.status, this.words,
+        this.top, this.board.element, this.bottom, this.status, this.notice, this.words,
         el("div", { class: "row" }, this.stepper.element, button("Turn the board", () => { this.board.flip(); this.draw(); }), this.backButton),
         this.curve.element),
       el("div", { class: "panels" },
@@ -141,7 +144,7 @@ export class Analyse {
     this.game = game;
     this.main = null;
     this.found.clear();
-    this.rulesetField.querySelector("select").value = game.about.key;
+    choose(this.rulesetField, game.about.key);
     this.gameField.hidden = this.records.length < 2;
     this.goTo(at, true);
   }
@@ -210,6 +213,8 @@ export class Analyse {
     event.preventDefault();
   }
 
+  get noticeKey() { return `${this.game.about.key} ${this.agent}`; }
+
   get agent() { return this.agentField.querySelector("select").value; }
 
   forget() {
@@ -255,7 +260,8 @@ export class Analyse {
   }
 
   think(request, tell) {
-    const thought = think(request, tell);
+    const key = this.noticeKey;
+    const thought = think(request, tell, (text) => { this.notices.set(key, text); this.drawAnalysis(); });
     this.thoughts.push(thought);
     return thought;
   }
@@ -346,6 +352,7 @@ export class Analyse {
   drawAnalysis() {
     const { analysis, policy } = this.found.get(this.at) ?? {};
     this.drawOverlay();
+    showText(this.notice, this.notices.get(this.noticeKey) ?? "");
     if (!analysis) {
       this.bar.replaceChildren();
       this.verdict.textContent = this.isOverAt(this.at) ? `${this.game.endText}.` : this.isOn ? "Thinking…" : "";

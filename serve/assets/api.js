@@ -21,12 +21,14 @@ export async function ask(path, body, method = body === undefined ? "GET" : "POS
 // A search that was given up.
 export class GivenUp extends Error {}
 
-// Lets an agent think. `tell` gets what it has found so far. The answer has `result`, which becomes the analysis,
-// `stop()`, which makes it what has been found until then, and `giveUp()`, which ends it without a result.
-export function think(request, tell = () => {}) {
+// Lets an agent think. `tell` gets what it has found so far, `note` the sentence that its network does not know the ruleset, if
+// there is one. The answer has `result`, which becomes the analysis, `stop()`, which makes it what has been found until then,
+// and `giveUp()`, which ends it without a result.
+export function think(request, tell = () => {}, note = () => {}) {
   let id = null;
   let isGivenUp = false;
   let isStopped = false;
+  let isNoted = false;
   const end = () => id && ask(`/api/searches/${id}`, undefined, "DELETE").catch(() => {});
   const follow = async () => {
     ({ id } = await ask("/api/searches", request));
@@ -37,6 +39,8 @@ export function think(request, tell = () => {}) {
       const news = await ask(path);
       if (isGivenUp) throw new GivenUp();
       if (news.phase === "failed") throw new Error(news.error);
+      if (news.notice && !isNoted) note(news.notice);
+      isNoted = Boolean(news.notice);
       if (news.analysis) tell(news.analysis);
       if (news.phase === "done") return news.analysis;
       path = `/api/searches/${id}?seen=${news.version}`;

@@ -29,8 +29,9 @@ export function short(value) {
 
 // A chart of lines. `series` have `name`, `color` (a class: a to f, and dashed), and `points`, each [x, y] or [x, y, low, high].
 export class LineChart {
-  constructor({ title, unit = "", xTitle, low = null, high = null, middle = null }) {
-    Object.assign(this, { title, unit, xTitle, low, high, middle, series: [] });
+  // `isNamed` says that a line is named even if it is the only one.
+  constructor({ title, unit = "", xTitle, low = null, high = null, middle = null, isNamed = false }) {
+    Object.assign(this, { title, unit, xTitle, low, high, middle, isNamed, series: [] });
     this.drawing = svg("svg", { class: "chart", role: "img" });
     this.legend = el("ul", { class: "legend" });
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
@@ -45,7 +46,7 @@ export class LineChart {
   show(series) {
     this.series = series.filter(({ points }) => points.length);
     this.legend.replaceChildren(...this.series.map(({ name, color }) => el("li", {}, el("span", { class: `swatch ${color}` }), name)));
-    this.legend.hidden = this.series.length < 2;
+    this.legend.hidden = this.series.length < 2 && !this.isNamed;
     this.element.hidden = !this.series.length;
     this.draw();
     this.drawTable();
@@ -59,7 +60,9 @@ export class LineChart {
     const all = this.series.flatMap(({ points }) => points);
     const ends = (values) => [Math.min(...values), Math.max(...values)];
     let [x0, x1] = ends(all.map(([x]) => x));
-    if (x0 === x1) [x0, x1] = [x0 - 1, x1 + 1];
+    // A single generation stands in the middle, alone.
+    const only = x0 === x1 ? x0 : null;
+    if (only !== null) [x0, x1] = [x0 - 1, x1 + 1];
     let [y0, y1] = ends(all.flatMap(([, y, lower = y, upper = y]) => [y, lower, upper]));
     const room = (y1 - y0 || Math.abs(y1) || 1) * 0.08;
     [y0, y1] = [this.low ?? y0 - room, this.high ?? y1 + room];
@@ -71,7 +74,7 @@ export class LineChart {
       parts.push(svg("text", { x: LEFT - 6, y: this.y(at), class: "tick right" }, short(at)));
     }
     // Generations are whole numbers.
-    for (const at of ticks(x0, x1, width / 90).filter(Number.isInteger)) {
+    for (const at of only !== null ? [only] : ticks(x0, x1, width / 90).filter(Number.isInteger)) {
       parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 14, class: "tick center" }, short(at)));
     }
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));

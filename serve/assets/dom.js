@@ -42,6 +42,21 @@ export function select(label, options, value, onchange, attributes = {}) {
   return el("label", { class: "field" }, el("span", {}, label), chosen);
 }
 
+// Chooses a value of a field that `select` has made; one that it does not have is added.
+export function choose(field, value) {
+  const chosen = field.querySelector("select");
+  chosen.value = value;
+  if (chosen.value === value) return;
+  chosen.append(el("option", { value }, value));
+  chosen.value = value;
+}
+
+// Shows a text, or nothing where there is none. One that stands there already is left: it would be read out again.
+export function showText(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+  place.hidden = !text;
+}
+
 // Says something to those who listen to the page.
 export function say(text) {
   document.getElementById("said").textContent = text;

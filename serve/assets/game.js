@@ -127,7 +127,8 @@ export class Game {
     if (this.resigned) return `Player ${3 - this.resigned} wins: player ${this.resigned} resigned`;
     const { outcome } = this.last;
     if (!outcome) return null;
-    return outcome.winner ? `Player ${outcome.winner} wins: ${outcome.reason}` : `Drawn: ${outcome.reason}`;
+    const reason = outcome.reason === "blockade" ? `blockade (${BLOCKADE})` : outcome.reason;
+    return outcome.winner ? `Player ${outcome.winner} wins: ${reason}` : `Drawn: ${reason}`;
   }
 
   // Returns the game as a line of the program's record format.
@@ -154,6 +155,9 @@ export class Game {
     return { state, action, pieces: readPieces(state.position) };
   }
 }
+
+// What the reason `blockade` means.
+export const BLOCKADE = "too many turns without a capture, or both sides blocked";
 
 // Reads the games of a file of records; each as Game.open takes it.
 export function readRecords(text) {

@@ -2,7 +2,7 @@
 
 import { GivenUp, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
-import { attempt, button, copy, download, el, say, select, showFault, svg } from "/app/dom.js";
+import { attempt, button, choose, copy, download, el, say, select, showFault, showText, svg } from "/app/dom.js";
 import { Game, openRecord, readAction, readRecords } from "/app/game.js";
 import { Setup } from "/app/setup.js";
 
@@ -26,6 +26,8 @@ export class Play {
     this.isPaused = false;
     this.at = 0;
     this.hint = null;
+    // What was said of networks that do not know their ruleset, by ruleset and agent.
+    this.notices = new Map();
     this.build(place);
   }
 
@@ -51,6 +53,7 @@ export class Play {
     this.top = el("div", { class: "side" });
     this.bottom = el("div", { class: "side" });
     this.status = el("p", { class: "status" });
+    this.notice = el("p", { class: "soft notice", role: "status" });
     this.choices = el("div", { class: "row choices" });
     this.undoButton = button("Undo", () => attempt(() => this.undo()));
     this.hintButton = button("Hint", () => attempt(() => this.ask()));
@@ -68,7 +71,7 @@ export class Play {
       el("div", { class: "table" },
         el("div", { class: "board-side" },
           this.top, this.board.element, this.bottom,
-          this.status, this.choices,
+          this.status, this.notice, this.choices,
           el("div", { class: "row" }, this.undoButton, this.hintButton, this.resignButton, this.pauseButton,
             button("Turn the board", () => this.flip()), this.stepper.element)),
         el("div", { class: "panels" },
@@ -110,7 +113,7 @@ export class Play {
     this.at = this.game.actions.length;
     this.isPaused = false;
     this.hint = null;
-    this.rulesetField.querySelector("select").value = this.game.about.key;
+    choose(this.rulesetField, this.game.about.key);
     this.seatFields.forEach((field, index) => {
       const chosen = field.querySelector("select");
       const agent = this.game.agents[index];
@@ -170,7 +173,7 @@ export class Play {
     const agent = this.seats[game.toAct - 1];
     const request = { game: game.request(), agent, seed: game.seed };
     const begun = performance.now();
-    this.thought = think(request);
+    this.thought = think(request, () => {}, (text) => { this.notices.set(`${game.about.key} ${agent}`, text); this.draw(); });
     this.draw();
     try {
       const analysis = await this.thought.result;
@@ -306,6 +309,8 @@ export class Play {
     this.board.drawArrows(canAct && this.hint?.action ? [{ action: this.hint.action, weight: 0.6, kind: "hint" }] : []);
     const state = game.states[this.at];
     this.status.textContent = this.statusText();
+    const notices = this.seats.map((agent) => this.notices.get(`${game.about.key} ${agent}`)).filter(Boolean);
+    showText(this.notice, [...new Set(notices)].join("; "));
     const players = this.board.isFlipped ? [1, 2] : [2, 1];
     drawSide(this.top, players[0], this.seatName(players[0]), state, this.thought !== null);
     drawSide(this.bottom, players[1], this.seatName(players[1]), state, this.thought !== null);

@@ -20,7 +20,7 @@ export class Runs {
     this.none = el("p", {});
     const percent = { unit: " %", xTitle: "generation", low: 0, high: 100, middle: 50 };
     this.charts = {
-      score: new LineChart({ title: "Score of the network in its matches, % with 95 % intervals", ...percent }),
+      score: new LineChart({ title: "Score of the network in its matches, % with 95 % intervals", ...percent, isNamed: true }),
       policy: new LineChart({ title: "Loss of the policy, less the entropy of its target", xTitle: "generation" }),
       value: new LineChart({ title: "Loss of the value", xTitle: "generation" }),
       speed: new LineChart({ title: "Games per second", xTitle: "generation", low: 0 }),
@@ -132,8 +132,7 @@ export class Runs {
 function scores(run, ruleset, name, index) {
   const lines = new Map();
   for (const round of run.rounds) {
-    const verdicts = round.verdicts ?? (round.verdict ? { [run.about.rulesets[0]]: round.verdict } : {});
-    const kept = Object.entries(verdicts).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
+    const kept = Object.entries(verdictsOf(run, round)).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
     const kinds = Map.groupBy ? Map.groupBy(kept, kindOf) : groupBy(kept, kindOf);
     for (const [kind, found] of kinds) {
       const mean = (key) => (100 * found.reduce((sum, verdict) => sum + verdict[key], 0)) / found.length;
@@ -143,6 +142,23 @@ function scores(run, ruleset, name, index) {
     }
   }
   return [...lines].map(([kind, points], at) => ({ name: name(kind), color: `${"ab"[index]}${at ? " dashed" : ""}`, points }));
+}
+
+// The matches of a round, or those at the end, by ruleset. Runs of earlier versions have the one of their only ruleset.
+const verdictsOf = (run, { verdicts, verdict }) => verdicts ?? (verdict ? { [run.about.rulesets[0]]: verdict } : {});
+
+// Says how strong the network was when it was last measured in each ruleset; null before.
+function strength(run) {
+  const last = [...run.rounds, run.about.result ?? {}].reduce((all, one) => ({ ...all, ...verdictsOf(run, one) }), {});
+  const verdicts = Object.values(last);
+  if (!verdicts.length) return null;
+  const percent = (share) => (100 * share).toFixed(1);
+  const against = [...new Set(verdicts.map(kindOf))].join(", ");
+  const [{ lower, upper }] = verdicts;
+  const all = verdicts.map(({ score }) => score);
+  if (all.length === 1) return `${percent(all[0])} % [${percent(lower)}, ${percent(upper)}] ${against}`;
+  const mean = all.reduce((sum, score) => sum + score, 0) / all.length;
+  return `mean ${percent(mean)} %, worst ${percent(Math.min(...all))} % in ${all.length} rulesets, ${against}`;
 }
 
 const kindOf = ({ opponent, simulations }) => `against ${opponent} with ${simulations} simulations`;
@@ -165,11 +181,18 @@ function describe(run, index) {
     last ? ["Training steps", last.steps_total] : null,
     last ? ["Samples", last.samples_total] : null,
     last ? ["Time", duration(last.elapsed_secs)] : null,
-    ["State", about.result ? "finished" : about.seconds_since_written === null ? "no round yet" : `last round ${duration(about.seconds_since_written)} ago`],
+    ["Strength", strength(run) ?? "not measured yet"],
+    ["State", state(about)],
   ];
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${"ab"[index]}` }), run.name),
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])));
+}
+
+function state({ result, is_running, path, seconds_since_written: since }) {
+  if (result) return "finished";
+  const last = since === null ? "no round yet" : `last round ${duration(since)} ago`;
+  return is_running ? `running, ${last}` : `not running, ${last}; continue with: latrunculi train --resume ${path}`;
 }
 
 function duration(seconds) {

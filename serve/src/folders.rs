@@ -31,6 +31,12 @@ impl Folder {
         self.root.display().to_string()
     }
 
+    /// Returns the path of the run or study `name` as a person here would write it.
+    pub(crate) fn shown_path(&self, name: &str) -> String {
+        let is_own = self.own_name().is_some_and(|own| own == name);
+        if is_own { self.shown() } else { self.root.join(name).display().to_string() }
+    }
+
     /// Returns the names of the runs or studies in the folder, in alphabetical order. A folder that is one itself is the only
     /// one.
     pub(crate) fn names(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::SystemTime;
 
-use latrunculi_train::files::read_text;
+use latrunculi_train::files::{is_locked, read_text};
 use latrunculi_train::{TrainConfig, error_chain, run_dir};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn seconds_since_written(path: &Path) -> Option<u64> {
     Some(SystemTime::now().duration_since(written).unwrap_or_default().as_secs())
 }
 
-/// Returns what a run is: its network, its rulesets, and its result once it has one.
+/// Returns what a run is: its network, its rulesets, whether a program works on it, and its result once it has one.
 pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let config_path = runs.path(name, &[run_dir::CONFIG])?;
     let config = TrainConfig::read_of_run(&config_path, &[]).map_err(|error| Refusal::wrong(error_chain(&error)))?;
@@ -53,6 +53,8 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
         "simulations": config.selfplay.simulations,
         "rulesets": rulesets,
         "result": result,
+        "path": runs.shown_path(name),
+        "is_running": config_path.parent().is_some_and(is_locked),
         "seconds_since_written": metrics.as_deref().and_then(seconds_since_written),
     }))
 }

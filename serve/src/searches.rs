@@ -71,6 +71,8 @@ struct Task {
     spec: AgentSpec,
     /// The agent's text as it was asked for.
     name: String,
+    /// The name of its network, too.
+    model: String,
     /// Tells agents apart: one made for a task with the same text can be used again.
     key: String,
     limits: SearchLimits,
@@ -83,6 +85,7 @@ impl SearchRequest {
     fn task(&self, library: &Library) -> Result<Task, Refusal> {
         let mut spec: AgentSpec = self.agent.parse().map_err(|error| Refusal::wrong(format!("{error}")))?;
         let name = spec.to_string();
+        let model = spec.model().unwrap_or_default().to_owned();
         let too_much = |what: String| Refusal::wrong(format!("{name}: the page allows at most {what}"));
         let mut limits = SearchLimits::default();
         let mut version = String::new();
@@ -112,11 +115,11 @@ impl SearchRequest {
                 lines = self.lines.clamp(1, LINES_MAX);
             }
             AgentKind::Mcts { simulations } => limits = limits_of(*simulations)?,
-            AgentKind::Network { model, simulations, .. } => {
+            AgentKind::Network { model: path, simulations, .. } => {
                 // A network that is open serves any number of simulations.
                 limits = limits_of(std::mem::take(simulations))?;
-                let found = library.model(model)?;
-                (*model, version) = (found.path, found.version);
+                let found = library.model(path)?;
+                (*path, version) = (found.path, found.version);
             }
             AgentKind::Random | AgentKind::Greedy => {}
         }
@@ -130,7 +133,7 @@ impl SearchRequest {
         }
         let key = format!("{spec} {} {version}", ruleset_fingerprint(state.rules().ruleset()));
         let seed = mix_seeds(&[self.seed, spec.seed.unwrap_or(0), u64::from(state.position().turns())]);
-        Ok(Task { state, spec, name, key, limits, lines, seconds, seed })
+        Ok(Task { state, spec, name, model, key, limits, lines, seconds, seed })
     }
 }
 
@@ -154,6 +157,8 @@ pub(crate) struct News {
     analysis: Option<Value>,
     /// Why it failed.
     error: Option<String>,
+    /// Says that the network was not trained on the ruleset.
+    notice: Option<String>,
 }
 
 /// A search that is remembered.
@@ -180,7 +185,14 @@ impl Job {
     fn tell(&self, phase: Phase, analysis: Option<Value>, error: Option<String>) {
         self.news.send_modify(|news| {
             let analysis = analysis.or_else(|| news.analysis.take());
-            *news = News { version: news.version + 1, phase, analysis, error };
+            *news = News { version: news.version + 1, phase, analysis, error, notice: news.notice.take() };
+        });
+    }
+
+    fn note(&self, notice: &str) {
+        self.news.send_modify(|news| {
+            news.version += 1;
+            news.notice = Some(notice.to_owned());
         });
     }
 }
@@ -244,7 +256,7 @@ impl Searches {
             let oldest = ended.min_by_key(|(_, job)| job.asked).map(|(id, _)| id.clone());
             oldest.and_then(|id| jobs.by_id.remove(&id));
         }
-        let news = News { version: 0, phase: Phase::Waiting, analysis: None, error: None };
+        let news = News { version: 0, phase: Phase::Waiting, analysis: None, error: None, notice: None };
         let job = Job {
             task: Some(task),
             stop: StopSignal::default(),
@@ -316,12 +328,38 @@ fn look_after(shared: &Shared) {
     }
 }
 
-/// Agents that a thread keeps, the one used last at the end.
-type Agents = Vec<(String, Box<dyn Agent>)>;
+/// An agent that a thread keeps.
+struct Kept {
+    key: String,
+    agent: Box<dyn Agent>,
+    /// What was said when its network was opened.
+    notice: Option<String>,
+}
+
+/// Makes the agent of a task.
+fn open(task: &Task, networks: &NetworkOpener) -> Result<Kept, String> {
+    let rules = task.state.rules();
+    let said = Arc::new(Mutex::new(None));
+    let keep = {
+        let said = Arc::clone(&said);
+        move |text: &str| *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned())
+    };
+    let noting = NetworkOpener { notice: Arc::new(keep), ..networks.clone() };
+    let agent = task.spec.make(rules, &mut noting.factory(rules)).map_err(|error| error_chain(&error));
+    let said = said.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let notice = said.map(|text: String| {
+        (networks.notice)(&text);
+        // The page knows the network by its name.
+        let path = task.spec.model().unwrap_or_default();
+        text.strip_prefix(path).map_or(text.clone(), |rest| format!("{}{rest}", task.model))
+    });
+    Ok(Kept { key: task.key.clone(), agent: agent?, notice })
+}
 
 /// Takes on one search after the other.
 fn think_always(shared: &Shared, networks: &NetworkOpener) {
-    let mut agents: Agents = Vec::new();
+    // The one used last at the end.
+    let mut agents: Vec<Kept> = Vec::new();
     loop {
         let Some((id, task, stop)) = next(shared) else { return };
         let tell = |phase, analysis, error: Option<String>| {
@@ -333,8 +371,13 @@ fn think_always(shared: &Shared, networks: &NetworkOpener) {
             let listed = opinion::listed(choice, task.lines);
             opinion::to_json(&task.state, &task.name, choice, &listed, is_stopped)
         };
+        let note = |notice: &str| {
+            if let Some(job) = shared.lock().by_id.get(&id) {
+                job.note(notice);
+            }
+        };
         let mut report = |choice: &Choice| tell(Phase::Thinking, Some(as_json(choice, false)), None);
-        let found = catch_unwind(AssertUnwindSafe(|| think(&task, &stop, networks, &mut agents, &mut report)));
+        let found = catch_unwind(AssertUnwindSafe(|| think(&task, &stop, networks, &mut agents, &note, &mut report)));
         match found {
             Ok(Ok(choice)) => tell(Phase::Done, Some(as_json(&choice, stop.is_raised())), None),
             Ok(Err(reason)) => tell(Phase::Failed, None, Some(reason)),
@@ -371,22 +414,22 @@ fn think(
     task: &Task,
     stop: &StopSignal,
     networks: &NetworkOpener,
-    agents: &mut Agents,
+    agents: &mut Vec<Kept>,
+    note: &dyn Fn(&str),
     report: &mut dyn FnMut(&Choice),
 ) -> Result<Choice, String> {
-    let (_, mut agent) = match agents.iter().position(|(key, _)| *key == task.key) {
+    let mut kept = match agents.iter().position(|kept| kept.key == task.key) {
         Some(index) => agents.remove(index),
-        None => {
-            let rules = task.state.rules();
-            let agent = task.spec.make(rules, &mut networks.factory(rules)).map_err(|error| error_chain(&error))?;
-            (task.key.clone(), agent)
-        }
+        None => open(task, networks)?,
     };
-    agent.new_game(task.seed);
+    if let Some(notice) = &kept.notice {
+        note(notice);
+    }
+    kept.agent.new_game(task.seed);
     let mut options =
         SearchOptions { limits: task.limits, lines: task.lines.min(LINES_MAX), stop: stop.clone(), report };
-    let choice = agent.choose_with(&task.state, &mut options).map_err(|error| error_chain(&error));
-    agents.push((task.key.clone(), agent));
+    let choice = kept.agent.choose_with(&task.state, &mut options).map_err(|error| error_chain(&error));
+    agents.push(kept);
     if agents.len() > AGENTS_KEPT {
         agents.remove(0);
     }

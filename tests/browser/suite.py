@@ -26,7 +26,9 @@ class Served:
     """The program, serving folders of its own."""
 
     def __init__(self, folder):
-        command = [PROGRAM, "serve", "--port", "0", "--runs", folder / "runs", "--studies", folder / "studies"]
+        own = folder / "own.toml"
+        own.write_text('id = "own"\nbase = "bell-8x8"\n[end]\nquiet_limit = 9\n')
+        command = [PROGRAM, "serve", "--port", "0", "--runs", folder / "runs", "--studies", folder / "studies", "--rulesets", own]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         line = self.process.stdout.readline()
         self.url = re.search(r"http://\S+", line).group()
@@ -231,6 +233,13 @@ class Playing(Page):
         self.browser.wait("return document.querySelectorAll('#play .moves button').length === 0")
         self.browser.wait("return [...document.querySelectorAll('#play button')].some((one) => one.textContent === 'New game')")
 
+    def test_a_network_that_does_not_know_the_ruleset_is_named(self):
+        self.open_play()
+        self.begin("own", "net:sims=16", "human")
+        self.browser.wait_text("#play .notice", "in own: the network is near what it was trained on")
+        self.browser.choose("Player 1", "human")
+        self.browser.wait("return document.querySelector('#play .notice').hidden")
+
     def test_two_agents_play_and_are_paused(self):
         self.open_play()
         self.begin("bell-8x8", "random", "greedy")
@@ -349,6 +358,12 @@ class Watching(Page):
         self.open("runs/quick-1")
         self.browser.wait("return document.querySelectorAll('#runs .columns .card').length === 1")
         self.assertEqual(self.rounds(), 12)
+        told = self.browser.run("return document.querySelector('#runs dl').textContent")
+        self.assertIn("against alphabeta:nodes=200 with 32 simulations", told)
+        self.assertIn("not running", told)
+        self.assertIn("latrunculi train --resume", told)
+        # The only line of the scores is named, too.
+        self.browser.wait("return !document.querySelector('#runs .charts .legend').hidden")
         with open(self.folder / "runs/quick-1/metrics.jsonl", "a", encoding="utf-8") as file:
             for generation in range(12, 15):
                 file.write(metrics(generation))
@@ -361,6 +376,14 @@ class Watching(Page):
         self.assertIn(15, lines)
         self.assertIn(40, lines)
         self.browser.screenshot(PICTURES / "runs.png")
+
+    def test_the_only_round_stands_alone_on_its_axis(self):
+        write_run(self.folder / "runs/quick-1", 1)
+        self.open("runs/quick-1")
+        self.browser.wait("return document.querySelector('#runs .chart circle')")
+        marks = self.browser.run("""return [...document.querySelectorAll('#runs .chart')].filter((one) => one.clientWidth).map(
+            (one) => [...one.querySelectorAll('text.center')].map((mark) => mark.textContent).join())""")
+        self.assertEqual(set(marks), {"0,generation"})
 
     def test_a_study_is_shown_and_its_games_replayed(self):
         folder = self.folder / "studies/small"
@@ -387,6 +410,8 @@ class Watching(Page):
         self.browser.wait("return document.querySelectorAll('#studies tbody tr').length === arguments[0]", len(record))
         self.browser.click_button("Game 2", "#studies")
         self.browser.wait("return location.hash === '#analyse' && document.querySelectorAll('#analyse .moves button').length")
+        named = "return [...document.querySelectorAll('#analyse select')].some((one) => one.selectedOptions[0]?.textContent === arguments[0])"
+        self.assertTrue(self.browser.run(named, "studies/small/savard"))
 
     def test_empty_folders_say_how_to_fill_them(self):
         self.open("runs")

@@ -99,7 +99,9 @@ fn a_position_is_named_by_line_pieces_actions_or_a_place_in_a_recorded_game() {
         .map(|action| action.as_str().expect("a text"))
         .collect();
     assert_eq!(at("2", "9"), position(&["--ruleset", "savard", "--actions", &actions.join(" ")]));
-    assert_refused(&["analyse", "--record", path], 1, &["the game is over here"]);
+    let last = record["actions"].as_array().expect("actions").len() - 1;
+    let way_back = format!("choose an earlier state with --ply N (0 to {last})");
+    assert_refused(&["analyse", "--record", path], 1, &["the game is over here", &way_back]);
     assert_refused(&["analyse", "--record", path, "--game", "3"], 1, &["holds 2 games"]);
     assert_refused(&["analyse", "--record", path, "--ply", "100000"], 1, &["there is no ply 100000"]);
     assert_refused(&["analyse", "--record", path, "--ruleset", "bell", "--ply", "1"], 1, &["not of \"bell\""]);

@@ -50,6 +50,9 @@ fn a_study_that_is_killed_goes_on_to_the_same_report() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(printed.contains("alphabeta:nodes=400 (headline)") && printed.contains("bell-8x8"), "{printed}");
+    // The last line has the path of the folder.
+    let table = printed.lines().take_while(|line| !line.starts_with("written: "));
+    assert!(table.clone().count() > 4 && table.clone().all(|line| line.chars().count() <= 80), "{printed}");
 
     let mut child = program(&study(&killed)).args(["--threads", "1"]).stdout(Stdio::null()).spawn().expect("a start");
     let ledger = killed.join("games/bell-8x8/alphabeta-nodes-400.jsonl");

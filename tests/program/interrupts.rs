@@ -53,6 +53,14 @@ fn a_match_that_is_stopped_says_how_the_rest_is_played() {
     let lost = stopped_by("-INT", &[&agents[..4], &MANY].concat(), &after(Duration::from_secs(3)));
     assert_eq!(lost.status.code(), Some(130), "{}", complaint(&lost));
     assert!(printed(&lost).contains("without --ledger FILE the games are lost"), "{}", printed(&lost));
+    // What workers have played lies in the store.
+    let store = folder.path().join("store");
+    std::fs::create_dir(&store).unwrap();
+    let shared = [&agents[..4], &["--store", store.to_str().unwrap()], &MANY].concat();
+    let waited = after(Duration::from_secs(3));
+    let kept = stopped_by("-INT", &shared, &|| store.join("games").is_dir() && waited());
+    assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
+    assert!(printed(&kept).contains("stopped early  run the same command to play the rest"), "{}", printed(&kept));
 }
 
 #[test]

@@ -18,6 +18,10 @@ fn a_match_tells_score_interval_and_how_its_games_ended() {
     for part in ["A greedy", "B random", "score of A", "95 %", "Elo", "distinct games", "ends", "per game"] {
         assert!(text.contains(part), "{part:?} is missing from\n{text}");
     }
+    assert!(text.contains("savard, 12 games count") && !text.contains("not counted"), "{text}");
+    // A word that people do not know is explained.
+    let text = matched(&["random", "random:seed=2", "--ruleset", "bell-8x8", "--games", "8", "--quiet"]);
+    assert!(text.contains("blockade") && text.contains("too many turns without a capture"), "{text}");
 }
 
 #[test]

@@ -79,7 +79,8 @@ fn a_game_is_saved_loaded_resigned_and_taken_back() {
     assert_eq!(saved.len(), 2);
     assert_eq!(saved[0]["actions"], serde_json::json!(["@c3", "@d4"]));
     assert_eq!((&saved[0]["result"], &saved[1]["result"]), (&Value::Null, &Value::from("1")));
-    let said = played(&[&arguments[..], &["--load", shown, "--record", shown]].concat(), "undo\n@e5\n");
+    // The record names its rules.
+    let said = played(&[&arguments[2..], &["--load", shown, "--record", shown]].concat(), "undo\n@e5\n");
     assert!(said.contains(&format!("the game was added to {shown}")), "{said}");
     assert_eq!(games(&path)[2]["actions"], serde_json::json!(["@c3", "@d4", "@e5"]));
     // A file of something else is left alone, and so is the game.
@@ -89,6 +90,9 @@ fn a_game_is_saved_loaded_resigned_and_taken_back() {
         &arguments,
         &format!("c3\nsave {0}\nload {0}\nload {shown}.lost\nsave /dev/full\nmoves\n", other.display()),
     );
+    assert!(said.lines().filter(|line| !line.contains("/")).all(|line| line.chars().count() <= 80), "{said}");
+    // Long messages are in lines.
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("which is left as it is") && said.contains("line 1"), "{said}");
     assert_eq!(fs::read_to_string(&other).expect("there"), "my diary\n");
     assert!(said.contains("@d4"), "the game goes on: {said}");

@@ -22,6 +22,7 @@ fn a_rating_leaves_games_and_tables_and_goes_on_from_them() {
     for part in ["bell-8x8: 18 games", "95 % interval", "the player who begins, against an equal", "Davidson"] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let (json, csv) = (read("rating.json"), read("rating.csv"));
     assert_eq!(read("games.jsonl").lines().count(), 18);

@@ -33,6 +33,21 @@ fn the_address_is_printed_and_ctrl_c_ends_the_server() {
 }
 
 #[test]
+fn the_address_that_stands_for_all_is_explained() {
+    let mut child = program(&["serve", "--port", "0", "--bind", "0.0.0.0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().take(3);
+    let said = lines.collect::<Result<Vec<_>, _>>().unwrap().join("\n");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(said.contains("http://0.0.0.0:") && said.contains("?token="), "{said}");
+    assert!(said.contains("this machine's name or address in place of 0.0.0.0"), "{said}");
+}
+
+#[test]
 fn a_model_that_is_none_is_refused_before_anything_is_served() {
     assert_refused(&["serve", "--port", "0", "--model", "Cargo.toml"], 1, &["Cargo.toml"]);
 }

@@ -43,7 +43,8 @@ impl Answer {
 }
 
 pub(crate) fn settings(address: IpAddr, runs: &Path, studies: &Path) -> Settings {
-    let networks = NetworkOpener { loader: Arc::new(Processor), precision: Precision::F32, notice: |_| {} };
+    let networks =
+        NetworkOpener { loader: Arc::new(Processor), precision: Precision::F32, notice: Arc::new(|_: &str| {}) };
     Settings {
         address,
         port: 0,

@@ -54,6 +54,8 @@ fn a_run_is_read_while_it_grows_is_cut_and_grows_again() {
     assert_eq!(listed["runs"][0]["name"], "quick-1");
     let about = served.get("/api/runs/quick-1").json();
     assert_eq!((&about["rulesets"], &about["result"]), (&json!(["bell"]), &Value::Null));
+    let shown = run.to_str().expect("a path");
+    assert_eq!((&about["is_running"], &about["path"]), (&json!(false), &json!(shown)));
 
     let metrics = |from: u64| served.get(&format!("/api/runs/quick-1/metrics?from={from}")).json();
     assert_eq!(metrics(0)["rounds"], json!([]), "nothing written yet");

@@ -1,10 +1,15 @@
 //! Searches: what they answer, what they refuse, and how they end.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use latrunculi_engine::{Rules, presets};
+use latrunculi_serve::Settings;
+use serde_json::{Value, json};
 
-use crate::client::Served;
+use crate::client::{Served, settings};
 
 #[test]
 fn agents_of_every_kind_judge_and_choose() {
@@ -28,6 +33,28 @@ fn agents_of_every_kind_judge_and_choose() {
             assert_eq!(listed.len(), 3, "as many as were asked for");
         }
     }
+}
+
+#[test]
+fn a_network_that_was_not_trained_on_the_ruleset_is_named() {
+    let mut own = presets::ruleset("bell").expect("shipped");
+    own.id = "mine".to_owned();
+    own.end.quiet_limit = 9;
+    let nowhere = Path::new("no such folder");
+    let rulesets = vec![Arc::new(Rules::new(&own).expect("valid"))];
+    let settings = Settings { rulesets, ..settings(IpAddr::V4(Ipv4Addr::LOCALHOST), nowhere, nowhere) };
+    let served = Served::start(settings);
+    let notice = |ruleset: &str, agent: &str| {
+        let news = served.result(&served.search(&json!({ "ruleset": ruleset }), agent, 60.0));
+        assert_eq!(news["phase"], "done", "{news}");
+        news["notice"].clone()
+    };
+    // The second time the network is open already.
+    for agent in ["net:sims=0", "net:sims=2"] {
+        let said = notice("mine", agent);
+        assert!(said.as_str().expect("a sentence").starts_with("universal in mine: the network is near"), "{said}");
+    }
+    assert_eq!((notice("bell", "net:sims=0"), notice("mine", "greedy")), (Value::Null, Value::Null));
 }
 
 #[test]

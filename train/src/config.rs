@@ -333,7 +333,14 @@ impl TrainConfig {
 
 /// Reads a text as a table without renamed keys.
 fn parse(text: &str, source: &ConfigSource) -> Result<toml::Table, Error> {
-    let table = toml::from_str(text).with_context(|| not_a_configuration(source))?;
+    let table: toml::Table = toml::from_str(text).with_context(|| not_a_configuration(source))?;
+    // Only rulesets have an id.
+    if table.contains_key("id") && !TrainConfig::is_meant(&table) {
+        bail!(
+            "{source}: this is a ruleset, not a training configuration; name a configuration and train on the ruleset with \
+             --set rulesets={source}"
+        );
+    }
     renamed::check(&table).with_context(|| source.to_string())?;
     Ok(table)
 }
@@ -442,6 +449,8 @@ mod tests {
         assert!(text.contains("lost.toml") && text.contains("nowhere.toml"), "{text}");
         let text = fault(&write("circle.toml", "base = \"circle.toml\"\n"));
         assert!(text.contains("circle.toml") && text.contains("in a circle"), "{text}");
+        let text = fault(&write("mine.toml", "id = \"mine\"\nbase = \"bell\"\n[end]\nquiet_limit = 20\n"));
+        assert!(text.contains("is a ruleset") && text.contains("--set rulesets="), "{text}");
         let text = fault(&write("number.toml", "base = 3\n"));
         assert!(text.contains("number.toml") && text.contains("in quotes"), "{text}");
     }

@@ -26,7 +26,7 @@ pub struct NetworkOpener {
     /// In which precision; `auto` as [`choose_precision`] has it.
     pub precision: Precision,
     /// Shown a sentence where a network is asked to play a ruleset that it was not trained on.
-    pub notice: fn(&str),
+    pub notice: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 impl NetworkOpener {

@@ -8,37 +8,46 @@ use latrunculi_eval::study::summary::{CellSummary, RankAgreement, VerdictSummary
 use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
 
+use crate::lines::{beside, wrapped};
+
 /// Returns the summary as text: every agent's scores, and where the report is. `store` is the option `--store` as it was given.
 pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String {
     let mut lines = Vec::new();
+    let width = summary.rulesets.iter().map(|ruleset| ruleset.name.len()).max().unwrap_or(0);
     for (agent, about) in summary.agents.iter().enumerate() {
         let is_headline = if agent == summary.headline_agent && summary.agents.len() > 1 { " (headline)" } else { "" };
         let confidence = 100.0 * summary.settings.confidence;
-        lines.push(format!(
-            "{}{is_headline}: the first player's score in points of 100 [{confidence} % interval], games won +, drawn =, lost -",
-            about.agent
+        lines.push(format!("{}{is_headline}", about.agent));
+        lines.push(wrapped(
+            &format!(
+                "the first player's score in points of 100 [{confidence} % interval], games won +, drawn =, lost -"
+            ),
+            2,
         ));
         let cells = || summary.rulesets.iter().map(|ruleset| &ruleset.cells[agent]);
         if let Some(pair) = cells().find_map(|cell| cell.verdict.as_ref()?.rank_agreement.as_ref())
             && let Some(tau) = pair.tau
         {
             let RankAgreement { agents: [other, _], told_apart, alike, .. } = pair;
-            lines.push(format!(
-                "  order of the rulesets as with {other}: Kendall's tau {tau:.2}; of {told_apart} pairs told apart {alike} alike"
+            lines.push(wrapped(
+                &format!(
+                    "order of the rulesets as with {other}: Kendall's tau {tau:.2}; of {told_apart} pairs told apart {alike} alike"
+                ),
+                2,
             ));
         }
         for ruleset in &summary.rulesets {
             let cell = &ruleset.cells[agent];
+            let head = format!("  {:<width$}  ", ruleset.name);
             let Some(score) = &cell.score else {
-                lines.push(format!("  {:<28} no score, {} games", ruleset.name, cell.games));
+                lines.push(beside(&head, &format!("no score, {} games", cell.games)));
                 continue;
             };
             let verdict = cell.verdict.as_ref();
             let conclusion = verdict.map_or("", |verdict| conclusion_text(verdict.verdict));
             let outcomes = &cell.outcomes;
-            lines.push(format!(
-                "  {:<28} {:5.1}  [{:4.1}, {:5.1}]  {conclusion:<21} +{} ={} -{}{}",
-                ruleset.name,
+            let row = format!(
+                "{:5.1} [{:4.1}, {:5.1}] {conclusion:<21} +{} ={} -{}{}",
                 100.0 * score.score,
                 100.0 * score.interval.lower,
                 100.0 * score.interval.upper,
@@ -46,13 +55,14 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
                 outcomes.rule_draws + outcomes.truncated,
                 outcomes.second_wins,
                 if outcomes.truncated > 0 { format!(", {} truncated", outcomes.truncated) } else { String::new() },
-            ));
+            );
+            lines.push(beside(&head, &row));
             if let Some(verdict) = verdict {
-                lines.push(format!("  {:<28} {}", "", support(verdict, cell)));
+                lines.push(wrapped(&support(verdict, cell), head.chars().count()));
             }
         }
     }
-    lines.extend(summary.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(summary.notes.iter().map(|note| beside("note: ", note)));
     if !summary.is_complete {
         lines.push(format!("stopped early; latrunculi balance --resume {}{store} goes on", folder.display()));
     }

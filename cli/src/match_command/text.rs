@@ -5,12 +5,14 @@ use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, Sprt, WinDrawLoss};
 
+use crate::explain::{BLOCKADE, BLOCKADE_MEANS};
 use crate::lines::beside;
 
-/// Returns the report; `is_kept` says whether the games are in a ledger.
+/// Returns the report; `is_kept` says whether the games are in a ledger or a store.
 pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     let [a, b] = &report.agents;
-    let mut lines = vec![format!("A {a}\nB {b}\n{}, {} games in pairs of one opening", report.ruleset, report.games)];
+    let mut lines =
+        vec![format!("A {a}\nB {b}\n{}, {} games count, in pairs of one opening", report.ruleset, report.games)];
     let mut row = |name: &str, value: String| lines.push(beside(&format!("  {name:<14} "), &value));
     let counts = |games: WinDrawLoss| format!("+{} ={} -{}", games.wins, games.draws, games.losses);
     let percent = report.confidence * 100.0;
@@ -62,6 +64,9 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     row("distinct games", format!("{} of {} played; {repeated}", report.games_distinct, report.games_played));
     let ends: Vec<String> = report.ends.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     row("ends", ends.join(", "));
+    if report.ends.contains_key(BLOCKADE) {
+        row(BLOCKADE, BLOCKADE_MEANS.to_owned());
+    }
     if report.truncated > 0 {
         row("truncated", format!("{} games by the program's own limit, counted as draws", report.truncated));
     }
@@ -73,6 +78,10 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
         let hint =
             if is_kept { "run the same command to play the rest" } else { "without --ledger FILE the games are lost" };
         row("stopped early", hint.to_owned());
+        // Pairs that repeat another are left out for another reason.
+        if report.games_played > report.games + 2 * report.pairs_repeated {
+            row("not counted", "games of pairs that are not whole, or that stand behind one that is not".to_owned());
+        }
     }
     lines.join("\n") + "\n"
 }

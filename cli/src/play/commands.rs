@@ -12,11 +12,13 @@ use super::session::{Next, Seat, Session};
 use super::thinking::{opinion, think};
 use super::words::{Meaning, understand};
 use super::{curve, listing};
+use crate::lines::beside;
 use crate::rulesets::rules_text;
 
 const HELP: &str = "Type an action or a command:
-  a1-a4       moves          d2-d3xe3    moves and takes e3     xd4+e4      removes d4 and e4
-  @c3         places a man   D@c3        places the dux         stop, pass  end the turn, do nothing
+  a1-a4     moves         d2-d3xe3  moves and takes e3
+  @c3       places a man  D@c3      places the dux
+  xd4+e4    removes d4 and e4       stop, pass  end the turn, do nothing
   Shorter forms work if they are clear: a1a4, c3. Tab completes legal actions.
 
   moves       lists the legal actions       rules       says the rules in words
@@ -30,7 +32,8 @@ const HELP: &str = "Type an action or a command:
   load FILE   continues the last game in a file of game records
   quit        leaves (so do Ctrl-D and Ctrl-C)
 
-  On the board: [M] has moved last, from the colon; x was taken; (m) is bound; D and d are the duces.";
+  On the board: [M] has moved last, from the colon; x was taken; (m) is bound;
+  D and d are the duces.";
 
 impl Session {
     /// Reads one line of a person and does what it says.
@@ -41,7 +44,9 @@ impl Session {
         match self.obey(&line, output) {
             Ok(next) => Ok(next),
             Err(error) => {
-                writeln!(output, "{}", error_chain(error.as_ref()))?;
+                for line in error_chain(error.as_ref()).lines() {
+                    writeln!(output, "{}", beside("", line))?;
+                }
                 Ok(Next::Ask)
             }
         }

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use latrunculi_engine::GameRecord;
 use latrunculi_train::error_chain;
 
 use super::files;
@@ -11,6 +12,15 @@ use super::input::Asked;
 use super::session::Session;
 use crate::game::Game;
 use crate::game_files;
+
+/// Returns the last game of a file.
+pub(super) fn last_game(path: &Path) -> anyhow::Result<GameRecord> {
+    let mut last = None;
+    for record in game_files::read(path)? {
+        last = Some(record?);
+    }
+    last.with_context(|| format!("{} holds no game", path.display()))
+}
 
 impl Session {
     pub(super) fn save(&mut self, path: &Path) -> anyhow::Result<()> {
@@ -21,11 +31,7 @@ impl Session {
 
     /// Goes on from the last game of a file; nothing changes if that cannot be done.
     pub(super) fn load(&mut self, path: &Path) -> anyhow::Result<()> {
-        let mut last = None;
-        for record in game_files::read(path)? {
-            last = Some(record?);
-        }
-        let Some(record) = last else { bail!("{} holds no game", path.display()) };
+        let record = last_game(path)?;
         let mut game =
             Game::from_record(record, self.rules()).with_context(|| format!("the last game in {}", path.display()))?;
         game.set_agents(self.game.record().agents.clone());

@@ -9,7 +9,6 @@ use anyhow::{Context, ensure};
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::{Agent, AgentKind, AgentSpec};
-use latrunculi_train::rulesets;
 
 use super::board::{self, Palette};
 use super::input::Input;
@@ -52,7 +51,7 @@ pub(super) enum Next {
 
 impl Session {
     pub(super) fn new(args: &PlayArgs) -> anyhow::Result<Session> {
-        let rules = rulesets::load(args.ruleset.name())?;
+        let rules = args.rules()?;
         let mut networks = args.network.factory(&rules);
         let mut make = |spec: &AgentSpec, index: u64| -> anyhow::Result<Box<dyn Agent>> {
             let mut agent = spec.make(&rules, &mut networks).with_context(|| format!("agent {spec}"))?;

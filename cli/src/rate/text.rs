@@ -6,7 +6,11 @@ use latrunculi_eval::rating::{ErrorKind, Rated, RatingProgress, RatingReport, Ra
 use latrunculi_stats::bradley_terry::LikelihoodRatio;
 use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
 
+use crate::lines::{beside, wrapped};
 use crate::match_command::elo_text;
+
+/// The longest name of an agent beside which a row of numbers fits eighty columns.
+const AGENT_COLUMNS: usize = 21;
 
 /// Returns the agents as CSV, strongest first.
 pub(super) fn csv(report: &RatingReport) -> String {
@@ -37,16 +41,19 @@ pub(super) fn csv(report: &RatingReport) -> String {
 
 /// Returns the report; `is_kept` says whether the games are in a folder.
 pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
-    let mut text = format!(
-        "{}: {} games count of {} played, {} openings of {} random actions, seats swapped\n",
-        report.ruleset, report.games, report.games_played, report.openings_distinct, report.opening_length
+    let counts = format!(
+        "{} games count of {} played, {} openings of {} random actions, seats swapped",
+        report.games, report.games_played, report.openings_distinct, report.opening_length
     );
+    let mut text = beside(&format!("{}: ", report.ruleset), &counts) + "\n";
     match (&report.table, &report.refused) {
         (Some(table), _) => {
             table_text(&mut text, table);
             text += &prior_text(table, &beginners(report));
         }
-        (None, reason) => text += &format!("no rating: {}\n", reason.as_deref().unwrap_or("there are no games")),
+        (None, reason) => {
+            text += &(beside("no rating: ", reason.as_deref().unwrap_or("there are no games")) + "\n");
+        }
     }
     let repeated: u64 = report.pairings.iter().map(|pairing| pairing.pairs_repeated).sum();
     if repeated > 0 {
@@ -67,10 +74,13 @@ fn table_text(text: &mut String, table: &RatingTable) {
     let width = table.agents.iter().map(|rating| rating.agent.len()).max().unwrap_or(5).max(5);
     let percent = table.confidence * 100.0;
     let interval = format!("{percent:.0} % interval");
-    *text += &format!(
-        "\n{:>3}  {:width$}  {:>7}  {interval:>20}  {:>6}  {:>7}  wins/draws/losses\n",
-        "", "agent", "Elo", "games", "score"
-    );
+    // Of a name that leaves no room for the numbers these stand beneath it.
+    let named = |rank: &str, agent: &str, numbers: &str| match width <= AGENT_COLUMNS {
+        true => format!("{rank:>2}  {agent:width$}  {numbers}\n"),
+        false => format!("{rank:>2}  {agent}\n    {numbers}\n"),
+    };
+    let head = format!("{:>7}  {interval:>16}  {:>5}  {:>8}  +/=/-", "Elo", "games", "score");
+    *text += &format!("\n{}", named("", "agent", &head));
     for (rank, rating) in table.agents.iter().enumerate() {
         let WinDrawLoss { wins, draws, losses } = rating.games;
         let bounds = match rating.is_anchor {
@@ -78,22 +88,20 @@ fn table_text(text: &mut String, table: &RatingTable) {
             false => format!("[{:+.1}, {:+.1}]", rating.elo.interval.lower, rating.elo.interval.upper),
         };
         let score = rating.score.map_or("-".to_owned(), |score| format!("{:.2} %", score * 100.0));
-        *text += &format!(
-            "{:>3}  {:width$}  {:>+7.1}  {bounds:>20}  {:>6}  {score:>7}  {wins}/{draws}/{losses}\n",
-            rank + 1,
-            rating.agent,
-            rating.elo.value,
-            rating.games.games(),
-        );
+        let (elo, games) = (rating.elo.value, rating.games.games());
+        let numbers = format!("{elo:>+7.1}  {bounds:>16}  {games:>5}  {score:>8}  {wins}/{draws}/{losses}");
+        *text += &named(&(rank + 1).to_string(), &rating.agent, &numbers);
     }
     *text += "\nlikelihood that the row is stronger than the column, %\n";
+    let width = width.min(AGENT_COLUMNS);
     *text += &format!("{:width$}  ", "");
     for rank in 1..=table.agents.len() {
         *text += &format!("{rank:>6}");
     }
     *text += "\n";
-    for (rating, row) in table.agents.iter().zip(&table.superiority) {
-        *text += &format!("{:width$}  ", rating.agent);
+    for ((rank, rating), row) in table.agents.iter().enumerate().zip(&table.superiority) {
+        let named = if rating.agent.len() <= width { rating.agent.clone() } else { (rank + 1).to_string() };
+        *text += &format!("{named:width$}  ");
         for likelihood in row {
             let shown = likelihood.map_or("-".to_owned(), |likelihood| format!("{:.1}", likelihood * 100.0));
             *text += &format!("{shown:>6}");
@@ -134,12 +142,13 @@ fn fit_text(text: &mut String, table: &RatingTable) {
         ErrorKind::ClusteredByOpening => "clustered by opening",
         ErrorKind::FisherInformation => "Fisher information, as there are few openings: they may be too small",
     };
-    *text += &format!("  {:<22} {errors}\n", "errors");
+    *text += &(beside(&format!("  {:<22} ", "errors"), errors) + "\n");
     let mut test = |name: &str, found: &Test<(f64, usize, f64)>| {
-        *text += &match found {
-            Test::Done((statistic, degrees, p)) => format!("  {name:<22} χ² {statistic:.2} of {degrees}, p {p:.3}\n"),
-            Test::Refused(reason) => format!("  {name:<22} none: {reason}\n"),
+        let told = match found {
+            Test::Done((statistic, degrees, p)) => format!("χ² {statistic:.2} of {degrees}, p {p:.3}"),
+            Test::Refused(reason) => format!("none: {reason}"),
         };
+        *text += &(beside(&format!("  {name:<22} "), &told) + "\n");
     };
     let ratio = |found: &Test<LikelihoodRatio>| found.map(|test| (test.statistic, test.degrees, test.p));
     test("model fits", &table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p)));
@@ -167,12 +176,12 @@ fn prior_text(table: &RatingTable, beginners: &WinDrawLoss) -> String {
     let held = "a weak prior (600 Elo wide, and one game, half won and half lost)";
     let groups: Vec<String> = table.separation.iter().map(|group| group.join(", ")).collect();
     if groups.len() > 1 {
-        return format!(
-            "\nsome agents took every point, so the games alone give no finite ratings; {held}\n\
-             holds them, and their distance is a lower bound rather than an estimate\n  \
-             every point went to the left: {}\n",
-            groups.join("  >  ")
+        let said = format!(
+            "some agents took every point, so the games alone give no finite ratings; {held} holds them, and their distance \
+             is a lower bound rather than an estimate"
         );
+        let order = beside("  every point went to the left: ", &groups.join("  >  "));
+        return format!("\n{}\n{order}\n", wrapped(&said, 0));
     }
     let bound = "the advantage of the first move is a bound rather than an estimate";
     let (why, so) = match *beginners {
@@ -183,7 +192,8 @@ fn prior_text(table: &RatingTable, beginners: &WinDrawLoss) -> String {
         WinDrawLoss { wins: 0, .. } => ("the player who began never won", bound),
         _ => ("strength and seats together explain every result", "the ratings are bounds rather than estimates"),
     };
-    format!("\n{why}, so the games alone give no finite fit; {held}\nholds it, and {so}\n")
+    let said = format!("{why}, so the games alone give no finite fit; {held} holds it, and {so}");
+    format!("\n{}\n", wrapped(&said, 0))
 }
 
 /// Returns how far a rating is.
@@ -227,7 +237,7 @@ mod tests {
             (won, won, "the player who began never lost", "a bound"),
             (lost, lost, "the player who began never won", "a bound"),
         ] {
-            let said = explanation(one, other);
+            let said = explanation(one, other).replace('\n', " ");
             assert!(said.contains(why) && said.contains(what), "{said}");
             assert!(said.contains("every point") == (why == "some agents took every point"), "{said}");
         }

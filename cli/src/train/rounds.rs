@@ -2,17 +2,16 @@
 
 use latrunculi_eval::learning::{Round, Verdict};
 
+use crate::lines::wrapped;
+
 /// Rows from one header to the next.
 const HEADER_EVERY: usize = 20;
-
-/// What the columns are.
-pub(crate) const LEGEND: &str = "actions: mean of a game; first, draws: % of games; pos/s: positions evaluated
-full: % of a batch; replay: samples in the window; learnt/s: samples trained on
-policy: its loss; target: the least that it can be; left: of the run's budget";
 
 /// A column of the table.
 struct Column {
     name: &'static str,
+    /// What it is, where the name does not tell.
+    about: &'static str,
     /// Letters of an entry.
     width: usize,
     /// The order in which columns are added where there is room; those with 0 are always shown.
@@ -22,47 +21,94 @@ struct Column {
 }
 
 const COLUMNS: [Column; 16] = [
-    Column { name: "gen", width: 4, rank: 0, entry: |round, _| Some(round.generation.to_string()) },
-    Column { name: "player", width: 7, rank: 0, entry: |round, _| round.teacher.map(player) },
-    Column { name: "games", width: 5, rank: 0, entry: |round, _| round.games.map(|games| games.to_string()) },
+    Column { name: "gen", about: "", width: 4, rank: 0, entry: |round, _| Some(round.generation.to_string()) },
+    Column { name: "player", about: "", width: 7, rank: 0, entry: |round, _| round.teacher.map(player) },
+    Column {
+        name: "games",
+        about: "",
+        width: 5,
+        rank: 0,
+        entry: |round, _| round.games.map(|games| games.to_string()),
+    },
     Column {
         name: "actions",
+        about: "mean of a game",
         width: 7,
         rank: 0,
         entry: |round, _| round.actions_mean.map(|mean| format!("{mean:.0}")),
     },
-    Column { name: "first", width: 5, rank: 0, entry: |round, _| round.first_player_score.map(percent) },
-    Column { name: "draws", width: 5, rank: 0, entry: |round, _| round.draw_rate.map(percent) },
+    Column {
+        name: "first",
+        about: "% of games",
+        width: 5,
+        rank: 0,
+        entry: |round, _| round.first_player_score.map(percent),
+    },
+    Column { name: "draws", about: "% of games", width: 5, rank: 0, entry: |round, _| round.draw_rate.map(percent) },
     Column {
         name: "pos/s",
+        about: "positions evaluated",
         width: 6,
-        rank: 0,
+        rank: 1,
         entry: |round, _| round.evaluations_per_sec.filter(|&x| x > 0.0).map(count),
     },
-    Column { name: "full", width: 4, rank: 4, entry: |round, _| round.batch_fill.filter(|&x| x > 0.0).map(percent) },
-    Column { name: "replay", width: 6, rank: 2, entry: |round, _| Some(count(round.window as f64)) },
-    Column { name: "steps", width: 5, rank: 0, entry: |round, _| trained(round).map(|round| round.steps.to_string()) },
+    Column {
+        name: "full",
+        about: "% of a batch",
+        width: 4,
+        rank: 4,
+        entry: |round, _| round.batch_fill.filter(|&x| x > 0.0).map(percent),
+    },
+    Column {
+        name: "replay",
+        about: "samples in the window",
+        width: 6,
+        rank: 2,
+        entry: |round, _| Some(count(round.window as f64)),
+    },
+    Column {
+        name: "steps",
+        about: "",
+        width: 5,
+        rank: 0,
+        entry: |round, _| trained(round).map(|round| round.steps.to_string()),
+    },
     Column {
         name: "learnt/s",
+        about: "samples trained on",
         width: 8,
         rank: 3,
         entry: |round, _| trained(round).map(|round| count(round.training_samples_per_sec)),
     },
-    Column { name: "loss", width: 5, rank: 0, entry: |round, _| trained(round).map(|round| loss(round.losses.loss)) },
+    Column {
+        name: "loss",
+        about: "",
+        width: 5,
+        rank: 0,
+        entry: |round, _| trained(round).map(|round| loss(round.losses.loss)),
+    },
     Column {
         name: "policy",
+        about: "its loss",
         width: 6,
         rank: 0,
         entry: |round, _| trained(round).map(|round| loss(round.losses.policy)),
     },
     Column {
         name: "target",
+        about: "the least that it can be",
         width: 6,
-        rank: 1,
+        rank: 0,
         entry: |round, _| trained(round).map(|round| loss(round.losses.target_entropy)),
     },
-    Column { name: "value", width: 5, rank: 0, entry: |round, _| trained(round).map(|round| loss(round.losses.value)) },
-    Column { name: "left", width: 7, rank: 0, entry: |_, secs_left| secs_left.map(time) },
+    Column {
+        name: "value",
+        about: "",
+        width: 5,
+        rank: 0,
+        entry: |round, _| trained(round).map(|round| loss(round.losses.value)),
+    },
+    Column { name: "left", about: "of the run's budget", width: 7, rank: 0, entry: |_, secs_left| secs_left.map(time) },
 ];
 
 /// A table of rounds, printed row by row.
@@ -83,7 +129,7 @@ impl RoundTable {
     /// Returns the lines of a round: a header now and then, the row, a line for each match. `secs_left` is what is left of
     /// the run's budget.
     pub(crate) fn lines(&mut self, round: &Round, secs_left: Option<f64>) -> Vec<String> {
-        let shown = self.columns();
+        let shown = columns(self.width);
         let line = |entry: &dyn Fn(&Column) -> String| {
             let entries = shown.iter().map(|column| format!("{:>1$}", entry(column), column.width));
             entries.collect::<Vec<_>>().join(" ")
@@ -97,15 +143,26 @@ impl RoundTable {
         lines.extend(round.verdicts.iter().map(|(ruleset, verdict)| cut(&match_line(ruleset, verdict), self.width)));
         lines
     }
+}
 
-    /// Returns the columns for which there is room.
-    fn columns(&self) -> Vec<&'static Column> {
-        let needs = |rank: usize| -> usize {
-            COLUMNS.iter().filter(|column| column.rank <= rank).map(|column| column.width + 1).sum::<usize>() - 1
-        };
-        let rank = (1..=4).take_while(|&rank| self.width.is_none_or(|width| needs(rank) <= width)).last().unwrap_or(0);
-        COLUMNS.iter().filter(|column| column.rank <= rank).collect()
-    }
+/// Returns the columns for which there is room.
+fn columns(width: Option<usize>) -> Vec<&'static Column> {
+    let needs = |rank: usize| -> usize {
+        COLUMNS.iter().filter(|column| column.rank <= rank).map(|column| column.width + 1).sum::<usize>() - 1
+    };
+    let rank = (1..=4).take_while(|&rank| width.is_none_or(|width| needs(rank) <= width)).last().unwrap_or(0);
+    COLUMNS.iter().filter(|column| column.rank <= rank).collect()
+}
+
+/// Says what the columns are; neighbours of which the same is said share it.
+pub(crate) fn legend(width: Option<usize>) -> String {
+    let shown = columns(width);
+    let alike = shown.chunk_by(|one, next| one.about == next.about).filter(|columns| !columns[0].about.is_empty());
+    let parts = alike.map(|columns| {
+        let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+        format!("{}: {}", names.join(", "), columns[0].about)
+    });
+    wrapped(&parts.collect::<Vec<_>>().join("; "), 0)
 }
 
 /// Returns the line of a match in which the network of a round was measured.
@@ -197,8 +254,18 @@ mod tests {
         assert!(widths.is_sorted() && widths[0] < widths[2], "{widths:?}");
         let mut table = RoundTable::new(Some(80));
         let lines = table.lines(&rounds[0], Some(312.0));
-        assert_eq!(lines[0], " gen  player games actions first draws  pos/s steps  loss policy value    left");
-        assert_eq!(lines[1], "1234 network 10000    1555    54    56   133k 12345 4.123  2.691 0.656 5.2 min");
+        assert_eq!(lines[0], " gen  player games actions first draws steps  loss policy target value    left");
+        assert_eq!(lines[1], "1234 network 10000    1555    54    56 12345 4.123  2.691  1.926 0.656 5.2 min");
+        // The legend has these columns and no others.
+        let narrow = legend(Some(80));
+        assert!(narrow.contains("first, draws: % of games") && narrow.contains("target: "), "{narrow}");
+        assert!(!narrow.contains("pos/s") && !narrow.contains("learnt/s"), "{narrow}");
+        let wide = legend(None);
+        assert!(
+            ["pos/s", "full", "replay", "learnt/s"].iter().all(|name| wide.contains(&format!("{name}: "))),
+            "{wide}"
+        );
+        assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
     }
 
     #[test]

@@ -7,19 +7,21 @@ use latrunculi_train::TrainConfig;
 use latrunculi_train::{Event, GameMetrics, TrainingMetrics};
 use serde_json::{Value, json};
 
-use super::rounds::{LEGEND, RoundTable};
+use super::rounds::{RoundTable, legend};
 
 /// Writes the events of a run as lines for people.
 #[derive(Debug)]
 pub struct RunText {
     table: RoundTable,
+    /// Letters of a line.
+    width: Option<usize>,
 }
 
 impl RunText {
     /// Begins with lines of at most `width` letters; `None` where there is no limit.
     #[must_use]
     pub fn new(width: Option<usize>) -> RunText {
-        RunText { table: RoundTable::new(width) }
+        RunText { table: RoundTable::new(width), width }
     }
 
     /// Returns the lines that report an event.
@@ -45,7 +47,7 @@ impl RunText {
                         done.generations, done.games, done.samples
                     ));
                 }
-                lines.push(LEGEND.to_owned());
+                lines.push(legend(self.width));
                 lines
             }
             Event::RoundEnded { metrics, secs_left, .. } => {
