@@ -55,7 +55,7 @@ fn asked() -> Result<anyhow::Result<()>, String> {
 
 /// Tries a store and prints what it does.
 fn prove(url: &str, is_json: bool) -> anyhow::Result<()> {
-    let store = Store::open(url, true, stop_on_interrupt()?)?.with_patience(Patience::FIRST);
+    let store = Store::open(url, false, stop_on_interrupt()?)?.with_patience(Patience::FIRST);
     let proof = store.prove().map_err(stopped)?;
     let faults = proof.faults();
     if is_json {

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
-use clap::Args;
+use anyhow::Context;
+use clap::{Args, CommandFactory};
 use latrunculi_engine::Rules;
 use latrunculi_eval::workers::{GamesWork, WorkError, WorkProgress, Worker};
 use latrunculi_store::{Delivered, Store, WorkOrder};
-use latrunculi_train::shared::{TrainingWork, TrainingWorker};
+use latrunculi_train::shared::{TrainingWork, TrainingWorker, is_training_wanted};
 use latrunculi_train::{Error, error_chain, models};
 
 use crate::games_args::GamesArgs;
@@ -22,6 +22,8 @@ use crate::store_args::stopped;
 
 /// Seconds between two looks at the store while nothing is missing.
 const WAIT_SECS: u64 = 5;
+/// Seconds between two looks for training while a study or match is played.
+const LOOK_SECS: u64 = 60;
 /// Seconds between two lines that say what is done.
 const LINE_SECS: u64 = 30;
 
@@ -37,7 +39,7 @@ pub(crate) struct WorkerArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     of: u64,
     /// Ends after so many minutes in which nothing was missing; 0 as soon as nothing is [default: never]
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     idle: Option<f64>,
     /// Folder for networks [default: latrunculi-models in the folder of temporary files]
     #[arg(long, value_name = "DIR")]
@@ -59,11 +61,10 @@ impl WorkerArgs {
 }
 
 pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
-    ensure!(args.index < args.of, "--index {} must be below --of {}", args.index, args.of);
-    ensure!(
-        args.idle.is_none_or(|idle| (0.0..=1e6).contains(&idle)),
-        "--idle is a number of minutes from 0 to 1000000"
-    );
+    if args.index >= args.of {
+        let reason = format!("--index {} must be below --of {}", args.index, args.of);
+        crate::Cli::command().error(clap::error::ErrorKind::ValueValidation, reason).exit();
+    }
     let stop = stop_on_signals()?;
     let store = Store::join(&args.store, Arc::clone(&stop)).map_err(stopped)?;
     let pool =
@@ -72,6 +73,17 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     let delivered = Delivered::default();
     let networks = |rules: &Arc<Rules>, path: &str| args.network.factory(rules)(path);
     let identity = |path: &str| models::checksum(path).map_err(|error| error_chain(&error));
+    // A generation that is open waits for its slowest unit; studies can wait.
+    let looked = Mutex::new(Instant::now());
+    let has_training = || {
+        let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.elapsed() < Duration::from_secs(LOOK_SECS) {
+            return Ok(false);
+        }
+        let is_wanted = is_training_wanted(&store);
+        *looked = Instant::now();
+        is_wanted
+    };
     let worker = Worker {
         store: &store,
         order,
@@ -82,6 +94,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         delivered: &delivered,
         networks: &networks,
         identity: &identity,
+        has_other_work: &has_training,
     };
     say(
         args,
@@ -118,6 +131,11 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes| (0.0..=1e6).contains(minutes));
+    minutes.ok_or_else(|| "a number of minutes from 0 to 1000000 is needed".to_owned())
+}
+
 /// What was said last, and when.
 struct Said {
     line: Instant,
@@ -139,7 +157,6 @@ impl Work<'_> {
         let mut idle_since = Instant::now();
         loop {
             let mut faults = Vec::new();
-            // A generation that is open waits for its slowest unit; studies can wait.
             let has_played = self.train(trainer, &mut faults)? || self.play(worker, &mut faults)?;
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);

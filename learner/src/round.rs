@@ -61,6 +61,8 @@ struct Round {
 /// What a round came to.
 struct RoundResults {
     played: Option<GenerationGames>,
+    /// The checksum of the weights that played; empty where alpha-beta did.
+    network: String,
     trained: StepResults,
     /// The matches, by index of the ruleset.
     verdicts: Vec<(usize, Verdict)>,
@@ -114,7 +116,6 @@ impl TrainingRun<'_> {
 
         let (mut teacher, mut metrics) = (None, None);
         if let Some(played) = &mut results.played {
-            let fingerprint = network.network.fingerprint().of_libtorch()?;
             let is_bootstrap = generation::is_bootstrap(&self.config, generation);
             teacher = Some(is_bootstrap);
             let kernel = network.kernel(choice.precision);
@@ -127,7 +128,9 @@ impl TrainingRun<'_> {
                 let plan = generation::pool_plan(&self.config, &ruleset.rules, String::new());
                 let list = generation::list(&self.config, &ruleset.rules, generation);
                 let plan = if is_bootstrap { &list.plan } else { &plan };
-                let players = generation::players(plan, list.games, Some(&fingerprint), self.state.precision);
+                // Each worker computes in what it has.
+                let precision = if self.workers.is_some() { Precision::Auto } else { choice.precision };
+                let players = generation::players(plan, list.games, Some(&results.network), precision);
                 let info = ShardInfo::new(&ruleset.rules, self.config.seed, generation, players);
                 let name = &ruleset.rules.ruleset().id;
                 let path = self.folder.shard_path(generation, name);
@@ -297,7 +300,7 @@ impl TrainingRun<'_> {
 
         let first = if round.learns_first { train(trainer)? } else { StepResults::default() };
         let Some(games) = games else {
-            return Ok(RoundResults { played: None, trained: first, verdicts: Vec::new() });
+            return Ok(RoundResults { played: None, network: String::new(), trained: first, verdicts: Vec::new() });
         };
         let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device };
         if round.learns_first {
@@ -389,10 +392,15 @@ impl TrainingRun<'_> {
             (Err(error), Err(other)) if other.is_stopped() => return Err(error),
             (_, Err(error)) => return Err(error),
         };
+        let network = match (&*games, workers) {
+            (Games::Shared(_), Some(leader)) => leader.network_of(generation)?,
+            (Games::Lists(_), _) => String::new(),
+            _ => network.network.fingerprint().of_libtorch()?,
+        };
         if let Games::Pools(planned) | Games::Shared(SharedGames { planned: Some(planned), .. }) = games {
             self.take_pools(pools, planned, &played);
         }
-        Ok(RoundResults { played: Some(played), trained, verdicts })
+        Ok(RoundResults { played: Some(played), network, trained, verdicts })
     }
 
     /// Notes which shards are in the replay windows.

@@ -40,7 +40,8 @@ pub enum Quota {
         /// The number after that of the last game to begin.
         until: u64,
     },
-    /// When [`Watch::next_game`] gives no further game and all have ended.
+    /// When [`Watch::next_game`] gives no further game and all have ended. [`Watch::take`] receives the games; the result has
+    /// none of them, since a stream of games may be long.
     Given,
 }
 
@@ -355,6 +356,9 @@ impl Run<'_> {
                 pool.samples += game.samples.len() as u64;
                 self.progress.games.fetch_add(1, Ordering::Relaxed);
                 self.watch.take(pool.task, game)?;
+            }
+            if pool.quota == Quota::Given {
+                pool.ended.clear();
             }
             // The new games must reach their first leaf.
             return Ok(());

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::errors::StoreError;
 use crate::store::Store;
@@ -11,6 +11,8 @@ use crate::store::Store;
 pub const MODELS: &str = "models";
 /// The networks that a worker keeps, those that it used last.
 const MODELS_KEPT: usize = 16;
+/// A file that was begun so long ago belongs to a worker that was killed.
+const UNFINISHED: Duration = Duration::from_secs(86_400);
 /// No network is larger.
 const MODEL_BYTES_MAX: u64 = 1 << 30;
 
@@ -47,34 +49,38 @@ impl Store {
             }
             Err(error) => return Err(error),
         };
+        let beside = path.with_extension(worker);
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(folder)?;
-            let beside = path.with_extension(worker);
             std::fs::write(&beside, &bytes)?;
             std::fs::rename(&beside, &path)
         };
-        write().map_err(|source| StoreError::Cache { path: path.clone(), source })?;
+        write().map_err(|source| {
+            _ = std::fs::remove_file(&beside);
+            StoreError::Cache { path: path.clone(), source }
+        })?;
         remove_oldest(folder);
         Ok(Ok(path))
     }
 }
 
-/// Removes networks from a folder where there are more than are kept; what cannot be removed stays.
+/// Removes networks from a folder where there are more than are kept, and what killed workers have left of others; what cannot
+/// be removed stays.
 fn remove_oldest(folder: &Path) {
     let Ok(files) = std::fs::read_dir(folder) else { return };
-    let is_network = |path: &Path| {
+    let is_own = |path: &Path| {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        path.extension().is_some_and(|end| end == "safetensors")
-            && stem.len() == 64
-            && stem.bytes().all(|letter| letter.is_ascii_hexdigit())
+        stem.len() == 64 && stem.bytes().all(|letter| letter.is_ascii_hexdigit())
     };
-    let mut networks: Vec<(SystemTime, PathBuf)> = files
+    let own = files
         .filter_map(Result::ok)
-        .filter(|file| is_network(&file.path()))
-        .filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path())))
-        .collect();
+        .filter(|file| is_own(&file.path()))
+        .filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path())));
+    let is_network = |(_, path): &(SystemTime, PathBuf)| path.extension().is_some_and(|end| end == "safetensors");
+    let (mut networks, unfinished): (Vec<_>, Vec<_>) = own.partition(is_network);
     networks.sort();
-    for (_, path) in networks.iter().rev().skip(MODELS_KEPT) {
+    let old = unfinished.iter().filter(|(begun, _)| begun.elapsed().is_ok_and(|age| age > UNFINISHED));
+    for (_, path) in networks.iter().rev().skip(MODELS_KEPT).chain(old) {
         _ = std::fs::remove_file(path);
     }
 }
@@ -105,6 +111,10 @@ mod tests {
             File::options().append(true).open(&path).unwrap().set_modified(then).unwrap();
             path
         };
+        std::fs::create_dir_all(&cache).unwrap();
+        let [killed, writing] = ["a", "b"].map(|name| cache.join(crate::sha256(b"killed")).with_extension(name));
+        [&killed, &writing].iter().for_each(|path| std::fs::write(path, "half").unwrap());
+        File::options().append(true).open(&killed).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
         let mut paths: Vec<PathBuf> = (0..MODELS_KEPT).map(fetched_at).collect();
         let [own, model] = ["notes.txt", "mine.safetensors"].map(|name| cache.join(name));
         [&own, &model].iter().for_each(|path| std::fs::write(path, "mine").unwrap());
@@ -115,5 +125,6 @@ mod tests {
         assert_eq!(is_there.iter().filter(|&&there| !there).count(), 1, "{is_there:?}");
         assert!(is_there[0] && !is_there[1], "{is_there:?}");
         assert!(own.exists() && model.exists());
+        assert!(writing.exists() && !killed.exists());
     }
 }

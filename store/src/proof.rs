@@ -49,38 +49,38 @@ impl Store {
     /// # Errors
     /// [`StoreError`] where the store cannot be used at all.
     pub fn prove(&self) -> Result<Proof, StoreError> {
-        let folder = format!("{FOLDER}/{:016x}", crate::order::unique());
-        let found = self.prove_in(&folder);
+        let id = format!("{:016x}", crate::order::unique());
+        let names = [FIRST, RACE].map(|name| format!("{FOLDER}/{id}-{name}"));
+        let found = self.prove_with(&names);
         if matches!(found, Err(StoreError::Unreachable { .. } | StoreError::Stopped)) {
             // It would not be reached either.
             return found;
         }
         // One that stays keeps none of the others, and who may not list may remove.
-        let removed = [FIRST, RACE].map(|name| self.remove(&format!("{folder}/{name}")));
+        let removed = names.map(|name| self.remove(&name));
         let proof = found?;
         removed.into_iter().collect::<Result<(), StoreError>>()?;
         Ok(proof)
     }
 
-    fn prove_in(&self, folder: &str) -> Result<Proof, StoreError> {
+    fn prove_with(&self, [first, race]: &[String; 2]) -> Result<Proof, StoreError> {
         let mut proof = Proof { checks: Vec::new() };
         let mut check = |need, holds: bool, fault: &str| {
             proof.checks.push(Check { need, fault: (!holds).then(|| fault.to_owned()) });
             holds
         };
-        let name = format!("{folder}/{FIRST}");
-        let created = self.create(&name, b"first")?;
+        let created = self.create(first, b"first")?;
         if !check("writing", created == Created::Mine, "a name that nothing has is taken for one that something has") {
             return Ok(proof);
         }
-        let there = self.read(&name, BYTES_MAX)?;
+        let there = self.read(first, BYTES_MAX)?;
         let is_there = there.as_deref() == Some(b"first");
         if !check("reading what was written", is_there, "what was just written is not there; this store shows it later")
         {
             return Ok(proof);
         }
-        let second = self.create(&name, b"second")?;
-        let is_kept = self.read(&name, BYTES_MAX)?.as_deref() == Some(b"first");
+        let second = self.create(first, b"second")?;
+        let is_kept = self.read(first, BYTES_MAX)?.as_deref() == Some(b"first");
         let is_refused = second == Created::Theirs && is_kept;
         if !check(
             "refusing a second write",
@@ -90,8 +90,8 @@ impl Store {
         ) {
             return Ok(proof);
         }
-        let listed = self.list(folder)?;
-        let is_listed = listed.iter().any(|object| object.name == name && object.bytes == 5);
+        let listed = self.list(FOLDER)?;
+        let is_listed = listed.iter().any(|object| object.name == *first && object.bytes == 5);
         if !check(
             "listing what was written",
             is_listed,
@@ -100,13 +100,12 @@ impl Store {
             return Ok(proof);
         }
         let won = AtomicUsize::new(0);
-        let name = format!("{folder}/{RACE}");
         thread::scope(|scope| -> Result<(), StoreError> {
             let racers: Vec<_> = (0..RACERS)
                 .map(|racer| {
-                    let (won, name) = (&won, &name);
+                    let won = &won;
                     scope.spawn(move || -> Result<(), StoreError> {
-                        if self.create(name, format!("racer {racer}").as_bytes())? == Created::Mine {
+                        if self.create(race, format!("racer {racer}").as_bytes())? == Created::Mine {
                             won.fetch_add(1, Ordering::Relaxed);
                         }
                         Ok(())

@@ -50,6 +50,7 @@ fn as_worker<T>(store: &Store, identity: &str, run: impl FnOnce(&Worker<'_>) -> 
         delivered: &Delivered::default(),
         networks: &|_, _| uniform("any"),
         identity: &|_| Ok(identity.to_owned()),
+        has_other_work: &|| Ok(false),
     })
 }
 
@@ -161,6 +162,67 @@ fn a_study_that_is_taken_further_is_played_by_workers_again() {
     }
     assert!(is_closed());
     assert_eq!(json(&lead("again", 0.001)), json(&whole));
+}
+
+#[test]
+fn a_leader_opens_again_what_another_one_closed_too_early() {
+    let config = MatchConfig::new([spec("random"), spec("greedy")], 13);
+    let whole = play(&config);
+    let inner = Arc::new(InMemory::new());
+    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let lead = || play(&MatchConfig { workers: Some(workers(Arc::clone(&plain))), ..config.clone() });
+    let is_over = AtomicBool::new(false);
+    let report = thread::scope(|scope| {
+        let leader = scope.spawn(lead);
+        let wanted = loop {
+            let wanted = plain.list("games").unwrap().into_iter().find(|object| object.name.contains("/wanted/"));
+            if let Some(wanted) = wanted {
+                break wanted.name;
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let (series, _) = wanted.split_once("/wanted/").unwrap();
+        plain.create(&format!("{series}/closed"), b"").unwrap();
+        let worker = scope.spawn(|| work(&plain, u64::MAX, &is_over));
+        let report = leader.join().unwrap();
+        is_over.store(true, Ordering::Relaxed);
+        worker.join().unwrap();
+        report
+    });
+    assert_eq!(serde_json::to_string(&report).unwrap(), serde_json::to_string(&whole).unwrap());
+}
+
+#[test]
+fn a_worker_finishes_the_units_in_play_where_other_work_comes_first() {
+    let config = MatchConfig::new([spec("random"), spec("greedy")], 40);
+    let inner = Arc::new(InMemory::new());
+    let stop = StopFlag::default();
+    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let lead = || {
+        let config = MatchConfig { workers: Some(workers(store(&inner, Faults::default(), 0, &stop))), ..config };
+        play_match(&rules("savard"), &config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match")
+    };
+    thread::scope(|scope| {
+        let leader = scope.spawn(lead);
+        while !plain.list("games").unwrap().iter().any(|object| object.name.contains("/wanted/")) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let asked = AtomicU64::new(0);
+        let mut work = GamesWork::default();
+        let units = as_worker(&plain, "identity", |worker| {
+            let has_other_work = || Ok(asked.fetch_add(1, Ordering::Relaxed) == 2);
+            let (host, cache) = (worker.host.clone(), worker.cache.clone());
+            let worker = Worker { has_other_work: &has_other_work, host, cache, ..*worker };
+            let mut units = Vec::new();
+            while units.last().is_none_or(|&units| units < 8) {
+                assert!(work.play(&worker, &mut Vec::new(), &mut |_| ControlFlow::Continue(())).unwrap());
+                units.push(work.done.units);
+            }
+            units
+        });
+        assert_eq!(leader.join().unwrap().games_played, 40 * 2);
+        assert_eq!(units, [2, 8], "the first visit ends after the units that had begun, the second plays the others");
+    });
 }
 
 #[test]

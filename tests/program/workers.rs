@@ -160,7 +160,15 @@ fn a_training_run_by_workers_counts_each_game_once_though_the_learner_is_killed(
         let sum = |key: &str| {
             manifest["units"].as_array().unwrap().iter().map(|unit| unit[key].as_u64().unwrap()).sum::<u64>()
         };
-        let (_, samples) = read_shard(&shard(&run, generation), &rules).unwrap();
+        let (info, samples) = read_shard(&shard(&run, generation), &rules).unwrap();
+        let head = fs::read(store.join(format!("heads/run/{generation:06}.json"))).unwrap();
+        let head: Value = serde_json::from_slice(&head).unwrap();
+        let player = if generation == 0 {
+            "alphabeta "
+        } else {
+            &format!("network {} auto ", head["fingerprint"].as_str().unwrap())
+        };
+        assert!(info.players.starts_with(player), "{} is not by {player}", info.players);
         assert_eq!((sum("games"), sum("samples")), (8, samples.len() as u64), "generation {generation}");
         let games: std::collections::BTreeSet<u32> = samples.games.iter().copied().collect();
         assert!(games.iter().all(|&game| game < 8), "{games:?}");
@@ -198,7 +206,7 @@ fn a_store_that_cannot_be_used_is_told_with_the_way_out() {
     let missing = folder.path().join("missing");
     assert_refused(&["worker", "--store", text(&missing)], 1, &["no such folder or bucket", "mend --store"]);
     assert_refused(&["worker", "--store", "ftp://here/there"], 1, &["no stores of ftp://", "s3://BUCKET/PATH"]);
-    assert_refused(&["worker", "--store", text(folder.path()), "--index", "3"], 1, &["--index 3 must be below --of 1"]);
+    assert_refused(&["worker", "--store", text(folder.path()), "--index", "3"], 2, &["--index 3 must be below --of 1"]);
     assert_refused(&["status", "--store", text(&missing)], 1, &["mend --store"]);
     let file = folder.path().join("file");
     fs::write(&file, b"text").unwrap();

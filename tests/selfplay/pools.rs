@@ -114,8 +114,11 @@ fn quotas_are_met_and_no_game_is_lost() {
     }
 }
 
-/// Gives games one after the other.
-struct Given(Mutex<Vec<u64>>);
+/// Gives games one after the other, and keeps those that have ended.
+struct Given {
+    numbers: Mutex<Vec<u64>>,
+    ended: Mutex<Vec<PlayedGame>>,
+}
 
 impl Watch for Given {
     fn goes_on(&self, _: &Progress) -> bool {
@@ -123,7 +126,12 @@ impl Watch for Given {
     }
 
     fn next_game(&self, _: usize) -> Result<Option<u64>, SelfPlayError> {
-        Ok(self.0.lock().unwrap().pop())
+        Ok(self.numbers.lock().unwrap().pop())
+    }
+
+    fn take(&self, _: usize, game: &PlayedGame) -> Result<(), SelfPlayError> {
+        self.ended.lock().unwrap().push(game.clone());
+        Ok(())
     }
 }
 
@@ -142,8 +150,11 @@ fn games_that_are_given_are_those_of_their_numbers_and_follow_one_another_withou
     let (units, gaps): (Vec<_>, Vec<_>) =
         [20, 30, 40, 50].map(|first| play(first, Quota::PlayOut { until: first + 3 }, &goes_on)).into_iter().unzip();
     let numbers: Vec<u64> = [20, 30, 40, 50].into_iter().flat_map(|first| first..first + 3).collect();
-    let given = Given(Mutex::new(numbers.into_iter().rev().collect()));
-    let (games, fill) = play(0, Quota::Given, &given);
+    let given = Given { numbers: Mutex::new(numbers.into_iter().rev().collect()), ended: Mutex::default() };
+    let (kept, fill) = play(0, Quota::Given, &given);
+    assert!(kept.is_empty(), "a stream of games has no end, so none is kept");
+    let mut games = given.ended.into_inner().unwrap();
+    games.sort_by_key(|game| game.index);
     assert_eq!(games, units.concat());
     assert!(gaps.iter().all(|alone| fill > *alone), "{fill} with all, {gaps:?} one by one");
 }

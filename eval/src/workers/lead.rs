@@ -1,6 +1,6 @@
 //! The part of who leads: says what is wanted, reads what workers write, and counts it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use latrunculi_engine::GameRecord;
@@ -19,6 +19,8 @@ use crate::matches::ledger::Place;
 
 /// The waits between two looks at the store: the shortest, and the longest while nothing comes.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(10)];
+/// From this wait on each look is also for series that were closed although games of them are missing.
+const CLOSED_LOOK: Duration = Duration::from_secs(2);
 /// Of the games that repeat everywhere, one in so many is played again here and compared.
 const REPLAYED_ONE_IN: u64 = 100;
 
@@ -112,6 +114,9 @@ impl<S: SharedSource> Lead<'_, S> {
             if found > 0 {
                 pause = WAITS[0];
                 continue;
+            }
+            if pause >= CLOSED_LOOK {
+                self.open_again()?;
             }
             self.workers.store.sleep(pause)?;
             pause = (pause * 2).min(WAITS[1]);
@@ -223,6 +228,14 @@ impl<S: SharedSource> Lead<'_, S> {
                 Ok(0)
             }
         }
+    }
+
+    /// Tells workers that the games that are missing are wanted. Another leader of the same series may have asked for less and
+    /// have closed it.
+    fn open_again(&self) -> Result<(), StoreError> {
+        let there: BTreeSet<String> = self.workers.store.list(GAMES)?.into_iter().map(|object| object.name).collect();
+        let missing = self.open.values().filter(|open| !open.missing.is_empty()).map(|open| closed(&open.id));
+        missing.filter(|name| there.contains(name)).try_for_each(|name| self.workers.store.remove(&name))
     }
 
     /// Tells workers that nothing more is wanted of the series that are done.

@@ -46,6 +46,9 @@ pub struct Worker<'a> {
     pub networks: &'a NetworkOf<'a>,
     /// Returns what the games of a network depend on besides its name, by the path of its file.
     pub identity: &'a (dyn Fn(&str) -> Result<String, String> + Sync),
+    /// Returns whether there is work that comes first: the units in play are then finished and no others begun. It is called
+    /// before each unit.
+    pub has_other_work: &'a (dyn Fn() -> Result<bool, StoreError> + Sync),
 }
 
 /// Opens a network for rules by the path of its file.
@@ -330,6 +333,8 @@ struct State {
     settled: BTreeSet<u64>,
     /// Since when nothing was missing.
     nothing_missing: Option<Instant>,
+    /// Whether other work comes first.
+    gives_way: bool,
     done: WorkDone,
     failed: Option<StoreError>,
 }
@@ -350,6 +355,10 @@ impl<G: SharedGames> UnitGames<'_, '_, G> {
     /// Begins a unit that is missing; returns whether there is one.
     fn begin_unit(&self, state: &mut State) -> Result<bool, StoreError> {
         let store = self.worker.store;
+        state.gives_way = state.gives_way || (self.worker.has_other_work)()?;
+        if state.gives_way {
+            return Ok(false);
+        }
         let Listed { wanted, is_closed } =
             list_below(store, &format!("{GAMES}/{}", self.id))?.remove(self.id).unwrap_or_default();
         if is_closed {

@@ -16,6 +16,8 @@ use crate::config::TrainConfig;
 use crate::error::{Error, bail};
 use crate::generation;
 
+/// A generation has no more units.
+const UNITS_MAX: u64 = 1 << 20;
 /// No head or manifest is larger.
 const BYTES_MAX: u64 = 64 << 20;
 
@@ -225,9 +227,22 @@ impl GenerationHead {
     /// Reads the head of a generation; `None` where there is none.
     ///
     /// # Errors
-    /// When it cannot be read, or is none of this version of the program.
+    /// When it cannot be read, is none of this version of the program, is that of another generation, or has units without
+    /// games or too many of them.
     pub(super) fn read(store: &Store, run: &str, generation: u64) -> Result<Option<GenerationHead>, Error> {
-        read(store, &name_of(HEADS, run, generation))
+        let name = name_of(HEADS, run, generation);
+        let Some(head) = read::<GenerationHead>(store, &name)? else { return Ok(None) };
+        if head.run != run || head.generation != generation {
+            bail!("{name}: it is that of generation {} of run {:?}; remove it", head.generation, head.run);
+        }
+        let units = head.rulesets.iter().map(|ruleset| match ruleset.per_unit {
+            0 => u64::MAX,
+            per_unit => ruleset.games.div_ceil(per_unit),
+        });
+        if units.fold(0, u64::saturating_add) > UNITS_MAX {
+            bail!("{name}: it has units without games, or more than {UNITS_MAX}; remove it");
+        }
+        Ok(Some(head))
     }
 }
 

@@ -186,6 +186,15 @@ impl Leader {
         Ok(GenerationGames { rulesets: played, found: 0, progress, secs: begun.elapsed().as_secs_f64() })
     }
 
+    /// Returns the checksum of the weights that play a generation, which a head of it that was there before decides; empty where
+    /// alpha-beta plays.
+    ///
+    /// # Errors
+    /// When the head cannot be read.
+    pub fn network_of(&self, generation: u64) -> Result<String, Error> {
+        Ok(GenerationHead::read(&self.store, &self.run, generation)?.map(|head| head.fingerprint).unwrap_or_default())
+    }
+
     /// Writes the head, or returns the one that is there, if it is this run's.
     ///
     /// A learner that is started again may have other settings, and where the training comes before the games it may come to
@@ -201,6 +210,14 @@ impl Leader {
         };
         match there {
             Some(there) if there.is_of_the_same_run(&head) => Ok(there),
+            Some(there) if there.owner == head.owner && there.program != head.program => bail!(
+                "{name} was written by version {} of the program; go on with that version until the generation is closed",
+                there.program
+            ),
+            Some(there) if there.owner == head.owner => bail!(
+                "{name} asks for games of other rulesets or of another player than the settings do now: until the generation \
+                 is closed, give `rulesets`, `mixes` and `teacher.generations` their values of before, with --set"
+            ),
             _ => bail!(
                 "{}: {name} is there and is not that of this run, or asks for other games; give the folder of this run another \
                  name, which is the run's in the store, or use another --store",

@@ -212,7 +212,8 @@ fn of_two_learners_one_goes_on() {
     let own = leader(plain(&inner), Close::All);
     let head = GenerationHead::new(&own, 0, &config, "", &[(Arc::clone(&rules), 12, 2)]).unwrap();
     let error = own.play(head, &[rules], &|| Ok(Vec::new()), (false, &go_on)).map(|_| ()).unwrap_err();
-    assert!(error_chain(&error).contains("asks for other games"), "{}", error_chain(&error));
+    let told = error_chain(&error);
+    assert!(told.contains("games of other rulesets") && told.contains("teacher.generations"), "{told}");
 }
 
 #[test]
@@ -252,6 +253,10 @@ fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
     };
     let played = with_workers(&inner, 1, Faults::default(), || play(0)).unwrap();
     assert_eq!(played.rulesets[0].games, as_asked.rulesets[0].games);
+    // A generation that alpha-beta plays cannot become one of a network while it is open.
+    let another = GenerationHead::new(&own, 0, &config, "12345678", &[(Arc::clone(&rules), 6, 3)]).unwrap();
+    let refused = own.play(another, &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, &go_on));
+    assert!(error_chain(&refused.map(|_| ()).unwrap_err()).contains("until the generation is closed"));
     // Of a generation that is closed the head counts, too.
     assert_eq!(play(0).unwrap().rulesets[0].games, as_asked.rulesets[0].games);
     config.teacher.generations = 2;
@@ -441,6 +446,57 @@ fn a_worker_gives_up_a_unit_whose_generation_is_closed_without_it() {
 }
 
 #[test]
+fn a_worker_ends_with_the_fault_of_its_store_in_the_middle_of_a_unit() {
+    let inner = Arc::new(InMemory::new());
+    // In a generation of a network, whose games have many rounds.
+    assert!(lead(&leader(plain(&inner), Close::All), 1, &|_| false).unwrap_err().is_stopped());
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&inner) as Arc<dyn ObjectStore>, Faults::default(), 0));
+    let is_down = faulty.link_is_down();
+    let patience = Patience { request: Duration::from_millis(100), total: Duration::from_millis(200) };
+    let shared =
+        Store::of(Arc::clone(&faulty) as Arc<dyn ObjectStore>, Path::default(), "memory", StopFlag::default()).unwrap();
+    let shared = shared.with_patience(patience);
+    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
+    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    let breaks = |_: &str, _| is_down.store(true, Ordering::Relaxed);
+    let mut done = TrainingWork::default();
+    let ended = done.play(&worker, &mut Vec::new(), &breaks);
+    assert!(matches!(ended, Err(Error::Store(_))), "{ended:?}");
+    assert_eq!(done, TrainingWork::default());
+    assert!(faulty.injected() < 10, "it does not play on and ask again and again: {}", faulty.injected());
+}
+
+#[test]
+fn a_head_that_is_damaged_or_foreign_is_refused_by_name() {
+    let inner = Arc::new(InMemory::new());
+    let shared = plain(&inner);
+    assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
+    let head = GenerationHead::read(&shared, "run-1", 0).unwrap().unwrap();
+    let of_units = |games, per_unit| {
+        let mut head = GenerationHead { run: "run-2".to_owned(), ..head.clone() };
+        (head.rulesets[0].games, head.rulesets[0].per_unit) = (games, per_unit);
+        head
+    };
+    let damaged = [of_units(12, 0), of_units(u64::MAX, 1), GenerationHead { generation: 1, ..of_units(12, 2) }, head];
+    let name = super::head::name_of(HEADS, "run-2", 0);
+    for head in damaged {
+        shared.create(&name, &super::head::to_bytes(&head).unwrap()).unwrap();
+        let told = error_chain(&GenerationHead::read(&shared, "run-2", 0).unwrap_err());
+        assert!(told.starts_with(&name), "{told}");
+        // A worker plays what else there is.
+        let mut faults = Vec::new();
+        let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
+        let ends = |_: &str, done: TrainingWork| stop.store(done.units > 0, Ordering::Relaxed);
+        let played =
+            TrainingWork::default().play(&worker(&shared, cache.path(), &delivered, &stop), &mut faults, &ends);
+        assert!(played.is_ok_and(|played| played) || stop.load(Ordering::Relaxed));
+        assert_eq!(runs(&shared).unwrap().len(), 1);
+        shared.remove(&name).unwrap();
+        shared.list("units").unwrap().iter().for_each(|unit| shared.remove(&unit.name).unwrap());
+    }
+}
+
+#[test]
 fn many_workers_get_small_units_and_too_few_games_for_them_are_told_once() {
     static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let inner = Arc::new(InMemory::new());
@@ -461,6 +517,9 @@ fn many_workers_get_small_units_and_too_few_games_for_them_are_told_once() {
         });
     };
     (1..3).for_each(lead_with_five);
+    // Each of the five threads plays the four games of a batch, which are two units.
+    let manifest = Manifest::read(&shared, "run-1", 1).unwrap().unwrap();
+    assert!(manifest.units.iter().all(|unit| unit.at_once == 10), "{:?}", manifest.units);
     let told = TOLD.lock().unwrap().clone();
     assert!(told.len() == 1 && told[0].contains("games.per_generation"), "{told:?}");
     // By three workers, of whom one is named twice.

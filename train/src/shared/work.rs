@@ -36,7 +36,7 @@ pub struct TrainingWorker<'a> {
     pub order: WorkOrder,
     /// The name of the machine.
     pub host: String,
-    /// Units that it plays at once.
+    /// Threads that play.
     pub actors: usize,
     /// A folder for networks.
     pub cache: PathBuf,
@@ -123,8 +123,16 @@ impl TrainingWork {
         };
         // The precision is a question of the board's size; all units of a ruleset are played in the same.
         let mut plans = Vec::new();
-        for rules in &rules {
-            let (plan, series) = head.plan(&config, rules);
+        for (rules, ruleset) in rules.iter().zip(&head.rulesets) {
+            let (mut plan, series) = head.plan(&config, rules);
+            let per_unit = usize::try_from(ruleset.per_unit).unwrap_or(usize::MAX);
+            // With more games than that a slow worker would hold units that others could play.
+            let useful = match &network {
+                None => Some(per_unit),
+                Some(_) => per_unit.checked_next_multiple_of(GROUP),
+            };
+            plan.in_flight = plan.in_flight.min(useful.unwrap_or(usize::MAX));
+            let at_once = (worker.actors * plan.in_flight.div_ceil(per_unit)) as u64;
             let precision = match &network {
                 None => None,
                 Some(network) => Some(choose_precision(&**network, config.precision, rules)?.precision),
@@ -133,7 +141,7 @@ impl TrainingWork {
                 (Some(network), Some(precision)) => network.kernel(precision),
                 _ => String::new(),
             };
-            plans.push(Playable { plan, series, precision, kernel });
+            plans.push(Playable { plan, at_once, series, precision, kernel });
         }
         let evaluators = |precision| match (&network, precision) {
             (Some(network), Some(precision)) => network.evaluators(worker.actors, precision),
@@ -167,7 +175,7 @@ impl TrainingWork {
                     shared: Shared { halt: &halt, total: &total, tell: &|done| tell(&title, done) },
                     state: Mutex::new(StreamState::new(unit)),
                 };
-                if !stream.play(unit, &mut *evaluators[unit.ruleset])? {
+                if !stream.play(&mut *evaluators[unit.ruleset])? {
                     return Ok(());
                 }
             }
@@ -234,6 +242,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How the games of a ruleset are played here.
 struct Playable {
     plan: PoolPlan,
+    /// Units that are played at once, by all actors together.
+    at_once: u64,
     series: String,
     precision: Option<latrunculi_data::Precision>,
     kernel: String,
@@ -300,7 +310,7 @@ impl Units<'_> {
             kernel: playable.kernel.clone(),
             secs: begun.elapsed().as_secs_f64(),
             twice,
-            at_once: self.worker.actors as u64,
+            at_once: playable.at_once,
         };
         let bytes = [header.to_line(), ended_to_bytes(&ended)].concat();
         let name = self.head.unit_name(place.number);
@@ -378,12 +388,9 @@ impl StreamState {
 
 impl Stream<'_> {
     /// Plays units until none of the ruleset is missing; returns false where the generation was closed before.
-    fn play(self, first: UnitPlace, evaluator: ActorEvaluator<'_>) -> Result<bool, Error> {
+    fn play(self, evaluator: ActorEvaluator<'_>) -> Result<bool, Error> {
         (self.shared.tell)(*lock(self.shared.total));
-        let plan = &self.playable.plan;
-        // As many games at once as a unit has: with more, a slow worker would hold units that others could play.
-        let in_flight = plan.in_flight.min((first.count as usize).next_multiple_of(GROUP));
-        let pool = Pool::new(PoolPlan { in_flight, ..plan.clone() })?;
+        let pool = Pool::new(self.playable.plan.clone())?;
         let task = PoolTask { pool, quota: Quota::Given };
         let played = play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &self);
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -439,11 +446,13 @@ impl Watch for Stream<'_> {
         }
         let mut state = lock(&self.state);
         if state.looked.elapsed() >= LOOK {
+            match self.units.is_closed() {
+                Ok(is_closed) => state.is_closed = is_closed,
+                Err(error) => state.fault = Some(error.into()),
+            }
             state.looked = Instant::now();
-            // A store that cannot be asked now is asked again when the unit is written.
-            state.is_closed = self.units.is_closed().unwrap_or(false);
         }
-        !state.is_closed
+        !state.is_closed && state.fault.is_none()
     }
 
     fn next_game(&self, _task: usize) -> Result<Option<u64>, SelfPlayError> {
@@ -481,6 +490,20 @@ pub struct RunStatus {
     pub is_open: bool,
     /// Units of it that are there, and all.
     pub units: [u64; 2],
+}
+
+/// Returns whether units of an open generation are missing.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn is_training_wanted(store: &Store) -> Result<bool, StoreError> {
+    match runs(store) {
+        Ok(runs) => Ok(runs.iter().any(|run| run.is_open && run.units[0] < run.units[1])),
+        Err(Error::Store(error)) => Err(error),
+        Err(Error::Stopped) => Err(StoreError::Stopped),
+        // What cannot be played here says why when it is tried.
+        Err(_) => Ok(false),
+    }
 }
 
 /// Lists the runs of a store; those whose newest generation is of another version of the program are left out.
