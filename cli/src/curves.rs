@@ -8,7 +8,7 @@ use clap::Args;
 use latrunculi_eval::learning::{LearningRun, Verdict, percent_of_men, standings, to_csv};
 use latrunculi_train::curves::{PAGE, TABLE, read, write};
 
-use crate::lines::beside;
+use crate::lines::{COLUMNS, beside, wrapped};
 
 #[derive(Args)]
 pub(crate) struct CurvesArgs {
@@ -91,18 +91,24 @@ fn text(run: &LearningRun) -> String {
             measured.minutes, measured.generations, measured.games, measured.steps
         );
         let score = format!(
-            "{:>5.1} % [{:.1}, {:.1}] +{} ={} -{}{}{}{}",
+            "{:>5.1} % [{:.1}, {:.1}] +{} ={} -{}",
             100.0 * verdict.score,
             100.0 * verdict.lower,
             100.0 * verdict.upper,
             verdict.wins,
             verdict.draws,
             verdict.losses,
-            verdict.margin.as_ref().map_or(String::new(), |margin| format!("; margin {}", percent_of_men(margin))),
-            if has_several { format!("; {}", measured.ruleset) } else { String::new() },
-            if is_one_opponent { String::new() } else { format!("; {}", terms(verdict)) }
         );
-        lines.push(beside(&head, &score));
+        let margin = verdict.margin.as_ref().map(|margin| format!("margin {}", percent_of_men(margin)));
+        let ruleset = has_several.then(|| measured.ruleset.clone());
+        let opponent = (!is_one_opponent).then(|| terms(verdict));
+        let more = [margin, ruleset, opponent].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let row = format!("{head}{score}");
+        match (more.is_empty(), row.chars().count() + 2 + more.chars().count() <= COLUMNS) {
+            (true, _) => lines.push(row),
+            (false, true) => lines.push(format!("{row}; {more}")),
+            (false, false) => lines.extend([row, wrapped(&more, head.chars().count())]),
+        }
     }
     if let (true, Some(standing)) = (has_several, standings(&measured).last()) {
         let (mean, worst) = (100.0 * standing.mean, 100.0 * standing.worst);

@@ -8,7 +8,7 @@ const LISTED_MAX: usize = 8;
 /// The reason for the end of a game, as records have it, whose word does not say what it is.
 pub(crate) const BLOCKADE: &str = "blockade";
 /// What it is.
-pub(crate) const BLOCKADE_MEANS: &str = "too many turns without a capture, or both sides blocked";
+pub(crate) const BLOCKADE_MEANS: &str = "too long without a capture, or both sides blocked";
 
 /// Returns why a game ended, for people, from the reason that records have.
 pub(crate) fn end_reason(reason: &str) -> String {

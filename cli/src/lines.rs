@@ -1,6 +1,7 @@
 //! Text in lines that fit a terminal of eighty columns.
 
-const COLUMNS: usize = 80;
+/// Columns of a line.
+pub(crate) const COLUMNS: usize = 80;
 
 /// Breaks a text between words into lines of at most eighty columns, each after `indent` spaces.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {

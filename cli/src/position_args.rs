@@ -58,7 +58,9 @@ impl PositionArgs {
 
     /// Says, after a position of a recorded game at which the game is over, how another one is chosen; nothing elsewhere.
     pub(crate) fn way_back(&self) -> anyhow::Result<String> {
-        let Some(path) = &self.record else { return Ok(String::new()) };
+        let Some(path) = self.record.as_ref().filter(|_| self.actions.trim().is_empty()) else {
+            return Ok(String::new());
+        };
         let last = self.recorded_game(path)?.1.actions.len().saturating_sub(1);
         Ok(format!("; choose an earlier state with --ply N (0 to {last})"))
     }

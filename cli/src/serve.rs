@@ -58,7 +58,7 @@ pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
     println!("the board is at {}", server.url());
     if args.bind.is_unspecified() {
         println!(
-            "from other machines: the same address, with this machine's name or address in place of {}",
+            "from other machines: with this machine's name or address in place of {}",
             if args.bind.is_ipv6() { "[::]" } else { "0.0.0.0" }
         );
     }

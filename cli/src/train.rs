@@ -49,7 +49,9 @@ impl TrainArgs {
     /// What is wrong with the name.
     pub fn check_name(&self) -> anyhow::Result<()> {
         let (Some(_), Some(folder)) = (&self.store, &self.run) else { return Ok(()) };
-        name_of(folder, folder).map(|_| ())
+        // What is not there yet has no links to follow.
+        let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+        name_of(&whole.with_context(|| folder.display().to_string())?, folder).map(|_| ())
     }
 
     /// Returns what leads the workers of the run in `folder`.

@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory};
 use latrunculi_engine::Rules;
 use latrunculi_eval::workers::{GamesWork, WorkError, WorkProgress, Worker};
 use latrunculi_store::{Delivered, Store, WorkOrder};
-use latrunculi_train::shared::{TrainingWork, TrainingWorker, is_training_wanted};
+use latrunculi_train::shared::{TrainingWork, TrainingWorker};
 use latrunculi_train::{Error, error_chain, models};
 
 use crate::games_args::GamesArgs;
@@ -63,7 +63,10 @@ impl WorkerArgs {
 pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     if args.index >= args.of {
         let reason = format!("--index {} must be below --of {}", args.index, args.of);
-        crate::Cli::command().error(clap::error::ErrorKind::ValueValidation, reason).exit();
+        let mut program = crate::Cli::command();
+        program.build();
+        let worker = program.find_subcommand("worker").cloned();
+        worker.unwrap_or(program).error(clap::error::ErrorKind::ValueValidation, reason).exit();
     }
     let stop = stop_on_signals()?;
     let store = Store::join(&args.store, Arc::clone(&stop)).map_err(stopped)?;
@@ -73,6 +76,19 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     let delivered = Delivered::default();
     let networks = |rules: &Arc<Rules>, path: &str| args.network.factory(rules)(path);
     let identity = |path: &str| models::checksum(path).map_err(|error| error_chain(&error));
+    let cache = args.cache.clone().unwrap_or_else(|| std::env::temp_dir().join("latrunculi-models"));
+    let loader = args.network.loader();
+    let trainer = TrainingWorker {
+        store: &store,
+        order,
+        host: host(),
+        actors: pool.current_num_threads(),
+        cache: cache.clone(),
+        loader: &*loader,
+        delivered: &delivered,
+        stop: &stop,
+        refused: Mutex::default(),
+    };
     // A generation that is open waits for its slowest unit; studies can wait.
     let looked = Mutex::new(Instant::now());
     let has_training = || {
@@ -80,7 +96,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         if looked.elapsed() < Duration::from_secs(LOOK_SECS) {
             return Ok(false);
         }
-        let is_wanted = is_training_wanted(&store);
+        let is_wanted = trainer.is_wanted();
         *looked = Instant::now();
         is_wanted
     };
@@ -90,7 +106,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         host: host(),
         pool: &pool,
         games_at_once: args.side_by_side.at_once(),
-        cache: args.cache.clone().unwrap_or_else(|| std::env::temp_dir().join("latrunculi-models")),
+        cache,
         delivered: &delivered,
         networks: &networks,
         identity: &identity,
@@ -100,17 +116,6 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         args,
         &format!("worker {} on {}, {} threads, store {store}", order.name(), worker.host, pool.current_num_threads()),
     );
-    let loader = args.network.loader();
-    let trainer = TrainingWorker {
-        store: &store,
-        order,
-        host: worker.host.clone(),
-        actors: pool.current_num_threads(),
-        cache: worker.cache.clone(),
-        loader: &*loader,
-        delivered: &delivered,
-        stop: &stop,
-    };
     let said = Mutex::new(Said { line: Instant::now(), text: String::new() });
     let mut worked = Work { args, stop: &stop, said, games: GamesWork::default(), training: TrainingWork::default() };
     let ended = worked.until_idle(&worker, &trainer);

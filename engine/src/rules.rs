@@ -268,7 +268,14 @@ impl Rules {
     /// Tells whether a side has a dux, in hand or on the board, when the game begins.
     #[must_use]
     pub fn has_duces(&self) -> bool {
-        Player::BOTH.into_iter().any(|player| self.begins_with_dux(player))
+        self.duces() > 0
+    }
+
+    /// Returns how many sides have a dux, in hand or on the board, when the game begins: 0, 1 or 2.
+    #[must_use]
+    pub fn duces(&self) -> usize {
+        let has_dux = |player: &Player| self.initial.dux(*player).is_some() || self.initial.hand(*player).dux > 0;
+        Player::BOTH.iter().filter(|player| has_dux(player)).count()
     }
 
     /// Returns the men that each side begins with, in hand and on the board.
@@ -315,7 +322,7 @@ impl Rules {
     #[must_use]
     pub fn why_without_effect(&self, parameter: &str) -> Option<&'static str> {
         let Ruleset { placement, man, dux_movement, dux, capture, extra, end, .. } = &self.ruleset;
-        let duces = Player::BOTH.into_iter().filter(|&player| self.begins_with_dux(player)).count();
+        let duces = self.duces();
         let chains_slides = dux.chain_slides
             && dux_movement.jump_chain == JumpChain::Optional
             && dux_movement.step != StepDirections::None;
@@ -387,10 +394,6 @@ impl Rules {
             }
             _ => return None,
         })
-    }
-
-    fn begins_with_dux(&self, player: Player) -> bool {
-        self.initial.dux(player).is_some() || self.initial.hand(player).dux > 0
     }
 
     /// Tells whether a move may take a piece, which alone grants a continuation: with delayed capture only one that

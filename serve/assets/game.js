@@ -157,7 +157,7 @@ export class Game {
 }
 
 // What the reason `blockade` means.
-export const BLOCKADE = "too many turns without a capture, or both sides blocked";
+export const BLOCKADE = "too long without a capture, or both sides blocked";
 
 // Reads the games of a file of records; each as Game.open takes it.
 export function readRecords(text) {

@@ -149,7 +149,9 @@ const verdictsOf = (run, { verdicts, verdict }) => verdicts ?? (verdict ? { [run
 
 // Says how strong the network was when it was last measured in each ruleset; null before.
 function strength(run) {
-  const last = [...run.rounds, run.about.result ?? {}].reduce((all, one) => ({ ...all, ...verdictsOf(run, one) }), {});
+  // A finished run that goes on has its old result until it ends.
+  const end = run.about.is_running ? null : run.about.result;
+  const last = [...run.rounds, end ?? {}].reduce((all, one) => ({ ...all, ...verdictsOf(run, one) }), {});
   const verdicts = Object.values(last);
   if (!verdicts.length) return null;
   const percent = (share) => (100 * share).toFixed(1);
@@ -190,9 +192,9 @@ function describe(run, index) {
 }
 
 function state({ result, is_running, path, seconds_since_written: since }) {
-  if (result) return "finished";
   const last = since === null ? "no round yet" : `last round ${duration(since)} ago`;
-  return is_running ? `running, ${last}` : `not running, ${last}; continue with: latrunculi train --resume ${path}`;
+  if (is_running) return `running, ${last}`;
+  return result ? "finished" : `not running, ${last}; continue with: latrunculi train --resume ${path}`;
 }
 
 function duration(seconds) {

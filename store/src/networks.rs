@@ -1,5 +1,6 @@
 //! The networks of a store, and the folder where a worker keeps those that it used last.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -68,9 +69,14 @@ impl Store {
 /// be removed stays.
 fn remove_oldest(folder: &Path) {
     let Ok(files) = std::fs::read_dir(folder) else { return };
+    let is_hexadecimal = |part: Option<&OsStr>, digits: usize| {
+        let part = part.and_then(OsStr::to_str).unwrap_or_default();
+        part.len() == digits && part.bytes().all(|letter| letter.is_ascii_hexdigit())
+    };
+    // Others may have files in the folder.
     let is_own = |path: &Path| {
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        stem.len() == 64 && stem.bytes().all(|letter| letter.is_ascii_hexdigit())
+        let end = path.extension();
+        is_hexadecimal(path.file_stem(), 64) && (end.is_some_and(|end| end == "safetensors") || is_hexadecimal(end, 16))
     };
     let own = files
         .filter_map(Result::ok)
@@ -112,9 +118,12 @@ mod tests {
             path
         };
         std::fs::create_dir_all(&cache).unwrap();
-        let [killed, writing] = ["a", "b"].map(|name| cache.join(crate::sha256(b"killed")).with_extension(name));
-        [&killed, &writing].iter().for_each(|path| std::fs::write(path, "half").unwrap());
-        File::options().append(true).open(&killed).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let [killed, writing, foreign] = ["0123456789abcdef", "fedcba9876543210", "json"]
+            .map(|name| cache.join(crate::sha256(b"killed")).with_extension(name));
+        [&killed, &writing, &foreign].iter().for_each(|path| std::fs::write(path, "half").unwrap());
+        for old in [&killed, &foreign] {
+            File::options().append(true).open(old).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
         let mut paths: Vec<PathBuf> = (0..MODELS_KEPT).map(fetched_at).collect();
         let [own, model] = ["notes.txt", "mine.safetensors"].map(|name| cache.join(name));
         [&own, &model].iter().for_each(|path| std::fs::write(path, "mine").unwrap());
@@ -125,6 +134,6 @@ mod tests {
         assert_eq!(is_there.iter().filter(|&&there| !there).count(), 1, "{is_there:?}");
         assert!(is_there[0] && !is_there[1], "{is_there:?}");
         assert!(own.exists() && model.exists());
-        assert!(writing.exists() && !killed.exists());
+        assert!(writing.exists() && foreign.exists() && !killed.exists());
     }
 }

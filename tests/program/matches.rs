@@ -21,7 +21,7 @@ fn a_match_tells_score_interval_and_how_its_games_ended() {
     assert!(text.contains("savard, 12 games count") && !text.contains("not counted"), "{text}");
     // A word that people do not know is explained.
     let text = matched(&["random", "random:seed=2", "--ruleset", "bell-8x8", "--games", "8", "--quiet"]);
-    assert!(text.contains("blockade") && text.contains("too many turns without a capture"), "{text}");
+    assert!(text.contains("blockade") && text.contains("too long without a capture"), "{text}");
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn the_address_that_stands_for_all_is_explained() {
     child.wait().unwrap();
     assert!(said.contains("http://0.0.0.0:") && said.contains("?token="), "{said}");
     assert!(said.contains("this machine's name or address in place of 0.0.0.0"), "{said}");
+    assert!(said.lines().skip(1).all(|line| line.chars().count() <= 80), "{said}");
 }
 
 #[test]

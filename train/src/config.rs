@@ -338,7 +338,7 @@ fn parse(text: &str, source: &ConfigSource) -> Result<toml::Table, Error> {
     if table.contains_key("id") && !TrainConfig::is_meant(&table) {
         bail!(
             "{source}: this is a ruleset, not a training configuration; name a configuration and train on the ruleset with \
-             --set rulesets={source}"
+             --set 'rulesets={source}'"
         );
     }
     renamed::check(&table).with_context(|| source.to_string())?;
@@ -450,7 +450,7 @@ mod tests {
         let text = fault(&write("circle.toml", "base = \"circle.toml\"\n"));
         assert!(text.contains("circle.toml") && text.contains("in a circle"), "{text}");
         let text = fault(&write("mine.toml", "id = \"mine\"\nbase = \"bell\"\n[end]\nquiet_limit = 20\n"));
-        assert!(text.contains("is a ruleset") && text.contains("--set rulesets="), "{text}");
+        assert!(text.contains("is a ruleset") && text.contains("--set 'rulesets="), "{text}");
         let text = fault(&write("number.toml", "base = 3\n"));
         assert!(text.contains("number.toml") && text.contains("in quotes"), "{text}");
     }

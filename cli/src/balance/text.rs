@@ -47,7 +47,7 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
             let conclusion = verdict.map_or("", |verdict| conclusion_text(verdict.verdict));
             let outcomes = &cell.outcomes;
             let row = format!(
-                "{:5.1} [{:4.1}, {:5.1}] {conclusion:<21} +{} ={} -{}{}",
+                "{:5.1} [{:4.1}, {:5.1}] +{} ={} -{}{}",
                 100.0 * score.score,
                 100.0 * score.interval.lower,
                 100.0 * score.interval.upper,
@@ -56,9 +56,10 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
                 outcomes.second_wins,
                 if outcomes.truncated > 0 { format!(", {} truncated", outcomes.truncated) } else { String::new() },
             );
-            lines.push(beside(&head, &row));
+            lines.push(format!("{head}{row}"));
             if let Some(verdict) = verdict {
-                lines.push(wrapped(&support(verdict, cell), head.chars().count()));
+                let said = format!("{conclusion}; {}", support(verdict, cell));
+                lines.push(wrapped(&said, head.chars().count()));
             }
         }
     }

@@ -135,7 +135,7 @@ mod tests {
         report.add("notes", json!(["one", "two\u{1b}[2J"]));
         report.add("rulesets", json!([{ "name": "bell", "share": 0.25 }, { "name": "falkener", "share": 0.75 }]));
         report.add_data("ends_counted", json!(12));
-        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\n              blockade: too many turns without a capture, or both sides blocked\ndraw rate     0.1667\nloss          all      4.329\n              clipped  0\n              rate     0.004\n              steps    12346\nnotes         one\n              two\\u{1b}[2J\nrulesets      name      share\n              bell      0.25\n              falkener  0.75\n";
+        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\n              blockade: too long without a capture, or both sides blocked\ndraw rate     0.1667\nloss          all      4.329\n              clipped  0\n              rate     0.004\n              steps    12346\nnotes         one\n              two\\u{1b}[2J\nrulesets      name      share\n              bell      0.25\n              falkener  0.75\n";
         assert_eq!(report.to_text(), expected);
         assert_eq!((&report.to_json()["games_played"], &report.to_json()["ends_counted"]), (&json!(12), &json!(12)));
     }

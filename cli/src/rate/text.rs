@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use latrunculi_eval::rating::{ErrorKind, Rated, RatingProgress, RatingReport, RatingTable, Test};
+use latrunculi_eval::rating::{AgentRating, ErrorKind, Rated, RatingProgress, RatingReport, RatingTable, Test};
 use latrunculi_stats::bradley_terry::LikelihoodRatio;
 use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
 
-use crate::lines::{beside, wrapped};
+use crate::lines::{COLUMNS, beside, wrapped};
 use crate::match_command::elo_text;
 
-/// The longest name of an agent beside which a row of numbers fits eighty columns.
-const AGENT_COLUMNS: usize = 21;
+/// Columns of the rank in front of a name.
+const RANK_COLUMNS: usize = 4;
 
 /// Returns the agents as CSV, strongest first.
 pub(super) fn csv(report: &RatingReport) -> String {
@@ -74,34 +74,42 @@ fn table_text(text: &mut String, table: &RatingTable) {
     let width = table.agents.iter().map(|rating| rating.agent.len()).max().unwrap_or(5).max(5);
     let percent = table.confidence * 100.0;
     let interval = format!("{percent:.0} % interval");
-    // Of a name that leaves no room for the numbers these stand beneath it.
-    let named = |rank: &str, agent: &str, numbers: &str| match width <= AGENT_COLUMNS {
-        true => format!("{rank:>2}  {agent:width$}  {numbers}\n"),
-        false => format!("{rank:>2}  {agent}\n    {numbers}\n"),
+    let bounds = |rating: &AgentRating| match rating.is_anchor {
+        true => "given".to_owned(),
+        false => format!("[{:+.1}, {:+.1}]", rating.elo.interval.lower, rating.elo.interval.upper),
     };
-    let head = format!("{:>7}  {interval:>16}  {:>5}  {:>8}  +/=/-", "Elo", "games", "score");
-    *text += &format!("\n{}", named("", "agent", &head));
-    for (rank, rating) in table.agents.iter().enumerate() {
+    let bounds_width = table.agents.iter().map(|rating| bounds(rating).len()).fold(interval.len(), usize::max);
+    let mut rows = vec![format!("{:>7}  {interval:>bounds_width$}  {:>5}  {:>8}  +/=/-", "Elo", "games", "score")];
+    for rating in &table.agents {
         let WinDrawLoss { wins, draws, losses } = rating.games;
-        let bounds = match rating.is_anchor {
-            true => "given".to_owned(),
-            false => format!("[{:+.1}, {:+.1}]", rating.elo.interval.lower, rating.elo.interval.upper),
-        };
+        let bounds = bounds(rating);
         let score = rating.score.map_or("-".to_owned(), |score| format!("{:.2} %", score * 100.0));
         let (elo, games) = (rating.elo.value, rating.games.games());
-        let numbers = format!("{elo:>+7.1}  {bounds:>16}  {games:>5}  {score:>8}  {wins}/{draws}/{losses}");
-        *text += &named(&(rank + 1).to_string(), &rating.agent, &numbers);
+        rows.push(format!("{elo:>+7.1}  {bounds:>bounds_width$}  {games:>5}  {score:>8}  {wins}/{draws}/{losses}"));
+    }
+    // Where the names leave no room for the numbers, these stand beneath them.
+    let longest = rows.iter().map(String::len).max().unwrap_or(0);
+    let has_room = RANK_COLUMNS + width + 2 + longest <= COLUMNS;
+    let names = std::iter::once("agent").chain(table.agents.iter().map(|rating| rating.agent.as_str()));
+    *text += "\n";
+    for (rank, (name, numbers)) in names.zip(&rows).enumerate() {
+        let rank = if rank == 0 { String::new() } else { rank.to_string() };
+        *text += &match has_room {
+            true => format!("{rank:>2}  {name:width$}  {numbers}\n"),
+            false => format!("{rank:>2}  {name}\n    {numbers}\n"),
+        };
     }
     *text += "\nlikelihood that the row is stronger than the column, %\n";
-    let width = width.min(AGENT_COLUMNS);
+    let has_room = width + 2 + 6 * table.agents.len() <= COLUMNS;
+    let width = if has_room { width } else { 2 };
     *text += &format!("{:width$}  ", "");
     for rank in 1..=table.agents.len() {
         *text += &format!("{rank:>6}");
     }
     *text += "\n";
     for ((rank, rating), row) in table.agents.iter().enumerate().zip(&table.superiority) {
-        let named = if rating.agent.len() <= width { rating.agent.clone() } else { (rank + 1).to_string() };
-        *text += &format!("{named:width$}  ");
+        let name = if has_room { rating.agent.clone() } else { (rank + 1).to_string() };
+        *text += &format!("{name:width$}  ");
         for likelihood in row {
             let shown = likelihood.map_or("-".to_owned(), |likelihood| format!("{:.1}", likelihood * 100.0));
             *text += &format!("{shown:>6}");

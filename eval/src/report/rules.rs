@@ -247,7 +247,8 @@ fn dux(rules: &Rules) -> Vec<String> {
         DuxCapture::Enclosure => enclosing(rules),
     };
     if !dux.armed {
-        let encloses = ruleset.capture.man_by_enclosure || dux.capture == DuxCapture::Enclosure;
+        let enclosed_duces = dux.capture == DuxCapture::Enclosure && rules.duces() == 2;
+        let encloses = ruleset.capture.man_by_enclosure || enclosed_duces;
         let still = if encloses { ", but it helps to enclose one" } else { "" };
         said.push(format!("It does not help to flank a piece{still}."));
     }
@@ -282,7 +283,7 @@ fn enclosing(rules: &Rules) -> Vec<String> {
         Trigger::Active => "Only an enemy that moves next to it can complete this.".to_owned(),
         Trigger::Positional => "It counts whoever's move completes this, even one's own.".to_owned(),
     });
-    if dux.enclosure_trigger == Trigger::Positional && !is_bound && ruleset.end.win_dux {
+    if dux.enclosure_trigger == Trigger::Positional && !is_bound && ruleset.end.win_dux && rules.duces() == 2 {
         said.push("If one turn encloses both duces, the player who made it wins.".to_owned());
     }
     said

@@ -106,7 +106,7 @@ struct Listed {
 }
 
 impl GamesWork {
-    /// Plays the units that are missing of one series; returns whether there was one. `faults` receives, in a sentence each,
+    /// Plays the units that are missing of one series; returns whether there was one, or other work came first. `faults` receives, in a sentence each,
     /// why a series cannot be played here.
     ///
     /// # Errors
@@ -143,7 +143,8 @@ impl GamesWork {
             };
             let before = self.done.units + self.done.twice;
             match play_series(worker, (&id, &head), &files, &mut self.done, observer)? {
-                Ok(()) => {}
+                Ok(false) => {}
+                Ok(true) => return Ok(true),
                 Err(fault) => {
                     let fault = format!("{}: {fault}", head.title);
                     faults.push(fault.clone());
@@ -219,14 +220,15 @@ fn fetch_models(
     Ok(Ok(files))
 }
 
-/// Plays what is missing of a series; the inner error is why it cannot be played here.
+/// Plays what is missing of a series, and returns whether other work came first; the inner error is why it cannot be played
+/// here.
 fn play_series(
     worker: &Worker<'_>,
     (id, head): (&str, &SeriesHead),
     files: &HashMap<String, PathBuf>,
     done: &mut WorkDone,
     observer: &mut WorkObserver<'_>,
-) -> Result<Result<(), String>, WorkError> {
+) -> Result<Result<bool, String>, WorkError> {
     let path_of = |name: &str| match (files.get(name), split_precision(name).1) {
         (None, _) => name.to_owned(),
         (Some(path), None) => path.display().to_string(),
@@ -283,7 +285,7 @@ fn run<G: SharedGames>(
     evaluators: &mut [crate::agents::NetworkEvaluator<'_>],
     done: &mut WorkDone,
     observer: &mut WorkObserver<'_>,
-) -> Result<Result<(), String>, WorkError> {
+) -> Result<Result<bool, String>, WorkError> {
     if games.key() != head.key {
         // The key names the networks and what computes them; nothing else of it can differ.
         return Ok(Err(format!(
@@ -309,7 +311,7 @@ fn run<G: SharedGames>(
     let state = units.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     *done = state.done;
     played?;
-    state.failed.map_or(Ok(Ok(())), |error| Err(error.into()))
+    state.failed.map_or(Ok(Ok(state.gives_way)), |error| Err(error.into()))
 }
 
 /// The games of a series that a worker plays, a unit after the other.

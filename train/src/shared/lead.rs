@@ -210,13 +210,20 @@ impl Leader {
         };
         match there {
             Some(there) if there.is_of_the_same_run(&head) => Ok(there),
-            Some(there) if there.owner == head.owner && there.program != head.program => bail!(
-                "{name} was written by version {} of the program; go on with that version until the generation is closed",
-                there.program
-            ),
+            Some(there)
+                if there.owner == head.owner
+                    && (&there.program, there.search_version) != (&head.program, head.search_version) =>
+            {
+                bail!(
+                    "{name} was written by version {} of the program with searches of version {}; go on with that version until \
+                     the generation is closed",
+                    there.program,
+                    there.search_version
+                )
+            }
             Some(there) if there.owner == head.owner => bail!(
                 "{name} asks for games of other rulesets or of another player than the settings do now: until the generation \
-                 is closed, give `rulesets`, `mixes` and `teacher.generations` their values of before, with --set"
+                 is closed, give `mixes` and `teacher.generations` their values of before, with --set"
             ),
             _ => bail!(
                 "{}: {name} is there and is not that of this run, or asks for other games; give the folder of this run another \

@@ -81,6 +81,7 @@ fn worker<'a>(
         loader: &Processor,
         delivered,
         stop,
+        refused: Mutex::default(),
     }
 }
 
@@ -543,6 +544,21 @@ fn the_status_of_a_store_leaves_out_what_another_version_wrote() {
     let shared = plain(&inner);
     assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
     shared.create("heads/later/000003.json", b"{\"program\":\"9.0.0\"}").unwrap();
+    // A generation of another version is refused once, and then no reason to leave other work.
+    let mut head = GenerationHead::read(&shared, "run-1", 0).unwrap().unwrap();
+    (head.run, head.program) = ("run-2".to_owned(), "0.0.1".to_owned());
+    shared.create("heads/run-2/000000.json", &super::head::to_bytes(&head).unwrap()).unwrap();
+    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
+    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    assert!(worker.is_wanted().unwrap());
+    let mut faults = Vec::new();
+    while TrainingWork::default().play(&worker, &mut faults, &|_, _| {}).unwrap() {}
+    assert!(faults.iter().any(|fault| fault.contains("version 0.0.1")), "{faults:?}");
+    assert!(!worker.is_wanted().unwrap(), "nothing is missing in one, and the other is refused");
+    for object in [shared.list("units").unwrap(), shared.list("heads/run-2").unwrap()].concat() {
+        shared.remove(&object.name).unwrap();
+    }
+    assert!(worker.is_wanted().unwrap());
     let found: Vec<_> = runs(&shared).unwrap().into_iter().map(|one| (one.run, one.is_open, one.units)).collect();
     assert_eq!(found, [("run-1".to_owned(), true, [0, 6])]);
 }

@@ -46,6 +46,27 @@ pub struct TrainingWorker<'a> {
     pub delivered: &'a Delivered,
     /// Set to end it.
     pub stop: &'a AtomicBool,
+    /// Open generations that could not be played here when it was tried last, by run.
+    pub refused: Mutex<BTreeSet<(String, u64)>>,
+}
+
+impl TrainingWorker<'_> {
+    /// Returns whether units of an open generation are missing that may be played here.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_wanted(&self) -> Result<bool, StoreError> {
+        let runs = match runs(self.store) {
+            Ok(runs) => runs,
+            Err(Error::Store(error)) => return Err(error),
+            Err(Error::Stopped) => return Err(StoreError::Stopped),
+            // What cannot be played here says why when it is tried.
+            Err(_) => return Ok(false),
+        };
+        let refused = lock(&self.refused);
+        let is_missing = |run: &&RunStatus| run.is_open && run.units[0] < run.units[1];
+        Ok(runs.iter().filter(is_missing).any(|run| !refused.contains(&(run.run.clone(), run.generation))))
+    }
 }
 
 /// What a worker has done for training runs.
@@ -72,6 +93,7 @@ impl TrainingWork {
         faults: &mut Vec<String>,
         tell: &(dyn Fn(&str, TrainingWork) + Sync),
     ) -> Result<bool, Error> {
+        lock(&worker.refused).clear();
         for (run, generation, is_open) in newest_generations(worker.store)? {
             if !is_open {
                 continue;
@@ -79,7 +101,10 @@ impl TrainingWork {
             match self.play_generation(worker, &run, generation, tell) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
-                Err(Error::Refused(fault)) => faults.push(fault),
+                Err(Error::Refused(fault)) => {
+                    faults.push(fault);
+                    lock(&worker.refused).insert((run, generation));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -490,20 +515,6 @@ pub struct RunStatus {
     pub is_open: bool,
     /// Units of it that are there, and all.
     pub units: [u64; 2],
-}
-
-/// Returns whether units of an open generation are missing.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn is_training_wanted(store: &Store) -> Result<bool, StoreError> {
-    match runs(store) {
-        Ok(runs) => Ok(runs.iter().any(|run| run.is_open && run.units[0] < run.units[1])),
-        Err(Error::Store(error)) => Err(error),
-        Err(Error::Stopped) => Err(StoreError::Stopped),
-        // What cannot be played here says why when it is tried.
-        Err(_) => Ok(false),
-    }
 }
 
 /// Lists the runs of a store; those whose newest generation is of another version of the program are left out.

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
     let text = (!args.json).then(|| Mutex::new(RunText::new(display::width())));
     let console = Console { display: Display::new(args.quiet || args.json), text };
-    // A run is not begun for a store that cannot be used, nor under a name that it cannot have there.
+    // A run is not begun for a store that cannot be used, nor in a folder whose name it cannot have there.
     args.check_name()?;
     let store = args.shared_store(&stop)?;
     let mut run = match (&args.config, &args.resume) {
