@@ -95,7 +95,7 @@ pub(super) fn end_reason(reason: &str) -> &str {
         "dux enclosed" => "dux enclosed",
         "dux captured" => "dux captured",
         "eliminated" => "men captured down to the limit",
-        "blockade" => "too many turns without a capture, or both sides blocked",
+        "blockade" => "too long without a capture, or both sides blocked",
         "repetition" => "position repeated",
         "no legal move" => "a player could not move",
         "ply cap" => "cut off by the program's turn limit",
