@@ -60,7 +60,7 @@ impl Kernel {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Kernel::F32 => "f32",
+            Kernel::F32 => "f32-winograd",
             Kernel::Bf16(Unit::Avx512) => "bf16-avx512",
             Kernel::Bf16(Unit::Amx) => "bf16-amx",
             Kernel::Int8(Unit::Avx512) => "int8-avx512",

@@ -23,6 +23,7 @@ mod symmetry;
 mod tests;
 mod training;
 mod weights;
+mod winograd;
 
 pub use batch::{Answers, PositionBatch};
 pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};

@@ -1,47 +1,20 @@
 //! The kernel in plain Rust: `f32`, for every processor.
 //!
-//! One position after another, channels together in memory, the board with a border of zeros, so that no tap of a
-//! convolution needs a question. The compiler turns the inner loops into vector instructions.
+//! Some positions together, channels together in memory, the board with a border of zeros, so that no tile of a
+//! convolution needs a question.
 //!
-//! Legend: `A` squares, `C'` channels rounded up to [`LANES`], `P` planes; a *cell* is a square of the board with its
-//! border.
+//! Legend: `N` positions computed together, `A` squares, `C'` channels and `P'` planes rounded up to [`LANES`], `D'` and
+//! `V'` channels of the heads; *cells* are those of [`Cells`].
+
+use std::ops::Range;
 
 use latrunculi_data::{SCALARS, Shape};
-use latrunculi_engine::SquareSet;
 
 use crate::batch::{Answers, PositionBatch};
 use crate::heads::{self, Dense, HeadBuffers, Heads};
 use crate::native::lanes::{LANES, Lanes};
 use crate::weights::{Convolution, PoolingWeights, Weights};
-
-/// Squares that are computed at once.
-const TOGETHER: usize = 6;
-
-/// A convolution, stored for vectors of outputs.
-#[derive(Debug)]
-struct Packed {
-    inputs: usize,
-    /// `[C'/16][9][inputs]` of sixteen outputs.
-    weight: Vec<[f32; LANES]>,
-    /// `[C'/16]` of sixteen outputs.
-    bias: Vec<[f32; LANES]>,
-}
-
-impl Packed {
-    fn new(convolution: &Convolution, inputs: usize) -> Packed {
-        let outputs = convolution.outputs.next_multiple_of(LANES);
-        let mut weight = Vec::with_capacity(outputs / LANES * 9 * inputs);
-        for first in (0..outputs).step_by(LANES) {
-            for tap in 0..9 {
-                for input in 0..inputs {
-                    weight.push(std::array::from_fn(|lane| convolution.at(first + lane, tap, input)));
-                }
-            }
-        }
-        let bias = padded(&convolution.bias, outputs).as_chunks().0.to_vec();
-        Packed { inputs, weight, bias }
-    }
-}
+use crate::winograd::{Cells, Finish, Scratch, Transformed, multiply};
 
 /// One by one map of squares, stored for vectors of outputs.
 #[derive(Debug)]
@@ -64,6 +37,21 @@ enum Pooling {
     },
 }
 
+/// A convolution.
+#[derive(Debug)]
+struct Packed {
+    weight: Transformed,
+    /// `[C'/16]` of sixteen outputs.
+    bias: Vec<[f32; LANES]>,
+}
+
+impl Packed {
+    fn new(convolution: &Convolution) -> Packed {
+        let bias = padded(&convolution.bias, convolution.outputs.next_multiple_of(LANES));
+        Packed { weight: Transformed::new(convolution), bias: bias.as_chunks().0.to_vec() }
+    }
+}
+
 #[derive(Debug)]
 struct PackedBlock {
     first: Packed,
@@ -75,6 +63,7 @@ struct PackedBlock {
 #[derive(Debug)]
 pub(crate) struct Network {
     shape: Shape,
+    cells: Cells,
     /// `C'`
     channels: usize,
     stem: Packed,
@@ -88,22 +77,23 @@ pub(crate) struct Network {
 /// What a thread needs to work in.
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    /// `[cells][P]`
+    /// `[N][cells][P']`: 0 between two groups of positions.
     planes: Vec<f32>,
-    /// `[cells][C']`: the trunk, the inner activations, the branch where it is scaled.
+    /// `[N][cells][C']`: the trunk, the inner activations, the branch where it is scaled.
     trunk: Vec<f32>,
     inner: Vec<f32>,
     branch: Vec<f32>,
-    /// `[C'/16]`: the bias of a position.
+    /// `[N][C'/16]`: the biases of the positions.
     bias: Vec<[f32; LANES]>,
     /// `[2 C']`: means, then maxima.
     pooled: Vec<f32>,
     squeezed: Vec<[f32; LANES]>,
     /// `[2 C'/16]`: factors, then biases.
     excited: Vec<[f32; LANES]>,
-    /// `[4][A][2D']`
+    scratch: Scratch,
+    /// `[N][A][2D']`
     squares: Vec<f32>,
-    /// `[4][2V']`
+    /// `[N][2V']`, `N` rounded up to what the heads compute together.
     summaries: Vec<f32>,
     heads: HeadBuffers,
 }
@@ -128,8 +118,8 @@ impl Network {
             }
         }
         let block = |block: &crate::weights::Block| PackedBlock {
-            first: Packed::new(&block.first, channels),
-            second: Packed::new(&block.second, channels),
+            first: Packed::new(&block.first),
+            second: Packed::new(&block.second),
             pooling: match &block.pooling {
                 PoolingWeights::None => Pooling::None,
                 PoolingWeights::GlobalBias(linear) => Pooling::GlobalBias(Dense::parts(linear, channels)),
@@ -141,8 +131,9 @@ impl Network {
         };
         Network {
             shape: weights.shape,
+            cells: Cells::new(&weights.shape),
             channels,
-            stem: Packed::new(&weights.stem, weights.shape.planes),
+            stem: Packed::new(&weights.stem),
             scalars: Dense::new(&weights.scalars, LANES),
             blocks: weights.blocks.iter().map(block).collect(),
             head,
@@ -150,19 +141,26 @@ impl Network {
         }
     }
 
+    /// Returns `P'`.
+    fn planes(&self) -> usize {
+        self.shape.planes.next_multiple_of(LANES)
+    }
+
     pub(crate) fn buffers(&self) -> Buffers {
-        let cells = (self.shape.files + 2) * (self.shape.ranks + 2);
+        let together = self.cells.together();
+        let cells = together * self.cells.len();
         Buffers {
-            planes: vec![0.0; cells * self.shape.planes],
+            planes: vec![0.0; cells * self.planes()],
             trunk: vec![0.0; cells * self.channels],
             inner: vec![0.0; cells * self.channels],
             branch: vec![0.0; cells * self.channels],
-            bias: vec![[0.0; LANES]; self.channels / LANES],
+            bias: vec![[0.0; LANES]; together * self.channels / LANES],
             pooled: vec![0.0; 2 * self.channels],
             squeezed: vec![[0.0; LANES]; self.channels / LANES],
             excited: vec![[0.0; LANES]; 2 * self.channels / LANES],
-            squares: vec![0.0; heads::TOGETHER * self.shape.area() * 2 * self.heads.keys],
-            summaries: vec![0.0; heads::TOGETHER * 2 * self.heads.features],
+            scratch: Scratch::default(),
+            squares: vec![0.0; together * self.shape.area() * 2 * self.heads.keys],
+            summaries: vec![0.0; together.next_multiple_of(heads::TOGETHER) * 2 * self.heads.features],
             heads: self.heads.buffers(),
         }
     }
@@ -170,209 +168,146 @@ impl Network {
     /// Answers a batch that was checked.
     #[inline(always)]
     pub(crate) fn answer(&self, batch: &PositionBatch, buffers: &mut Buffers, answers: &mut Answers) {
-        let (planes, scalars) = (self.shape.planes, SCALARS.len());
-        for first in (0..batch.len()).step_by(heads::TOGETHER) {
-            let last = (first + heads::TOGETHER).min(batch.len());
-            for position in first..last {
-                self.forward(
-                    &batch.planes[position * planes..][..planes],
-                    &batch.scalars[position * scalars..][..scalars],
-                    position - first,
-                    buffers,
-                );
+        let (squares_len, summary_len) = (self.shape.area() * 2 * self.heads.keys, 2 * self.heads.features);
+        for begin in (0..batch.len()).step_by(self.cells.together()) {
+            let end = (begin + self.cells.together()).min(batch.len());
+            self.set_planes(batch, begin..end, 1.0, &mut buffers.planes);
+            for position in begin..end {
+                let scalars = &batch.scalars[position * SCALARS.len()..][..SCALARS.len()];
+                self.scalars.add(&self.stem.bias, [scalars], [self.bias_of(&mut buffers.bias, position - begin)]);
             }
-            let actions: [&[_]; heads::TOGETHER] =
-                std::array::from_fn(|index| if first + index < last { batch.actions(first + index) } else { &[] });
+            self.compute_trunk(end - begin, buffers);
+            self.set_planes(batch, begin..end, 0.0, &mut buffers.planes);
+            for position in 0..end - begin {
+                self.read_squares(position, buffers);
+            }
             let Buffers { squares, summaries, heads, .. } = buffers;
-            let (squares_len, summary_len) = (squares.len() / heads::TOGETHER, summaries.len() / heads::TOGETHER);
-            let summaries = std::array::from_fn(|index| &summaries[index * summary_len..][..summary_len]);
-            let squares = |index: usize| &squares[index * squares_len..][..squares_len];
-            self.heads.answer(summaries, squares, &actions[..last - first], heads, answers);
+            for first in (begin..end).step_by(heads::TOGETHER) {
+                let last = (first + heads::TOGETHER).min(end);
+                let actions: [&[_]; heads::TOGETHER] =
+                    std::array::from_fn(|index| if first + index < last { batch.actions(first + index) } else { &[] });
+                let place = first - begin;
+                let summaries = std::array::from_fn(|index| &summaries[(place + index) * summary_len..][..summary_len]);
+                let squares = |index: usize| &squares[(place + index) * squares_len..][..squares_len];
+                self.heads.answer(summaries, squares, &actions[..last - first], heads, answers);
+            }
         }
     }
 
-    /// Computes one position up to what the last layers read, at `place` of the buffers for these.
+    /// Writes `value` where the planes of some positions are 1.
     #[inline(always)]
-    fn forward(&self, planes: &[SquareSet], scalars: &[f32], place: usize, buffers: &mut Buffers) {
-        let (files, area) = (self.shape.files, self.shape.area());
-        let cell = |square: usize| (square / files + 1) * (files + 2) + square % files + 1;
-        buffers.planes.fill(0.0);
-        for (plane, squares) in planes.iter().enumerate() {
-            for square in squares.iter().filter(|square| square.index() < area) {
-                buffers.planes[cell(square.index()) * self.shape.planes + plane] = 1.0;
+    fn set_planes(&self, batch: &PositionBatch, positions: Range<usize>, value: f32, planes: &mut [f32]) {
+        let (count, area) = (self.shape.planes, self.shape.area());
+        for (place, position) in positions.enumerate() {
+            for (plane, squares) in batch.planes[position * count..][..count].iter().enumerate() {
+                for square in squares.iter().filter(|square| square.index() < area) {
+                    let cell = place * self.cells.len() + self.cells.of(square.index());
+                    planes[cell * self.planes() + plane] = value;
+                }
             }
         }
-        let Buffers { trunk, inner, branch, bias, pooled, squeezed, excited, .. } = buffers;
-        self.scalars.add(&self.stem.bias, [scalars], [bias]);
-        self.convolve(&self.stem, &buffers.planes, trunk, bias, false, true);
+    }
+
+    /// Returns the bias of one position.
+    #[inline(always)]
+    fn bias_of<'a>(&self, bias: &'a mut [[f32; LANES]], position: usize) -> &'a mut [[f32; LANES]] {
+        let len = self.channels / LANES;
+        &mut bias[position * len..][..len]
+    }
+
+    /// Computes `count` positions up to the end of the trunk.
+    #[inline(always)]
+    fn compute_trunk(&self, count: usize, buffers: &mut Buffers) {
+        let area = self.shape.area();
+        let Buffers { planes, trunk, inner, branch, bias, pooled, squeezed, excited, scratch, .. } = buffers;
+        let bias = &mut bias[..count * self.channels / LANES];
+        self.stem.weight.run(&self.cells, (planes, trunk), bias, Finish::Rectify, scratch);
         for block in &self.blocks {
-            self.convolve(&block.first, trunk, inner, &block.first.bias, false, true);
+            let spread = |packed: &Packed, bias: &mut [[f32; LANES]]| {
+                bias.chunks_exact_mut(packed.bias.len()).for_each(|bias| bias.copy_from_slice(&packed.bias));
+            };
+            spread(&block.first, bias);
+            block.first.weight.run(&self.cells, (trunk, inner), bias, Finish::Rectify, scratch);
+            spread(&block.second, bias);
             match &block.pooling {
-                Pooling::None => self.convolve(&block.second, inner, trunk, &block.second.bias, true, true),
+                Pooling::None => {
+                    block.second.weight.run(&self.cells, (inner, trunk), bias, Finish::AddAndRectify, scratch);
+                }
                 Pooling::GlobalBias(weights) => {
-                    self.pool(inner, pooled);
-                    weights.add(&block.second.bias, [pooled], [bias]);
-                    self.convolve(&block.second, inner, trunk, bias, true, true);
+                    for position in 0..count {
+                        self.pool(position, inner, pooled);
+                        weights.add(&block.second.bias, [pooled], [self.bias_of(bias, position)]);
+                    }
+                    block.second.weight.run(&self.cells, (inner, trunk), bias, Finish::AddAndRectify, scratch);
                 }
                 Pooling::SqueezeExcitation { squeeze, excite } => {
-                    self.convolve(&block.second, inner, branch, &block.second.bias, false, false);
-                    self.pool(branch, pooled);
-                    squeeze.run([pooled], [squeezed]);
-                    squeezed.as_flattened_mut().iter_mut().for_each(|value| *value = value.max(0.0));
-                    excite.run([squeezed.as_flattened()], [excited]);
-                    let (factors, biases) = excited.as_flattened_mut().split_at_mut(self.channels);
-                    factors.iter_mut().for_each(|value| *value = 1.0 / (1.0 + (-*value).exp()));
-                    for square in 0..area {
-                        let begin = cell(square) * self.channels;
-                        let cells = trunk[begin..].iter_mut().zip(&branch[begin..]);
-                        for ((value, branch), (factor, bias)) in cells.zip(factors.iter().zip(biases.iter())) {
-                            *value = (*value + branch * factor + bias).max(0.0);
+                    block.second.weight.run(&self.cells, (inner, branch), bias, Finish::Write, scratch);
+                    for position in 0..count {
+                        self.pool(position, branch, pooled);
+                        squeeze.run([pooled], [squeezed]);
+                        squeezed.as_flattened_mut().iter_mut().for_each(|value| *value = value.max(0.0));
+                        excite.run([squeezed.as_flattened()], [excited]);
+                        let (factors, biases) = excited.as_flattened_mut().split_at_mut(self.channels);
+                        factors.iter_mut().for_each(|value| *value = 1.0 / (1.0 + (-*value).exp()));
+                        for square in 0..area {
+                            let begin = (position * self.cells.len() + self.cells.of(square)) * self.channels;
+                            let cells = trunk[begin..].iter_mut().zip(&branch[begin..]);
+                            for ((value, branch), (factor, bias)) in cells.zip(factors.iter().zip(biases.iter())) {
+                                *value = (*value + branch * factor + bias).max(0.0);
+                            }
                         }
                     }
                 }
             }
         }
-        self.read_squares(place, buffers);
     }
 
-    /// Computes the heads' channels of every square and pools the features.
+    /// Computes the heads' channels of every square of a position and pools the features.
     #[inline(always)]
-    fn read_squares(&self, place: usize, buffers: &mut Buffers) {
-        let (files, area) = (self.shape.files, self.shape.area());
+    fn read_squares(&self, position: usize, buffers: &mut Buffers) {
+        let area = self.shape.area();
         let (keys, features) = (2 * self.heads.keys / LANES, self.heads.features / LANES);
         let (squares, _) = buffers.squares.as_chunks_mut::<LANES>();
-        let squares = &mut squares[place * area * keys..][..area * keys];
+        let squares = &mut squares[position * area * keys..][..area * keys];
         let (summary, _) = buffers.summaries.as_chunks_mut::<LANES>();
-        let (means, maxima) = summary[place * 2 * features..][..2 * features].split_at_mut(features);
+        let (means, maxima) = summary[position * 2 * features..][..2 * features].split_at_mut(features);
         means.fill([0.0; LANES]);
         maxima.fill([0.0; LANES]);
-        for square in 0..area {
-            let cell = (square / files + 1) * (files + 2) + square % files + 1;
-            let values = &buffers.trunk[cell * self.channels..][..self.channels];
+        for first in (0..area).step_by(self.shape.files) {
+            let cell = position * self.cells.len() + self.cells.of(first);
+            let values = &buffers.trunk[cell * self.channels..][..self.shape.files * self.channels];
             for (vector, bias) in self.head.bias.iter().enumerate() {
-                let mut sums = Lanes::load(bias);
-                for (value, weight) in values.iter().zip(&self.head.weight[vector * self.channels..][..self.channels]) {
-                    sums = sums.add_product(Lanes::all(*value), Lanes::load(weight));
-                }
-                match vector.checked_sub(keys) {
-                    None => sums.store(&mut squares[square * keys + vector]),
-                    Some(vector) => {
-                        let value = sums.max(Lanes::all(0.0));
-                        Lanes::load(&means[vector]).add(value).store(&mut means[vector]);
-                        Lanes::load(&maxima[vector]).max(value).store(&mut maxima[vector]);
+                let weight = &self.head.weight[vector * self.channels..][..self.channels];
+                multiply(weight, values, |file, sum| {
+                    let sum = sum.add(Lanes::load(bias));
+                    match vector.checked_sub(keys) {
+                        None => sum.store(&mut squares[(first + file) * keys + vector]),
+                        Some(vector) => {
+                            let value = sum.max(Lanes::all(0.0));
+                            Lanes::load(&means[vector]).add(value).store(&mut means[vector]);
+                            Lanes::load(&maxima[vector]).max(value).store(&mut maxima[vector]);
+                        }
                     }
-                }
+                });
             }
         }
         means.as_flattened_mut().iter_mut().for_each(|value| *value /= area as f32);
     }
 
-    /// Writes the means over the board into `pooled`, then the maxima.
+    /// Writes the means over the board of a position into `pooled`, then the maxima.
     #[inline(always)]
-    fn pool(&self, cells: &[f32], pooled: &mut [f32]) {
-        let (files, area) = (self.shape.files, self.shape.area());
+    fn pool(&self, position: usize, values: &[f32], pooled: &mut [f32]) {
+        let area = self.shape.area();
         let (means, maxima) = pooled.split_at_mut(self.channels);
         means.fill(0.0);
         maxima.fill(f32::NEG_INFINITY);
         for square in 0..area {
-            let cell = (square / files + 1) * (files + 2) + square % files + 1;
-            let values = &cells[cell * self.channels..][..self.channels];
+            let cell = position * self.cells.len() + self.cells.of(square);
+            let values = &values[cell * self.channels..][..self.channels];
             means.iter_mut().zip(values).for_each(|(mean, value)| *mean += value);
             maxima.iter_mut().zip(values).for_each(|(maximum, value)| *maximum = maximum.max(*value));
         }
         means.iter_mut().for_each(|value| *value /= area as f32);
-    }
-
-    /// Computes a convolution: `output = convolution(input) + bias`, plus what was in `output` if `adds`, the
-    /// negative replaced by 0 if `rectifies`.
-    #[inline(always)]
-    fn convolve(
-        &self,
-        convolution: &Packed,
-        input: &[f32],
-        output: &mut [f32],
-        bias: &[[f32; LANES]],
-        adds: bool,
-        rectifies: bool,
-    ) {
-        let (files, ranks) = (self.shape.files, self.shape.ranks);
-        let weights = convolution.weight.chunks_exact(9 * convolution.inputs);
-        for (vector, (weights, bias)) in weights.zip(bias).enumerate() {
-            for rank in 0..ranks {
-                let mut file = 0;
-                while file < files {
-                    let cell = (rank + 1) * (files + 2) + file + 1;
-                    let mut strip = Strip {
-                        row: files + 2,
-                        inputs: convolution.inputs,
-                        input,
-                        weights,
-                        bias,
-                        output: &mut output[cell * self.channels + vector * LANES..],
-                        channels: self.channels,
-                        adds,
-                        rectifies,
-                        cell,
-                    };
-                    // No strip is much shorter than the others: 8 files are 4 and 4, 9 are 5 and 4.
-                    let left = files - file;
-                    let strips = left.div_ceil(TOGETHER);
-                    let width = left.div_ceil(strips);
-                    match width {
-                        1 => strip.run::<1>(),
-                        2 => strip.run::<2>(),
-                        3 => strip.run::<3>(),
-                        4 => strip.run::<4>(),
-                        5 => strip.run::<5>(),
-                        _ => strip.run::<6>(),
-                    }
-                    file += width;
-                }
-            }
-        }
-    }
-}
-
-/// Neighbouring squares of a rank and sixteen output channels.
-struct Strip<'a> {
-    /// Cells of a rank.
-    row: usize,
-    inputs: usize,
-    input: &'a [f32],
-    /// `[9][inputs]` of sixteen outputs.
-    weights: &'a [[f32; LANES]],
-    bias: &'a [f32; LANES],
-    /// From the first output of the first square.
-    output: &'a mut [f32],
-    channels: usize,
-    adds: bool,
-    rectifies: bool,
-    /// The first square.
-    cell: usize,
-}
-
-impl Strip<'_> {
-    #[inline(always)]
-    fn run<const N: usize>(&mut self) {
-        let mut sums = [Lanes::load(self.bias); N];
-        for tap in 0..9 {
-            let first = self.cell + tap / 3 * self.row + tap % 3 - self.row - 1;
-            let inputs: [&[f32]; N] =
-                std::array::from_fn(|index| &self.input[(first + index) * self.inputs..][..self.inputs]);
-            let weights = &self.weights[tap * self.inputs..][..self.inputs];
-            for channel in 0..self.inputs {
-                let weight = Lanes::load(&weights[channel]);
-                for index in 0..N {
-                    sums[index] = sums[index].add_product(Lanes::all(inputs[index][channel]), weight);
-                }
-            }
-        }
-        for (index, sum) in sums.into_iter().enumerate() {
-            let output = self.output[index * self.channels..].first_chunk_mut::<LANES>().expect("a square's channels");
-            let sum = if self.adds { sum.add(Lanes::load(output)) } else { sum };
-            let sum = if self.rectifies { sum.max(Lanes::all(0.0)) } else { sum };
-            sum.store(output);
-        }
     }
 }
 

@@ -89,7 +89,7 @@ fn a_network_plays_and_is_inspected_without_libtorch() {
         assert!(!told["verified"].is_null(), "{told}");
     }
     let kernels = alone.succeeds(&["bench", "inference", "--blocks", "1", "--channels", "8", "--seconds", "0.01"]);
-    assert!(kernels.contains("\nf32 ") && !kernels.contains("libtorch"), "{kernels}");
+    assert!(kernels.contains("\nf32-winograd ") && !kernels.contains("libtorch"), "{kernels}");
 }
 
 #[test]
