@@ -40,10 +40,11 @@ impl PlannedSearch {
         PlannedSearch { simulations: budget.simulations, add_noise: budget.add_noise, purpose }
     }
 
-    /// Returns the budget; `settings` may have been lowered since the search was planned.
+    /// Returns the budget; `settings` may have been lowered since the search was planned. An action of the opening has no
+    /// simulations: one would make its policy the sign of a single value.
     pub(crate) fn budget(&self, settings: &SelfPlaySettings) -> SearchBudget {
         let most = settings.simulations.max(settings.playout_cap.fast_simulations);
-        SearchBudget { simulations: self.simulations.clamp(1, most), add_noise: self.add_noise }
+        SearchBudget { simulations: self.simulations.min(most), add_noise: self.add_noise }
     }
 }
 
@@ -329,6 +330,17 @@ mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
     use super::*;
+
+    #[test]
+    fn an_action_of_the_opening_is_drawn_from_the_policy_of_the_network_alone() {
+        let settings = SelfPlaySettings::default();
+        let budget = |simulations| {
+            let planned = SearchBudget { simulations, add_noise: false };
+            PlannedSearch::new(planned, SearchPurpose::Opening).budget(&settings).simulations
+        };
+        assert_eq!(budget(0), 0);
+        assert_eq!(budget(u32::MAX), settings.simulations.max(settings.playout_cap.fast_simulations));
+    }
 
     /// A game of random actions in which most positions with a choice are decisions; the others stand for forced moves,
     /// which are rare.

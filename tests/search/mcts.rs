@@ -192,6 +192,33 @@ fn an_end_that_the_opponent_can_reach_at_once_is_seen_by_one_visit() {
 }
 
 #[test]
+fn an_end_at_the_root_is_seen_though_nothing_proves_it() {
+    // More actions than are considered; the last one ends the game by what was played before.
+    let game = TreeGame::parse(&format!("1({} +?)", ["2(+? -?)"; 40].join(" "))).unwrap();
+    for settings in both_modes() {
+        let result = search(settings.clone(), &game, 16, false, 1);
+        assert_eq!((result.best_action(), result.q[40]), (40, 1.0));
+        assert!(result.visits[40] > 0 && result.proven.is_none());
+        if settings == Settings::gumbel() {
+            // Without simulations it is the network's policy.
+            let policy = search(settings, &game, 0, false, 1);
+            assert!(policy.visits.iter().all(|&visits| visits == 0));
+            assert!(policy.policy.iter().all(|p| (p - 1.0 / 41.0).abs() < 1e-6), "{:?}", policy.policy);
+        }
+    }
+}
+
+#[test]
+fn a_position_whose_actions_all_end_the_game_is_worth_the_best_of_them() {
+    let game = TreeGame::parse("1(2(=? =?) 2(+? -? 1(+? -?)))").unwrap();
+    for settings in both_modes() {
+        // The evaluation, 0, is better for the second player than the draws.
+        let result = search(Settings { draw_value: -0.5, ..settings }, &game, 2, false, 1);
+        assert_eq!((result.visits[0], result.q[0]), (1, -0.5));
+    }
+}
+
+#[test]
 fn a_search_is_done_when_an_action_wins_at_once() {
     let game = TreeGame::parse("1(2(+? -?) 2(+? -?) +)").unwrap();
     for settings in both_modes() {

@@ -65,13 +65,15 @@ fn with_precision(name: &str) -> (&str, Option<Precision>) {
     (model, precision.and_then(|precision| precision.parse().ok()))
 }
 
-/// Returns the search that a model asks for; the default one where it names none.
+/// Returns the search that a model asks for, with room for the long searches of play; the default one where it names none.
 fn search_of(info: &ModelInfo) -> Result<Settings, String> {
     let Some(value) = &info.search else { return Ok(Settings::default()) };
     let unusable = |reason: String| {
         format!("the search settings in the file cannot be used ({reason}); make the model again with this program")
     };
-    let search: Settings = serde_json::from_value(value.clone()).map_err(|error| unusable(error.to_string()))?;
+    let mut search: Settings = serde_json::from_value(value.clone()).map_err(|error| unusable(error.to_string()))?;
+    // Self-play has many small trees at once.
+    search.edges_max = search.edges_max.max(Settings::default().edges_max);
     let faults = search.validate();
     if faults.is_empty() { Ok(search) } else { Err(unusable(faults.join("; "))) }
 }

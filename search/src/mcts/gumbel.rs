@@ -214,11 +214,11 @@ impl GumbelRoot {
         completed: &[f32],
     ) -> usize {
         let new_visits = |index: usize| edges[index].visits - self.visits_before[index];
-        let most_visited = (0..edges.len()).map(new_visits).max().unwrap_or(0);
+        let is_lost = |index: &usize| edges[*index].bounds.is_lost_for(player);
+        let most_visited = (0..edges.len()).filter(|index| !is_lost(index)).map(new_visits).max().unwrap_or(0);
         self.best_by_rank(edges, ties, completion, completed, |index| {
-            let bounds = edges[index].bounds;
-            let is_candidate = new_visits(index) == most_visited || bounds.result().is_some();
-            if bounds.is_lost_for(player) { 2 } else { usize::from(!is_candidate) }
+            let is_candidate = new_visits(index) == most_visited || edges[index].bounds.result().is_some();
+            if is_lost(&index) { 2 } else { usize::from(!is_candidate) }
         })
     }
 

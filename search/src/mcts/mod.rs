@@ -283,7 +283,8 @@ impl<G: Game> Search<G> {
             self.path.clear();
             let end = self.try_actions(0);
             self.tree.root_bounds = self.tree.bounds_from_edges(0);
-            if self.tree.root_bounds.result().is_some()
+            // Without simulations the result is the network's policy, unless it is proven.
+            if (self.budget.simulations > 0 || self.tree.root_bounds.result().is_some())
                 && let Some((edge, end)) = end
             {
                 self.path.push(edge);
@@ -313,7 +314,8 @@ impl<G: Game> Search<G> {
     }
 
     /// Tries every action of a new node, the one at the leaf, and marks those that end the game. Returns the best of them,
-    /// with its value, if it is better for the player to act than the evaluation.
+    /// with its value, if it is better for the player to act than the evaluation, or if every action ends the game; of
+    /// equals the one with the greatest tie.
     ///
     /// A search with few simulations else hardly sees that the opponent can end the game at once: it repeated positions
     /// when ahead, because the reply that made the third repetition had no visit.
@@ -323,8 +325,9 @@ impl<G: Game> Search<G> {
         }
         let node = self.tree.nodes[node as usize];
         let weights = self.value_weights();
-        let mut best = None;
-        let mut best_value = node.evaluation.for_player(node.player, 1, weights);
+        let mut best: Option<(u32, ValueSum)> = None;
+        let mut most = (f32::NEG_INFINITY, 0);
+        let mut ends = 0;
         for (index, &action) in node.edges().zip(&self.leaf_actions) {
             self.tried_game.clone_from(&self.leaf_game);
             self.tried_game.play(action);
@@ -333,12 +336,14 @@ impl<G: Game> Search<G> {
             let edge = &mut self.tree.edges[index];
             edge.set_end(end);
             edge.bounds = bounds;
-            let value = end.for_player(node.player, 1, weights);
-            if value > best_value {
-                (best, best_value) = (Some((index as u32, end)), value);
+            let worth = (end.for_player(node.player, 1, weights), self.tree.ties[index]);
+            if best.is_none() || worth > most {
+                (best, most) = (Some((index as u32, end)), worth);
             }
+            ends += 1;
         }
-        best
+        let is_certain = ends == self.leaf_actions.len();
+        best.filter(|_| is_certain || most.0 > node.evaluation.for_player(node.player, 1, weights))
     }
 
     /// Searches to the end with one evaluator; see [`LeafBatch`] for many searches at once.
