@@ -129,8 +129,18 @@ impl ReplaySettings {
 struct Shard {
     generation: u64,
     samples: Samples,
-    /// Samples of drawn games.
+    /// Samples of drawn games, and of games whose result is known.
     drawn: u64,
+    known: u64,
+}
+
+/// Tells whether the game of a sample was drawn; `None` where its value target has nothing of the result.
+///
+/// In games of alpha-beta the target is a mixture of the result and of what was expected: a draw raises the probability of a
+/// draw above the expected one.
+fn is_drawn(result: [f32; 3], expected: [f32; 3]) -> Option<bool> {
+    let is_whole = result.contains(&1.0);
+    (is_whole || result != expected).then(|| result[1] == 1.0 || result[1] > expected[1])
 }
 
 /// The newest generations of one ruleset in memory.
@@ -155,8 +165,12 @@ impl ReplayWindow {
     /// Adds a generation and removes whole generations that are no longer drawn from.
     pub fn add(&mut self, generation: u64, samples: Samples) {
         self.total += samples.len() as u64;
-        let drawn = samples.win_draw_loss.iter().filter(|result| result[1] > 0.5).count() as u64;
-        self.shards.push_back(Shard { generation, samples, drawn });
+        let results = samples.win_draw_loss.iter().zip(&samples.search_win_draw_loss);
+        let (mut drawn, mut known) = (0, 0);
+        for is_drawn in results.filter_map(|(&result, &expected)| is_drawn(result, expected)) {
+            (drawn, known) = (drawn + u64::from(is_drawn), known + 1);
+        }
+        self.shards.push_back(Shard { generation, samples, drawn, known });
         let wanted = self.settings.window_len(self.total);
         while let Some(oldest) = self.shards.front()
             && self.held() - oldest.samples.len() as u64 >= wanted
@@ -204,7 +218,8 @@ impl ReplayWindow {
         let mut settings = self.settings;
         if settings.draw_margin_by_draws && !self.is_empty() {
             let drawn: u64 = self.shards.iter().map(|shard| shard.drawn).sum();
-            settings.draw_margin_fraction *= drawn as f32 / self.held() as f32;
+            let known: u64 = self.shards.iter().map(|shard| shard.known).sum();
+            settings.draw_margin_fraction *= drawn as f32 / known.max(1) as f32;
         }
         Draw { window: self, settings, stream, order: Vec::new(), symmetries }
     }

@@ -213,4 +213,17 @@ fn the_fraction_of_a_draw_that_follows_the_margin_may_follow_the_draws() {
     };
     assert_eq!(targets(&[&all_drawn]), [0.5, 0.5, 0.0]);
     assert_eq!(targets(&[&all_drawn, &none_drawn]), [0.25, 0.75, 0.0]);
+    // Alpha-beta expected its leads to win, whatever became of them; of noisy games only the expectation is kept.
+    let mixed = |result: [f32; 3], share: f32| {
+        let mut mixed = all_drawn.clone();
+        let expected = [0.8, 0.2, 0.0];
+        mixed.search_win_draw_loss.fill(expected);
+        mixed.win_draw_loss.fill(std::array::from_fn(|part| share * result[part] + (1.0 - share) * expected[part]));
+        mixed
+    };
+    let (drawn, won, unknown) = (mixed([0.0, 1.0, 0.0], 0.3), mixed([1.0, 0.0, 0.0], 0.3), mixed([0.0; 3], 0.0));
+    // The least win is that of the drawn game: 0.56, and a part of its draw, 0.44.
+    let win = |shards: &[&Samples]| targets(shards)[0];
+    assert!((win(&[&drawn, &unknown]) - (0.56 + 0.5 * 0.44)).abs() < 1e-5, "all known games are drawn");
+    assert!((win(&[&drawn, &won]) - (0.56 + 0.25 * 0.44)).abs() < 1e-5, "half of them are");
 }
