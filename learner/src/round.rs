@@ -480,7 +480,7 @@ fn first_player(played: &RulesetGames, simulations: u32) -> Measurement {
     for game in &played.games {
         results.record(GameResult::for_player(game.outcome.winner, ruleset.first_player));
     }
-    let interval = results.credible_interval(Confidence::NINETY_FIVE);
+    let interval = results.mean_test().interval(Confidence::NINETY_FIVE);
     let agent = |seed| format!("net:model.safetensors,sims={simulations},seed={seed}");
     Measurement {
         what: format!("for the player who begins, in self-play with {simulations} simulations"),

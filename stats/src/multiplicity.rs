@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::distribution::normal_cdf;
 use super::error::StatisticsError;
-use super::score::{Score, WinDrawLoss};
+use super::mean_test::MeanTest;
 
 /// Returns p-values adjusted by Holm's step-down, in the order given.
 ///
@@ -38,30 +37,13 @@ fn ascending(p_values: &[f64]) -> Result<Vec<usize>, StatisticsError> {
 /// Two one-sided tests of "the expected score is within `margin` of ½".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Equivalence {
-    /// The p-value against "at least `½ + margin`": `Φ((s − ½ − margin)/SE)`.
+    /// The p-value against "at least `½ + margin`".
     pub p_above: f64,
-    /// The p-value against "at most `½ − margin`": `Φ((½ − margin − s)/SE)`.
+    /// The p-value against "at most `½ − margin`".
     pub p_below: f64,
 }
 
 impl Equivalence {
-    /// Tests a score.
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] unless `0 < margin < ½`; [`StatisticsError::NoVariance`] when every
-    /// observation was the same.
-    ///
-    /// Source: Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680.
-    pub fn test(score: Score, margin: f64) -> Result<Equivalence, StatisticsError> {
-        check_margin(margin)?;
-        let score = score.estimate()?;
-        let offset = score.value - 0.5;
-        Ok(Equivalence {
-            p_above: normal_cdf((offset - margin) / score.standard_error),
-            p_below: normal_cdf((-margin - offset) / score.standard_error),
-        })
-    }
-
     /// Returns the p-value of the pair: the larger one.
     ///
     /// At most `α` just when the `1 − 2α` interval lies inside the margin.
@@ -108,44 +90,21 @@ pub struct BalanceEvidence {
 }
 
 impl BalanceEvidence {
-    /// Tests a score whose error is normal: the test that agrees with [`Score::interval`].
+    /// Tests the first player's games, wins and losses being that player's: the test that agrees with
+    /// [`MeanTest::interval`].
     ///
     /// # Errors
-    /// As [`Equivalence::test`].
-    pub fn of_score(score: Score, margin: f64) -> Result<BalanceEvidence, StatisticsError> {
-        let equivalence = Equivalence::test(score, margin)?;
-        Ok(BalanceEvidence { mean: score.mean(), p_unbalanced: score.two_sided_p()?, equivalence })
-    }
-
-    /// Tests counted games by the posterior of [`WinDrawLoss::credible_interval`]: the test that agrees with that
-    /// interval, for games so few or so one-sided that their error is not normal.
+    /// [`StatisticsError::OutOfRange`] unless `0 < margin < ½`.
     ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] unless `0 < margin < ½`; [`StatisticsError::NoObservations`] without games.
-    pub fn of_games(games: WinDrawLoss, margin: f64) -> Result<BalanceEvidence, StatisticsError> {
-        check_margin(margin)?;
-        let mean = games.mean().ok_or(StatisticsError::NoObservations("games"))?;
-        let below = games.posterior();
-        let below_half = below(0.5);
+    /// Source: Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680, for the two one-sided tests.
+    pub fn new<const K: usize>(games: &MeanTest<K>, margin: f64) -> Result<BalanceEvidence, StatisticsError> {
+        StatisticsError::check("margin", margin, "above 0 and below 1/2", margin > 0.0 && margin < 0.5)?;
         Ok(BalanceEvidence {
-            mean,
-            p_unbalanced: (2.0 * below_half.min(1.0 - below_half)).clamp(0.0, 1.0),
-            equivalence: Equivalence {
-                p_above: (1.0 - below(0.5 + margin)).clamp(0.0, 1.0),
-                p_below: below(0.5 - margin).clamp(0.0, 1.0),
-            },
+            mean: games.mean(),
+            p_unbalanced: games.two_sided_p(0.5),
+            equivalence: Equivalence { p_above: games.p_below(0.5 + margin), p_below: games.p_above(0.5 - margin) },
         })
     }
-}
-
-/// Applies [`decide_balance`] to the first player's scores of a family of rulesets.
-///
-/// # Errors
-/// As [`BalanceEvidence::of_score`], for the first score that cannot be tested, and as [`decide_balance`].
-pub fn balance_verdicts(scores: &[Score], margin: f64, alpha: f64) -> Result<Vec<BalanceFinding>, StatisticsError> {
-    let evidence: Vec<BalanceEvidence> =
-        scores.iter().map(|&score| BalanceEvidence::of_score(score, margin)).collect::<Result<_, _>>()?;
-    decide_balance(&evidence, alpha)
 }
 
 /// Decides the balance of a family of rulesets.
@@ -179,14 +138,10 @@ pub fn decide_balance(evidence: &[BalanceEvidence], alpha: f64) -> Result<Vec<Ba
         .collect())
 }
 
-/// Checks that a margin around ½ leaves room on both sides.
-fn check_margin(margin: f64) -> Result<f64, StatisticsError> {
-    StatisticsError::check("margin", margin, "above 0 and below 1/2", margin > 0.0 && margin < 0.5)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WinDrawLoss;
     use crate::interval::Confidence;
 
     fn near(found: &[f64], expected: &[f64]) -> bool {
@@ -218,20 +173,19 @@ mod tests {
     #[test]
     fn equivalence_agrees_with_the_ninety_per_cent_interval() {
         for wins in (300..700).step_by(7) {
-            let score = WinDrawLoss::new(wins, 300, 1_000 - wins).score().unwrap();
-            let interval = score.interval(Confidence::NINETY).unwrap();
+            let games = WinDrawLoss::new(wins, 300, 1_000 - wins).mean_test();
+            let interval = games.interval(Confidence::NINETY);
             let inside = interval.lower >= 0.47 && interval.upper <= 0.53;
-            assert_eq!(Equivalence::test(score, 0.03).unwrap().p() <= 0.05, inside);
+            assert_eq!(BalanceEvidence::new(&games, 0.03).unwrap().equivalence.p() <= 0.05, inside);
         }
-        let alike = WinDrawLoss::new(0, 90, 0).score().unwrap();
-        assert_eq!(Equivalence::test(alike, 0.03), Err(StatisticsError::NoVariance));
-        let score = WinDrawLoss::new(4, 3, 4).score().unwrap();
-        assert!(Equivalence::test(score, 0.0).is_err());
+        for margin in [0.0, 0.5, f64::NAN] {
+            assert!(BalanceEvidence::new(&WinDrawLoss::new(4, 3, 4).mean_test(), margin).is_err());
+        }
     }
 
     #[test]
     fn verdicts_tell_balanced_from_unresolved() {
-        let scores: Vec<Score> = [
+        let evidence: Vec<BalanceEvidence> = [
             WinDrawLoss::new(3_500, 3_000, 3_500),
             WinDrawLoss::new(35, 30, 35),
             WinDrawLoss::new(4_500, 3_000, 2_500),
@@ -240,9 +194,9 @@ mod tests {
             WinDrawLoss::new(355_000, 300_000, 345_000),
         ]
         .iter()
-        .map(|counts| counts.score().unwrap())
+        .map(|counts| BalanceEvidence::new(&counts.mean_test(), 0.03).unwrap())
         .collect();
-        let findings = balance_verdicts(&scores, 0.03, 0.05).unwrap();
+        let findings = decide_balance(&evidence, 0.05).unwrap();
         let verdicts: Vec<BalanceVerdict> = findings.iter().map(|f| f.verdict).collect();
         assert_eq!(
             verdicts,
@@ -258,23 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn the_test_of_few_games_agrees_with_their_credible_interval() {
-        for (wins, draws, losses) in [(3, 1, 0), (0, 1, 3), (4, 0, 0), (5, 1, 0), (7, 0, 1), (2, 2, 2), (9, 0, 3)] {
-            let games = WinDrawLoss::new(wins, draws, losses);
-            let found = BalanceEvidence::of_games(games, 0.03).unwrap();
-            let interval = games.credible_interval(Confidence::NINETY_FIVE);
-            assert_eq!(found.p_unbalanced > 0.05, interval.contains(0.5), "{games:?}: {found:?}, {interval:?}");
+    fn few_games_prove_nothing() {
+        for (wins, draws, losses) in [(3, 1, 0), (0, 1, 2), (2, 2, 2), (0, 30, 0), (0, 0, 0)] {
+            let found = BalanceEvidence::new(&WinDrawLoss::new(wins, draws, losses).mean_test(), 0.03).unwrap();
+            assert_eq!(decide_balance(&[found], 0.05).unwrap()[0].verdict, BalanceVerdict::Unresolved);
         }
-        // Three wins and a draw prove nothing, whatever their spread.
-        let few = BalanceEvidence::of_games(WinDrawLoss::new(3, 1, 0), 0.03).unwrap();
-        assert_eq!(decide_balance(&[few], 0.05).unwrap()[0].verdict, BalanceVerdict::Unresolved);
-        // With many games it is the normal test.
-        let many = WinDrawLoss::new(4_300, 2_000, 3_700);
-        let (one, other) =
-            (BalanceEvidence::of_games(many, 0.03), BalanceEvidence::of_score(many.score().unwrap(), 0.03));
-        let (one, other) = (one.unwrap(), other.unwrap());
-        assert!((one.equivalence.p() - other.equivalence.p()).abs() < 2e-3, "{one:?} {other:?}");
-        assert!(BalanceEvidence::of_games(WinDrawLoss::default(), 0.03).is_err());
-        assert!(BalanceEvidence::of_games(many, 0.5).is_err());
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::StatisticsError;
+use super::mean_test::MeanTest;
 use super::score::{GameResult, Score, WinDrawLoss, standard_error};
 
 /// Results of paired games: the same opening twice, agent A first in game 1 and second in game 2.
@@ -145,6 +146,12 @@ impl Pentanomial {
             return Err(StatisticsError::NoObservations("pairs"));
         };
         Score::new(mean, standard_error(variance, self.pairs()), 2 * self.pairs())
+    }
+
+    /// Returns the test of the expected score, with each pair as one outcome.
+    #[must_use]
+    pub fn mean_test(self) -> MeanTest<5> {
+        MeanTest::new(Self::SCORES, self.counts)
     }
 
     fn weighted(self, value: impl Fn(f64) -> f64) -> f64 {

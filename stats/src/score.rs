@@ -5,9 +5,10 @@ use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{beta_cdf, beta_quantile, bisect, normal_cdf};
+use super::distribution::normal_cdf;
 use super::error::StatisticsError;
 use super::interval::{Confidence, Estimate, Interval};
+use super::mean_test::MeanTest;
 
 /// Elo per nat of logistic strength, `400/ln 10`.
 pub const ELO_PER_NAT: f64 = 173.717_792_761_300_73;
@@ -171,52 +172,11 @@ impl WinDrawLoss {
         Score::new(mean, standard_error(variance, self.games()), self.games())
     }
 
-    /// Returns the equal-tailed credible interval of the expected score under a Dirichlet(½, ½, ½) prior.
-    ///
-    /// For few games, or games that all ended alike, where `s ± z·SE` fails. Inside `[0, 1]`, and with
-    /// no games at all it is the prior's own. The posterior of `p_W + p_D/2` is integrated over the draw
-    /// rate `p_D ~ Beta(D+½, W+L+1)`, given which `p_W/(1−p_D) ~ Beta(W+½, L+½)`.
-    ///
-    /// Source: Jeffreys prior of the multinomial.
+    /// Returns the test of the expected score, taking the games as independent; its interval holds where
+    /// `s ± z·SE` fails, with few games or games that nearly all ended alike.
     #[must_use]
-    pub fn credible_interval(self, confidence: Confidence) -> Interval {
-        self.credible_interval_of_share(1.0, confidence)
-    }
-
-    /// Returns [`WinDrawLoss::credible_interval`] of so many independent games as `share` of these, in `(0, 1]`, with the
-    /// same shares of wins, draws and losses.
-    ///
-    /// # Panics
-    /// When `share` is outside `(0, 1]`.
-    #[must_use]
-    pub fn credible_interval_of_share(self, share: f64, confidence: Confidence) -> Interval {
-        let probability_below = self.posterior_of_share(share);
-        let tail = confidence.alpha() / 2.0;
-        Interval {
-            lower: bisect(0.0, 1.0, |score| probability_below(score) < tail),
-            upper: bisect(0.0, 1.0, |score| probability_below(score) < 1.0 - tail),
-        }
-    }
-
-    /// Returns the probability, in `[0, 1]`, that the expected score is below a given one, under the posterior of
-    /// [`WinDrawLoss::credible_interval`]: at most `α/2` just where that interval lies wholly above it.
-    pub fn posterior(self) -> impl Fn(f64) -> f64 {
-        self.posterior_of_share(1.0)
-    }
-
-    fn posterior_of_share(self, share: f64) -> impl Fn(f64) -> f64 {
-        const NODES: usize = 256;
-        assert!(share > 0.0 && share <= 1.0, "a share of the games");
-        let [wins, draws, losses] = [self.wins, self.draws, self.losses].map(|count| share * count as f64);
-        let draw_rates: Vec<f64> = (0..NODES)
-            .map(|node| (node as f64 + 0.5) / NODES as f64)
-            .map(|probability| beta_quantile(draws + 0.5, wins + losses + 1.0, probability))
-            .collect();
-        move |score| {
-            let below =
-                |&draw_rate: &f64| beta_cdf(wins + 0.5, losses + 0.5, (score - draw_rate / 2.0) / (1.0 - draw_rate));
-            draw_rates.iter().map(below).sum::<f64>() / NODES as f64
-        }
+    pub fn mean_test(self) -> MeanTest<3> {
+        MeanTest::new([0.0, 0.5, 1.0], [self.losses, self.draws, self.wins])
     }
 }
 
@@ -316,7 +276,7 @@ impl Score {
     ///
     /// # Errors
     /// [`StatisticsError::NoVariance`] when every observation was the same: then
-    /// [`WinDrawLoss::credible_interval`] still answers.
+    /// [`WinDrawLoss::mean_test`] still answers.
     pub fn interval(self, confidence: Confidence) -> Result<Interval, StatisticsError> {
         Ok(self.estimate()?.interval(confidence))
     }
@@ -420,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sided_results_have_no_interval_but_a_credible_one() {
+    fn one_sided_results_have_no_normal_interval_but_one_of_their_counts() {
         let score = WinDrawLoss::new(30, 0, 0).score().unwrap();
         assert_eq!(score.interval(Confidence::NINETY_FIVE), Err(StatisticsError::NoVariance));
         assert_eq!(score.likelihood_of_superiority(), Err(StatisticsError::NoVariance));
@@ -428,11 +388,8 @@ mod tests {
         let elo = score.elo(Confidence::NINETY_FIVE);
         assert!((elo.value - 1199.8).abs() < 0.1);
         assert_eq!((elo.lower, elo.upper, elo.half_width()), (None, None, None));
-        let twice = WinDrawLoss::new(60, 0, 0).credible_interval_of_share(0.5, Confidence::NINETY_FIVE);
-        assert_eq!(twice, WinDrawLoss::new(30, 0, 0).credible_interval(Confidence::NINETY_FIVE));
-        let interval = WinDrawLoss::new(30, 0, 0).credible_interval(Confidence::NINETY_FIVE);
-        assert!(interval.lower > 0.85 && interval.lower < 0.97 && interval.upper > 0.99);
-        assert!(interval.upper < 1.0);
+        let interval = WinDrawLoss::new(30, 0, 0).mean_test().interval(Confidence::NINETY_FIVE);
+        assert!(interval.lower > 0.85 && interval.lower < 0.97 && interval.upper == 1.0);
     }
 
     #[test]
@@ -440,8 +397,6 @@ mod tests {
         assert_eq!(WinDrawLoss::default().mean(), None);
         assert_eq!(WinDrawLoss::default().variance(), None);
         assert_eq!(WinDrawLoss::default().score(), Err(StatisticsError::NoObservations("games")));
-        let prior = WinDrawLoss::default().credible_interval(Confidence::NINETY_FIVE);
-        assert!((prior.lower + prior.upper - 1.0).abs() < 1e-6);
     }
 
     #[test]
@@ -449,23 +404,6 @@ mod tests {
         let elo = WinDrawLoss::new(5, 0, 1).score().unwrap().elo(Confidence::NINETY_FIVE);
         assert!(elo.lower.is_some());
         assert_eq!(elo.upper, None);
-    }
-
-    #[test]
-    fn credible_interval_nears_the_normal_one_with_many_games() {
-        let counts = WinDrawLoss::new(4_000, 2_500, 3_500);
-        let normal = counts.score().unwrap().interval(Confidence::NINETY_FIVE).unwrap();
-        let credible = counts.credible_interval(Confidence::NINETY_FIVE);
-        assert!((normal.lower - credible.lower).abs() < 1e-4);
-        assert!((normal.upper - credible.upper).abs() < 1e-4);
-    }
-
-    #[test]
-    fn without_draws_the_credible_interval_is_near_jeffreys() {
-        // Beta(20½, 10½) would be the binomial Jeffreys interval; the possible draws pull it to ½ a little.
-        let credible = WinDrawLoss::new(20, 0, 10).credible_interval(Confidence::NINETY_FIVE);
-        assert!((credible.lower - beta_quantile(20.5, 10.5, 0.025)).abs() < 0.01);
-        assert!((credible.upper - beta_quantile(20.5, 10.5, 0.975)).abs() < 0.01);
     }
 
     #[test]

@@ -306,7 +306,6 @@ fn phases() -> PhaseSummary {
         outcomes,
         by_placement: Some(difference(-0.011, 0.02)),
         by_movement: Some(difference(0.05, 0.019)),
-        value_after_placement: Some(Estimate { value: 0.537, standard_error: 0.008 }),
     }
 }
 

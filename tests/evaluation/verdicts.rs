@@ -2,7 +2,7 @@
 
 use latrunculi_eval::study::summary::{Conclusion, Doubt, RateSummary, SUMMARY_VERSION, TrendDirection};
 use latrunculi_eval::study::{StudySummary, SummaryError};
-use latrunculi_stats::{BalanceVerdict, Interval};
+use latrunculi_stats::{BalanceVerdict, Confidence, Interval};
 use serde_json::{Value, json};
 
 use crate::report_fixture::{shipped, study};
@@ -39,12 +39,13 @@ fn concluded(change: impl FnOnce(&mut Value)) -> (Conclusion, Vec<Doubt>) {
     for cell in &mut summary.rulesets[0].cells {
         cell.verdict.as_mut().expect("a verdict").test = BalanceVerdict::Balanced;
     }
-    let mut value = old(&summary);
+    let mut value = serde_json::to_value(&summary).expect("a summary is JSON");
     for agent in 0..summary.agents.len() {
         contact(&mut value["rulesets"][0], agent, 0.5);
     }
     change(&mut value);
-    let summary = StudySummary::from_json(&value.to_string()).expect("a summary");
+    let mut summary = StudySummary::from_json(&value.to_string()).expect("a summary");
+    summary.conclude(Confidence::NINETY_FIVE);
     let verdict = summary.rulesets[0].cells[ALPHA_BETA].verdict.clone().expect("a verdict");
     (verdict.verdict, verdict.doubts)
 }
@@ -56,7 +57,7 @@ fn contact(ruleset: &mut Value, agent: usize, rate: f64) {
 }
 
 fn test(value: &mut Value, agent: usize, test: &str) {
-    value["rulesets"][0]["cells"][agent]["verdict"]["verdict"] = json!(test);
+    value["rulesets"][0]["cells"][agent]["verdict"]["test"] = json!(test);
 }
 
 #[test]
@@ -159,6 +160,28 @@ fn an_older_summary_is_concluded_anew_from_its_numbers() {
     for wrong in ["", "{}", "[1]", "{\"format\": 1}", "{\"format\": 1, \"rulesets\": [3, {\"cells\": 4}]}"] {
         assert!(matches!(StudySummary::from_json(wrong), Err(SummaryError::Content(_))), "{wrong}");
     }
+}
+
+#[test]
+fn an_older_summary_of_drawn_games_is_judged_by_the_score_test() {
+    let summary = study(&shipped(&["bell-8x8"]), 0);
+    let mut value = serde_json::to_value(&summary).expect("a summary is JSON");
+    value["format"] = json!(3);
+    let cell = &mut value["rulesets"][0]["cells"][ALPHA_BETA];
+    cell["outcomes"] = json!({ "first_wins": 0, "second_wins": 4, "rule_draws": 196, "truncated": 0 });
+    for name in ["games", "games_played", "openings_distinct"] {
+        cell[name] = json!(200);
+    }
+    cell["score"]["score"] = json!(0.49);
+    cell["score"]["standard_error"] = json!(0.00495);
+    cell["score"]["interval"] = json!({ "lower": 0.4803, "upper": 0.4997 });
+    let read = StudySummary::from_json(&value.to_string()).expect("a summary");
+    let cell = &read.rulesets[0].cells[ALPHA_BETA];
+    let (score, verdict) = (cell.score.expect("a score"), cell.verdict.clone().expect("a verdict"));
+    // Summed over all results, the chance of this one or of a lower score is 0.0075 where the expected score is 47.
+    assert!((0.005..0.012).contains(&verdict.p_balanced), "{verdict:?}");
+    assert!(score.interval.lower < 0.477 && score.interval.upper < 0.5, "{score:?}");
+    assert_eq!((score.score, score.standard_error), (0.49, 0.00495));
 }
 
 #[test]

@@ -151,6 +151,8 @@ fn fit_text(text: &mut String, table: &RatingTable) {
         ErrorKind::FisherInformation => "Fisher information, as there are few openings: they may be too small",
     };
     *text += &(beside(&format!("  {:<22} ", "errors"), errors) + "\n");
+    let tests = "games of one opening taken as independent: p is too small where openings matter";
+    *text += &(beside(&format!("  {:<22} ", "tests"), tests) + "\n");
     let mut test = |name: &str, found: &Test<(f64, usize, f64)>| {
         let told = match found {
             Test::Done((statistic, degrees, p)) => format!("χ² {statistic:.2} of {degrees}, p {p:.3}"),

@@ -11,7 +11,7 @@ use crate::matches::ledger::Ledger;
 use latrunculi_stats::proportion::clopper_pearson;
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::sprt::SprtVerdict;
-use latrunculi_stats::{Confidence, Estimate, Interval, PairTable, Sprt, StatisticsError, WinDrawLoss};
+use latrunculi_stats::{Confidence, Estimate, Interval, PairTable, Sprt, WinDrawLoss};
 
 /// What a match came to. Scores and ratings are those of the first agent unless said otherwise.
 #[derive(Clone, Debug, Serialize)]
@@ -51,8 +51,7 @@ pub struct MatchReport {
     pub pentanomial: [u64; 5],
     /// Mean score of the first agent, in `[0, 1]`.
     pub score: Option<f64>,
-    /// The interval of the expected score: `s ± z·SE` over pairs; where that leaves `(0, 1)` or all pairs are
-    /// alike, the credible interval of as many independent games as there are pairs.
+    /// The interval of the expected score, with each pair as one outcome ([`latrunculi_stats::MeanTest`]).
     pub interval: Option<Interval>,
     /// The confidence of all intervals.
     pub confidence: f64,
@@ -344,39 +343,18 @@ impl Estimates {
             let repeating = if pairs_repeated > 0 { "the match would repeat one game" } else { "too few games" };
             return refuse(format!("{repeating}: {pairs} pair of games says nothing about the spread"));
         }
-        match Self::by_pairs(table, confidence) {
-            Ok(estimates) => estimates,
-            Err(_) => Self::by_prior(table, confidence),
-        }
-    }
-
-    fn by_pairs(table: &PairTable, confidence: Confidence) -> Result<Estimates, StatisticsError> {
-        let score = table.agent().score()?;
-        let mut estimates = Estimates {
-            interval: Some(score.interval(confidence)?),
+        let pairs = table.agent();
+        let test = pairs.mean_test();
+        let interval = test.interval(confidence);
+        // Of pairs that are all alike the spread is not known.
+        let score = pairs.score().ok();
+        Estimates {
+            interval: Some(interval),
             refused: None,
-            elo: Some(score.elo(confidence)),
-            normalized_elo: Some(score.normalized_elo()?),
-            likelihood_of_superiority: Some(score.likelihood_of_superiority()?),
-        };
-        let is_inside = estimates.interval.is_some_and(|interval| interval.lower > 0.0 && interval.upper < 1.0);
-        if !is_inside {
-            let by_prior = Self::by_prior(table, confidence);
-            (estimates.interval, estimates.elo) = (by_prior.interval, by_prior.elo);
+            elo: Some(EloEstimate::of_score(test.mean(), Some(interval))),
+            normalized_elo: score.and_then(|score| score.normalized_elo().ok()),
+            likelihood_of_superiority: score.and_then(|score| score.likelihood_of_superiority().ok()),
         }
-        Ok(estimates)
-    }
-
-    /// Where pairs are alike, or near the end of the scale: as if each pair were one game, half of each kind of
-    /// result that its two games had.
-    fn by_prior(table: &PairTable, confidence: Confidence) -> Estimates {
-        let games = table.agent_games();
-        let credible = games.credible_interval_of_share(0.5, confidence);
-        // An interval that leaves out what was seen would be absurd, though equal tails can give one.
-        let mean = games.mean().unwrap_or(0.5);
-        let interval = Interval { lower: credible.lower.min(mean), upper: credible.upper.max(mean) };
-        let elo = games.mean().map(|mean| EloEstimate::of_score(mean, Some(interval)));
-        Estimates { interval: Some(interval), elo, ..Estimates::default() }
     }
 }
 
@@ -391,11 +369,9 @@ mod tests {
         table.record(GameResult::Win, GameResult::Loss);
         table.record(GameResult::Win, GameResult::Win);
         assert_eq!(table.agent_games(), WinDrawLoss::new(3, 0, 1));
-        // The spread of the pairs leads beyond a score of 1: their number alone says how sure it is.
+        // Each pair is one outcome, however many games it has.
         let found = Estimates::of(&table, 0, Confidence::NINETY_FIVE).interval.expect("an interval");
-        let expected = WinDrawLoss::new(3, 0, 1).credible_interval_of_share(0.5, Confidence::NINETY_FIVE);
-        assert_eq!(found, expected);
-        let of_three = WinDrawLoss::new(2, 0, 1).credible_interval(Confidence::NINETY_FIVE);
-        assert!(found.half_width() > of_three.half_width(), "{found:?} {of_three:?}");
+        let of_four = WinDrawLoss::new(3, 0, 1).mean_test().interval(Confidence::NINETY_FIVE);
+        assert!(found.half_width() > of_four.half_width() && found.contains(0.75), "{found:?} {of_four:?}");
     }
 }

@@ -55,7 +55,7 @@ pub struct Outcomes {
     /// The fraction of decisive games that the first player won.
     pub first_among_decisive: Option<Rate>,
     /// The first player's mean score; a draw and a truncated game count one half. Where all games ended alike the
-    /// interval is the credible one.
+    /// interval is that of the score test.
     pub score: MetricEstimate,
     /// The score if every truncated game were lost, and if every one were won.
     pub score_bracket: Interval,
@@ -103,7 +103,7 @@ impl Outcomes {
         }
         let mut score = sampling.ratios("score", &scores)[0]?;
         if score.interval.is_none() && sampling.openings >= 2 {
-            score.interval = Some(counts.credible_interval(sampling.confidence));
+            score.interval = Some(counts.mean_test().interval(sampling.confidence));
         }
         let hidden = truncated.rate / 2.0;
         Some(Outcomes {

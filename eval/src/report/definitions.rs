@@ -14,8 +14,8 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Interval",
-        "The confidence interval of the true score. It takes into account that games of one opening are correlated. Near 0 % and 100 % it is a credible interval.",
-        "s ± z·SE, SE over openings",
+        "The confidence interval of the true score: every μ that the score test does not reject. The test takes the standard error that μ itself makes likely, because with few decisive games that of the games seen is too small. It takes into account that games of one opening are correlated.",
+        "|s − μ| ≤ z·SE(μ)",
     ),
     (
         "Wider interval",
@@ -25,12 +25,12 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "First or second player ahead",
         "The score differs significantly from 50 %, after correction for the number of rulesets (Holm).",
-        "p = 2·Φ(−|s − ½| / SE)",
+        "p = 2·Φ(−|s − ½| / SE(½))",
     ),
     (
         "Balanced",
         "The score is shown to differ from 50 % by less than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). Besides, pieces are captured in enough games, and another kind of player that searches shows the same with its largest budget while none shows the contrary. The absence of a significant difference is not enough; a small advantage within the margin counts as balanced, even if it is significant.",
-        "max(Φ((s − ½ − δ)/SE), Φ((½ − δ − s)/SE)) < 1 − c",
+        "max(Φ((s − ½ − δ)/SE(½ + δ)), Φ((½ − δ − s)/SE(½ − δ))) < 1 − c",
     ),
     (
         "Even with this player",
@@ -75,7 +75,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Trend",
-        "The distance of the score from 50 % with the largest budget, less that with the smallest. Shrinking or growing: the interval does not contain zero; stable: it lies within the margin. Not monotone: some pair of budgets shows that the distance grows and another that it shrinks, all pairs tested together (Bonferroni).",
+        "The distance of the score from 50 % with the largest budget, less that with the smallest. Its intervals hold for all rulesets together (Šidák). Shrinking or growing: the interval does not contain zero; stable: it lies within the margin. Not monotone: some pair of budgets shows that the distance grows and another that it shrinks, all pairs tested together (Bonferroni).",
         "|s₂ − ½| − |s₁ − ½|, SE² = SE₁² + SE₂²",
     ),
     (

@@ -156,7 +156,6 @@ fn placement_and_movement(phases: &PhaseSummary) -> Markup {
             (score_cell(phases.random_placement.as_ref())) " (" (outcome_cell(&phases.outcomes)) ")."
             @if let Some(difference) = &phases.by_movement { " The advantage of moving is " (part(difference)) "." }
             @if let Some(difference) = &phases.by_placement { " The player’s own placement changes this by " (part(difference)) "." }
-            @if let Some(value) = &phases.value_after_placement { " When the last stone was placed, the player expected " (numbers::estimate_percent(value)) " for the first player." }
         }
     }
 }

@@ -14,14 +14,15 @@ use crate::metrics::mechanics::Mechanic;
 
 impl StudySummary {
     /// Draws all conclusions anew from scores, tests, differences and captures.
-    pub(super) fn conclude(&mut self, confidence: Confidence) {
+    pub fn conclude(&mut self, confidence: Confidence) {
         let (agents, margin) = (&self.agents, self.settings.margin);
         self.rank_agreements = rank_agreements(agents, &self.rulesets, confidence);
+        let rulesets = self.rulesets.len();
         for ruleset in &mut self.rulesets {
             for cell in &mut ruleset.cells {
                 cell.contact = cell.contact.or_else(|| contact_of_metrics(cell, confidence));
             }
-            ruleset.trends = trends(agents, &ruleset.cells, confidence, margin);
+            ruleset.trends = trends(agents, &ruleset.cells, confidence, rulesets, margin);
             for agent in 0..ruleset.cells.len() {
                 let doubts = doubts(agents, ruleset, agent, self.settings.min_contact);
                 let last_doubling = last_doubling(agents, &ruleset.cells, agent, confidence, margin);

@@ -13,17 +13,19 @@ use super::folder::Folder;
 use super::plan::Plan;
 use super::series::{Series, SeriesKind, first_player};
 use super::summary::{
-    CellSummary, Conclusion, Derivation, LedgerPlace, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary,
-    SecondOpening, StopReason, StudySummary, VerdictSummary,
+    CellSummary, Conclusion, Derivation, LedgerPlace, OpeningSummary, OutcomeCounts, RulesetSummary, SUMMARY_VERSION,
+    ScoreSummary, SecondOpening, StopReason, StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
 use crate::matches::openings::PolicyOpenings;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
-use estimates::balance_evidence;
+use agreements::family_agreements;
+use estimates::{balance_evidence, score_of};
 pub(super) use estimates::{difference, estimate, rate, score_summary};
-use extras::{add_differences, test_differences};
+use extras::{add_differences, by_phase, test_differences};
 use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_balance};
+use latrunculi_stats::{Confidence, Estimate};
 
 type Played = [(Series, SeriesTally)];
 
@@ -37,7 +39,7 @@ pub(super) fn summary(
 ) -> Result<StudySummary, StudyError> {
     let findings = Findings { plan, played };
     let mut rulesets: Vec<RulesetSummary> = (0..plan.entries.len()).map(|entry| findings.ruleset(entry)).collect();
-    findings.add_verdicts(&mut rulesets);
+    add_verdicts(&mut rulesets, plan.settings.margin, plan.confidence.alpha());
     add_differences(plan, &mut rulesets);
     test_differences(&mut rulesets, plan.confidence.alpha());
     if plan.settings.metrics {
@@ -108,7 +110,7 @@ impl Findings<'_> {
             is_placement: ruleset.setup.mode == SetupMode::Placement,
             derived,
             trends: Vec::new(),
-            agreements: self.family_agreements(&cells),
+            agreements: family_agreements(&plan.agents, &cells, plan.settings.margin, plan.confidence),
             compensation: self.compensation(entry),
             pie: self.pie(entry),
             phases: self.phases(entry),
@@ -159,29 +161,6 @@ impl Findings<'_> {
             effort_mean: (counts.effort.1 > 0).then(|| counts.effort.0 as f64 / counts.effort.1 as f64),
             second_opening,
             metrics: None,
-        }
-    }
-
-    /// Judges the balance, with each agent over all rulesets.
-    fn add_verdicts(&self, rulesets: &mut [RulesetSummary]) {
-        let settings = &self.plan.settings;
-        for agent in 0..self.plan.specs.len() {
-            let evidence: Vec<(usize, BalanceEvidence)> = (0..rulesets.len())
-                .filter_map(|at| {
-                    let cell = &rulesets[at].cells[agent];
-                    let games = cell.outcomes.win_draw_loss();
-                    let found =
-                        balance_evidence(cell.score.as_ref()?, games, settings.margin, self.plan.confidence).ok()?;
-                    Some((at, found))
-                })
-                .collect();
-            let (scored, evidence): (Vec<usize>, Vec<BalanceEvidence>) = evidence.into_iter().unzip();
-            let Ok(findings) = decide_balance(&evidence, self.plan.confidence.alpha()) else {
-                continue;
-            };
-            for ((at, found), finding) in scored.into_iter().zip(evidence).zip(findings) {
-                rulesets[at].cells[agent].verdict = Some(verdict(found, finding));
-            }
         }
     }
 
@@ -239,6 +218,80 @@ impl Findings<'_> {
                 ));
             }
         }
+    }
+}
+
+/// Judges the balance, with each agent over all rulesets.
+fn add_verdicts(rulesets: &mut [RulesetSummary], margin: f64, alpha: f64) {
+    for agent in 0..rulesets.first().map_or(0, |ruleset| ruleset.cells.len()) {
+        let evidence: Vec<(usize, BalanceEvidence)> = (0..rulesets.len())
+            .filter_map(|at| {
+                let cell = &rulesets[at].cells[agent];
+                let (games, openings) = (cell.outcomes.win_draw_loss(), cell.openings_distinct);
+                let found = balance_evidence(cell.score.as_ref()?, games, openings, margin).ok()?;
+                Some((at, found))
+            })
+            .collect();
+        let (scored, evidence): (Vec<usize>, Vec<BalanceEvidence>) = evidence.into_iter().unzip();
+        let Ok(findings) = decide_balance(&evidence, alpha) else {
+            continue;
+        };
+        for ((at, found), finding) in scored.into_iter().zip(evidence).zip(findings) {
+            rulesets[at].cells[agent].verdict = Some(verdict(found, finding));
+        }
+    }
+}
+
+impl StudySummary {
+    /// Computes intervals, tests and differences of all scores anew from the counted games, for a summary of a format that
+    /// had other tests. What was fitted to scores stays: the fair handicap.
+    pub(super) fn judge_again(&mut self, confidence: Confidence) {
+        let (count, margin, alpha) = (self.rulesets.len(), self.settings.margin, confidence.alpha());
+        let again = |score: &mut Option<ScoreSummary>, outcomes: &OutcomeCounts, openings: u64| {
+            if let Some(old) = score {
+                let estimate = Estimate { value: old.score, standard_error: old.standard_error };
+                *old = score_of(outcomes, estimate, openings, confidence, count);
+            }
+        };
+        for ruleset in &mut self.rulesets {
+            for cell in &mut ruleset.cells {
+                again(&mut cell.score, &cell.outcomes, cell.openings_distinct);
+                if let Some(second) = &mut cell.second_opening {
+                    again(&mut second.score, &second.outcomes, second.games);
+                    let both = second.score.as_ref().zip(cell.score.as_ref());
+                    second.shift = both.map(|(second, main)| difference(second, main, confidence));
+                }
+            }
+            for cell in ruleset.compensation.iter_mut().flat_map(|found| &mut found.cells) {
+                again(&mut cell.score, &cell.outcomes, cell.games);
+            }
+            if let Some(pie) = &mut ruleset.pie {
+                for turn in &mut pie.tried {
+                    again(&mut turn.score, &turn.outcomes, turn.outcomes.games());
+                }
+                again(&mut pie.held_out, &pie.held_out_outcomes, pie.held_out_outcomes.games());
+            }
+            if let Some(phases) = &mut ruleset.phases {
+                again(&mut phases.random_placement, &phases.outcomes, phases.outcomes.games());
+                let own = ruleset.cells.iter().find(|cell| cell.agent == phases.agent).and_then(|cell| cell.score);
+                (phases.by_placement, phases.by_movement) = by_phase(own, phases.random_placement, confidence);
+            }
+            ruleset.agreements = family_agreements(&self.agents, &ruleset.cells, margin, confidence);
+        }
+        let scores: Vec<(String, Vec<Option<ScoreSummary>>)> = self
+            .rulesets
+            .iter()
+            .map(|ruleset| (ruleset.name.clone(), ruleset.cells.iter().map(|cell| cell.score).collect()))
+            .collect();
+        for ruleset in &mut self.rulesets {
+            let Some(derived) = &mut ruleset.derived else { continue };
+            let Some((_, base)) = scores.iter().find(|(name, _)| *name == derived.base) else { continue };
+            let pairs = ruleset.cells.iter().map(|cell| cell.score).zip(base);
+            let differences = pairs.map(|(own, base)| Some(difference(&own?, base.as_ref()?, confidence)));
+            derived.differences = differences.collect();
+        }
+        add_verdicts(&mut self.rulesets, margin, alpha);
+        test_differences(&mut self.rulesets, alpha);
     }
 }
 

@@ -120,7 +120,8 @@ impl StudySummary {
     }
 
     /// Reads a summary. Of an older format all conclusions are drawn anew: format 1 has no doubts about verdicts and judges
-    /// trends by a fitted line; format 2 does not count the pairs of rulesets that two players tell apart. Of format 1 the
+    /// trends by a fitted line; format 2 does not count the pairs of rulesets that two players tell apart; up to format 3 the
+    /// tests took the variance of the games seen, which is too small where nearly all are drawn. Of format 1 the
     /// share of games with captures comes from the metrics; where it has none, a note says so. [`StudySummary::format`] is
     /// that of the text.
     ///
@@ -156,7 +157,9 @@ impl StudySummary {
             return Ok(summary);
         }
         let confidence = Confidence::new(summary.settings.confidence);
-        summary.conclude(confidence.map_err(|error| SummaryError::Content(error.to_string()))?);
+        let confidence = confidence.map_err(|error| SummaryError::Content(error.to_string()))?;
+        summary.judge_again(confidence);
+        summary.conclude(confidence);
         let cells = || summary.rulesets.iter().flat_map(|ruleset| &ruleset.cells);
         let unknown = cells().filter(|cell| cell.games > 0 && cell.contact.is_none()).count();
         if is_first && unknown > 0 {

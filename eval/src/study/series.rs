@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Phase, Player, Position, Rules, Ruleset, SquareSet};
+use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Player, Position, Rules, Ruleset, SquareSet};
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -78,8 +78,6 @@ pub(crate) struct CountedGame {
     pub(crate) has_capture: bool,
     /// Nodes or simulations in all, and the number of choices with effort.
     pub(crate) effort: (u64, u64),
-    /// What the agent expected for the first player when the last stone was placed, as a score in `[0, 1]`.
-    pub(crate) value_after_placement: Option<f64>,
 }
 
 impl Series {
@@ -205,18 +203,7 @@ impl Series {
     pub(super) fn evaluate(&self, record: &GameRecord) -> Result<CountedGame, RecordFault> {
         let first = first_player(&self.rules);
         let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
-        let mut value_after_placement = None;
-        let is_placement = self.rules.initial_position().phase() == Phase::Placement;
         let end = record.replay_with(&self.rules, |state, action| {
-            let value = record.values.get(played.len()).copied().flatten();
-            if is_placement
-                && value_after_placement.is_none()
-                && state.position().phase() == Phase::Movement
-                && let Some(value) = value
-            {
-                let for_first = if state.player_to_act() == first { value } else { -value };
-                value_after_placement = Some((1.0 + f64::from(for_first)) / 2.0);
-            }
             played.push((*state.position(), action));
         })?;
         let Some(outcome) = end.outcome() else {
@@ -238,7 +225,6 @@ impl Series {
             actions: record.actions.len(),
             has_capture,
             effort: (efforts.clone().sum(), efforts.count() as u64),
-            value_after_placement,
         })
     }
 }

@@ -16,7 +16,7 @@ use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{BalanceVerdict, Equivalence, Estimate, Interval, WinDrawLoss};
 
 /// The version of the format of [`StudySummary`].
-pub const SUMMARY_VERSION: u32 = 3;
+pub const SUMMARY_VERSION: u32 = 4;
 
 /// The results of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -241,7 +241,7 @@ pub struct ScoreSummary {
     pub score: f64,
     /// Its standard error over openings; 0 where all games ended alike.
     pub standard_error: f64,
-    /// The interval of this score alone. Where all games ended alike, or `s ± z·SE` leaves `[0, 1]`, the credible interval.
+    /// The interval of this score alone, by the score test ([`latrunculi_stats::MeanTest`]).
     pub interval: Interval,
     /// Šidák's interval: those of all rulesets with this agent hold together.
     pub simultaneous: Interval,
@@ -351,7 +351,7 @@ pub struct TrendSummary {
     pub distances: [f64; 2],
     /// The second distance less the first.
     pub change: Estimate,
-    /// The interval of the change.
+    /// Šidák's interval of the change: those of all rulesets hold together.
     pub interval: Interval,
     /// What the change amounts to.
     pub direction: TrendDirection,
@@ -509,6 +509,4 @@ pub struct PhaseSummary {
     pub by_placement: Option<DifferenceSummary>,
     /// The score after random placement less ½: what moving is worth to him.
     pub by_movement: Option<DifferenceSummary>,
-    /// The mean value, as a score in `[0, 1]`, that the agent itself saw for the first player when the last stone was placed.
-    pub value_after_placement: Option<Estimate>,
 }

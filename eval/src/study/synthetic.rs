@@ -12,8 +12,8 @@ use super::findings::score_summary;
 use super::series::CountedGame;
 use super::summary::{ScoreSummary, StopReason};
 use super::tally::{SeriesTally, StopRule};
-use latrunculi_stats::multiplicity::balance_verdicts;
-use latrunculi_stats::{BalanceVerdict, Confidence, GameResult, Score};
+use latrunculi_stats::multiplicity::{BalanceEvidence, decide_balance};
+use latrunculi_stats::{BalanceVerdict, Confidence, GameResult};
 
 const CONFIDENCE: Confidence = Confidence::NINETY_FIVE;
 
@@ -60,17 +60,7 @@ impl Synthetic {
             }
             let reason = Some(EndReason::Eliminated);
             let effort = (0, 0);
-            let value_after_placement = None;
-            let game = CountedGame {
-                opening_key: opening,
-                key,
-                result,
-                reason,
-                actions: 1,
-                has_capture: true,
-                effort,
-                value_after_placement,
-            };
+            let game = CountedGame { opening_key: opening, key, result, reason, actions: 1, has_capture: true, effort };
             tally.add(index, Some(game));
             index += 1;
         }
@@ -138,14 +128,15 @@ fn a_fair_game_is_rarely_called_unfair_and_an_unfair_one_never_balanced() {
     let (mut false_alarms, mut false_balanced, mut balanced) = (0, 0, 0);
     for seed in 0..count {
         // Five fair rulesets and five with an advantage just at the margin of three hundredths.
-        let scores: Vec<Score> = (0..10)
+        let evidence: Vec<BalanceEvidence> = (0..10)
             .map(|ruleset| {
                 let agent = if ruleset < 5 { Synthetic::new(0.35, 0.3) } else { Synthetic::new(0.38, 0.3) };
-                agent.play(rule(0.015), 1_000 * seed + ruleset).score().unwrap().score
+                let games = agent.play(rule(0.015), 1_000 * seed + ruleset).counts.outcomes.win_draw_loss();
+                BalanceEvidence::new(&games.mean_test(), 0.03).unwrap()
             })
             .collect();
         let verdicts: Vec<BalanceVerdict> =
-            balance_verdicts(&scores, 0.03, 0.05).unwrap().iter().map(|finding| finding.verdict).collect();
+            decide_balance(&evidence, 0.05).unwrap().iter().map(|finding| finding.verdict).collect();
         let is_unfair = |verdict: &BalanceVerdict| matches!(verdict, BalanceVerdict::First | BalanceVerdict::Second);
         false_alarms += u64::from(verdicts[..5].iter().any(is_unfair));
         false_balanced += u64::from(verdicts[5..].contains(&BalanceVerdict::Balanced));
@@ -181,7 +172,6 @@ fn games_in_any_order_count_alike() {
                 actions: 1,
                 has_capture: true,
                 effort: (0, 0),
-                value_after_placement: None,
             }
         })
         .collect();

@@ -53,8 +53,6 @@ pub(crate) struct Counts {
     pub(crate) with_captures: u64,
     /// Nodes or simulations in all, and the number of choices with effort.
     pub(crate) effort: (u64, u64),
-    /// Values for the first player when the last stone was placed: sum, sum of squares, number.
-    pub(crate) placed: (f64, f64, u64),
     /// The schedule indices of the counted games.
     pub(crate) indices: Vec<usize>,
 }
@@ -143,11 +141,6 @@ impl SeriesTally {
         counts.with_captures += u64::from(game.has_capture);
         counts.effort.0 += game.effort.0;
         counts.effort.1 += game.effort.1;
-        if let Some(value) = game.value_after_placement {
-            counts.placed.0 += value;
-            counts.placed.1 += value * value;
-            counts.placed.2 += 1;
-        }
         let opening = *self.by_opening.entry(game.opening_key).or_insert_with(|| {
             self.openings.push(WinDrawLoss::default());
             self.openings.len() - 1

@@ -7,18 +7,20 @@ use latrunculi_stats::{Confidence, Estimate, Interval};
 /// A budget and the score with it.
 type Rung = (u64, Estimate);
 
-/// Returns the trend of each family that has a score with at least two budgets.
+/// Returns the trend of each family that has a score with at least two budgets; those of so many `rulesets` shall hold
+/// together.
 pub(super) fn trends(
     agents: &[AgentSummary],
     cells: &[CellSummary],
     confidence: Confidence,
+    rulesets: usize,
     margin: f64,
 ) -> Vec<TrendSummary> {
     ladders(agents)
         .into_iter()
         .filter_map(|ladder| {
             let rungs = rungs(agents, cells, &ladder, confidence);
-            trend(&agents[ladder[0]].family, &rungs, confidence, margin)
+            trend(&agents[ladder[0]].family, &rungs, confidence.simultaneous(rulesets), margin)
         })
         .collect()
 }

@@ -1,11 +1,11 @@
 //! Scores, rates and differences with their intervals.
 
-use crate::study::summary::{DifferenceSummary, RateSummary, ScoreSummary};
+use crate::study::summary::{DifferenceSummary, OutcomeCounts, RateSummary, ScoreSummary};
 use crate::study::tally::SeriesTally;
 use latrunculi_stats::multiplicity::BalanceEvidence;
 use latrunculi_stats::proportion::wilson;
 use latrunculi_stats::score::EloEstimate;
-use latrunculi_stats::{Confidence, Estimate, Interval, Score, StatisticsError, WinDrawLoss};
+use latrunculi_stats::{Confidence, Estimate, Interval, MeanTest, StatisticsError, WinDrawLoss};
 
 /// Returns the score of counted games; `rulesets` intervals shall hold together.
 pub(in crate::study) fn score_summary(
@@ -13,61 +13,65 @@ pub(in crate::study) fn score_summary(
     confidence: Confidence,
     rulesets: usize,
 ) -> Option<ScoreSummary> {
-    let outcomes = tally.counts.outcomes;
     let score = tally.score()?.score;
-    let (mean, standard_error) = (score.mean(), score.standard_error());
-    let estimate = Estimate { value: mean, standard_error };
-    let interval = |confidence: Confidence| score_interval(estimate, outcomes.win_draw_loss(), confidence);
-    let own = interval(confidence);
-    let games = outcomes.games() as f64;
-    let hidden = outcomes.truncated as f64 / games / 2.0;
-    Some(ScoreSummary {
+    let estimate = Estimate { value: score.mean(), standard_error: score.standard_error() };
+    Some(score_of(&tally.counts.outcomes, estimate, tally.openings().len() as u64, confidence, rulesets))
+}
+
+/// Returns the score of games that are counted, with its standard error over so many openings.
+pub(in crate::study) fn score_of(
+    outcomes: &OutcomeCounts,
+    score: Estimate,
+    openings: u64,
+    confidence: Confidence,
+    rulesets: usize,
+) -> ScoreSummary {
+    let Estimate { value: mean, standard_error } = score;
+    let test = mean_test(outcomes.win_draw_loss(), standard_error, openings);
+    let interval = test.interval(confidence);
+    let hidden = outcomes.truncated as f64 / outcomes.games().max(1) as f64 / 2.0;
+    ScoreSummary {
         score: mean,
         standard_error,
-        interval: own,
-        simultaneous: interval(confidence.simultaneous(rulesets)),
-        half_width: own.half_width(),
+        interval,
+        simultaneous: test.interval(confidence.simultaneous(rulesets)),
+        half_width: interval.half_width(),
         truncation_bracket: Interval { lower: mean - hidden, upper: mean + hidden },
-        elo: EloEstimate::of_score(mean, Some(own)),
-    })
+        elo: EloEstimate::of_score(mean, Some(interval)),
+    }
 }
 
-/// Returns the normal interval of a score, if it has a spread and the interval lies inside `(0, 1)`.
-fn normal_interval(score: Estimate, confidence: Confidence) -> Option<Interval> {
-    let normal = score.interval(confidence);
-    (score.standard_error > 0.0 && normal.lower > 0.0 && normal.upper < 1.0).then_some(normal)
-}
-
-/// Returns the interval of a score that `games` came to: the normal one, or the credible one where that cannot stand.
-fn score_interval(score: Estimate, games: WinDrawLoss, confidence: Confidence) -> Interval {
-    normal_interval(score, confidence).unwrap_or_else(|| {
-        let credible = games.credible_interval(confidence);
-        // An interval that leaves out what was seen would be absurd, though equal tails can give one.
-        Interval { lower: credible.lower.min(score.value), upper: credible.upper.max(score.value) }
-    })
+/// Returns the test of games whose score has this standard error over so many openings: that of as many independent games
+/// as say as much. Where all games ended alike, each opening counts as one game.
+fn mean_test(games: WinDrawLoss, standard_error: f64, openings: u64) -> MeanTest<3> {
+    let count = games.games().max(1) as f64;
+    let independent = games.variance().unwrap_or_default() / count;
+    let share = if independent > 0.0 && standard_error > 0.0 {
+        independent / standard_error.powi(2)
+    } else {
+        openings as f64 / count
+    };
+    games.mean_test().of_share(share.min(1.0))
 }
 
 /// Returns what a score says about the balance, by the test that agrees with [`ScoreSummary::interval`]: where that
 /// contains ½ at `confidence`, "the expected score is ½" is not rejected.
 ///
 /// # Errors
-/// As [`BalanceEvidence::of_games`].
-pub(super) fn balance_evidence(
+/// As [`BalanceEvidence::new`].
+pub(in crate::study) fn balance_evidence(
     score: &ScoreSummary,
     games: WinDrawLoss,
+    openings: u64,
     margin: f64,
-    confidence: Confidence,
 ) -> Result<BalanceEvidence, StatisticsError> {
-    let estimate = Estimate { value: score.score, standard_error: score.standard_error };
-    match normal_interval(estimate, confidence) {
-        Some(_) => BalanceEvidence::of_score(Score::new(score.score, score.standard_error, games.games())?, margin),
-        None => BalanceEvidence::of_games(games, margin),
-    }
+    BalanceEvidence::new(&mean_test(games, score.standard_error, openings), margin)
 }
 
-/// Returns the standard error; where all games ended alike, the one that the credible interval stands for.
-pub(super) fn effective_error(score: &ScoreSummary, confidence: Confidence) -> f64 {
-    if score.standard_error > 0.0 { score.standard_error } else { score.interval.half_width() / confidence.z() }
+/// Returns the standard error that the interval of a score stands for. That of the sample is too small where nearly all
+/// games ended alike.
+pub(in crate::study) fn effective_error(score: &ScoreSummary, confidence: Confidence) -> f64 {
+    score.interval.half_width() / confidence.z()
 }
 
 /// Returns a score with [`effective_error`].
@@ -85,7 +89,7 @@ pub(in crate::study) fn difference(
     as_difference(Estimate { value: one.score - other.score, standard_error }, confidence)
 }
 
-pub(super) fn as_difference(estimate: Estimate, confidence: Confidence) -> DifferenceSummary {
+pub(in crate::study) fn as_difference(estimate: Estimate, confidence: Confidence) -> DifferenceSummary {
     DifferenceSummary {
         difference: estimate.value,
         standard_error: estimate.standard_error,
@@ -113,18 +117,18 @@ mod tests {
                 for draws in 0..=games - wins {
                     let games = WinDrawLoss::new(wins, draws, games - wins - draws);
                     let score = games.score().unwrap();
-                    let estimate = Estimate { value: score.mean(), standard_error: score.standard_error() };
-                    let interval = score_interval(estimate, games, confidence);
+                    let openings = games.games();
+                    let interval = mean_test(games, score.standard_error(), openings).interval(confidence);
                     let summary = ScoreSummary {
-                        score: estimate.value,
-                        standard_error: estimate.standard_error,
+                        score: score.mean(),
+                        standard_error: score.standard_error(),
                         interval,
                         simultaneous: interval,
                         half_width: interval.half_width(),
                         truncation_bracket: interval,
                         elo: EloEstimate { value: 0.0, lower: None, upper: None },
                     };
-                    let found = balance_evidence(&summary, games, 0.03, confidence).unwrap();
+                    let found = balance_evidence(&summary, games, openings, 0.03).unwrap();
                     let is_open = interval.contains(0.5);
                     assert_eq!(found.p_unbalanced > confidence.alpha(), is_open, "{games:?}: {found:?}, {interval:?}");
                 }

@@ -6,11 +6,12 @@ use crate::study::plan::{Plan, fairest_turn};
 use crate::study::series::{Series, SeriesKind, turn_text};
 use crate::study::summary::{
     CompensationSummary, DifferenceSummary, HandicapCell, PhaseSummary, PieSummary, PieTurn, RulesetSummary,
+    ScoreSummary,
 };
 use crate::study::tally::SeriesTally;
-use latrunculi_stats::Estimate;
 use latrunculi_stats::compensation::{CompensationCell, CompensationFit};
 use latrunculi_stats::multiplicity::holm;
+use latrunculi_stats::{Confidence, Estimate};
 
 impl Findings<'_> {
     pub(super) fn compensation(&self, entry: usize) -> Option<CompensationSummary> {
@@ -115,26 +116,29 @@ impl Findings<'_> {
         let (_, random) = self.find(entry, plan.headline, |kind| *kind == SeriesKind::RandomPlacement)?;
         let (_, main) = self.main(entry, plan.headline)?;
         let (own, random_score) = (self.score(main), self.score(random));
-        let confidence = plan.confidence;
-        let (sum, squares, count) = main.counts.placed;
-        let value_after_placement = (count > 1).then(|| {
-            let n = count as f64;
-            let mean = sum / n;
-            let variance = ((squares - n * mean * mean) / (n - 1.0)).max(0.0);
-            Estimate { value: mean, standard_error: (variance / n).sqrt() }
-        });
+        let (by_placement, by_movement) = by_phase(own, random_score, plan.confidence);
         Some(PhaseSummary {
             agent: plan.agents[plan.headline].agent.clone(),
             random_placement: random_score,
             outcomes: random.counts.outcomes,
-            by_placement: own.zip(random_score).map(|(own, random)| difference(&own, &random, confidence)),
-            by_movement: random_score.map(|random| {
-                let standard_error = effective_error(&random, confidence);
-                as_difference(Estimate { value: random.score - 0.5, standard_error }, confidence)
-            }),
-            value_after_placement,
+            by_placement,
+            by_movement,
         })
     }
+}
+
+/// Returns what placing and what moving is worth to the first player: his score, and the one after random placement.
+pub(super) fn by_phase(
+    own: Option<ScoreSummary>,
+    random: Option<ScoreSummary>,
+    confidence: Confidence,
+) -> (Option<DifferenceSummary>, Option<DifferenceSummary>) {
+    let by_placement = own.zip(random).map(|(own, random)| difference(&own, &random, confidence));
+    let by_movement = random.map(|random| {
+        let standard_error = effective_error(&random, confidence);
+        as_difference(Estimate { value: random.score - 0.5, standard_error }, confidence)
+    });
+    (by_placement, by_movement)
 }
 
 /// Compares each derived ruleset with its base.
