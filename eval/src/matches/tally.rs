@@ -64,7 +64,7 @@ pub struct MatchReport {
     pub elo: Option<EloEstimate>,
     /// Normalised Elo with its standard error.
     pub normalized_elo: Option<Estimate>,
-    /// Likelihood of superiority, in `[0, 1]`.
+    /// Likelihood of superiority, in `[0, 1]`: 1 less the p-value of "the expected score is at most ½", by the score test.
     pub likelihood_of_superiority: Option<f64>,
     /// The sequential test. Once it is decided the score above is biased: the verdict is the result.
     pub sprt: Option<SprtReport>,
@@ -353,7 +353,7 @@ impl Estimates {
             refused: None,
             elo: Some(EloEstimate::of_score(test.mean(), Some(interval))),
             normalized_elo: score.and_then(|score| score.normalized_elo().ok()),
-            likelihood_of_superiority: score.and_then(|score| score.likelihood_of_superiority().ok()),
+            likelihood_of_superiority: Some(test.p_below(0.5)),
         }
     }
 }
