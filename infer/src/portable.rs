@@ -1,7 +1,7 @@
-//! The kernel in plain Rust: `f32`, for every processor.
+//! The kernel in plain Rust, for every processor: 32-bit floats, with the convolutions of `winograd.rs`.
 //!
-//! Some positions together, channels together in memory, the board with a border of zeros, so that no tile of a
-//! convolution needs a question.
+//! A few positions are computed together, channels lie together in memory, and the board has a border of zeros, so that
+//! tiles at its edge are computed as the others.
 //!
 //! Legend: `N` positions computed together, `A` squares, `C'` channels and `P'` planes rounded up to [`LANES`], `D'` and
 //! `V'` channels of the heads; *cells* are those of [`Cells`].

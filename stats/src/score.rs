@@ -317,14 +317,6 @@ impl Score {
         let score = self.estimate()?;
         Ok(normal_cdf((score.value - 0.5) / score.standard_error))
     }
-
-    /// Returns the two-sided p-value of "the expected score is ½".
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoVariance`] when every observation was the same.
-    pub fn two_sided_p(self) -> Result<f64, StatisticsError> {
-        self.estimate()?.two_sided_p(0.5).ok_or(StatisticsError::NoVariance)
-    }
 }
 
 /// A logistic Elo difference with asymmetric bounds.
