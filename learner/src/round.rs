@@ -126,7 +126,7 @@ impl TrainingRun<'_> {
                     continue;
                 }
                 let plan = generation::pool_plan(&self.config, &ruleset.rules, String::new());
-                let list = generation::list(&self.config, &ruleset.rules, generation);
+                let list = self.list(&ruleset.rules, generation);
                 let plan = if is_bootstrap { &list.plan } else { &plan };
                 // Each worker computes in what it has.
                 let precision = if self.workers.is_some() { Precision::Auto } else { choice.precision };
@@ -206,10 +206,24 @@ impl TrainingRun<'_> {
         Round { plays: Some(generation), learns_first, measures }
     }
 
+    /// Returns the games of a generation under one ruleset. Those of alpha-beta are divided among the rulesets by share, as
+    /// the samples of training are, so that those of no ruleset are seen far more often than those of another.
+    fn list(&self, rules: &Arc<Rules>, generation: u64) -> GameList {
+        let list = generation::list(&self.config, rules, generation);
+        let trained = self.rulesets.iter().find(|trained| Arc::ptr_eq(&trained.rules, rules));
+        match trained {
+            Some(trained) if generation::is_bootstrap(&self.config, generation) => {
+                let games = trained.part_of_games(list.games, self.rulesets.len());
+                GameList { games, pools: games, ..list }
+            }
+            _ => list,
+        }
+    }
+
     /// Opens the journals of a bootstrap generation.
     fn lists(&self, generation: u64) -> Result<Vec<Listed>, Error> {
         let listed = |trained: &RunRuleset| {
-            let list = generation::list(&self.config, &trained.rules, generation);
+            let list = self.list(&trained.rules, generation);
             let players = generation::players(&list.plan, list.games, None, Precision::F32);
             let info = ShardInfo::new(&trained.rules, self.config.seed, generation, players);
             let path = self.folder.journal_path(generation, trained.id());
@@ -225,7 +239,7 @@ impl TrainingRun<'_> {
         if generation::is_bootstrap(&self.config, generation) {
             let units = leader.units_for(generation, self.rulesets.len())?;
             let games = self.rulesets.iter().map(|trained| {
-                let count = generation::list(&self.config, &trained.rules, generation).games;
+                let count = self.list(&trained.rules, generation).games;
                 (Arc::clone(&trained.rules), count, Leader::per_unit(count, TEACHER_UNIT, units))
             });
             let games: Vec<_> = games.collect();

@@ -97,7 +97,13 @@ fn owed(due: u64, ahead: u64) -> (u64, u64) {
 impl TrainingRun<'_> {
     /// Returns what the pools have to play in the next generation; draws the mixes that are missing.
     pub(crate) fn pool_tasks(&mut self) -> Result<PoolTasks, Error> {
-        let is_ending = |mix: &MixState| mix.samples >= self.config.mixes.samples || self.config.mixes.fraction <= 0.0;
+        let (samples, is_off) = (self.config.mixes.samples, self.config.mixes.fraction <= 0.0);
+        let is_ending = |mix: &MixState| mix.samples >= samples || is_off;
+        if self.workers.is_some() {
+            // Their games do not go on from one generation to the next, so a mix that is over has none to play out.
+            let is_over: Vec<bool> = self.state.mixes.iter().map(is_ending).collect();
+            self.drop_mixes(&is_over);
+        }
         let ending: Vec<String> =
             self.state.mixes.iter().filter(|mix| is_ending(mix)).map(|mix| mix_pool(mix.number)).collect();
         let wanted = if self.config.mixes.fraction > 0.0 { self.config.mixes.at_once } else { 0 };
@@ -184,18 +190,22 @@ impl TrainingRun<'_> {
             mix.samples += ended;
             mix.ahead += exceeded(ended, quota);
             self.state.mixes_samples += ended;
-            if ending.contains(&mix_pool(mix.number)) {
-                self.state.mixes_ahead += mix.ahead;
-            }
         }
-        let is_kept: Vec<bool> = self.state.mixes.iter().map(|mix| !ending.contains(&mix_pool(mix.number))).collect();
-        let mut kept = is_kept.iter();
-        self.state.mixes.retain(|_| kept.next() == Some(&true));
-        let mut kept = is_kept.iter();
-        self.mixes.retain(|_| kept.next() == Some(&true));
+        let is_over: Vec<bool> = self.state.mixes.iter().map(|mix| ending.contains(&mix_pool(mix.number))).collect();
+        self.drop_mixes(&is_over);
         self.pools = pools.into_iter().chain(idle).filter(|pool| !ending.contains(&pool.plan().name)).collect();
         // In one order, whichever of them played.
         self.pools.sort_by(|one, other| one.plan().name.cmp(&other.plan().name));
+    }
+
+    /// Drops the mixes that are over; those drawn next owe less by what these are ahead.
+    fn drop_mixes(&mut self, is_over: &[bool]) {
+        let ahead = self.state.mixes.iter().zip(is_over).filter(|(_, is_over)| **is_over).map(|(mix, _)| mix.ahead);
+        self.state.mixes_ahead += ahead.sum::<u64>();
+        let mut each = is_over.iter();
+        self.state.mixes.retain(|_| each.next() == Some(&false));
+        let mut each = is_over.iter();
+        self.mixes.retain(|_| each.next() == Some(&false));
     }
 }
 

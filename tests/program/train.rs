@@ -254,6 +254,12 @@ fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
         .flat_map(|verdicts| verdicts.keys())
         .collect();
     assert_eq!(measured, ["bell", "bell-8x8", "savard-plain-men"], "one match a generation, each ruleset in its turn");
+    // Alpha-beta's games are divided by share: nine games, half of them under the ruleset that is a family of its own.
+    let taught: Vec<u64> = ["bell", "bell-8x8", "savard-plain-men"]
+        .iter()
+        .map(|name| lines[0]["rulesets"][name]["games"].as_u64().unwrap())
+        .collect();
+    assert_eq!(taught, [2, 2, 5]);
     // A ruleset that is ahead of its share sits out a generation.
     let has_played = |name: &str| lines.iter().skip(1).any(|line| line["rulesets"].get(name).is_some());
     assert!(["bell", "bell-8x8", "savard-plain-men", "mixes"].into_iter().all(has_played));

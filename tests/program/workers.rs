@@ -176,6 +176,46 @@ fn a_training_run_by_workers_counts_each_game_once_though_the_learner_is_killed(
     }
 }
 
+#[cfg(feature = "libtorch")]
+#[test]
+fn workers_play_a_mix_of_rules_in_each_generation() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, store) = (folder.path().join("run"), folder.path().join("store"));
+    fs::create_dir(&store).unwrap();
+    let mut train = vec!["train", "smoke", "--run", text(&run), "--store", text(&store), "--quiet"];
+    for setting in [
+        "rulesets=[\"bell\", \"bell-8x8\"]",
+        "budget.generations=7",
+        "teacher.games=2",
+        "games.per_generation=0",
+        "games.samples_per_generation=1600",
+        "games.batches_per_step=4",
+        "selfplay.simulations=2",
+        // Each mix is over after its first generation.
+        "mixes.fraction=0.5",
+        "mixes.at_once=1",
+        "mixes.samples=1",
+        "evaluation.final_opening_pairs=0",
+        "evaluation.anchors=[]",
+        "evaluation.every=0",
+    ] {
+        train.extend(["--set", setting]);
+    }
+    let mut workers = Workers::start(&store, 2);
+    let mut learner = start(&train);
+    assert_eq!(workers.until_end_of(&mut learner), 0);
+    let shards: Vec<String> = fs::read_dir(run.join("shards"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("-mix-"))
+        .collect();
+    // In the first generations nobody knows how long the network's games are.
+    for generation in 4..7 {
+        let prefix = format!("{generation:06}-");
+        assert_eq!(shards.iter().filter(|name| name.starts_with(&prefix)).count(), 1, "{generation}: {shards:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn the_slurm_script_gives_every_task_of_any_array_a_place() {

@@ -128,7 +128,7 @@ fn two_pools() -> usize {
 pub struct TeacherPhase {
     /// Generations that alpha-beta plays; 0 for none.
     pub generations: u64,
-    /// Games of each, for each ruleset.
+    /// Games of each for each ruleset; with several rulesets their sum is divided by share.
     pub games: u64,
     /// Probability that a game begins with random actions, in `[0, 1]`.
     pub opening_probability: f64,

@@ -14,7 +14,7 @@ use latrunculi_stats::Interval;
 
 use crate::config::TrainConfig;
 use crate::error::{Context, Error, bail};
-use crate::models::NetworkOpener;
+use crate::models::{NetworkOpener, with_room};
 use crate::networks::PlayEvaluator;
 
 /// The name of the run's own network. No agent's text can contain it: a model's name there is never empty.
@@ -62,7 +62,7 @@ impl EvaluationMatch {
             games_at_once: config.games.actors * config.games.in_flight,
             ..MatchConfig::new([own, opponent], 0)
         };
-        let search = config.selfplay.search.clone();
+        let search = with_room(config.selfplay.search.clone());
         Ok(EvaluationMatch { rules, config: match_config, simulations, search, networks })
     }
 

@@ -65,15 +65,19 @@ fn with_precision(name: &str) -> (&str, Option<Precision>) {
     (model, precision.and_then(|precision| precision.parse().ok()))
 }
 
+/// Returns a search of self-play, which has many small trees at once, with room for the larger trees of matches.
+pub(crate) fn with_room(search: Settings) -> Settings {
+    Settings { edges_max: search.edges_max.max(Settings::default().edges_max), ..search }
+}
+
 /// Returns the search that a model asks for, with room for the long searches of play; the default one where it names none.
 fn search_of(info: &ModelInfo) -> Result<Settings, String> {
     let Some(value) = &info.search else { return Ok(Settings::default()) };
     let unusable = |reason: String| {
         format!("the search settings in the file cannot be used ({reason}); make the model again with this program")
     };
-    let mut search: Settings = serde_json::from_value(value.clone()).map_err(|error| unusable(error.to_string()))?;
-    // Self-play has many small trees at once.
-    search.edges_max = search.edges_max.max(Settings::default().edges_max);
+    let search: Settings = serde_json::from_value(value.clone()).map_err(|error| unusable(error.to_string()))?;
+    let search = with_room(search);
     let faults = search.validate();
     if faults.is_empty() { Ok(search) } else { Err(unusable(faults.join("; "))) }
 }

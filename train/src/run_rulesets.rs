@@ -35,6 +35,13 @@ impl RunRuleset {
     pub fn id(&self) -> &str {
         &self.rules.ruleset().id
     }
+
+    /// Returns the ruleset's part, by its share, of `each` games for each of `count` rulesets: at least 1, and `each` where
+    /// it is the only one.
+    #[must_use]
+    pub fn part_of_games(&self, each: u64, count: usize) -> u64 {
+        ((each as f64 * count as f64 * self.share).round() as u64).max(1)
+    }
 }
 
 /// Loads the rulesets of a configuration and gives each its share.

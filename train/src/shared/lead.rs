@@ -98,7 +98,8 @@ impl Leader {
         Leader { store, run, owner, close, notice, knows_of_few: Arc::default(), learner }
     }
 
-    /// Returns how many games make about so many samples under the rules, by the games of the generation before.
+    /// Returns how many games make about so many samples under the rules, by the games of the generation before: those under
+    /// the same rules, or all where there are none, as of a new mix.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -107,13 +108,12 @@ impl Leader {
             Some(before) => Manifest::read(&self.store, &self.run, before)?,
             None => None,
         };
-        let of_ruleset = |unit: &&ManifestUnit| unit.ruleset == rules.ruleset().id;
-        let (mut games, mut made) = (0, 0);
-        for unit in before.iter().flat_map(|manifest| &manifest.units).filter(of_ruleset) {
-            games += unit.games;
-            made += unit.samples;
-        }
-        let (games, made) = if made > 0 { (games, made) } else { (1, GAME_SAMPLES) };
+        let units = || before.iter().flat_map(|manifest| &manifest.units);
+        let sums = |sums: (u64, u64), unit: &ManifestUnit| (sums.0 + unit.games, sums.1 + unit.samples);
+        let of_ruleset = units().filter(|unit| unit.ruleset == rules.ruleset().id).fold((0, 0), sums);
+        let of_all = units().fold((0, 0), sums);
+        let is_known = |(_, made): &(u64, u64)| *made > 0;
+        let (games, made) = [of_ruleset, of_all].into_iter().find(is_known).unwrap_or((1, GAME_SAMPLES));
         Ok((samples.saturating_mul(games)).div_ceil(made))
     }
 
