@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use latrunculi_eval::learning::{LearningRun, Verdict, percent_of_men, standings, to_csv};
+use latrunculi_stats::{Confidence, Estimate, Interval};
 use latrunculi_train::curves::{PAGE, TABLE, read, write};
 
 use crate::lines::{COLUMNS, beside, wrapped};
@@ -62,6 +63,12 @@ fn number_equal_names(runs: &mut [LearningRun]) {
     }
 }
 
+/// Writes an Elo with its 95 % interval.
+fn whole_elo(elo: Estimate) -> String {
+    let Interval { lower, upper } = elo.interval(Confidence::NINETY_FIVE);
+    format!("{:+.0} [{lower:+.0}, {upper:+.0}]", elo.value)
+}
+
 /// Returns the learning curve of a run as text.
 fn text(run: &LearningRun) -> String {
     let about = format!(
@@ -102,7 +109,13 @@ fn text(run: &LearningRun) -> String {
         let margin = verdict.margin.as_ref().map(|margin| format!("margin {}", percent_of_men(margin)));
         let ruleset = has_several.then(|| measured.ruleset.clone());
         let opponent = (!is_one_opponent).then(|| terms(verdict));
-        let more = [margin, ruleset, opponent].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let earlier = verdict.earlier.as_ref().map(|earlier| {
+            let [score, lower, upper] = [earlier.score, earlier.lower, earlier.upper].map(|score| 100.0 * score);
+            let generation = earlier.generation;
+            format!("{score:.1} % [{lower:.1}, {upper:.1}] against itself at generation {generation}")
+        });
+        let elo = measured.elo.map(|elo| format!("Elo {}", whole_elo(elo)));
+        let more = [margin, ruleset, opponent, earlier, elo].into_iter().flatten().collect::<Vec<_>>().join("; ");
         let row = format!("{head}{score}");
         match (more.is_empty(), row.chars().count() + 2 + more.chars().count() <= COLUMNS) {
             (true, _) => lines.push(row),

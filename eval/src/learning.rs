@@ -6,7 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::study::table::{number, quoted};
-use latrunculi_stats::{Confidence, Estimate};
+use latrunculi_stats::{
+    BradleyTerry, Confidence, Covariance, DrawModel, ELO_PER_NAT, Estimate, SeriesResult, WinDrawLoss,
+};
 
 /// What a match found about a run's network, from its view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,11 +34,34 @@ pub struct Verdict {
     /// `None` below two pairs, and in what was written before it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<Estimate>,
+    /// The match of the same network with the one that the run had at its match before in this ruleset, if it was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Earlier>,
+}
+
+/// What a match between a run's network and an earlier one of it found, from the view of the former.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Earlier {
+    /// Generations that had been played when the earlier network was measured.
+    pub generation: u64,
+    /// Games won; pairs that repeat an earlier one count nowhere.
+    pub wins: u64,
+    /// Drawn games.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+    /// Mean score in `[0, 1]`, a draw counting one half.
+    pub score: f64,
+    /// Lower end of the 95 % interval, over pairs.
+    pub lower: f64,
+    /// Its upper end.
+    pub upper: f64,
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin } = self;
+        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin, earlier: _ } = self;
         write!(
             f,
             "{opponent} with {simulations} simulations: {:.1} % (95 % interval {:.1} to {:.1}; +{wins} ={draws} -{losses}",
@@ -161,6 +186,9 @@ pub struct Measured {
     pub steps: u64,
     /// What the match found.
     pub verdict: Verdict,
+    /// Elo of the network in this ruleset and its standard error, from all matches of the run in it together: those with
+    /// the opponent, who has 0, and those with the run's own earlier networks. `None` where there were none of these.
+    pub elo: Option<Estimate>,
 }
 
 /// Parts the matches of a run by ruleset, by opponent and by the network's simulations, in the order in which these were
@@ -217,7 +245,7 @@ impl LearningRun {
                     if round.learns_first { (round.train_secs, round.steps_total) } else { (0.0, steps) };
                 let minutes = (round.elapsed_secs - round.round_secs + secs).max(0.0) / 60.0;
                 let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
-                found.push(Measured { ruleset, minutes, generations, games, steps, verdict });
+                found.push(Measured { ruleset, minutes, generations, games, steps, verdict, elo: None });
             }
             generations += u64::from(round.games.is_some());
             games += round.games.unwrap_or(0);
@@ -225,7 +253,10 @@ impl LearningRun {
         }
         for (ruleset, verdict) in self.result.iter().flatten() {
             let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
-            found.push(Measured { ruleset, minutes: self.minutes(), generations, games, steps, verdict });
+            found.push(Measured { ruleset, minutes: self.minutes(), generations, games, steps, verdict, elo: None });
+        }
+        for ruleset in &self.rulesets {
+            rate(&mut found.iter_mut().filter(|one| one.ruleset == *ruleset).collect::<Vec<_>>());
         }
         found
     }
@@ -245,6 +276,49 @@ impl LearningRun {
     /// Returns the rounds in which games were played.
     pub fn played(&self) -> impl Iterator<Item = &Round> {
         self.rounds.iter().filter(|round| round.games.is_some())
+    }
+}
+
+/// Rates the networks that were measured in one ruleset by all their matches together, if one was between two of them.
+/// Who began a game is not known here, so the model has no advantage of the first player; every opening is played in both
+/// seats.
+fn rate(measured: &mut [&mut Measured]) {
+    let mut opponents: Vec<&str> = measured.iter().map(|one| &*one.verdict.opponent).collect();
+    opponents.sort_unstable();
+    opponents.dedup();
+    // The first opponent of the run is the agent with strength 0, the networks come after the opponents.
+    if let Some(first) = measured.first().map(|one| &one.verdict.opponent) {
+        opponents.sort_by_key(|opponent| opponent != first);
+    }
+    let agent_of_opponent = |opponent: &str| opponents.iter().position(|known| *known == opponent).unwrap_or_default();
+    let mut series = Vec::new();
+    let mut has_earlier = false;
+    for (index, one) in measured.iter().enumerate() {
+        let first = opponents.len() + index;
+        let mut add = |second, wins, draws, losses| {
+            let opening = series.len() as u64;
+            series.push(SeriesResult { first, second, games: WinDrawLoss { wins, draws, losses }, opening });
+        };
+        let Verdict { opponent, wins, draws, losses, earlier, .. } = &one.verdict;
+        add(agent_of_opponent(opponent), *wins, *draws, *losses);
+        if let Some(Earlier { generation, wins, draws, losses, .. }) = *earlier
+            && let Some(before) = measured[..index].iter().position(|one| one.generations == generation)
+        {
+            add(opponents.len() + before, wins, draws, losses);
+            has_earlier = true;
+        }
+    }
+    if !has_earlier {
+        return;
+    }
+    let model = BradleyTerry::new(DrawModel::Davidson, opponents.len() + measured.len()).with_advantage(0.0);
+    let (Ok(fit), opponents) = (model.fit(&series), opponents.len()) else { return };
+    for (index, one) in measured.iter_mut().enumerate() {
+        let elo = |Estimate { value, standard_error }: Estimate| Estimate {
+            value: value * ELO_PER_NAT,
+            standard_error: standard_error * ELO_PER_NAT,
+        };
+        one.elo = fit.strength(opponents + index, Covariance::Fisher).ok().map(elo);
     }
 }
 
@@ -282,7 +356,7 @@ pub fn standings(measured: &[Measured]) -> Vec<Standing> {
 }
 
 /// The columns of [`to_csv`], as docs/FORMATS.md explains them.
-pub const COLUMNS: [&str; 19] = [
+pub const COLUMNS: [&str; 24] = [
     "run",
     "ruleset",
     "network",
@@ -302,6 +376,11 @@ pub const COLUMNS: [&str; 19] = [
     "margin",
     "margin_lower",
     "margin_upper",
+    "earlier_generation",
+    "earlier_score",
+    "earlier_lower",
+    "earlier_upper",
+    "elo",
 ];
 
 /// Returns the learning curves as comma separated values: a line of names, then one for each match of each run.
@@ -309,7 +388,8 @@ pub const COLUMNS: [&str; 19] = [
 pub fn to_csv(runs: &[LearningRun]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for run in runs {
-        for Measured { ruleset, minutes, generations, games, steps, verdict } in run.measured() {
+        for Measured { ruleset, minutes, generations, games, steps, verdict, elo } in run.measured() {
+            let earlier = |look: fn(&Earlier) -> f64| number(verdict.earlier.as_ref().map(look));
             let margins = verdict.margin.map(|margin| margin.interval_of_margin(Confidence::NINETY_FIVE));
             let row: [String; COLUMNS.len()] = [
                 run.name.clone(),
@@ -331,6 +411,11 @@ pub fn to_csv(runs: &[LearningRun]) -> String {
                 number(verdict.margin.map(|margin| margin.value)),
                 number(margins.map(|margins| margins.lower)),
                 number(margins.map(|margins| margins.upper)),
+                verdict.earlier.as_ref().map_or_else(String::new, |earlier| earlier.generation.to_string()),
+                earlier(|earlier| earlier.score),
+                earlier(|earlier| earlier.lower),
+                earlier(|earlier| earlier.upper),
+                number(elo.map(|elo| elo.value)),
             ];
             text += &row.map(|field| quoted(&field)).join(",");
             text.push('\n');

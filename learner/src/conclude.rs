@@ -13,11 +13,22 @@ use crate::error::OfLibtorch;
 use crate::export::Exports;
 use crate::run::TrainingRun;
 use crate::state::RunState;
+use latrunculi_train::config::TrainConfig;
 use latrunculi_train::curves;
 use latrunculi_train::error::{Context, Error};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::observer::Event;
 use latrunculi_train::run_rulesets::{self, RunRuleset};
+
+/// Returns what the models of a run say of their rulesets and of their search.
+pub(crate) fn model_info(config: &TrainConfig, rulesets: &[RunRuleset]) -> ModelInfo {
+    ModelInfo {
+        rulesets: run_rulesets::of_model(rulesets, 1.0 - config.mixes.fraction),
+        encoding: EncodingNames::default(),
+        search: Some(json!(config.selfplay.search)),
+        ..ModelInfo::default()
+    }
+}
 
 impl TrainingRun<'_> {
     /// Plays the final matches and writes the exported files.
@@ -93,12 +104,10 @@ impl TrainingRun<'_> {
             },
         };
         let info = ModelInfo {
-            rulesets: run_rulesets::of_model(&self.rulesets, 1.0 - self.config.mixes.fraction),
-            encoding: EncodingNames::default(),
             training: self.trainer.counters(),
             history,
-            search: Some(json!(self.config.selfplay.search)),
             notes: self.notes(),
+            ..model_info(&self.config, &self.rulesets)
         };
         Ok(Model { network: self.trainer.averaged_network().of_libtorch()?, info })
     }
@@ -113,7 +122,8 @@ impl TrainingRun<'_> {
 
     /// Returns the result of a final match of `pairs` openings, with the command that repeats such a match.
     fn measurement(&self, trained: &RunRuleset, verdict: &Verdict, pairs: u64) -> Measurement {
-        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin } = verdict.clone();
+        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin, earlier: _ } =
+            verdict.clone();
         let command = format!(
             "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {} --games {} --opening {} \
              --seed {}",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use latrunculi_data::{ModelInfo, Precision, StoredModel};
-use latrunculi_infer::{InferenceModel, Kernel};
+use latrunculi_infer::InferenceModel;
 use latrunculi_model::{Device, Model, NetEvaluator, Network};
 use latrunculi_train::error::{Error, bail};
 use latrunculi_train::models;
@@ -23,8 +23,16 @@ pub struct LibtorchNetwork {
 impl LibtorchNetwork {
     /// Tells whether a fused kernel computes it in `precision`, which is not `auto`.
     fn is_fused(&self, precision: Precision) -> bool {
-        let kernel = FusedNetwork::kernel_of(precision);
-        kernel != Kernel::F32 && !self.device.is_gpu() && kernel.is_available()
+        !self.device.is_gpu() && FusedNetwork::kernel_of(precision).is_available()
+    }
+
+    /// Returns the file of the network as a model.
+    ///
+    /// # Errors
+    /// When libtorch does not give its weights.
+    pub fn file(&self, info: ModelInfo) -> Result<Vec<u8>, Error> {
+        let (config, tensors) = (self.network.config().clone(), self.network.tensors().of_libtorch()?);
+        Ok(StoredModel { config, info, tensors }.into_bytes())
     }
 }
 

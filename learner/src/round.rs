@@ -11,20 +11,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
 use latrunculi_data::files::checksum;
-use latrunculi_data::{Measurement, ModelInfo, Precision, ReplayWindow, ShardInfo, StoredModel, write_shard};
+use latrunculi_data::{Measurement, ModelInfo, Precision, ReplayWindow, ShardInfo, write_shard};
 use latrunculi_engine::Rules;
-use latrunculi_eval::learning::Verdict;
+use latrunculi_eval::learning::{Earlier, Verdict};
 use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Pool, PoolState, Quota, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
 
 use latrunculi_train::Error;
 use latrunculi_train::PrecisionChoice;
+use latrunculi_train::error::Context;
 use latrunculi_train::error::bail;
 use latrunculi_train::evaluation::EvaluationMatch;
 use latrunculi_train::fair_gate::FairGate;
@@ -34,6 +36,7 @@ use latrunculi_train::metrics::StepResults;
 use latrunculi_train::networks::{PlayEvaluator, PlayNetwork};
 use latrunculi_train::shared::{GenerationHead, Leader};
 
+use crate::conclude::model_info;
 use crate::error::OfLibtorch;
 use crate::learner::{StepPlan, train_steps};
 use crate::play_network::LibtorchNetwork;
@@ -59,6 +62,7 @@ struct Round {
 }
 
 /// What a round came to.
+#[derive(Default)]
 struct RoundResults {
     played: Option<GenerationGames>,
     /// The checksum of the weights that played; empty where alpha-beta did.
@@ -66,6 +70,8 @@ struct RoundResults {
     trained: StepResults,
     /// The matches, by index of the ruleset.
     verdicts: Vec<(usize, Verdict)>,
+    /// The file of the network that played them, where later ones are to be measured against it.
+    measured: Option<Vec<u8>>,
 }
 
 /// A bootstrap generation of one ruleset, with its journal.
@@ -156,10 +162,15 @@ impl TrainingRun<'_> {
         self.state.is_trained = round.plays.is_none();
         let count = self.rulesets.len();
         self.state.next_measured = (self.state.next_measured + round.measures.len()) % count;
+        if let Some(bytes) = &results.measured {
+            write_whole(&self.folder.network_path(generation), bytes)?;
+        }
         let mut verdicts = BTreeMap::new();
         for (index, verdict) in results.verdicts {
             verdicts.insert(self.rulesets[index].id().to_owned(), verdict.clone());
-            self.state.rulesets[index].verdict = Some(verdict);
+            let known = &mut self.state.rulesets[index];
+            known.verdict = Some(verdict);
+            known.measured = results.measured.as_ref().map(|_| generation);
         }
         self.note_windows();
         let secs = begun.elapsed().as_secs_f64();
@@ -299,22 +310,40 @@ impl TrainingRun<'_> {
                 goes_on()
             })
         };
-        let measure = |index: usize, evaluator: PlayEvaluator| -> Result<(usize, Verdict), Error> {
-            let (rules, opponent) = (&rulesets[index].rules, &config.evaluation.baseline);
-            let evaluation =
-                EvaluationMatch::new(Arc::clone(rules), config, opponent, opponent_networks(config, device))?;
-            let pairs = config.evaluation.opening_pairs;
-            let work = observer.begin(&match_name(rules), 2 * pairs, "games", left);
-            let watch = |games: Option<u64>| {
-                games.into_iter().for_each(|games| work.set(games));
-                goes_on()
+        // The networks of the matches before, by ruleset.
+        let earlier: Vec<Option<(u64, PathBuf)>> = self
+            .state
+            .rulesets
+            .iter()
+            .map(|known| known.measured.map(|measured| (measured, self.folder.network_path(measured))))
+            .collect();
+        let earlier_pairs = config.evaluation.earlier_opening_pairs;
+        let measure = |index: usize, precision, [evaluator, again]: [PlayEvaluator; 2]| -> Result<Verdict, Error> {
+            let rules = &rulesets[index].rules;
+            let play = |evaluation: EvaluationMatch, evaluator, pairs| {
+                let work = observer.begin(&match_name(rules), 2 * pairs, "games", left);
+                let watch = |games: Option<u64>| {
+                    games.into_iter().for_each(|games| work.set(games));
+                    goes_on()
+                };
+                evaluation.play(evaluator, pairs, match_seed(config.seed, generation), &watch)
             };
-            Ok((index, evaluation.play(evaluator, pairs, match_seed(config.seed, generation), &watch)?))
+            let (opponent, networks) = (&config.evaluation.baseline, || opponent_networks(config, device));
+            let evaluation = EvaluationMatch::new(Arc::clone(rules), config, opponent, networks())?;
+            let mut verdict = play(evaluation, evaluator, config.evaluation.opening_pairs)?;
+            if let (true, Some((generation, path))) = (earlier_pairs > 0, &earlier[index]) {
+                let opponent = (path.as_path(), precision);
+                let evaluation = EvaluationMatch::against_network(Arc::clone(rules), config, opponent, networks())
+                    .context("evaluation.earlier_opening_pairs = 0 goes on without this match")?;
+                let Verdict { wins, draws, losses, score, lower, upper, .. } = play(evaluation, again, earlier_pairs)?;
+                verdict.earlier = Some(Earlier { generation: *generation, wins, draws, losses, score, lower, upper });
+            }
+            Ok(verdict)
         };
 
         let first = if round.learns_first { train(trainer)? } else { StepResults::default() };
         let Some(games) = games else {
-            return Ok(RoundResults { played: None, network: String::new(), trained: first, verdicts: Vec::new() });
+            return Ok(RoundResults { trained: first, ..RoundResults::default() });
         };
         let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device };
         if round.learns_first {
@@ -365,11 +394,7 @@ impl TrainingRun<'_> {
                     };
                     let head = GenerationHead::new(leader, generation, config, &fingerprint, &shared.games)?;
                     let rules: Vec<Arc<Rules>> = shared.games.iter().map(|(rules, ..)| Arc::clone(rules)).collect();
-                    let model = || -> Result<Vec<u8>, Error> {
-                        let tensors = network.network.tensors().of_libtorch()?;
-                        let config = network.network.config().clone();
-                        Ok(StoredModel { config, info: ModelInfo::default(), tensors }.into_bytes())
-                    };
+                    let model = || network.file(ModelInfo::default());
                     let counts_samples = shared.planned.is_some() && counts.samples_per_generation > 0;
                     (Vec::new(), leader.play(head, &rules, &model, (counts_samples, &watch))?)
                 }
@@ -377,14 +402,19 @@ impl TrainingRun<'_> {
         };
         let mut measured = Vec::new();
         for &index in &round.measures {
-            measured.push((index, network.evaluators(1, precision)?.remove(0)));
+            let mut evaluators = network.evaluators(2, precision)?;
+            measured.push((index, [evaluators.remove(0), evaluators.remove(0)]));
         }
+        let keeps_network = !measured.is_empty() && earlier_pairs > 0;
+        let kept = keeps_network.then(|| network.file(model_info(config, rulesets))).transpose()?;
         let has_work = !measured.is_empty() || !round.learns_first && steps > 0;
         let gate = FairGate::new(if has_work { counts.actors_beside_training.max(1) } else { counts.actors });
         // Beside the games, the network that plays them is measured and then trained on.
         let beside = || -> Result<(Vec<(usize, Verdict)>, StepResults), Error> {
-            let verdicts =
-                measured.into_iter().map(|(index, evaluator)| measure(index, evaluator)).collect::<Result<_, _>>()?;
+            let verdicts = measured
+                .into_iter()
+                .map(|(index, evaluators)| Ok((index, measure(index, precision, evaluators)?)))
+                .collect::<Result<_, Error>>()?;
             let trained = if round.learns_first { first } else { train(trainer)? };
             Ok((verdicts, trained))
         };
@@ -414,7 +444,7 @@ impl TrainingRun<'_> {
         if let Games::Pools(planned) | Games::Shared(SharedGames { planned: Some(planned), .. }) = games {
             self.take_pools(pools, planned, &played);
         }
-        Ok(RoundResults { played: Some(played), network, trained, verdicts })
+        Ok(RoundResults { played: Some(played), network, trained, verdicts, measured: kept })
     }
 
     /// Notes which shards are in the replay windows.

@@ -35,6 +35,9 @@ pub(crate) struct RulesetState {
     pub(crate) window: Vec<u64>,
     /// The last measured strength.
     pub(crate) verdict: Option<Verdict>,
+    /// Generations played before the last match, if the network that played it is kept for the next one.
+    #[serde(default)]
+    pub(crate) measured: Option<u64>,
     /// The score of the player who begins in the last generation of self-play.
     pub(crate) first_player: Option<Measurement>,
 }
@@ -125,6 +128,7 @@ impl RunState {
             ahead: 0,
             window: Vec::new(),
             verdict: None,
+            measured: None,
             first_player: None,
         };
         Ok(RunState {

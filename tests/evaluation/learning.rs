@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use latrunculi_eval::learning::{
-    COLUMNS, LearningRun, Round, RoundLosses, RoundRuleset, Verdict, by_opponent, standings, to_csv,
+    COLUMNS, Earlier, LearningRun, Round, RoundLosses, RoundRuleset, Verdict, by_opponent, standings, to_csv,
 };
 use latrunculi_eval::report::learning_html;
 use latrunculi_stats::{Confidence, Estimate};
@@ -23,6 +23,7 @@ fn verdict(wins: u64, losses: u64) -> Verdict {
         lower,
         upper,
         margin,
+        earlier: None,
     }
 }
 
@@ -102,7 +103,7 @@ fn the_table_has_a_row_for_each_match() {
         "{}",
         lines[1]
     );
-    assert!(lines[4].ends_with(",20,0,12,0.625000,0.593750,0.656250,0.125000,0.105400,0.144600"), "{}", lines[4]);
+    assert!(lines[4].ends_with(",20,0,12,0.625000,0.593750,0.656250,0.125000,0.105400,0.144600,,,,,"), "{}", lines[4]);
     assert!(lines[3..].iter().all(|line| line.split(',').count() == COLUMNS.len()));
 }
 
@@ -198,4 +199,47 @@ fn the_page_of_several_rulesets_has_a_curve_for_each_that_was_measured() {
     }
     assert!(!page.contains("Score of all in savard"), "it was not measured");
     assert!(page.contains("worst") && page.contains("33.5") && !has_no_number(&page));
+}
+
+/// A match after `generation` generations that ended so from the view of the later network.
+fn earlier(generation: u64, wins: u64, draws: u64, losses: u64) -> Option<Earlier> {
+    let score = (wins as f64 + 0.5 * draws as f64) / (wins + draws + losses) as f64;
+    Some(Earlier { generation, wins, draws, losses, score, lower: score - 0.1, upper: score + 0.1 })
+}
+
+#[test]
+fn matches_between_networks_of_a_run_join_those_against_its_opponent_to_one_rating() {
+    let mut run = run("one");
+    let elo = |run: &LearningRun| run.measured().iter().map(|one| one.elo).collect::<Vec<_>>();
+    assert!(elo(&run).iter().all(Option::is_none), "without such a match a score says all");
+
+    // Both matches say the same: the later network is ahead of the earlier one by what the scores differ.
+    rounds_with(&mut run, verdict(8, 8), Verdict { earlier: earlier(2, 12, 0, 4), ..verdict(12, 4) });
+    let [first, last] = elo(&run)[..] else { panic!("two matches") };
+    let (first, last) = (first.unwrap(), last.unwrap());
+    // Three games won for each that is lost: 400 log10(3) Elo.
+    let ahead = 400.0 * 3f64.log10();
+    assert!(first.value.abs() < 1e-6 && (last.value - ahead).abs() < 1e-6, "{first:?} {last:?}");
+
+    // A second opponent is on the same scale, by way of the networks that played it.
+    let other = Verdict { opponent: "random".into(), earlier: earlier(2, 12, 0, 4), ..verdict(8, 8) };
+    rounds_with(&mut run, verdict(8, 8), other);
+    let last = elo(&run)[1].unwrap();
+    assert!((last.value - ahead).abs() < 1e-6, "{last:?}");
+
+    // Where all games are won the rating is finite.
+    rounds_with(&mut run, verdict(16, 0), Verdict { earlier: earlier(2, 16, 0, 0), ..verdict(16, 0) });
+    let [first, last] = elo(&run)[..] else { panic!("two matches") };
+    assert!(first.unwrap().value > 0.0 && last.unwrap().value > first.unwrap().value && last.unwrap().value < 5000.0);
+
+    let page = learning_html(&[run.clone()], "1.0");
+    assert!(page.contains("Against itself") && page.contains("<th scope=\"col\">Elo</th>"), "{page}");
+    let row = to_csv(&[run]).lines().last().unwrap().to_owned();
+    assert!(row.contains(",2,1.000000,0.900000,1.100000,"), "{row}");
+}
+
+/// The matches before the third round and at the end.
+fn rounds_with(run: &mut LearningRun, before: Verdict, end: Verdict) {
+    run.rounds[2].verdicts = of_bell(before);
+    run.result = Some(of_bell(end));
 }

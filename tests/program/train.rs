@@ -236,7 +236,13 @@ const THREE_BOARDS: [&str; 12] = [
 fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
-    let settings = [&THREE_BOARDS[..], &["budget.generations=4", "evaluation.opening_pairs=1"]].concat();
+    let settings = [
+        "budget.generations=6",
+        "evaluation.opening_pairs=1",
+        "evaluation.every=1",
+        "evaluation.earlier_opening_pairs=1",
+    ];
+    let settings = [&THREE_BOARDS[..], &settings].concat();
     let output = train(&whole, &settings);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("final match 3 of 3, savard-plain-men: "), "{}", text(&output.stdout));
@@ -253,7 +259,16 @@ fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
         .filter_map(|line| line.get("verdicts")?.as_object())
         .flat_map(|verdicts| verdicts.keys())
         .collect();
-    assert_eq!(measured, ["bell", "bell-8x8", "savard-plain-men"], "one match a generation, each ruleset in its turn");
+    let turns = ["bell", "bell-8x8", "savard-plain-men", "bell", "bell-8x8"];
+    assert_eq!(measured, turns, "one match a generation, each ruleset in its turn");
+    // In its second match a ruleset also meets the network of its first, which is kept.
+    let earlier: Vec<Option<u64>> = lines
+        .iter()
+        .filter_map(|line| line.get("verdicts")?.as_object()?.values().next())
+        .map(|verdict| verdict["earlier"]["generation"].as_u64())
+        .collect();
+    assert_eq!(earlier, [None, None, None, Some(1), Some(2)]);
+    assert!(whole.join("networks/000001.safetensors").is_file());
     // Alpha-beta's games are divided by share: nine games, half of them under the ruleset that is a family of its own.
     let taught: Vec<u64> = ["bell", "bell-8x8", "savard-plain-men"]
         .iter()

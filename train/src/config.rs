@@ -154,6 +154,9 @@ pub struct EvaluationSettings {
     pub rulesets_at_once: usize,
     /// Openings of such a match, each played twice with seats swapped.
     pub opening_pairs: u64,
+    /// Openings of the match that then follows with the run's own network of the match before in this ruleset; 0 for none.
+    #[serde(default)]
+    pub earlier_opening_pairs: u64,
     /// Openings of the match at the end, in each ruleset; 0 for none: the last match before counts.
     pub final_opening_pairs: u64,
     /// Simulations of the network's searches, which have the settings that `match` gives them.
@@ -283,6 +286,7 @@ impl TrainConfig {
             ("teacher.games", teacher.games, u64::from(teacher.generations > 0), GAMES_MAX),
             ("teacher.opening_actions_max", teacher.opening_actions_max.into(), 0, OPENING_ACTIONS_MAX.into()),
             ("evaluation.opening_pairs", evaluation.opening_pairs, u64::from(plays_matches), GAMES_MAX / 2),
+            ("evaluation.earlier_opening_pairs", evaluation.earlier_opening_pairs, 0, GAMES_MAX / 2),
             ("evaluation.final_opening_pairs", evaluation.final_opening_pairs, 0, GAMES_MAX / 2),
             ("evaluation.simulations", evaluation.simulations.into(), 0, SIMULATIONS_MAX.into()),
             ("evaluation.opening_actions", evaluation.opening_actions.into(), 0, OPENING_ACTIONS_MAX.into()),

@@ -1,8 +1,10 @@
 //! Evaluation matches: how strong the network of a run is.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
+use latrunculi_data::Precision;
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::learning::Verdict;
@@ -19,6 +21,15 @@ use crate::networks::PlayEvaluator;
 
 /// The name of the run's own network. No agent's text can contain it: a model's name there is never empty.
 const OWN_NETWORK: &str = "";
+
+/// Returns a network as an agent.
+fn network(model: String, simulations: u32) -> AgentSpec {
+    AgentSpec {
+        kind: AgentKind::Network { model, simulations: Some(simulations), search: None },
+        seed: None,
+        time: None,
+    }
+}
 
 /// Plays matches of a run's network against one opponent.
 pub struct EvaluationMatch {
@@ -42,15 +53,34 @@ impl EvaluationMatch {
         opponent: &str,
         networks: NetworkOpener,
     ) -> Result<EvaluationMatch, Error> {
+        let opponent = opponent.parse().map_err(|error: AgentTextError| Error::Refused(error.to_string()))?;
+        EvaluationMatch::against(rules, config, opponent, networks)
+    }
+
+    /// Sets up the matches of a configuration against the network in a file, which computes in `precision` and searches as
+    /// often as the run's own.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn against_network(
+        rules: Arc<Rules>,
+        config: &TrainConfig,
+        (path, precision): (&Path, Precision),
+        networks: NetworkOpener,
+    ) -> Result<EvaluationMatch, Error> {
+        let model = format!("{}@{precision}", path.display());
+        EvaluationMatch::against(rules, config, network(model, config.evaluation.simulations), networks)
+    }
+
+    fn against(
+        rules: Arc<Rules>,
+        config: &TrainConfig,
+        opponent: AgentSpec,
+        networks: NetworkOpener,
+    ) -> Result<EvaluationMatch, Error> {
         let evaluation = &config.evaluation;
         let simulations = evaluation.simulations;
-        let own = AgentSpec {
-            kind: AgentKind::Network { model: OWN_NETWORK.to_owned(), simulations: Some(simulations), search: None },
-            seed: None,
-            time: None,
-        };
-        let opponent: AgentSpec =
-            opponent.parse().map_err(|error: AgentTextError| Error::Refused(error.to_string()))?;
+        let own = network(OWN_NETWORK.to_owned(), simulations);
         if let Some(model) = opponent.model()
             && let Err(fault) = networks.factory(&rules)(model)
         {
@@ -120,6 +150,7 @@ impl EvaluationMatch {
             lower: interval.lower,
             upper: interval.upper,
             margin: report.margin,
+            earlier: None,
         })
     }
 }

@@ -13,6 +13,8 @@
 //!   metrics.jsonl         one line per round
 //!   tensorboard/          the same for TensorBoard
 //!   latest                name of the newest whole checkpoint
+//!   networks/000009.safetensors   the network that was measured after so many generations, where the run measures later
+//!                         ones against it
 //!   export/               the model of the newest checkpoint; at the end also other formats
 //!   result.json           the final match
 //!   learning.html, .csv   learning curve
@@ -48,6 +50,8 @@ pub const RESULT: &str = "result.json";
 pub const SHARDS: &str = "shards";
 /// Folder of the checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
+/// Folder of the networks that were measured.
+pub const NETWORKS: &str = "networks";
 /// Folder of the exported files.
 pub const EXPORT: &str = "export";
 
@@ -86,7 +90,7 @@ impl RunDir {
     }
 
     fn make_folders(&self) -> Result<(), Error> {
-        for folder in [RULESETS, SHARDS, CHECKPOINTS, "tensorboard", EXPORT] {
+        for folder in [RULESETS, SHARDS, CHECKPOINTS, "tensorboard", NETWORKS, EXPORT] {
             let folder = self.root.join(folder);
             fs::create_dir_all(&folder).with_context(|| format!("{}: making the folder", folder.display()))?;
         }
@@ -157,6 +161,12 @@ impl RunDir {
     #[must_use]
     pub fn checkpoint_path(&self, generations: u64) -> PathBuf {
         self.root.join(CHECKPOINTS).join(format!("{generations:06}.safetensors"))
+    }
+
+    /// Returns the path of the network that was measured after so many generations.
+    #[must_use]
+    pub fn network_path(&self, generations: u64) -> PathBuf {
+        self.root.join(NETWORKS).join(format!("{generations:06}.safetensors"))
     }
 
     /// Returns the path of the games in flight of the checkpoint after `generations`.

@@ -1,6 +1,6 @@
 //! The rounds of a run as the rows of a table that fits the terminal.
 
-use latrunculi_eval::learning::{Round, Verdict};
+use latrunculi_eval::learning::{Earlier, Round, Verdict};
 
 use crate::lines::wrapped;
 
@@ -140,8 +140,11 @@ impl RoundTable {
         }
         self.rows += 1;
         lines.push(line(&|column| (column.entry)(round, secs_left).unwrap_or_else(|| "-".to_owned())));
-        lines.extend(round.verdicts.iter().map(|(ruleset, verdict)| cut(&match_line(ruleset, verdict), self.width)));
-        lines
+        for (ruleset, verdict) in &round.verdicts {
+            lines.push(match_line(ruleset, verdict));
+            lines.extend(verdict.earlier.as_ref().map(|earlier| earlier_line(ruleset, earlier)));
+        }
+        lines.iter().map(|line| cut(line, self.width)).collect()
     }
 }
 
@@ -170,6 +173,16 @@ fn match_line(ruleset: &str, verdict: &Verdict) -> String {
     let Verdict { opponent, wins, draws, losses, .. } = verdict;
     let [score, lower, upper] = [verdict.score, verdict.lower, verdict.upper].map(|score| score * 100.0);
     format!("     {ruleset}: {score:.1} % [{lower:.1}, {upper:.1}] +{wins} ={draws} -{losses} against {opponent}")
+}
+
+/// Returns the line of a match with an earlier network of the run.
+fn earlier_line(ruleset: &str, earlier: &Earlier) -> String {
+    let Earlier { generation, wins, draws, losses, .. } = earlier;
+    let [score, lower, upper] = [earlier.score, earlier.lower, earlier.upper].map(|score| score * 100.0);
+    format!(
+        "     {ruleset}: {score:.1} % [{lower:.1}, {upper:.1}] +{wins} ={draws} -{losses} against itself at \
+         generation {generation}"
+    )
 }
 
 /// Shortens a line to `width` letters.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
 use super::{Page, ladders, numbers, page};
-use crate::learning::{LearningRun, Measured, Round, Standing, by_opponent, percent_of_men, standings};
+use crate::learning::{Earlier, LearningRun, Measured, Round, Standing, by_opponent, percent_of_men, standings};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
@@ -180,6 +180,7 @@ fn standings_plot(run: &LearningRun, measured: &[Measured]) -> Markup {
 /// A small curve for each ruleset that was measured, and a table of all.
 fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
     let of = |ruleset: &str| measured.iter().filter(|one| one.ruleset == ruleset).cloned().collect::<Vec<_>>();
+    let has_elo = measured.iter().any(|one| one.elo.is_some());
     let last_games = |ruleset: &str| run.rounds.iter().rev().find_map(|round| round.rulesets.get(ruleset).copied());
     let samples = |ruleset: &str| {
         run.rounds.iter().filter_map(|round| round.rulesets.get(ruleset)).map(|one| one.samples).sum::<u64>()
@@ -189,7 +190,7 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
         div.wide tabindex="0" role="region" aria-label="Rulesets" {
             table.sortable.dense {
                 caption { "The rulesets: the last match in each, all its samples, and its games of the last generation." }
-                thead { tr { th.text scope="col" { "Ruleset" } @for name in ["Score", "Minute", "Samples", "Actions", "Drawn", "First player"] { th scope="col" { (name) } } } }
+                thead { tr { th.text scope="col" { "Ruleset" } @for name in ["Score", "Minute", "Samples", "Actions", "Drawn", "First player"] { th scope="col" { (name) } } @if has_elo { th scope="col" { "Elo" } } } }
                 tbody {
                     @for ruleset in &run.rulesets {
                         @let last = of(ruleset).pop();
@@ -203,6 +204,7 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
                                 Some(games) => { td { (numbers::plain(games.actions_mean, 1)) } td { (numbers::percent(games.draw_rate)) } td { (numbers::percent(games.first_player_score)) } }
                                 None => { td { "–" } td { "–" } td { "–" } }
                             }
+                            @if has_elo { @let elo = last.as_ref().and_then(|last| last.elo); td data-key=[elo.map(|elo| elo.value)] { @match elo { Some(elo) => (elo_with_interval(elo)), None => "–" } } }
                         }
                     }
                 }
@@ -355,17 +357,22 @@ fn losses(run: &LearningRun) -> Markup {
 fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
     let has_several_opponents = !has_one_opponent(run);
     let has_several_rulesets = run.rulesets.len() > 1;
+    let has_earlier = measured.iter().any(|one| one.verdict.earlier.is_some());
     html! {
         @if !measured.is_empty() {
             div.wide tabindex="0" role="region" aria-label="Matches" {
                 table {
-                    caption { "The matches. What was played and trained until then comes first." }
+                    caption {
+                        "The matches. What was played and trained until then comes first."
+                        @if has_earlier { " “Against itself” is the score against the network that the run had at the generation named behind it. Elo is from all matches in the ruleset together; the first opponent has 0." }
+                    }
                     thead {
                         tr {
                             @for name in ["Minute", "Generations", "Games", "Steps"] { th scope="col" { (name) } }
                             @if has_several_rulesets { th.text scope="col" { "Ruleset" } }
                             @if has_several_opponents { th.text scope="col" { "Against" } }
                             @for name in ["Score", "Won", "Drawn", "Lost", "Margin"] { th scope="col" { (name) } }
+                            @if has_earlier { @for name in ["Against itself", "Elo"] { th scope="col" { (name) } } }
                         }
                     }
                     tbody {
@@ -385,6 +392,13 @@ fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
                                     Some(margin) => { (numbers::points(margin.value)) " " span.i { "(" (numbers::points_interval(margin.interval_of_margin(Confidence::NINETY_FIVE))) ")" } }
                                     None => { "–" }
                                 } }
+                                @if has_earlier {
+                                    td { @match &measured.verdict.earlier {
+                                        Some(Earlier { generation, score, lower, upper, .. }) => { (numbers::percent(*score)) " " span.i { "(" (numbers::percent_interval(Interval { lower: *lower, upper: *upper })) "), " (generation) } }
+                                        None => { "–" }
+                                    } }
+                                    td { @match measured.elo { Some(elo) => (elo_with_interval(elo)), None => { "–" } } }
+                                }
                             }
                         }
                     }
@@ -392,6 +406,10 @@ fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
             }
         }
     }
+}
+
+fn elo_with_interval(elo: Estimate) -> Markup {
+    html! { (numbers::signed(elo.value, 0)) " " span.i { "(" (numbers::interval(elo.interval(Confidence::NINETY_FIVE), 0)) ")" } }
 }
 
 /// The rounds one by one, folded.
