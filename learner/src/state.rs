@@ -270,7 +270,8 @@ mod tests {
         let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
         let rules = latrunculi_train::run_rulesets::load(&config.rulesets).unwrap();
         let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
-        state.config = state.config.replace("opening_pairs = ", "pairs = ").replace("actors = ", "lanes = ");
+        let older = state.config.replace("earlier_opening_pairs = 0\n", "");
+        state.config = older.replace("opening_pairs = ", "pairs = ").replace("actors = ", "lanes = ");
         assert!(state.config.contains("\nlanes = ") && state.config.contains("\nfinal_pairs = "));
         state.allow(&config, &[]).unwrap();
     }

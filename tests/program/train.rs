@@ -446,7 +446,8 @@ fn a_run_of_an_older_version_is_resumed_and_its_keys_are_answered_elsewhere() {
     assert!(train(&run, &["budget.generations=1", "evaluation.final_opening_pairs=1"]).status.success());
     let path = run.join("config.toml");
     let config = fs::read_to_string(&path).unwrap();
-    let older = config.replace("actors", "lanes").replace("opening_pairs", "pairs");
+    let older =
+        config.replace("earlier_opening_pairs = 0\n", "").replace("actors", "lanes").replace("opening_pairs", "pairs");
     assert_ne!(older, config);
     fs::write(&path, &older).unwrap();
     let resumed = resume(&run);
