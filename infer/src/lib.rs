@@ -15,6 +15,7 @@ mod kernel;
 mod model;
 mod native;
 mod portable;
+mod products;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The kernel in plain Rust, for every processor: 32-bit floats, with the convolutions of `winograd.rs`.
+//! The kernel in plain Rust, for every processor: 32-bit floats, with the convolutions of `winograd`.
 //!
 //! A few positions are computed together, channels lie together in memory, and the board has a border of zeros, so that
 //! tiles at its edge are computed as the others.
@@ -13,8 +13,9 @@ use latrunculi_data::{SCALARS, Shape};
 use crate::batch::{Answers, PositionBatch};
 use crate::heads::{self, Dense, HeadBuffers, Heads};
 use crate::native::lanes::{LANES, Lanes};
+use crate::products::multiply;
 use crate::weights::{Convolution, PoolingWeights, Weights};
-use crate::winograd::{Cells, Finish, Scratch, Transformed, multiply};
+use crate::winograd::{Cells, Finish, Scratch, Transformed};
 
 /// One by one map of squares, stored for vectors of outputs.
 #[derive(Debug)]
@@ -48,7 +49,11 @@ struct Packed {
 impl Packed {
     fn new(convolution: &Convolution) -> Packed {
         let bias = padded(&convolution.bias, convolution.outputs.next_multiple_of(LANES));
-        Packed { weight: Transformed::new(convolution), bias: bias.as_chunks().0.to_vec() }
+        let at = |output, tap, input| convolution.at(output, tap, input);
+        Packed {
+            weight: Transformed::new(convolution.inputs, convolution.outputs, at),
+            bias: bias.as_chunks().0.to_vec(),
+        }
     }
 }
 
@@ -218,7 +223,7 @@ impl Network {
     /// Computes `count` positions up to the end of the trunk.
     #[inline(always)]
     fn compute_trunk(&self, count: usize, buffers: &mut Buffers) {
-        let area = self.shape.area();
+        let (area, board) = (self.shape.area(), self.cells.len() * self.channels);
         let Buffers { planes, trunk, inner, branch, bias, pooled, squeezed, excited, scratch, .. } = buffers;
         let bias = &mut bias[..count * self.channels / LANES];
         self.stem.weight.run(&self.cells, (planes, trunk), bias, Finish::Rectify, scratch);
@@ -235,7 +240,7 @@ impl Network {
                 }
                 Pooling::GlobalBias(weights) => {
                     for position in 0..count {
-                        self.pool(position, inner, pooled);
+                        pool(&self.cells, area, &inner[position * board..], pooled);
                         weights.add(&block.second.bias, [pooled], [self.bias_of(bias, position)]);
                     }
                     block.second.weight.run(&self.cells, (inner, trunk), bias, Finish::AddAndRectify, scratch);
@@ -243,7 +248,7 @@ impl Network {
                 Pooling::SqueezeExcitation { squeeze, excite } => {
                     block.second.weight.run(&self.cells, (inner, branch), bias, Finish::Write, scratch);
                     for position in 0..count {
-                        self.pool(position, branch, pooled);
+                        pool(&self.cells, area, &branch[position * board..], pooled);
                         squeeze.run([pooled], [squeezed]);
                         squeezed.as_flattened_mut().iter_mut().for_each(|value| *value = value.max(0.0));
                         excite.run([squeezed.as_flattened()], [excited]);
@@ -293,22 +298,21 @@ impl Network {
         }
         means.as_flattened_mut().iter_mut().for_each(|value| *value /= area as f32);
     }
+}
 
-    /// Writes the means over the board of a position into `pooled`, then the maxima.
-    #[inline(always)]
-    fn pool(&self, position: usize, values: &[f32], pooled: &mut [f32]) {
-        let area = self.shape.area();
-        let (means, maxima) = pooled.split_at_mut(self.channels);
-        means.fill(0.0);
-        maxima.fill(f32::NEG_INFINITY);
-        for square in 0..area {
-            let cell = position * self.cells.len() + self.cells.of(square);
-            let values = &values[cell * self.channels..][..self.channels];
-            means.iter_mut().zip(values).for_each(|(mean, value)| *mean += value);
-            maxima.iter_mut().zip(values).for_each(|(maximum, value)| *maximum = maximum.max(*value));
-        }
-        means.iter_mut().for_each(|value| *value /= area as f32);
+/// Writes the means over a board into `pooled`, `[2 C']`, then the maxima; `board` is `[cells][C']`.
+#[inline(always)]
+pub(crate) fn pool(cells: &Cells, area: usize, board: &[f32], pooled: &mut [f32]) {
+    let channels = pooled.len() / 2;
+    let (means, maxima) = pooled.split_at_mut(channels);
+    means.fill(0.0);
+    maxima.fill(f32::NEG_INFINITY);
+    for square in 0..area {
+        let values = &board[cells.of(square) * channels..][..channels];
+        means.iter_mut().zip(values).for_each(|(mean, value)| *mean += value);
+        maxima.iter_mut().zip(values).for_each(|(maximum, value)| *maximum = maximum.max(*value));
     }
+    means.iter_mut().for_each(|value| *value /= area as f32);
 }
 
 /// Returns `values` with zeros up to `len`.

@@ -21,7 +21,7 @@ use crate::weights::{Specialisation, WeightMaker};
 use latrunculi_data::{
     BatchError, NetworkConfig, ParameterLayout, SCALARS, StepReport, TrainingBatch, TrainingConfig, TrainingCounters,
 };
-use latrunculi_infer::{GradientKernel, LossWeights, TrainingWeights};
+use latrunculi_infer::{GradientKernel, LossWeights, TrainingWeights, Unit};
 
 /// Checks the settings of a training.
 fn check_config(config: &TrainingConfig) -> Result<(), TrainError> {
@@ -48,7 +48,8 @@ pub struct Trainer {
     /// `[N] f32`: 1 where weight decay applies, else 0.
     decay_mask: Tensor,
     pub(crate) counters: TrainingCounters,
-    pub(crate) kernel: GradientKernel,
+    /// Computes the gradient of the folded weights; without it libtorch does.
+    pub(crate) kernel: Option<GradientKernel>,
 }
 
 impl Trainer {
@@ -77,7 +78,7 @@ impl Trainer {
             layout,
             parameters: parameters.set_requires_grad(true),
             counters: TrainingCounters::default(),
-            kernel: GradientKernel::default(),
+            kernel: kernel_for(network_config, config, device),
         })
     }
 
@@ -94,6 +95,9 @@ impl Trainer {
     pub fn set_config(&mut self, config: &TrainingConfig) -> Result<(), TrainError> {
         check_config(config)?;
         self.runner = training_runner(&self.network_config, config);
+        if config.precision != self.config.precision {
+            self.kernel = kernel_for(&self.network_config, config, self.device);
+        }
         self.config = config.clone();
         Ok(())
     }
@@ -130,7 +134,7 @@ impl Trainer {
     /// unchanged.
     pub fn step(&mut self, batches: &[TrainingBatch], progress: f64) -> Result<StepReport, TrainError> {
         device::use_threads(self.config.threads);
-        let (gradient, mut report) = self.gradient(batches, self.has_kernel())?;
+        let (gradient, mut report) = self.gradient(batches)?;
         let step = self.counters.steps;
         report.gradient_norm = gradient.f_norm()?.f_double_value(&[])?;
         if !report.gradient_norm.is_finite() {
@@ -155,24 +159,17 @@ impl Trainer {
         Ok(report)
     }
 
-    /// Tells whether the kernel computes the gradient of the folded weights.
-    #[must_use]
-    pub fn has_kernel(&self) -> bool {
-        !self.device.is_gpu()
-            && self.device.kind(self.config.precision) == Kind::BFloat16
-            && GradientKernel::is_available(&self.network_config)
-    }
-
-    /// Computes the gradient of the loss, `[N] f32`, and what of the report is known before the step; with the kernel or
-    /// with libtorch alone.
-    pub(crate) fn gradient(
-        &mut self,
-        batches: &[TrainingBatch],
-        with_kernel: bool,
-    ) -> Result<(Tensor, StepReport), TrainError> {
+    /// Computes the gradient of the loss, `[N] f32`, and what of the report is known before the step.
+    pub(crate) fn gradient(&mut self, batches: &[TrainingBatch]) -> Result<(Tensor, StepReport), TrainError> {
         let gathers = check(batches)?;
-        let (loss, report) =
-            if with_kernel { self.kernel_losses(batches)? } else { self.losses(batches, &gathers, &self.parameters)? };
+        let (loss, report) = match self.kernel.take() {
+            Some(mut kernel) => {
+                let found = self.kernel_losses(&mut kernel, batches);
+                self.kernel = Some(kernel);
+                found?
+            }
+            None => self.losses(batches, &gathers, &self.parameters)?,
+        };
         if !report.loss.is_finite() {
             return Err(TrainError::NotFinite { step: self.counters.steps, what: "loss" });
         }
@@ -180,7 +177,11 @@ impl Trainer {
     }
 
     /// Computes with the kernel a scalar that has the gradient of the loss, and the report.
-    fn kernel_losses(&mut self, batches: &[TrainingBatch]) -> Result<(Tensor, StepReport), TorchError> {
+    fn kernel_losses(
+        &self,
+        kernel: &mut GradientKernel,
+        batches: &[TrainingBatch],
+    ) -> Result<(Tensor, StepReport), TorchError> {
         let (config, totals) = (&self.config, Totals::of(batches));
         let weights = LossWeights {
             policy: config.policy_weight as f32,
@@ -209,7 +210,7 @@ impl Trainer {
                 }
             }
             let losses =
-                self.kernel.add_gradient(&self.network_config, &folded, batch, &weights, config.threads, &mut gradient);
+                kernel.add_gradient(&self.network_config, &folded, batch, &weights, config.threads, &mut gradient);
             for (index, (tensor, values)) in tensors.into_iter().zip(gradient.parts_mut()).enumerate() {
                 if index == TrainingWeights::TRUNK {
                     trunk = Some(tensor);
@@ -417,6 +418,18 @@ fn target_entropy(batch: &TrainingBatch) -> f64 {
 /// Makes the runner of the training step; heads that only training has are left out where all their weights are 0.
 fn training_runner(network_config: &NetworkConfig, config: &TrainingConfig) -> Runner {
     Runner::new(Graph::new(network_config, GraphUse::Training { extra_heads: config.has_training_heads() }))
+}
+
+/// Makes what computes the gradient without libtorch; none on a GPU, for a network that it does not support, and where
+/// bfloat16 is asked for on a processor without it.
+fn kernel_for(network_config: &NetworkConfig, config: &TrainingConfig, device: Device) -> Option<GradientKernel> {
+    if device.is_gpu() || !GradientKernel::supports(network_config) {
+        return None;
+    }
+    match device.kind(config.precision) {
+        Kind::BFloat16 => Some(Unit::best()).filter(|unit| unit.is_available()).map(GradientKernel::in_bf16),
+        _ => Some(GradientKernel::in_f32()),
+    }
 }
 
 /// Returns the cross-entropy of survival, `[B]`: the mean over the pieces of each position. `logits` and `targets`

@@ -73,11 +73,12 @@ pub struct TeacherSettings {
     #[serde(default)]
     pub noisy_player_random_probability: f64,
     /// Temperature of the policy target `softmax(score / temperature)` over the legal actions, in hundredths of a man, above
-    /// 0 and at most [`TEMPERATURE_MAX`]. Not validated.
+    /// 0 and at most [`TEMPERATURE_MAX`]. All scores up to six temperatures below the best are searched exactly, which costs
+    /// nodes. Measured in docs/results.md.
     #[serde(default = "policy_temperature")]
     pub policy_temperature: f32,
     /// Weight of the game's result in the value target, in `[0, 1]`; the rest is the score's. 0 in games with a noisy
-    /// player, whatever is set. Not validated.
+    /// player, whatever is set. The replay window then mixes in more of the score, as it does with a search's value.
     #[serde(default = "result_weight")]
     pub result_weight: f32,
     /// How scores become value targets.

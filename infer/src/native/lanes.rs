@@ -60,6 +60,15 @@ mod implementation {
             Lanes(std::array::from_fn(|half| unsafe { _mm256_max_ps(self.0[half], other.0[half]) }))
         }
 
+        /// Returns 0 where `other` is not above 0.
+        #[inline(always)]
+        pub(crate) fn masked(self, other: Lanes) -> Lanes {
+            // SAFETY: AVX2 as above.
+            Lanes(std::array::from_fn(|half| unsafe {
+                _mm256_and_ps(self.0[half], _mm256_cmp_ps::<_CMP_GT_OQ>(other.0[half], _mm256_setzero_ps()))
+            }))
+        }
+
         /// Returns the sum of the sixteen.
         #[inline(always)]
         pub(crate) fn sum(self) -> f32 {
@@ -112,6 +121,12 @@ mod implementation {
         #[inline(always)]
         pub(crate) fn max(self, other: Lanes) -> Lanes {
             Lanes(std::array::from_fn(|lane| self.0[lane].max(other.0[lane])))
+        }
+
+        /// Returns 0 where `other` is not above 0.
+        #[inline(always)]
+        pub(crate) fn masked(self, other: Lanes) -> Lanes {
+            Lanes(std::array::from_fn(|lane| if other.0[lane] > 0.0 { self.0[lane] } else { 0.0 }))
         }
 
         /// Returns the sum of the sixteen.

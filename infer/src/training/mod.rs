@@ -1,14 +1,15 @@
 //! The gradient of the loss on the processor, without libtorch: a batch of one ruleset in, losses and the gradient of the
 //! folded weights out.
 //!
-//! The trunk computes in bfloat16 with sums of 32 bits, forwards and backwards; the heads and the losses compute in 32
-//! bits. What the losses are is defined by the training step of `latrunculi-model`, which computes the same with
+//! On a [`Unit`] the trunk computes in bfloat16 with sums of 32 bits, forwards and backwards; the heads and the losses, and
+//! on other processors everything, compute in 32 bits. What the losses are is defined by the training step of `latrunculi-model`, which computes the same with
 //! libtorch; its tests compare both.
 //!
 //! Legend: `B` samples, `A` squares, `P` planes, `S` scalars of the position, `N` blocks, `M` pooled blocks, `C` channels,
 //! `D` policy channels, `V` value channels, `K` value hidden.
 
 mod heads;
+mod portable;
 mod vectors;
 
 use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, TrainingBatch};
@@ -195,30 +196,32 @@ impl Losses {
 
 /// Computes gradients; keeps the memory of its threads from batch to batch.
 #[derive(Debug)]
-pub struct GradientKernel {
-    unit: Unit,
-    /// What each thread works in, and the gradient of all but the first, zero between the batches.
-    threads: Vec<(tiled::GradientBuffers, TrainingWeights)>,
-}
+pub struct GradientKernel(Threads);
 
-impl Default for GradientKernel {
-    fn default() -> GradientKernel {
-        GradientKernel::on(Unit::best())
-    }
+/// What each thread works in, and the gradient of all but the first, zero between the batches.
+#[derive(Debug)]
+enum Threads {
+    F32(Vec<(portable::Buffers, TrainingWeights)>),
+    Bf16(Unit, Vec<(tiled::GradientBuffers, TrainingWeights)>),
 }
 
 impl GradientKernel {
-    /// Makes one that computes on this unit.
+    /// Makes one that computes in 32 bits, on every processor.
     #[must_use]
-    pub fn on(unit: Unit) -> GradientKernel {
-        GradientKernel { unit, threads: Vec::new() }
+    pub fn in_f32() -> GradientKernel {
+        GradientKernel(Threads::F32(Vec::new()))
     }
 
-    /// Tells whether this processor and system have what gradients of such a network need: a unit, and pooling by means and
-    /// maxima or none.
+    /// Makes one that computes the trunk in bfloat16 on this unit.
     #[must_use]
-    pub fn is_available(config: &NetworkConfig) -> bool {
-        Unit::best().is_available() && config.pooling != Pooling::SqueezeExcitation
+    pub fn in_bf16(unit: Unit) -> GradientKernel {
+        GradientKernel(Threads::Bf16(unit, Vec::new()))
+    }
+
+    /// Tells whether there are gradients of such a network: it pools by means and maxima or not at all.
+    #[must_use]
+    pub fn supports(config: &NetworkConfig) -> bool {
+        config.pooling != Pooling::SqueezeExcitation
     }
 
     /// Computes the losses of a batch, which was validated, and adds the gradient of their weighted sum to `gradient`.
@@ -227,7 +230,8 @@ impl GradientKernel {
     /// same bit by bit.
     ///
     /// # Panics
-    /// When it is not available, or when weights or gradient are not of the network that `config` describes.
+    /// When the network is not supported, when the processor does not have the unit, or when weights or gradient are not
+    /// of the network that `config` describes.
     pub fn add_gradient(
         &mut self,
         config: &NetworkConfig,
@@ -237,40 +241,68 @@ impl GradientKernel {
         threads: usize,
         gradient: &mut TrainingWeights,
     ) -> Losses {
-        assert!(GradientKernel::is_available(config), "asked for where it is available");
-        let network = tiled::GradientNetwork::new(config, weights, batch.shape, self.unit);
-        let threads = threads.clamp(1, batch.len().div_ceil(tiled::CHUNK).max(1));
-        if self.threads.len() < threads {
-            self.threads.resize_with(threads, Default::default);
-        }
-        let compute = |first: usize, buffers: &mut tiled::GradientBuffers, gradient: &mut TrainingWeights| {
-            let starts = (first * tiled::CHUNK..batch.len()).step_by(threads * tiled::CHUNK);
-            network.learn(batch, loss_weights, starts, buffers, gradient)
-        };
-        let [(own, _), others @ ..] = &mut self.threads[..threads] else { unreachable!("at least one thread") };
-        for (_, of_thread) in others.iter_mut() {
-            // That of another network is of another size.
-            if !of_thread.has_sizes_of(weights) {
-                *of_thread = TrainingWeights::zeros(config);
+        assert!(GradientKernel::supports(config), "asked for where it is supported");
+        match &mut self.0 {
+            Threads::F32(buffers) => {
+                let network = portable::Network::new(config, weights, batch.shape);
+                let learn = |starts: Starts, buffers: &mut _, gradient: &mut _| {
+                    network.learn(batch, loss_weights, starts, buffers, gradient)
+                };
+                share_out(batch.len(), network.chunk(), threads, buffers, config, gradient, learn)
+            }
+            Threads::Bf16(unit, buffers) => {
+                let network = tiled::GradientNetwork::new(config, weights, batch.shape, *unit);
+                let learn = |starts: Starts, buffers: &mut _, gradient: &mut _| {
+                    network.learn(batch, loss_weights, starts, buffers, gradient)
+                };
+                share_out(batch.len(), tiled::CHUNK, threads, buffers, config, gradient, learn)
             }
         }
-        let mut losses = Losses::default();
-        std::thread::scope(|scope| {
-            let compute = &compute;
-            let started: Vec<_> = others
-                .iter_mut()
-                .enumerate()
-                .map(|(index, (buffers, of_thread))| {
-                    scope.spawn(move || (compute(index + 1, buffers, of_thread), of_thread))
-                })
-                .collect();
-            losses.add(&compute(0, own, gradient));
-            for thread in started {
-                let (of_thread, of_weights) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                losses.add(&of_thread);
-                gradient.take(of_weights);
-            }
-        });
-        losses
     }
+}
+
+/// The first samples of chunks.
+type Starts = std::iter::StepBy<std::ops::Range<usize>>;
+
+/// Shares out the chunks of a batch of `len` samples to at most `threads` threads, and adds up what `learn` returns and the
+/// gradients to which it adds.
+fn share_out<B: Default + Send>(
+    len: usize,
+    chunk: usize,
+    threads: usize,
+    buffers: &mut Vec<(B, TrainingWeights)>,
+    config: &NetworkConfig,
+    gradient: &mut TrainingWeights,
+    learn: impl Fn(Starts, &mut B, &mut TrainingWeights) -> Losses + Sync,
+) -> Losses {
+    let threads = threads.clamp(1, len.div_ceil(chunk).max(1));
+    if buffers.len() < threads {
+        buffers.resize_with(threads, Default::default);
+    }
+    let starts = |thread: usize| (thread * chunk..len).step_by(threads * chunk);
+    let [(own, _), others @ ..] = &mut buffers[..threads] else { unreachable!("at least one thread") };
+    for (_, of_thread) in others.iter_mut() {
+        // That of another network is of another size.
+        if !of_thread.has_sizes_of(gradient) {
+            *of_thread = TrainingWeights::zeros(config);
+        }
+    }
+    let mut losses = Losses::default();
+    std::thread::scope(|scope| {
+        let (learn, starts) = (&learn, &starts);
+        let started: Vec<_> = others
+            .iter_mut()
+            .enumerate()
+            .map(|(index, (buffers, of_thread))| {
+                scope.spawn(move || (learn(starts(index + 1), buffers, of_thread), of_thread))
+            })
+            .collect();
+        losses.add(&learn(starts(0), own, gradient));
+        for thread in started {
+            let (of_thread, of_weights) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            losses.add(&of_thread);
+            gradient.take(of_weights);
+        }
+    });
+    losses
 }

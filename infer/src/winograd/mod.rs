@@ -7,10 +7,16 @@
 //!
 //! Legend: `T` tiles, `C'` input channels and `O'` output channels rounded up to [`LANES`].
 
+mod gradient;
+
+use std::ops::Range;
+
 use latrunculi_data::Shape;
 
 use crate::native::lanes::{LANES, Lanes};
-use crate::weights::Convolution;
+use crate::products::multiply;
+
+pub(crate) use gradient::{Scratch as GradientScratch, WeightGradient};
 
 /// Squares of a side of a tile, and cells with its neighbours.
 const SIDE: usize = 4;
@@ -19,9 +25,6 @@ const POINTS: usize = REACH * REACH;
 
 /// Tiles that are transformed together; their points stay in the second-level cache.
 const TILES: usize = 24;
-
-/// Rows of a product that are computed at once, as many as the registers hold.
-const ROWS: usize = 6;
 
 /// Where the squares of a board lie among its *cells*: the board with a border of zeros, extended to whole tiles.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +60,12 @@ impl Cells {
 
     /// Returns how many positions are best computed together.
     pub(crate) fn together(&self) -> usize {
-        (TILES / self.tiles).max(1)
+        self.most_within(TILES)
+    }
+
+    /// Returns how many positions have no more tiles than these together; at least one.
+    pub(crate) fn most_within(&self, tiles: usize) -> usize {
+        (tiles / self.tiles).max(1)
     }
 
     /// Returns the cell of a square.
@@ -68,12 +76,16 @@ impl Cells {
 }
 
 /// What is done with the sums of a convolution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Finish {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Finish<'a> {
     /// They are written.
     Write,
     /// The negative become 0.
     Rectify,
+    /// They become 0 where this board, `[positions][cells][O']`, is not above 0.
+    Mask(&'a [f32]),
+    /// What was there before is added, then they become 0 where this board is not above 0.
+    AddAndMask(&'a [f32]),
     /// What was there before is added, then the negative become 0.
     AddAndRectify,
 }
@@ -107,22 +119,37 @@ const WEIGHTS: [[f64; 3]; REACH] = [
 ];
 
 impl Transformed {
-    pub(crate) fn new(convolution: &Convolution) -> Transformed {
-        let inputs = convolution.inputs.next_multiple_of(LANES);
-        let outputs = convolution.outputs.next_multiple_of(LANES);
-        let mut weight = vec![[0.0; LANES]; outputs / LANES * POINTS * inputs];
-        for output in 0..convolution.outputs {
-            for input in 0..convolution.inputs {
+    /// Transforms the weights of a convolution: `at(output, tap, input)`, taps rank by rank.
+    pub(crate) fn new(inputs: usize, outputs: usize, at: impl Fn(usize, usize, usize) -> f32) -> Transformed {
+        let (wide, vectors) = (inputs.next_multiple_of(LANES), outputs.div_ceil(LANES));
+        let mut weight = vec![[0.0; LANES]; vectors * POINTS * wide];
+        // Outside of the loops, so that they are made once.
+        let (mut taps, mut across) = ([[0.0; LANES]; 9], [[[0.0; LANES]; 3]; REACH]);
+        for (vector, weight) in weight.chunks_exact_mut(POINTS * wide).enumerate() {
+            let first = vector * LANES;
+            let lanes = LANES.min(outputs - first);
+            for input in 0..inputs {
+                for (tap, values) in taps.iter_mut().enumerate() {
+                    values[lanes..].fill(0.0);
+                    for (lane, value) in values[..lanes].iter_mut().enumerate() {
+                        *value = f64::from(at(first + lane, tap, input));
+                    }
+                }
+                // `G g`, rank by rank, then its product with the transposed `G`.
+                for (factors, row) in WEIGHTS.iter().zip(&mut across) {
+                    for (file, values) in row.iter_mut().enumerate() {
+                        combine(factors, |rank| &taps[3 * rank + file], values);
+                    }
+                }
+                let mut values = [0.0; LANES];
                 for point in 0..POINTS {
-                    let (across, along) = (&WEIGHTS[point / REACH], &WEIGHTS[point % REACH]);
-                    let value =
-                        |tap: usize| across[tap / 3] * along[tap % 3] * f64::from(convolution.at(output, tap, input));
-                    let place = (output / LANES * POINTS + point) * inputs + input;
-                    weight[place][output % LANES] = (0..9).map(value).sum::<f64>() as f32;
+                    combine(&WEIGHTS[point % REACH], |file| &across[point / REACH][file], &mut values);
+                    let place = &mut weight[point * wide + input];
+                    place.iter_mut().zip(&values).for_each(|(place, value)| *place = *value as f32);
                 }
             }
         }
-        Transformed { inputs, weight }
+        Transformed { inputs: wide, weight }
     }
 
     /// Computes the convolution of `positions` boards.
@@ -135,7 +162,7 @@ impl Transformed {
         cells: &Cells,
         (input, output): (&[f32], &mut [f32]),
         bias: &[[f32; LANES]],
-        finish: Finish,
+        finish: Finish<'_>,
         scratch: &mut Scratch,
     ) {
         let vectors = self.weight.len() / (POINTS * self.inputs);
@@ -146,34 +173,40 @@ impl Transformed {
         scratch.outputs.resize(POINTS * TILES, [0.0; LANES]);
         for first in (0..tiles).step_by(TILES) {
             let count = TILES.min(tiles - first);
-            for tile in 0..count {
-                self.transform(cells, first + tile, input, &mut scratch.inputs[tile * self.inputs..]);
-            }
+            let tiles = first..first + count;
+            transform_inputs(cells, tiles.clone(), input, self.inputs, &mut scratch.inputs, TILES * self.inputs);
             for (vector, weight) in self.weight.chunks_exact(POINTS * self.inputs).enumerate() {
                 for (point, weight) in weight.chunks_exact(self.inputs).enumerate() {
                     let inputs = &scratch.inputs[point * TILES * self.inputs..][..count * self.inputs];
                     let outputs = &mut scratch.outputs[point * TILES..][..count];
                     multiply(weight, inputs, |row, sum| sum.store(&mut outputs[row]));
                 }
-                for tile in 0..count {
-                    let board = (first + tile) / cells.tiles;
-                    let bias = &bias[board * vectors + vector];
-                    let output = &mut output[vector * LANES..];
-                    finish_tile(cells, first + tile, &scratch.outputs[tile..], bias, finish, output, vectors * LANES);
-                }
+                let channels = (vector * LANES, vectors * LANES);
+                finish_tiles(cells, tiles.clone(), &scratch.outputs, bias, finish, output, channels);
             }
         }
     }
+}
 
-    /// Writes the points of a tile, `[36]` at distances of `[TILES][C']`.
-    #[inline(always)]
-    fn transform(&self, cells: &Cells, tile: usize, input: &[f32], points: &mut [f32]) {
+/// Writes the inputs of tiles at their points, `[36][tiles][C']`, each point `distance` floats from the one before; `input`
+/// has `channels` of each cell, a multiple of [`LANES`].
+#[inline(always)]
+fn transform_inputs(
+    cells: &Cells,
+    tiles: Range<usize>,
+    input: &[f32],
+    channels: usize,
+    points: &mut [f32],
+    distance: usize,
+) {
+    // Outside of the loops, so that it is made once.
+    let mut columns = [[Lanes::all(0.0); REACH]; REACH];
+    for (index, tile) in tiles.enumerate() {
         let begin = begin_of(cells, tile);
-        for channel in (0..self.inputs).step_by(LANES) {
-            let mut columns = [[Lanes::all(0.0); REACH]; REACH];
+        for channel in (0..channels).step_by(LANES) {
             for (file, column) in columns.iter_mut().enumerate() {
                 for (rank, value) in column.iter_mut().enumerate() {
-                    let place = (begin + rank * cells.row + file) * self.inputs + channel;
+                    let place = (begin + rank * cells.row + file) * channels + channel;
                     *value = Lanes::load(input[place..].first_chunk().expect("sixteen channels"));
                 }
                 *column = input_points(column);
@@ -182,11 +215,24 @@ impl Transformed {
                 let [a, b, c, d, e, f] = &columns;
                 let row = [a[rank], b[rank], c[rank], d[rank], e[rank], f[rank]];
                 for (file, value) in input_points(&row).into_iter().enumerate() {
-                    let place = (rank * REACH + file) * TILES * self.inputs + channel;
+                    let place = (rank * REACH + file) * distance + index * channels + channel;
                     value.store(points[place..].first_chunk_mut().expect("the points of a tile"));
                 }
             }
         }
+    }
+}
+
+/// Writes the sum of vectors times their factors.
+#[inline(always)]
+fn combine<'a, const N: usize>(
+    factors: &[f64; N],
+    vector: impl Fn(usize) -> &'a [f64; LANES],
+    sums: &mut [f64; LANES],
+) {
+    sums.fill(0.0);
+    for (index, factor) in factors.iter().enumerate() {
+        sums.iter_mut().zip(vector(index)).for_each(|(sum, value)| *sum += factor * value);
     }
 }
 
@@ -227,81 +273,49 @@ fn output_squares(m: &[Lanes; REACH]) -> [Lanes; SIDE] {
     ]
 }
 
-/// Transforms sixteen channels of a tile back and writes them to its squares, whose channels are `channels` apart.
+/// Transforms sixteen channels of tiles back and writes them to their squares, from the first of `channels` on; a square
+/// has the second of `channels`, and `bias` as many of each board, in lanes.
 #[inline(always)]
-fn finish_tile(
+fn finish_tiles(
     cells: &Cells,
-    tile: usize,
+    tiles: Range<usize>,
     points: &[[f32; LANES]],
-    bias: &[f32; LANES],
-    finish: Finish,
+    bias: &[[f32; LANES]],
+    finish: Finish<'_>,
     output: &mut [f32],
-    channels: usize,
+    channels: (usize, usize),
 ) {
+    // Outside of the loops, so that it is made once.
     let mut rows = [[Lanes::all(0.0); REACH]; SIDE];
-    for file in 0..REACH {
-        let mut column = [Lanes::all(0.0); REACH];
-        for (rank, value) in column.iter_mut().enumerate() {
-            *value = Lanes::load(&points[(rank * REACH + file) * TILES]);
-        }
-        for (rank, value) in output_squares(&column).into_iter().enumerate() {
-            rows[rank][file] = value;
-        }
-    }
-    let bias = Lanes::load(bias);
-    let begin = begin_of(cells, tile) + cells.row + 1;
-    let within = tile % cells.tiles;
-    let ranks = cells.ranks - within / cells.tile_files * SIDE;
-    let files = cells.files - within % cells.tile_files * SIDE;
-    for (rank, row) in rows.iter().enumerate().take(ranks) {
-        for (file, value) in output_squares(row).into_iter().enumerate().take(files) {
-            let place = &mut output[(begin + rank * cells.row + file) * channels..];
-            let place = place.first_chunk_mut().expect("sixteen channels");
-            let value = value.add(bias);
-            match finish {
-                Finish::Write => value,
-                Finish::Rectify => value.max(Lanes::all(0.0)),
-                Finish::AddAndRectify => value.add(Lanes::load(place)).max(Lanes::all(0.0)),
+    for (index, tile) in tiles.enumerate() {
+        for file in 0..REACH {
+            let mut column = [Lanes::all(0.0); REACH];
+            for (rank, value) in column.iter_mut().enumerate() {
+                *value = Lanes::load(&points[(rank * REACH + file) * TILES + index]);
             }
-            .store(place);
+            for (rank, value) in output_squares(&column).into_iter().enumerate() {
+                rows[rank][file] = value;
+            }
         }
-    }
-}
-
-/// Multiplies the rows of `inputs`, `[rows][C']`, by `weight`, `[C']` of sixteen outputs, and hands on each row's sums.
-#[inline(always)]
-pub(crate) fn multiply(weight: &[[f32; LANES]], inputs: &[f32], mut write: impl FnMut(usize, Lanes)) {
-    let rows = inputs.len() / weight.len();
-    let mut row = 0;
-    while row < rows {
-        // No strip is much shorter than the others: 8 rows are 4 and 4, 9 are 5 and 4.
-        let left = rows - row;
-        let width = left.div_ceil(left.div_ceil(ROWS));
-        let inputs = &inputs[row * weight.len()..];
-        let mut write = |index: usize, sum| write(row + index, sum);
-        match width {
-            1 => strip::<1>(weight, inputs, &mut write),
-            2 => strip::<2>(weight, inputs, &mut write),
-            3 => strip::<3>(weight, inputs, &mut write),
-            4 => strip::<4>(weight, inputs, &mut write),
-            5 => strip::<5>(weight, inputs, &mut write),
-            _ => strip::<6>(weight, inputs, &mut write),
+        let (board, within) = (tile / cells.tiles, tile % cells.tiles);
+        let bias = Lanes::load(&bias[(board * channels.1 + channels.0) / LANES]);
+        let begin = begin_of(cells, tile) + cells.row + 1;
+        let ranks = cells.ranks - within / cells.tile_files * SIDE;
+        let files = cells.files - within % cells.tile_files * SIDE;
+        for (rank, row) in rows.iter().enumerate().take(ranks) {
+            for (file, value) in output_squares(row).into_iter().enumerate().take(files) {
+                let place = (begin + rank * cells.row + file) * channels.1 + channels.0;
+                let at = |values: &[f32]| Lanes::load(values[place..].first_chunk().expect("sixteen channels"));
+                let (value, zero) = (value.add(bias), Lanes::all(0.0));
+                match finish {
+                    Finish::Write => value,
+                    Finish::Rectify => value.max(zero),
+                    Finish::AddAndRectify => value.add(at(output)).max(zero),
+                    Finish::Mask(board) => value.masked(at(board)),
+                    Finish::AddAndMask(board) => value.add(at(output)).masked(at(board)),
+                }
+                .store(output[place..].first_chunk_mut().expect("sixteen channels"));
+            }
         }
-        row += width;
-    }
-}
-
-#[inline(always)]
-fn strip<const N: usize>(weight: &[[f32; LANES]], inputs: &[f32], write: &mut impl FnMut(usize, Lanes)) {
-    let inputs: [&[f32]; N] = std::array::from_fn(|row| &inputs[row * weight.len()..][..weight.len()]);
-    let mut sums = [Lanes::all(0.0); N];
-    for (channel, weight) in weight.iter().enumerate() {
-        let weight = Lanes::load(weight);
-        for row in 0..N {
-            sums[row] = sums[row].add_product(Lanes::all(inputs[row][channel]), weight);
-        }
-    }
-    for (row, sum) in sums.into_iter().enumerate() {
-        write(row, sum);
     }
 }
