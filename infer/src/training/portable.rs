@@ -61,7 +61,18 @@ pub(super) struct Network<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     config: NetworkConfig,
+    sums: Sums,
     workspaces: Vec<(Shape, Workspace)>,
+}
+
+/// The gradient of the weights, summed over the chunks of a batch; empty until the first.
+#[derive(Debug, Default)]
+struct Sums {
+    stem: WeightGradient,
+    trunk: Vec<WeightGradient>,
+    /// `[C'/16][Q]` of sixteen channels; `[Q]`.
+    squares: Vec<[f32; LANES]>,
+    squares_bias: Vec<f32>,
 }
 
 #[derive(Debug)]
@@ -83,18 +94,22 @@ struct Workspace {
     /// `[n][C'/16]` of sixteen: biases of the samples.
     bias: Vec<[f32; LANES]>,
     /// `[n][C']`: sums over the cells.
-    sums: Vec<f32>,
+    totals: Vec<f32>,
     /// `[n][2 C']`: gradient of means and maxima.
     of_pooled: Vec<f32>,
     scratch: Scratch,
     gradient_scratch: GradientScratch,
-    stem: WeightGradient,
-    trunk: Vec<WeightGradient>,
-    /// `[C'/16][Q]` of sixteen channels; `[Q]`.
-    squares_sums: Vec<[f32; LANES]>,
-    squares_bias: Vec<f32>,
     heads: HeadBuffers,
     map: PlainProducts,
+}
+
+impl Sums {
+    fn clear(&mut self) {
+        self.stem.clear();
+        self.trunk.iter_mut().for_each(WeightGradient::clear);
+        self.squares.fill([0.0; LANES]);
+        self.squares_bias.fill(0.0);
+    }
 }
 
 impl<'a> Network<'a> {
@@ -171,16 +186,22 @@ impl<'a> Network<'a> {
             of_trunk: board(wide),
             of_inner: board(wide),
             bias: vec![[0.0; LANES]; count * wide / LANES],
-            sums: vec![0.0; count * wide],
+            totals: vec![0.0; count * wide],
             of_pooled: vec![0.0; count * 2 * wide],
             scratch: Scratch::default(),
             gradient_scratch: GradientScratch::default(),
-            stem: WeightGradient::new(PLANES.len(), wide),
-            trunk: self.trunk.iter().map(|_| WeightGradient::new(wide, wide)).collect(),
-            squares_sums: vec![[0.0; LANES]; wide / LANES * row],
-            squares_bias: vec![0.0; row],
             heads: HeadBuffers::default(),
             map: PlainProducts::default(),
+        }
+    }
+
+    fn sums(&self) -> Sums {
+        let (wide, row) = (self.wide(), self.heads.row);
+        Sums {
+            stem: WeightGradient::new(PLANES.len(), wide),
+            trunk: self.trunk.iter().map(|_| WeightGradient::new(wide, wide)).collect(),
+            squares: vec![[0.0; LANES]; wide / LANES * row],
+            squares_bias: vec![0.0; row],
         }
     }
 
@@ -194,45 +215,42 @@ impl<'a> Network<'a> {
         gradient: &mut TrainingWeights,
     ) -> Losses {
         if buffers.config != *self.config {
-            *buffers = Buffers { config: self.config.clone(), workspaces: Vec::new() };
+            *buffers = Buffers { config: self.config.clone(), sums: self.sums(), workspaces: Vec::new() };
         }
         let known = buffers.workspaces.iter().position(|(shape, _)| *shape == self.shape);
         let index = known.unwrap_or_else(|| {
             buffers.workspaces.push((self.shape, self.workspace()));
             buffers.workspaces.len() - 1
         });
-        let workspace = &mut buffers.workspaces[index].1;
-        workspace.stem.clear();
-        workspace.trunk.iter_mut().for_each(WeightGradient::clear);
-        workspace.squares_sums.fill([0.0; LANES]);
-        workspace.squares_bias.fill(0.0);
+        let (sums, workspace) = (&mut buffers.sums, &mut buffers.workspaces[index].1);
+        sums.clear();
         let mut losses = Losses::default();
         for start in starts {
             let count = (batch.len() - start).min(self.chunk());
             self.forward(batch, start, count, workspace);
-            self.learn_heads(batch, start, count, loss_weights, workspace, gradient, &mut losses);
-            self.backward(batch, start, count, workspace, gradient);
+            self.learn_heads(batch, start, count, loss_weights, workspace, sums, gradient, &mut losses);
+            self.backward(batch, start, count, workspace, sums, gradient);
         }
-        self.add_sums(workspace, gradient);
+        self.add_sums(sums, gradient);
         losses
     }
 
     /// Adds what the chunks summed up to the gradient of the weights.
-    fn add_sums(&self, workspace: &Workspace, gradient: &mut TrainingWeights) {
+    fn add_sums(&self, sums: &Sums, gradient: &mut TrainingWeights) {
         let (channels, planes, row) = (self.config.channels, PLANES.len(), self.heads.row);
-        workspace.stem.taps(|first, tap, input, values| {
+        sums.stem.taps(|first, tap, input, values| {
             if input < planes {
                 for (output, &value) in (first..channels).zip(values) {
                     gradient.stem[(output * 9 + tap) * planes + input] += value as f32;
                 }
             }
         });
-        for (index, sums) in workspace.trunk.iter().enumerate() {
+        for (index, of_convolution) in sums.trunk.iter().enumerate() {
             let all = index * 9 * channels * channels..(index + 1) * 9 * channels * channels;
             let own = index * channels..(index + 1) * channels;
             let (weight, scale) = (&self.weights.trunk[all.clone()], &self.weights.trunk_scale[own.clone()]);
             let (of_weight, of_scale) = (&mut gradient.trunk[all], &mut gradient.trunk_scale[own]);
-            sums.taps(|first, tap, input, values| {
+            of_convolution.taps(|first, tap, input, values| {
                 if input < channels {
                     for (output, &value) in (first..channels).zip(values) {
                         let place = (output * 9 + tap) * channels + input;
@@ -244,9 +262,9 @@ impl<'a> Network<'a> {
         }
         let rows = gradient.squares.chunks_exact_mut(channels).zip(&mut gradient.squares_bias);
         for ((of_weight, of_bias), place) in rows.zip(self.heads.places()) {
-            *of_bias += workspace.squares_bias[place];
+            *of_bias += sums.squares_bias[place];
             for (channel, value) in of_weight.iter_mut().enumerate() {
-                *value += workspace.squares_sums[channel / LANES * row + place][channel % LANES];
+                *value += sums.squares[channel / LANES * row + place][channel % LANES];
             }
         }
     }
@@ -325,6 +343,7 @@ impl<'a> Network<'a> {
         count: usize,
         loss_weights: &LossWeights,
         workspace: &mut Workspace,
+        sums: &mut Sums,
         gradient: &mut TrainingWeights,
         losses: &mut Losses,
     ) {
@@ -335,8 +354,8 @@ impl<'a> Network<'a> {
         for (index, (squares, of_squares)) in samples.enumerate() {
             self.heads.learn(batch, start + index, loss_weights, squares, of_squares, heads, map, gradient, losses);
         }
-        of_squares.chunks_exact(row).for_each(|values| add(&mut workspace.squares_bias, values));
-        for (vector, sums) in workspace.squares_sums.chunks_exact_mut(row).enumerate() {
+        of_squares.chunks_exact(row).for_each(|values| add(&mut sums.squares_bias, values));
+        for (vector, sums) in sums.squares.chunks_exact_mut(row).enumerate() {
             add_transposed(of_squares, &flat[vector * LANES..], wide, sums);
         }
         for (vector, weight) in self.squares_back.chunks_exact(row).enumerate() {
@@ -362,49 +381,50 @@ impl<'a> Network<'a> {
         start: usize,
         count: usize,
         workspace: &mut Workspace,
+        sums: &mut Sums,
         gradient: &mut TrainingWeights,
     ) {
         let (channels, wide, scalars) = (self.config.channels, self.wide(), SCALARS.len());
         let len = count * self.cells.len() * wide;
-        let Workspace { planes, boards, pooled, bias, sums, of_pooled, scratch, gradient_scratch, .. } = workspace;
+        let Workspace { planes, boards, pooled, bias, totals, of_pooled, scratch, gradient_scratch, .. } = workspace;
         let (of_trunk, of_inner) = (&mut workspace.of_trunk[..len], &mut workspace.of_inner[..len]);
-        let (bias, sums) = (&mut bias[..count * wide / LANES], &mut sums[..count * wide]);
-        let add_bias = |sums: &[f32], of_bias: &mut [f32]| {
-            sums.chunks_exact(wide).for_each(|sums| add(of_bias, sums));
+        let (bias, totals) = (&mut bias[..count * wide / LANES], &mut totals[..count * wide]);
+        let add_bias = |totals: &[f32], of_bias: &mut [f32]| {
+            totals.chunks_exact(wide).for_each(|totals| add(of_bias, totals));
         };
         for (block, pooling) in self.poolings.iter().enumerate().rev() {
             let [first, second] = [&self.trunk[2 * block], &self.trunk[2 * block + 1]];
             let (trunk, inner) = (&boards[2 * block][..len], &boards[2 * block + 1][..len]);
-            sum_cells(of_trunk, wide, sums);
-            add_bias(sums, &mut gradient.trunk_bias[(2 * block + 1) * channels..][..channels]);
+            sum_cells(of_trunk, wide, totals);
+            add_bias(totals, &mut gradient.trunk_bias[(2 * block + 1) * channels..][..channels]);
             bias.fill([0.0; LANES]);
             if let Some(PackedPooling { index, .. }) = pooling {
-                self.learn_pooling(*index, sums, &pooled[*index], of_pooled, gradient);
+                self.learn_pooling(*index, totals, &pooled[*index], of_pooled, gradient);
                 for (bias, of_pooled) in bias.chunks_exact_mut(wide / LANES).zip(of_pooled.chunks_exact(2 * wide)) {
                     let means = of_pooled[..wide].iter().map(|value| value / self.shape.area() as f32);
                     bias.as_flattened_mut().iter_mut().zip(means).for_each(|(bias, value)| *bias = value);
                 }
             }
-            workspace.trunk[2 * block + 1].add(&self.cells, count, inner, of_trunk, gradient_scratch);
+            sums.trunk[2 * block + 1].add(&self.cells, count, inner, of_trunk, gradient_scratch);
             second.backward.run(&self.cells, (of_trunk, of_inner), bias, Finish::Mask(inner), scratch);
             if let Some(PackedPooling { index, .. }) = pooling {
                 self.spread_maxima(count, inner, &pooled[*index], of_pooled, of_inner);
             }
-            sum_cells(of_inner, wide, sums);
-            add_bias(sums, &mut gradient.trunk_bias[2 * block * channels..][..channels]);
-            workspace.trunk[2 * block].add(&self.cells, count, trunk, of_inner, gradient_scratch);
+            sum_cells(of_inner, wide, totals);
+            add_bias(totals, &mut gradient.trunk_bias[2 * block * channels..][..channels]);
+            sums.trunk[2 * block].add(&self.cells, count, trunk, of_inner, gradient_scratch);
             bias.fill([0.0; LANES]);
             first.backward.run(&self.cells, (of_inner, of_trunk), bias, Finish::AddAndMask(trunk), scratch);
         }
-        sum_cells(of_trunk, wide, sums);
-        add_bias(sums, &mut gradient.stem_bias);
-        for (index, sums) in sums.chunks_exact(wide).enumerate() {
+        sum_cells(of_trunk, wide, totals);
+        add_bias(totals, &mut gradient.stem_bias);
+        for (index, totals) in totals.chunks_exact(wide).enumerate() {
             let own = &batch.scalars[(start + index) * scalars..][..scalars];
-            for (&of_bias, of_weights) in sums.iter().zip(gradient.scalars.chunks_exact_mut(scalars)) {
+            for (&of_bias, of_weights) in totals.iter().zip(gradient.scalars.chunks_exact_mut(scalars)) {
                 add_product(of_weights, of_bias, own);
             }
         }
-        workspace.stem.add(&self.cells, count, planes, of_trunk, gradient_scratch);
+        sums.stem.add(&self.cells, count, planes, of_trunk, gradient_scratch);
     }
 
     /// Adds to the gradient of the weights of a pooling, and writes that of means and maxima; `of_bias` is `[n][C']`.

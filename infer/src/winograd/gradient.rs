@@ -10,7 +10,7 @@ use crate::products::add_transposed;
 const TILES: usize = 48;
 
 /// Sums over tiles, at each point, of the products of inputs and gradients of the outputs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WeightGradient {
     /// `C'`
     inputs: usize,
