@@ -178,7 +178,7 @@ fn a_training_run_by_workers_counts_each_game_once_though_the_learner_is_killed(
 
 #[cfg(feature = "libtorch")]
 #[test]
-fn workers_play_a_mix_of_rules_in_each_generation() {
+fn workers_play_mixes_of_rules_as_often_as_they_should() {
     let folder = tempfile::tempdir().unwrap();
     let (run, store) = (folder.path().join("run"), folder.path().join("store"));
     fs::create_dir(&store).unwrap();
@@ -204,16 +204,19 @@ fn workers_play_a_mix_of_rules_in_each_generation() {
     let mut workers = Workers::start(&store, 2);
     let mut learner = start(&train);
     assert_eq!(workers.until_end_of(&mut learner), 0);
-    let shards: Vec<String> = fs::read_dir(run.join("shards"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.contains("-mix-"))
-        .collect();
-    // In the first generations nobody knows how long the network's games are.
-    for generation in 4..7 {
-        let prefix = format!("{generation:06}-");
-        assert_eq!(shards.iter().filter(|name| name.starts_with(&prefix)).count(), 1, "{generation}: {shards:?}");
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let rounds = metrics.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    // A generation may have none where the mix before had far more than was expected; it is the sum that counts.
+    let (mut mixes, mut all) = (0, 0);
+    for round in rounds.filter(|round| round["generation"].as_u64() > Some(0)) {
+        // The last round has no games.
+        for (name, ruleset) in round["rulesets"].as_object().into_iter().flatten() {
+            let samples = ruleset["samples"].as_u64().unwrap();
+            all += samples;
+            mixes += if name == "mixes" { samples } else { 0 };
+        }
     }
+    assert!(mixes as f64 > 0.42 * all as f64, "{mixes} of {all} samples");
 }
 
 #[cfg(unix)]
