@@ -19,6 +19,7 @@ const QUERIES: usize = 6;
 /// The products of the opponent's policy: every from-square with every to-square.
 ///
 /// Legend: `R` rows of `from`, `A` rows of `to`, `R'` and `A'` rounded up to 16, `W` the length of a row, a multiple of 16.
+/// What is written beyond the `R` rows is not read.
 pub(crate) trait MapProducts {
     /// Writes the dot products of the rows of `from`, `[R, W]`, and of `to`, `[A, W]`, to `map`, `[R', A']`.
     fn logits(&mut self, from: &[f32], to: &[f32], wide: usize, map: &mut [f32]);

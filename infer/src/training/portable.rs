@@ -16,7 +16,7 @@ use crate::native::lanes::{LANES, Lanes};
 use crate::portable::{padded, pool};
 use crate::products::{add_transposed, multiply};
 use crate::weights::Linear;
-use crate::winograd::{Cells, Finish, GradientScratch, Scratch, Transformed, WeightGradient};
+use crate::winograd::{Cells, Finish, Scratch, Transformed, WeightGradient};
 
 /// Tiles of a chunk: some megabytes of activations, which is what the caches hold.
 const CHUNK_TILES: usize = 48;
@@ -57,16 +57,19 @@ pub(super) struct Network<'a> {
     heads: Heads,
 }
 
-/// What a thread works in, for each shape of a network that it has seen; those of another network go.
-#[derive(Debug, Default)]
-pub(super) struct Buffers {
+/// What a thread works in, once it has seen a network; what it had for another network goes.
+pub(super) type Buffers = Option<NetworkBuffers>;
+
+/// What a thread works in for one network: each shape that it has seen has its own workspace.
+#[derive(Debug)]
+pub(super) struct NetworkBuffers {
     config: NetworkConfig,
     sums: Sums,
     workspaces: Vec<(Shape, Workspace)>,
 }
 
-/// The gradient of the weights, summed over the chunks of a batch; empty until the first.
-#[derive(Debug, Default)]
+/// The gradient of the weights, summed over the chunks of a batch.
+#[derive(Debug)]
 struct Sums {
     stem: WeightGradient,
     trunk: Vec<WeightGradient>,
@@ -98,7 +101,6 @@ struct Workspace {
     /// `[n][2 C']`: gradient of means and maxima.
     of_pooled: Vec<f32>,
     scratch: Scratch,
-    gradient_scratch: GradientScratch,
     heads: HeadBuffers,
     map: PlainProducts,
 }
@@ -189,7 +191,6 @@ impl<'a> Network<'a> {
             totals: vec![0.0; count * wide],
             of_pooled: vec![0.0; count * 2 * wide],
             scratch: Scratch::default(),
-            gradient_scratch: GradientScratch::default(),
             heads: HeadBuffers::default(),
             map: PlainProducts::default(),
         }
@@ -214,9 +215,14 @@ impl<'a> Network<'a> {
         buffers: &mut Buffers,
         gradient: &mut TrainingWeights,
     ) -> Losses {
-        if buffers.config != *self.config {
-            *buffers = Buffers { config: self.config.clone(), sums: self.sums(), workspaces: Vec::new() };
+        if buffers.as_ref().is_some_and(|buffers| buffers.config != *self.config) {
+            *buffers = None;
         }
+        let buffers = buffers.get_or_insert_with(|| NetworkBuffers {
+            config: self.config.clone(),
+            sums: self.sums(),
+            workspaces: Vec::new(),
+        });
         let known = buffers.workspaces.iter().position(|(shape, _)| *shape == self.shape);
         let index = known.unwrap_or_else(|| {
             buffers.workspaces.push((self.shape, self.workspace()));
@@ -386,7 +392,7 @@ impl<'a> Network<'a> {
     ) {
         let (channels, wide, scalars) = (self.config.channels, self.wide(), SCALARS.len());
         let len = count * self.cells.len() * wide;
-        let Workspace { planes, boards, pooled, bias, totals, of_pooled, scratch, gradient_scratch, .. } = workspace;
+        let Workspace { planes, boards, pooled, bias, totals, of_pooled, scratch, .. } = workspace;
         let (of_trunk, of_inner) = (&mut workspace.of_trunk[..len], &mut workspace.of_inner[..len]);
         let (bias, totals) = (&mut bias[..count * wide / LANES], &mut totals[..count * wide]);
         let add_bias = |totals: &[f32], of_bias: &mut [f32]| {
@@ -405,14 +411,14 @@ impl<'a> Network<'a> {
                     bias.as_flattened_mut().iter_mut().zip(means).for_each(|(bias, value)| *bias = value);
                 }
             }
-            sums.trunk[2 * block + 1].add(&self.cells, count, inner, of_trunk, gradient_scratch);
+            sums.trunk[2 * block + 1].add(&self.cells, count, inner, of_trunk, scratch);
             second.backward.run(&self.cells, (of_trunk, of_inner), bias, Finish::Mask(inner), scratch);
             if let Some(PackedPooling { index, .. }) = pooling {
                 self.spread_maxima(count, inner, &pooled[*index], of_pooled, of_inner);
             }
             sum_cells(of_inner, wide, totals);
             add_bias(totals, &mut gradient.trunk_bias[2 * block * channels..][..channels]);
-            sums.trunk[2 * block].add(&self.cells, count, trunk, of_inner, gradient_scratch);
+            sums.trunk[2 * block].add(&self.cells, count, trunk, of_inner, scratch);
             bias.fill([0.0; LANES]);
             first.backward.run(&self.cells, (of_inner, of_trunk), bias, Finish::AddAndMask(trunk), scratch);
         }
@@ -424,7 +430,7 @@ impl<'a> Network<'a> {
                 add_product(of_weights, of_bias, own);
             }
         }
-        sums.stem.add(&self.cells, count, planes, of_trunk, gradient_scratch);
+        sums.stem.add(&self.cells, count, planes, of_trunk, scratch);
     }
 
     /// Adds to the gradient of the weights of a pooling, and writes that of means and maxima; `of_bias` is `[n][C']`.

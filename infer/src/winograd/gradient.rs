@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Cells, POINTS, REACH, SIDE, WEIGHTS, begin_of, combine, transform_inputs};
+use super::{Cells, POINTS, REACH, SIDE, Scratch, WEIGHTS, begin_of, combine, transform_inputs};
 use crate::native::lanes::{LANES, Lanes};
 use crate::products::add_transposed;
 
@@ -10,21 +10,12 @@ use crate::products::add_transposed;
 const TILES: usize = 48;
 
 /// Sums over tiles, at each point, of the products of inputs and gradients of the outputs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WeightGradient {
     /// `C'`
     inputs: usize,
     /// `[O'/16][36][C']` of sixteen outputs.
     sums: Vec<[f32; LANES]>,
-}
-
-/// What a thread needs to work in.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    /// `[36][T][C']`: the inputs at the points.
-    inputs: Vec<f32>,
-    /// `[36][T]` of sixteen outputs.
-    outputs: Vec<[f32; LANES]>,
 }
 
 impl WeightGradient {
@@ -44,9 +35,7 @@ impl WeightGradient {
     pub(crate) fn add(&mut self, cells: &Cells, count: usize, input: &[f32], of_output: &[f32], scratch: &mut Scratch) {
         let inputs = self.inputs;
         let channels = self.sums.len() / (POINTS * inputs) * LANES;
-        let len = scratch.inputs.len().max(POINTS * TILES * inputs);
-        scratch.inputs.resize(len, 0.0);
-        scratch.outputs.resize(POINTS * TILES, [0.0; LANES]);
+        scratch.grow(TILES, inputs);
         let tiles = count * cells.tiles;
         for first in (0..tiles).step_by(TILES) {
             let together = TILES.min(tiles - first);

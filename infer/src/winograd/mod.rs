@@ -16,7 +16,7 @@ use latrunculi_data::Shape;
 use crate::native::lanes::{LANES, Lanes};
 use crate::products::multiply;
 
-pub(crate) use gradient::{Scratch as GradientScratch, WeightGradient};
+pub(crate) use gradient::WeightGradient;
 
 /// Squares of a side of a tile, and cells with its neighbours.
 const SIDE: usize = 4;
@@ -108,6 +108,16 @@ pub(crate) struct Scratch {
     outputs: Vec<[f32; LANES]>,
 }
 
+impl Scratch {
+    /// Makes room for so many tiles and channels; never shortened, as it would be filled anew when longer again.
+    fn grow(&mut self, tiles: usize, inputs: usize) {
+        let len = self.inputs.len().max(POINTS * tiles * inputs);
+        self.inputs.resize(len, 0.0);
+        let len = self.outputs.len().max(POINTS * tiles);
+        self.outputs.resize(len, [0.0; LANES]);
+    }
+}
+
 /// The matrix that transforms the weights: `G` of the paper.
 const WEIGHTS: [[f64; 3]; REACH] = [
     [1.0 / 4.0, 0.0, 0.0],
@@ -167,10 +177,7 @@ impl Transformed {
     ) {
         let vectors = self.weight.len() / (POINTS * self.inputs);
         let tiles = bias.len() / vectors * cells.tiles;
-        // Never shortened: longer again, it would be filled anew.
-        let len = scratch.inputs.len().max(POINTS * TILES * self.inputs);
-        scratch.inputs.resize(len, 0.0);
-        scratch.outputs.resize(POINTS * TILES, [0.0; LANES]);
+        scratch.grow(TILES, self.inputs);
         for first in (0..tiles).step_by(TILES) {
             let count = TILES.min(tiles - first);
             let tiles = first..first + count;
