@@ -1,23 +1,25 @@
 //! `match`: two agents play pairs of games from the same openings with seats swapped.
 
+mod rows;
 mod text;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_engine::record::write_records;
 use latrunculi_eval::matches::openings::{OpeningBook, PolicyOpenings};
-use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, play_match};
+use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, MeanReport, play_match};
 use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_stats::{Confidence, Sprt, SprtBounds};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::models;
 use latrunculi_train::rulesets;
+use serde_json::json;
 
 use crate::games_args::GamesArgs;
 use crate::interrupt::{Stopped, stop_on_interrupt};
@@ -25,6 +27,7 @@ use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
+use rows::Rows;
 pub(crate) use text::elo_text;
 
 /// Games of a match when neither a number nor a test is given.
@@ -43,9 +46,9 @@ pub(crate) struct MatchArgs {
     /// Its opponent
     #[arg(value_name = "B")]
     second: AgentSpec,
-    /// A shipped ruleset, or the path of a file
-    #[arg(long, alias = "rulesets")]
-    ruleset: String,
+    /// A shipped ruleset, or the path of a file; several with commas between, or `all`, make a match of each
+    #[arg(long, alias = "rulesets", value_name = "NAME,NAME", value_delimiter = ',', required = true)]
+    ruleset: Vec<String>,
     /// Games to play, in pairs of one opening with seats swapped [default: 200; with --sprt at most 20000]
     #[arg(long, value_name = "N")]
     games: Option<usize>,
@@ -113,7 +116,8 @@ impl MatchArgs {
 }
 
 pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
-    let rules = rulesets::load(&args.ruleset)?;
+    let played = loaded(&args.ruleset)?;
+    ensure!(args.sprt.is_none() || played.len() == 1, "--sprt decides a match of one ruleset; name only one");
     let mut config = config(&args)?;
     if let Some(path) = &args.records {
         ensure!(!path.exists(), "{} exists already; choose a new file for --records", path.display());
@@ -121,38 +125,83 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
         ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
     }
     if args.opening_policy.is_none() {
-        check_opening(&rules, config.seed, config.opening_length)?;
+        played.iter().try_for_each(|rules| check_opening(rules, config.seed, config.opening_length))?;
     }
     let stop = stop_on_interrupt()?;
     config.workers = args.store.workers(&stop)?;
-    let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
-    let report = play_match(&rules, &config, &mut args.network.factory(&rules), &mut |at: &MatchProgress<'_>| {
-        let (games, games_max) = (at.games as u64, at.games_max as u64);
-        match at.record {
-            None => progress.show_read(games, games_max),
-            Some(_) => progress.show(games, games_max, text::progress(at)),
-        }
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    progress.finish();
-    let report = report.context("the match")?;
     // The units of workers stay in the store.
     let is_kept = args.ledger.is_some() || config.workers.is_some();
-    if report.games == 0 && !report.is_interrupted {
-        let reason = report.interval_refused.as_deref().unwrap_or("every pair of games repeats an earlier one");
+    let mut rows = (played.len() > 1 && !args.json).then(|| Rows::new(&played));
+    let mut reports = Vec::new();
+    for rules in &played {
+        let report = play(rules, &config, &args, &stop, played.len() > 1)?;
+        let is_last = report.is_interrupted;
+        if let Some(rows) = &mut rows {
+            rows.print(&report);
+        }
+        reports.push(report);
+        if is_last {
+            break;
+        }
+    }
+    let is_interrupted = reports.last().is_some_and(|report| report.is_interrupted);
+    if !is_interrupted && reports.iter().all(|report| report.games == 0) {
+        let refused = reports.iter().find_map(|report| report.interval_refused.as_deref());
+        let reason = refused.unwrap_or("every pair of games repeats an earlier one");
         bail!(
             "no game of this match counts: {reason}; --opening N lets each pair begin with N drawn actions of its own"
         );
     }
     if let Some(path) = &args.records {
-        write_new(path, &report)?;
+        write_new(path, &reports)?;
     }
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        print!("{}", text::text(&report, is_kept));
+    match &reports[..] {
+        [report] if played.len() == 1 && args.json => println!("{}", serde_json::to_string_pretty(report)?),
+        [report] if played.len() == 1 => print!("{}", text::text(report, is_kept)),
+        reports => {
+            let mean = MeanReport::of(reports);
+            match &rows {
+                None => println!("{}", serde_json::to_string_pretty(&json!({ "matches": reports, "mean": mean }))?),
+                Some(rows) => rows.print_mean(&mean, is_interrupted.then_some(is_kept)),
+            }
+        }
     }
-    if report.is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
+    if is_interrupted { Err(Stopped::silently().into()) } else { Ok(()) }
+}
+
+/// Loads the rulesets of a match, each once.
+fn loaded(names: &[String]) -> anyhow::Result<Vec<Arc<Rules>>> {
+    let mut played: Vec<Arc<Rules>> = Vec::new();
+    for name in rulesets::with_all_written_out(names) {
+        let rules = rulesets::load(&name)?;
+        let id = &rules.ruleset().id;
+        ensure!(played.iter().all(|other| other.ruleset().id != *id), "--ruleset names {id} twice");
+        played.push(rules);
+    }
+    Ok(played)
+}
+
+/// Plays the match of one ruleset and shows how far it is; its progress names the ruleset where there are several.
+fn play(
+    rules: &Arc<Rules>,
+    config: &MatchConfig,
+    args: &MatchArgs,
+    stop: &AtomicBool,
+    is_one_of_many: bool,
+) -> anyhow::Result<MatchReport> {
+    let id = &rules.ruleset().id;
+    let name = if is_one_of_many { format!("{id}  ") } else { String::new() };
+    let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
+    let report = play_match(rules, config, &mut args.network.factory(rules), &mut |at: &MatchProgress<'_>| {
+        let (games, games_max) = (at.games as u64, at.games_max as u64);
+        match at.record {
+            None => progress.show_read(games, games_max),
+            Some(_) => progress.show(games, games_max, name.clone() + &text::progress(at)),
+        }
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    progress.finish();
+    report.with_context(|| if is_one_of_many { format!("the match of {id}") } else { "the match".to_owned() })
 }
 
 /// Says that an odd number of games is one more.
@@ -217,9 +266,10 @@ fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
     Ok(Some(PolicyOpenings { agent, temperature, identity }))
 }
 
-/// Writes the games of a match whole or not at all.
-fn write_new(path: &Path, report: &MatchReport) -> anyhow::Result<()> {
+/// Writes the games whole or not at all.
+fn write_new(path: &Path, reports: &[MatchReport]) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
-    write_records(report.records.iter().filter_map(|game| game.record.as_deref()), &mut bytes)?;
+    let games = reports.iter().flat_map(|report| &report.records);
+    write_records(games.filter_map(|game| game.record.as_deref()), &mut bytes)?;
     Ok(write_whole(path, &bytes)?)
 }

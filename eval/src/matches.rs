@@ -7,6 +7,7 @@
 pub(crate) mod game_play;
 mod games;
 pub mod ledger;
+mod mean;
 pub mod openings;
 mod shared;
 mod tally;
@@ -29,6 +30,7 @@ use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
 
 use games::MatchGames;
+pub use mean::MeanReport;
 pub(crate) use shared::{MatchPlay, OpenShared, SharedPolicy, with_shared_match};
 use tally::Tally;
 pub use tally::{BySeat, MatchReport, SprtReport};

@@ -74,6 +74,24 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Returns the interval of the mean of independent values, each given with its own interval of the wanted
+    /// confidence; `None` without values.
+    ///
+    /// With the estimates `x_i` in `[l_i, u_i]` it reaches from `x̄ − sqrt(Σ(x_i − l_i)²)/n` to
+    /// `x̄ + sqrt(Σ(u_i − x_i)²)/n`, so that values at an end of their range, whose standard error is 0, count with
+    /// what their intervals leave open.
+    ///
+    /// Source: Zou and Donner 2008, Statistics in Medicine 27, 1693-1702 (confidence limits of sums from those of the
+    /// parts).
+    #[must_use]
+    pub fn of_mean(parts: &[(f64, Interval)]) -> Option<Interval> {
+        let count = parts.len() as f64;
+        let mean = parts.iter().map(|(value, _)| value).sum::<f64>() / count;
+        let below: f64 = parts.iter().map(|(value, interval)| (value - interval.lower).powi(2)).sum();
+        let above: f64 = parts.iter().map(|(value, interval)| (interval.upper - value).powi(2)).sum();
+        (!parts.is_empty()).then(|| Interval { lower: mean - below.sqrt() / count, upper: mean + above.sqrt() / count })
+    }
+
     /// Returns half of the distance between the ends.
     #[must_use]
     pub fn half_width(self) -> f64 {
@@ -164,6 +182,54 @@ impl Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bootstrap::{BootstrapKey, draw_index};
+    use crate::pairs::Pentanomial;
+
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_its_normal_parts() {
+        let normal = |value: f64, standard_error: f64| {
+            let estimate = Estimate { value, standard_error };
+            (value, estimate.interval(Confidence::NINETY_FIVE))
+        };
+        assert_eq!(Interval::of_mean(&[]), None);
+        let mean = Interval::of_mean(&[normal(0.2, 0.03), normal(0.6, 0.04)]).unwrap();
+        let expected = Estimate { value: 0.4, standard_error: 0.025 }.interval(Confidence::NINETY_FIVE);
+        assert!((mean.lower - expected.lower).abs() < 1e-12 && (mean.upper - expected.upper).abs() < 1e-12);
+        // What one part leaves open on one side is open on that side of the mean.
+        let all_won = (1.0, Interval { lower: 0.8, upper: 1.0 });
+        let mean = Interval::of_mean(&[all_won, all_won]).unwrap();
+        assert!(mean.upper == 1.0 && (mean.lower - (1.0 - 0.2 / 2.0_f64.sqrt())).abs() < 1e-12, "{mean:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_of_few_and_one_sided_results_holds_the_truth() {
+        // Pairs of ½, 1 and 2 points in rulesets that are nearly always drawn, nearly always won, or in between.
+        let chances = [[0.0, 0.98, 0.02], [0.01, 0.95, 0.04], [0.3, 0.4, 0.3], [0.0, 0.05, 0.95], [0.1, 0.2, 0.7]];
+        let truth = chances.iter().map(|[low, middle, high]| 0.25 * low + 0.5 * middle + high).sum::<f64>() / 5.0;
+        let (repeats, pairs) = (2000, 8);
+        let mut held = 0;
+        for replicate in 0..repeats {
+            let mut stream = BootstrapKey { seed: 3, ruleset: "", statistic: "mean" }.stream(replicate);
+            let parts = chances.map(|[low, middle, _]| {
+                let mut found = Pentanomial::default();
+                for _ in 0..pairs {
+                    let drawn = draw_index(&mut stream, 1_000_000) as f64 / 1e6;
+                    let points = if drawn < low {
+                        1
+                    } else if drawn < low + middle {
+                        2
+                    } else {
+                        4
+                    };
+                    found.counts[points] += 1;
+                }
+                (found.mean().unwrap(), found.mean_test().interval(Confidence::NINETY_FIVE))
+            });
+            held += u64::from(Interval::of_mean(&parts).unwrap().contains(truth));
+        }
+        let share = held as f64 / repeats as f64;
+        assert!((0.94..=1.0).contains(&share), "{share}");
+    }
 
     #[test]
     fn the_interval_of_a_margin_stays_in_its_range() {

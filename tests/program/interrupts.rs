@@ -49,6 +49,12 @@ fn a_match_that_is_stopped_says_how_the_rest_is_played() {
     assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
     assert!(printed(&kept).contains("stopped early  run the same command to play the rest"), "{}", printed(&kept));
     assert!(printed(&kept).contains("A alphabeta:nodes=2000") && complaint(&kept).is_empty(), "{}", complaint(&kept));
+    let many = ["--ruleset", "bell-8x8,savard", "--games", "100000"];
+    let kept = stopped_by("-INT", &[&agents[..], &many].concat(), &after(Duration::from_secs(3)));
+    assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
+    let told = printed(&kept);
+    assert!(told.contains("bell-8x8") && told.contains("stopped early; run the same command"), "{told}");
+    assert!(!told.contains("savard"), "{told}");
     // Without a ledger there is no rest to be played.
     let lost = stopped_by("-INT", &[&agents[..4], &MANY].concat(), &after(Duration::from_secs(3)));
     assert_eq!(lost.status.code(), Some(130), "{}", complaint(&lost));

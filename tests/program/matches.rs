@@ -25,6 +25,41 @@ fn a_match_tells_score_interval_and_how_its_games_ended() {
 }
 
 #[test]
+fn matches_of_several_rulesets_are_those_of_each_alone_with_their_mean() {
+    let arguments = ["greedy", "random", "--games", "6", "--seed", "3", "--quiet"];
+    let told = |more: &[&str]| matched(&[&arguments[..], more].concat());
+    let json = |more: &[&str]| serde_json::from_str::<Value>(&told(&[more, &["--json"]].concat())).expect("JSON");
+    let [savard, bell] = ["savard", "bell-8x8"].map(|name| json(&["--ruleset", name]));
+    let both = json(&["--ruleset", "savard,bell-8x8"]);
+    assert_eq!(both["matches"].as_array().expect("matches")[..], [savard.clone(), bell.clone()]);
+    let mean = &both["mean"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let score = (number(&savard["score"]) + number(&bell["score"])) / 2.0;
+    assert!((number(&mean["score"]) - score).abs() < 1e-12 && mean["rulesets"] == 2, "{mean}");
+    let [lower, upper] = ["lower", "upper"].map(|end| number(&mean["interval"][end]));
+    assert!(lower < score && score <= upper, "{mean}");
+
+    let text = told(&["--ruleset", "savard,bell-8x8"]);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for (name, report) in [("savard ", &savard), ("bell-8x8 ", &bell), ("mean ", mean)] {
+        let row = text.lines().find(|line| line.starts_with(name)).expect("a row");
+        assert!(row.contains(&format!(" {:.1} [", 100.0 * number(&report["score"]))), "{text}");
+        let [wins, draws, losses] = ["wins", "draws", "losses"].map(|result| &report["total"][result]);
+        assert!(row.contains(&format!("+{wins} ={draws} -{losses}")), "{text}");
+    }
+    // One ledger and one file of records hold the games of all.
+    let folder = tempfile::tempdir().expect("a folder");
+    let [ledger, records] = ["ledger.jsonl", "records.jsonl"].map(|name| folder.path().join(name));
+    let kept = ["--ledger", ledger.to_str().expect("a path"), "--records", records.to_str().expect("a path")];
+    assert_eq!(told(&[&["--ruleset", "savard,bell-8x8"], &kept[..]].concat()), text);
+    let lines = fs::read_to_string(&ledger).expect("the ledger");
+    assert_eq!((lines.lines().count(), fs::read_to_string(&records).expect("records").lines().count()), (12, 12));
+    fs::write(&ledger, lines.lines().take(7).map(|line| format!("{line}\n")).collect::<String>()).expect("written");
+    assert_eq!(told(&[&["--ruleset", "savard,bell-8x8"], &kept[..2]].concat()), text);
+    assert_eq!(fs::read_to_string(&ledger).expect("the ledger").lines().count(), 12);
+}
+
+#[test]
 fn a_match_that_could_only_repeat_one_game_says_so_and_gives_no_interval() {
     // Neither agent draws lots and no action opens the game: all pairs are the first.
     let arguments =
@@ -103,6 +138,8 @@ fn nonsense_is_refused_with_its_reason() {
         (&["match"][..], 2, "<A>"),
         (&["match", "random", "greedy"], 2, "--ruleset"),
         (&["match", "random", "greedy", "--ruleset", "bel"], 1, "did you mean bell?"),
+        (&["match", "random", "greedy", "--ruleset", "all,savard"], 1, "--ruleset names savard twice"),
+        (&["match", "random", "greedy", "--ruleset", "bell,savard", "--sprt", "0,5"], 1, "name only one"),
         (&["match", "rndom", "greedy", "--ruleset", "bell"], 2, "did you mean random?"),
         (&["match", "random,seed=2", "greedy", "--ruleset", "bell"], 2, "did you mean random:seed=2?"),
         (&["match", "human", "greedy", "--ruleset", "bell"], 1, "play"),

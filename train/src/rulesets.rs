@@ -12,6 +12,23 @@ use crate::files::read_text;
 /// A ruleset file is a few kilobytes; what is larger is something else.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
+/// The word that means every reconstruction.
+const ALL: &str = "all";
+
+/// Returns the names with `all` written out: every reconstruction, in the order of the program's lists.
+#[must_use]
+pub fn with_all_written_out(names: &[String]) -> Vec<String> {
+    let mut written = Vec::new();
+    for name in names {
+        if name == ALL {
+            written.extend(presets::reconstructions().map(str::to_owned));
+        } else {
+            written.push(name.clone());
+        }
+    }
+    written
+}
+
 /// Loads a ruleset with the comments on each of its values. `name_or_path` is a shipped name, or the path of a ruleset
 /// file or of a model, which holds the rules that it was trained on.
 ///

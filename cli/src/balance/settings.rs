@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use latrunculi_engine::{Ruleset, parameters::nearest, presets};
 use latrunculi_eval::study::StudySettings;
 use latrunculi_train::files::read_text;
-use latrunculi_train::rulesets::load_file;
+use latrunculi_train::rulesets::{load_file, with_all_written_out};
 
 use super::BalanceArgs;
 
@@ -152,15 +152,7 @@ fn unknown_keys(
 
 /// Loads the rulesets of a study; `all` stands for every reconstruction.
 pub(super) fn rulesets(names: &[String]) -> anyhow::Result<Vec<Ruleset>> {
-    let mut rulesets: Vec<Ruleset> = Vec::new();
-    for name in names {
-        if name == "all" {
-            rulesets.extend(presets::reconstructions().filter_map(presets::ruleset));
-        } else {
-            rulesets.push(load_file(name)?.ruleset);
-        }
-    }
-    Ok(rulesets)
+    with_all_written_out(names).iter().map(|name| Ok(load_file(name)?.ruleset)).collect()
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use latrunculi_engine::presets;
 use serde::{Deserialize, Serialize};
 
-/// The word that means every reconstruction.
-const ALL: &str = "all";
+use crate::rulesets::with_all_written_out;
 
 /// Which rulesets a run trains on. A ruleset is a shipped name, or the path of a ruleset file or of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,9 +27,8 @@ impl RulesetChoice {
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         match self {
-            RulesetChoice::One(name) if name == ALL => presets::reconstructions().map(str::to_owned).collect(),
-            RulesetChoice::One(name) => vec![name.clone()],
-            RulesetChoice::List(names) => names.clone(),
+            RulesetChoice::One(name) => with_all_written_out(std::slice::from_ref(name)),
+            RulesetChoice::List(names) => with_all_written_out(names),
             RulesetChoice::Weights(weights) => weights.keys().cloned().collect(),
         }
     }
