@@ -132,7 +132,9 @@ impl Rules {
         if !faults.is_empty() {
             return Err(RulesetError { id: ruleset.id.clone(), faults });
         }
-        Ok(Rules::derive(ruleset))
+        let rules = Rules::derive(ruleset);
+        check_beginning(&rules, &mut faults);
+        if faults.is_empty() { Ok(rules) } else { Err(RulesetError { id: ruleset.id.clone(), faults }) }
     }
 
     fn derive(ruleset: &Ruleset) -> Rules {
@@ -531,6 +533,18 @@ fn check_end(ruleset: &Ruleset, stones: [Hand; 2], faults: &mut Vec<RulesetFault
     }
 }
 
+/// Refuses rules under which the game is over before its first action.
+fn check_beginning(rules: &Rules, faults: &mut Vec<RulesetFault>) {
+    let (mode, no_move) = (rules.ruleset.setup.mode, rules.ruleset.end.no_move);
+    if no_move != NoMove::Pass && !rules.has_legal_action(&rules.initial, &[]).0 {
+        let parameter = if mode == SetupMode::Array { "setup.array" } else { "setup.mode" };
+        let player = rules.initial.to_act;
+        let message =
+            format!("{player} has no legal action at the beginning; let the pieces step, slide or jump further");
+        fault(faults, parameter, message);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -554,6 +568,15 @@ mod tests {
             let rules = Rules::new(&presets::ruleset(id).unwrap()).unwrap();
             assert_eq!(rules.settings_without_effect(), [], "{id}");
         }
+    }
+
+    #[test]
+    fn a_game_that_is_over_before_it_begins_is_refused() {
+        let mut ruleset = presets::ruleset("dutch-8x8-noking").unwrap();
+        // From the array no man has a piece to jump over to a free square.
+        set_values(&mut ruleset, serde_json::json!({"man.step": "none"}).as_object().unwrap()).unwrap();
+        let told = Rules::new(&ruleset).unwrap_err().to_string();
+        assert!(told.contains("setup.array: ") && told.contains("no legal action at the beginning"), "{told}");
     }
 
     #[test]

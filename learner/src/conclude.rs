@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::error::OfLibtorch;
 use crate::export::Exports;
+use crate::final_matches::FinalMatches;
 use crate::run::TrainingRun;
 use crate::state::RunState;
 use latrunculi_train::config::TrainConfig;
@@ -38,11 +39,12 @@ impl TrainingRun<'_> {
         let (pairs, baseline) = (evaluation.final_opening_pairs, &evaluation.baseline);
         let mut verdicts = BTreeMap::new();
         let mut strength = Vec::new();
+        let mut matches = FinalMatches::open(self)?;
         for (index, (trained, known)) in self.rulesets.iter().zip(&self.state.rulesets).enumerate() {
             // Without a match at the end the last one during the run counts.
             let verdict = match pairs {
                 0 => known.verdict.clone(),
-                pairs => Some(self.measure(&trained.rules, baseline, pairs)?),
+                pairs => Some(matches.play(&trained.rules, baseline, pairs)?),
             };
             let Some(verdict) = verdict else { continue };
             let all = self.rulesets.len();
@@ -57,7 +59,7 @@ impl TrainingRun<'_> {
         let match_secs = begun.elapsed().as_secs_f64();
         for anchor in &evaluation.anchors {
             for trained in &self.rulesets {
-                let verdict = self.measure(&trained.rules, anchor, evaluation.opening_pairs)?;
+                let verdict = matches.play(&trained.rules, anchor, evaluation.opening_pairs)?;
                 strength.push(self.measurement(trained, &verdict, evaluation.opening_pairs));
             }
         }
@@ -74,6 +76,7 @@ impl TrainingRun<'_> {
         exports.write(&model, &mut |line| written.push(line)).context("exporting the model")?;
         let result = json!({ "verdicts": verdicts, "match_secs": match_secs, "state": self.state });
         write_whole(&self.folder.result_path(), format!("{result:#}\n").as_bytes())?;
+        matches.remove();
         curves::write(self.folder.root(), &[curves::read(self.folder.root())?])
             .context("writing the learning curve")?;
         written.push(format!("wrote {}", self.folder.root().join(curves::PAGE).display()));

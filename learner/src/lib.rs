@@ -22,6 +22,7 @@
 
 mod conclude;
 mod confirm;
+mod final_matches;
 mod round;
 mod run;
 mod run_pools;

@@ -187,8 +187,11 @@ impl TrainingRun<'_> {
             steps_total: self.trainer.counters().steps,
             elapsed_secs: self.elapsed_secs(),
         };
-        self.state.last_secs = secs;
-        self.state.last_training_secs = results.trained.secs;
+        if round.plays.is_some() {
+            // The last training after the budget is no measure of a generation, and must not make it look unspent.
+            self.state.last_secs = secs;
+            self.state.last_training_secs = results.trained.secs;
+        }
         self.save_round(&metrics)?;
         let (config, secs_left) = (&self.config, self.secs_left());
         self.observer.event(Event::RoundEnded { metrics: &metrics, config, secs_left });

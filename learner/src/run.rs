@@ -313,12 +313,17 @@ impl<'o> TrainingRun<'o> {
             || budget.minutes > 0.0 && state.generations > 0 && ends > budget.minutes * 60.0
     }
 
-    /// Plays a match of the network as it is now in one ruleset.
-    pub(crate) fn measure(&self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<Verdict, Error> {
+    /// Plays a match of `network` in one ruleset at the end of the run.
+    pub(crate) fn measure(
+        &self,
+        network: &LibtorchNetwork,
+        precision: Precision,
+        rules: &Arc<Rules>,
+        opponent: &str,
+        pairs: u64,
+    ) -> Result<Verdict, Error> {
         let networks = opponent_networks(&self.config, self.device);
         let evaluation = EvaluationMatch::new(Arc::clone(rules), &self.config, opponent, networks)?;
-        let network = self.playing()?;
-        let precision = self.choose_precision(&network)?.precision;
         let evaluator = network.evaluators(1, precision)?.remove(0);
         let stop = &self.stop;
         let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left());
@@ -326,7 +331,7 @@ impl<'o> TrainingRun<'o> {
             games.into_iter().for_each(|games| work.set(games));
             !stop.load(Ordering::Relaxed)
         };
-        evaluation.play(evaluator, pairs, match_seed(self.config.seed, u32::MAX.into()), &watch)
+        evaluation.play(evaluator, pairs, self.config.seed, &watch)
     }
 
     /// Returns the network as it is now, ready to play.

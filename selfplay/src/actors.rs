@@ -221,6 +221,9 @@ impl PoolTask {
     }
 }
 
+/// Games in turn without a sample after which no more are begun where samples are counted.
+const GAMES_WITHOUT_SAMPLES_MAX: u64 = 1000;
+
 /// What all actors share.
 struct Run<'a> {
     queue: Mutex<VecDeque<(usize, PoolTask)>>,
@@ -241,6 +244,8 @@ struct ActivePool<'a> {
     games: Vec<ActiveGame>,
     ended: Vec<PlayedGame>,
     samples: u64,
+    /// Games in turn that gave no samples.
+    without_samples: u64,
 }
 
 impl ActivePool<'_> {
@@ -293,7 +298,16 @@ impl Run<'_> {
         spare: &mut Vec<ActiveGame>,
     ) -> Result<PoolResult, SelfPlayError> {
         let (next_game, ended) = (state.next_game, Vec::new());
-        let mut pool = ActivePool { task, plan: &plan, quota, next_game, games: Vec::new(), ended, samples: 0 };
+        let mut pool = ActivePool {
+            task,
+            plan: &plan,
+            quota,
+            next_game,
+            games: Vec::new(),
+            ended,
+            samples: 0,
+            without_samples: 0,
+        };
         for record in state.games.drain(..) {
             let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&plan));
             game.resume(&plan, record);
@@ -354,11 +368,16 @@ impl Run<'_> {
         if pool.ended.len() > ended_before {
             for game in &pool.ended[ended_before..] {
                 pool.samples += game.samples.len() as u64;
+                pool.without_samples = if game.samples.is_empty() { pool.without_samples + 1 } else { 0 };
                 self.progress.games.fetch_add(1, Ordering::Relaxed);
                 self.watch.take(pool.task, game)?;
             }
             if pool.quota == Quota::Given {
                 pool.ended.clear();
+            }
+            if matches!(pool.quota, Quota::Samples(_)) && pool.without_samples >= GAMES_WITHOUT_SAMPLES_MAX {
+                let ruleset = plan.rules.ruleset().id.clone();
+                return Err(SelfPlayError::NoSamples { ruleset, games: pool.without_samples });
             }
             // The new games must reach their first leaf.
             return Ok(());

@@ -58,9 +58,7 @@ pub fn judge_ended(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Res
     if body.len() as u64 > bytes_max {
         return Err(format!("it unpacks to more than {bytes_max} bytes"));
     }
-    let others = |games: u64| {
-        format!("it holds {games} games that are not the numbers {first} to {}", first.saturating_add(count))
-    };
+    let others = |games: u64| format!("it holds {games} games that are not the {count} numbers from {first} on");
     let no_games = |error: postcard::Error| format!("it holds no games: {error}");
     // Their number comes first. Small records take far more memory than bytes: only as many as there must be are read.
     let (games, _) = postcard::take_from_bytes::<u64>(&body).map_err(no_games)?;
@@ -185,8 +183,8 @@ mod tests {
             record.game_key = record.game(&plan.rules).unwrap().full_key();
         });
         assert!(unfinished.contains("has not ended"), "{unfinished}");
-        assert!(refused(&ended[1..]).contains("are not the numbers 4 to 9"));
-        assert!(refused(&[&ended[..], &ended[..1]].concat()).contains("are not the numbers"));
+        assert!(refused(&ended[1..]).contains("are not the 5 numbers from 4 on"));
+        assert!(refused(&[&ended[..], &ended[..1]].concat()).contains("are not the 5 numbers"));
     }
 
     #[test]
@@ -206,6 +204,6 @@ mod tests {
         let mut many = DeflateEncoder::new(Vec::new(), Compression::fast());
         many.write_all(&postcard::to_stdvec(&(1_u64 << 40)).unwrap()).unwrap();
         let told = refused(&many.finish().unwrap());
-        assert!(told.contains("it holds 1099511627776 games that are not the numbers 4 to 9"), "{told}");
+        assert!(told.contains("it holds 1099511627776 games that are not the 5 numbers from 4 on"), "{told}");
     }
 }

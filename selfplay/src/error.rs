@@ -19,6 +19,16 @@ pub enum SelfPlayError {
     /// The settings are out of range, with every reason.
     #[error("the games cannot be set up: {}", .0.join("; "))]
     Settings(Vec<String>),
+    /// Game after game has no decision from which samples could be made, so their number would never be reached.
+    #[error(
+        "{games} games of {ruleset} in turn gave no samples: hardly any action of theirs is a choice; train on another ruleset"
+    )]
+    NoSamples {
+        /// The ruleset.
+        ruleset: String,
+        /// The games.
+        games: u64,
+    },
     /// The state of a pool cannot be continued.
     #[error("the games in flight of pool {pool}: {reason}")]
     State {

@@ -48,7 +48,7 @@ pub struct SelfPlaySettings {
     pub search: mcts::Settings,
 }
 
-/// How games are made different, besides random actions.
+/// How games are made different, besides random actions. Nothing of it is used where a teacher plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StartSettings {

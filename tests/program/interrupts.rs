@@ -131,3 +131,30 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
     assert!(complaint(&output).starts_with("stopped after "), "{}", complaint(&output));
     assert!(complaint(&output).ends_with("steps; run the same command to continue\n"), "{}", complaint(&output));
 }
+
+#[cfg(feature = "libtorch")]
+#[test]
+fn final_matches_that_have_ended_are_not_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let [played, result] = ["final.json", "result.json"].map(|name| run.join(name));
+    let path = run.to_str().unwrap();
+    // The match against the anchor comes last, and is long.
+    let settings = ["budget.generations=1", "evaluation.every=0", "evaluation.opening_pairs=400"];
+    let settings = settings.map(|setting| ["--set", setting]).concat();
+    let train = [&["train", "configs/train/smoke.toml", "--run", path, "--quiet"], &settings[..]].concat();
+    let output = stopped_by("-INT", &train, &|| holds_a_line(&played));
+    assert_eq!(output.status.code(), Some(130), "{}", complaint(&output));
+    let read =
+        |path: &Path| serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(path).unwrap()).expect("JSON");
+    // A result that no match has shows that it was read.
+    let mut kept = read(&played);
+    assert_eq!(kept["matches"].as_array().map(Vec::len), Some(1), "{kept}");
+    kept["matches"][0]["verdict"]["wins"] = 1234.into();
+    std::fs::write(&played, kept.to_string()).unwrap();
+    assert!(!result.exists());
+    let output = program(&["train", "--resume", path, "--quiet"]).output().unwrap();
+    assert!(output.status.success(), "{}", complaint(&output));
+    assert_eq!(read(&result)["verdicts"]["bell"]["wins"], 1234);
+    assert!(!played.exists());
+}

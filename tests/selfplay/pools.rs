@@ -1,8 +1,9 @@
 //! Pools: what they play depends on nothing but themselves, and their games go on over any number of calls.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use latrunculi_engine::Rules;
 use latrunculi_selfplay::{
     ActorEvaluator, PlayedGame, PlayoutCapSettings, Pool, PoolPlan, PoolState, PoolTask, Progress, Quota,
     ResignationSettings, SelfPlayError, SelfPlaySettings, StartSettings, SurpriseSettings, Watch, play_pools,
@@ -232,4 +233,20 @@ fn a_state_that_cannot_be_continued_is_refused_with_the_reason() {
     for broken in [&bytes[..bytes.len() - 1], &bytes[..9], b"latrpls0", &[&bytes[..], &[0]].concat(), &flipped] {
         assert!(matches!(states_from_bytes(broken), Err(SelfPlayError::States(_))));
     }
+}
+
+#[test]
+fn games_that_give_no_samples_are_not_played_without_end() {
+    // Every game has one action, which belongs to its random beginning.
+    let mut ruleset = rules("dutch-8x8").ruleset().clone();
+    ruleset.end.max_plies = 1;
+    let starts = StartSettings { uneven_probability: 1.0, uneven_actions_max: 9, ..StartSettings::default() };
+    let settings = SelfPlaySettings { simulations: 1, starts, ..SelfPlaySettings::default() };
+    let plan = PoolPlan { settings, ..plan(&Arc::new(Rules::new(&ruleset).unwrap()), 4) };
+    let task = PoolTask { pool: Pool::new(plan).unwrap(), quota: Quota::Samples(1) };
+    let mut player = StaticEvaluator::default();
+    let goes_on = |_: &Progress| true;
+    let played = play_pools(vec![task], &mut [&mut player], false, &Progress::default(), &goes_on);
+    let told = played.map(|_| ()).unwrap_err().to_string();
+    assert!(told.contains(" games of dutch-8x8 in turn gave no samples"), "{told}");
 }

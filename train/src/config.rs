@@ -46,7 +46,8 @@ const BASE: &str = "base";
 pub struct TrainConfig {
     /// The rulesets that the run trains on.
     pub rulesets: RulesetChoice,
-    /// Source of all randomness: the same seed plays the same games.
+    /// Source of all randomness. Where `budget.generations` alone ends the run, the same seed gives the same network; where
+    /// `budget.minutes` does, the learning rate follows the clock.
     pub seed: u64,
     /// `auto`, `cpu`, `cuda`, `cuda:N`.
     pub device: String,
@@ -95,7 +96,7 @@ pub struct GameCounts {
     pub samples_per_generation: u64,
     /// Threads that each play and evaluate one pool at a time, 1 to 64.
     pub actors: usize,
-    /// Pools of games in flight of each ruleset, 1 to 1000 and to `per_generation`; games that are in flight at the end of a generation go on in the
+    /// Pools of games in flight of each ruleset, 1 to 1000, and at most `per_generation` where games are counted; games that are in flight at the end of a generation go on in the
     /// next one. Below the number of actors, some of these are idle.
     #[serde(default = "two_pools")]
     pub pools: usize,
@@ -277,7 +278,7 @@ impl TrainConfig {
                 "games.pools",
                 games.pools as u64,
                 1,
-                if games.per_generation > 0 { games.per_generation } else { POOLS_MAX },
+                if games.per_generation > 0 { games.per_generation.min(POOLS_MAX) } else { POOLS_MAX },
             ),
             ("games.in_flight", games.in_flight as u64, 1, BATCH_MAX),
             ("games.batch_size", games.batch_size as u64, 1, BATCH_MAX),

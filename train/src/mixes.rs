@@ -25,6 +25,9 @@ const FIXED: [&str; 5] = ["setup.mode", "setup.array", "play.first_player", "end
 /// Random games that a mix must pass.
 const TRIAL_GAMES: usize = 6;
 
+/// Decisions between at least two actions that each of them must have: a mix whose games have hardly any gives no samples.
+const TRIAL_DECISIONS_MIN: usize = 10;
+
 /// Rulesets that are drawn before it is given up that one is playable. Of a shipped ruleset about every third is.
 const ATTEMPTS_MAX: u32 = 10_000;
 
@@ -132,11 +135,11 @@ pub fn draw(trained: &[RunRuleset], number: u64, stream: &mut ChaCha8Rng) -> Res
     for _ in 0..ATTEMPTS_MAX {
         let base = by_share(trained, stream);
         let Some((mut ruleset, changes)) = changed(base.rules.ruleset(), stream) else { continue };
-        let is_known = |name: &str| {
-            let known = presets::ruleset(name).map(|known| ruleset_fingerprint(&known));
-            known == Some(ruleset_fingerprint(&ruleset))
-        };
-        if is_held_out(&base.family, &ruleset) || presets::NAMES.iter().any(|name| is_known(name)) {
+        let fingerprint = ruleset_fingerprint(&ruleset);
+        let is_same = |known: &Ruleset| ruleset_fingerprint(known) == fingerprint;
+        let is_shipped = presets::NAMES.iter().any(|name| presets::ruleset(name).is_some_and(|known| is_same(&known)));
+        let is_trained = trained.iter().any(|known| is_same(known.rules.ruleset()));
+        if is_held_out(&base.family, &ruleset) || is_shipped || is_trained {
             continue;
         }
         let base = base.rules.ruleset();
@@ -227,13 +230,17 @@ struct Trial {
     reason: EndReason,
 }
 
-/// Returns whether random games end before the cap, not all of them drawn, and differ from those of the base.
+/// Returns whether random games have decisions, end before the cap, not all of them drawn, and differ from those of the
+/// base.
 fn is_playable(rules: &Arc<Rules>, base: &Arc<Rules>, stream: &mut ChaCha8Rng) -> bool {
     let mut is_different = false;
     let mut is_won = false;
     for _ in 0..TRIAL_GAMES {
         let mut same = stream.clone();
         let Some(trial) = trial(rules, stream) else { return false };
+        if trial.choices.iter().filter(|&&choices| choices > 1).count() < TRIAL_DECISIONS_MIN {
+            return false;
+        }
         is_different |= self::trial(base, &mut same).is_none_or(|other| other != trial);
         is_won |= trial.winner.is_some();
     }
@@ -264,7 +271,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::config::toml_stems;
+    use crate::config::{RulesetChoice, toml_stems};
     use crate::run_rulesets;
 
     #[test]
@@ -296,7 +303,7 @@ mod tests {
         let mut stream = ChaCha8Rng::seed_from_u64(1);
         let mut bases: BTreeMap<String, usize> = BTreeMap::new();
         let mut changed: BTreeSet<&str> = BTreeSet::new();
-        for number in 0..400 {
+        for number in 0..800 {
             let mix = draw(&trained, number, &mut stream).unwrap();
             let id = &mix.ruleset().id;
             let (base, of_number) = id.rsplit_once("-mix-").unwrap();
@@ -313,6 +320,31 @@ mod tests {
         }
         assert_eq!(bases.len(), trained.len(), "every ruleset has neighbours: {bases:?}");
         assert!(changed.len() > 35, "most parameters change somewhere: {changed:?}");
+    }
+
+    #[test]
+    fn mixes_are_none_of_the_run_s_own_rulesets_and_have_decisions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own.toml");
+        let mut text = "id = \"own\"\nname = \"Own\"\nbase = \"dutch-8x8-noking\"\n".to_owned();
+        text.push_str("[capture]\nper_move = \"one\"\n");
+        std::fs::write(&path, text).unwrap();
+        let own = path.to_string_lossy().into_owned();
+        let choice = RulesetChoice::List(vec!["dutch-8x8-noking".to_owned(), own]);
+        let trained = run_rulesets::load(&choice).unwrap();
+        let mut stream = ChaCha8Rng::seed_from_u64(2);
+        for number in 0..400 {
+            let mix = draw(&trained, number, &mut stream).unwrap();
+            let fingerprint = ruleset_fingerprint(mix.ruleset());
+            let is_own = |known: &RunRuleset| ruleset_fingerprint(known.rules.ruleset()) == fingerprint;
+            assert!(!trained.iter().any(is_own), "{}", mix.ruleset().summary);
+            let mut decisions = [0; 4];
+            for game in &mut decisions {
+                let choices = trial(&mix, &mut stream).map(|trial| trial.choices).unwrap_or_default();
+                *game = choices.iter().filter(|&&choices| choices > 1).count();
+            }
+            assert!(decisions.iter().any(|&count| count > 5), "{}: {decisions:?}", mix.ruleset().summary);
+        }
     }
 
     #[test]

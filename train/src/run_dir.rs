@@ -16,7 +16,8 @@
 //!   networks/000009.safetensors   the network that was measured after so many generations, where the run measures later
 //!                         ones against it
 //!   export/               the model of the newest checkpoint; at the end also other formats
-//!   result.json           the final match
+//!   final.json            the final matches that have ended, until all have
+//!   result.json           the final matches
 //!   learning.html, .csv   learning curve
 //!   store-id              tells the run from others in a store of workers
 //!   lock                  held by the program that works in the folder
@@ -46,6 +47,7 @@ pub const METRICS: &str = "metrics.jsonl";
 pub const LATEST: &str = "latest";
 /// The result of a finished run.
 pub const RESULT: &str = "result.json";
+const FINAL: &str = "final.json";
 /// Folder of the shards.
 pub const SHARDS: &str = "shards";
 /// Folder of the checkpoints.
@@ -184,6 +186,12 @@ impl RunDir {
     #[must_use]
     pub fn result_path(&self) -> PathBuf {
         self.root.join(RESULT)
+    }
+
+    /// Returns the path of the final matches that have ended, until all have.
+    #[must_use]
+    pub fn final_path(&self) -> PathBuf {
+        self.root.join(FINAL)
     }
 
     /// Returns the path of the model of the newest checkpoint.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use latrunculi_data::TrainedRuleset;
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile, presets};
 
 use crate::config::RulesetChoice;
@@ -47,7 +48,7 @@ impl RunRuleset {
 /// Loads the rulesets of a configuration and gives each its share.
 ///
 /// # Errors
-/// When one cannot be loaded, none is named, two have one name, or a weight is not above 0.
+/// When one cannot be loaded, none is named, two have one name or the same rules, or a weight is not above 0.
 pub fn load(choice: &RulesetChoice) -> Result<Vec<RunRuleset>, Error> {
     let names = choice.names();
     if names.is_empty() {
@@ -59,6 +60,15 @@ pub fn load(choice: &RulesetChoice) -> Result<Vec<RunRuleset>, Error> {
         if files.iter().any(|other| other.ruleset.id == file.ruleset.id) {
             bail!(
                 "rulesets: {name}: there is another ruleset with the id {:?}; give one of them another id",
+                file.ruleset.id
+            );
+        }
+        // Samples are told apart by the rules that they were played under.
+        let fingerprint = ruleset_fingerprint(&file.ruleset);
+        if let Some(other) = files.iter().find(|other| ruleset_fingerprint(&other.ruleset) == fingerprint) {
+            bail!(
+                "rulesets: {:?} and {:?} have the same rules; name only one of them",
+                other.ruleset.id,
                 file.ruleset.id
             );
         }
@@ -202,5 +212,7 @@ mod tests {
         assert!(load(&RulesetChoice::List(Vec::new())).is_err());
         let twice = RulesetChoice::List(vec!["bell".to_owned(), "bell".to_owned()]);
         assert!(load(&twice).unwrap_err().to_string().contains("another ruleset with the id"));
+        std::fs::write(&path, "id = \"own\"\nname = \"Own\"\nbase = \"bell\"\n").unwrap();
+        assert!(load(&list).unwrap_err().to_string().contains("\"bell\" and \"own\" have the same rules"));
     }
 }

@@ -6,8 +6,8 @@ use latrunculi_engine::Rules;
 use latrunculi_eval::matches::{MatchReport, MeanReport};
 use latrunculi_stats::{Estimate, Interval, WinDrawLoss};
 
-/// What stands in the first column of the last row.
-const MEAN: &str = "mean";
+/// The heading of the first column.
+const RULESET: &str = "ruleset";
 
 /// The table.
 pub(super) struct Rows {
@@ -19,7 +19,7 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn new(played: &[Arc<Rules>]) -> Rows {
         let name = played.iter().map(|rules| rules.ruleset().id.chars().count()).max().unwrap_or_default();
-        Rows { name: name.max(MEAN.len()), has_heading: false }
+        Rows { name: name.max(RULESET.len()), has_heading: false }
     }
 
     /// Prints the row of a match, before the first one who plays and what the columns are.
@@ -28,7 +28,7 @@ impl Rows {
             self.has_heading = true;
             let [a, b] = &report.agents;
             println!("A {a}\nB {b}\nscore and margin of A in %, {:.0} % intervals\n", report.confidence * 100.0);
-            self.print_cells(["ruleset", "score", "+ = -", "margin of men"]);
+            self.print_cells([RULESET, "score", "+ = -", "margin of men"]);
         }
         match report.score {
             Some(score) => self.print_row(&report.ruleset, score, report.interval, report.total, report.margin),
@@ -39,7 +39,7 @@ impl Rows {
     /// Prints the mean of the rulesets; `stopped` says whether the games of a match that was stopped are kept.
     pub(super) fn print_mean(&self, mean: &MeanReport, stopped: Option<bool>) {
         if let Some(score) = mean.score {
-            self.print_row(MEAN, score, mean.interval, mean.total, mean.margin);
+            self.print_row("mean", score, mean.interval, mean.total, mean.margin);
         }
         println!("\nThe mean is over {} rulesets, each with the same weight.", mean.rulesets);
         match stopped {
