@@ -7,11 +7,11 @@ use crate::squares::{Bits, SQUARES_MAX, Square, SquareSet};
 const NOWHERE: u16 = u16::MAX;
 
 /// One of the eight directions; `direction ^ 1` is its opposite, the first four are orthogonal.
-pub(crate) type Direction = usize;
+pub type Direction = usize;
 
-/// File and rank steps of each direction: east, west, north, south, north-east, south-west, north-west,
+/// File and rank steps of each [`Direction`]: east, west, north, south, north-east, south-west, north-west,
 /// south-east.
-pub(crate) const STEPS: [(i8, i8); 8] = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (-1, 1), (1, -1)];
+pub const STEPS: [(i8, i8); 8] = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (-1, 1), (1, -1)];
 
 /// Returns how many directions a set of lines has.
 pub(crate) const fn direction_count(lines: Lines) -> usize {
@@ -25,7 +25,7 @@ pub(crate) const fn direction_count(lines: Lines) -> usize {
 ///
 /// Written out, so that each call knows its direction when it is compiled and a step is one shift.
 #[inline(always)]
-pub(crate) fn each_direction(count: usize, mut visit: impl FnMut(Direction)) {
+pub fn each_direction(count: usize, mut visit: impl FnMut(Direction)) {
     visit(0);
     visit(1);
     visit(2);
@@ -124,9 +124,9 @@ impl Geometry {
     }
 }
 
-/// Shifts whole square sets by one step, `N` words at a time.
-#[derive(Clone, Copy)]
-pub(crate) struct Shifts<const N: usize> {
+/// Shifts whole square sets of one board by one step, `N` words at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Shifts<const N: usize> {
     files: u32,
     board: Bits<N>,
     not_first_file: Bits<N>,
@@ -134,9 +134,22 @@ pub(crate) struct Shifts<const N: usize> {
 }
 
 impl<const N: usize> Shifts<N> {
+    /// Returns the same shifts for sets of `M` words, as many as the board needs at least.
+    #[inline(always)]
+    #[must_use]
+    pub fn resize<const M: usize>(&self) -> Shifts<M> {
+        Shifts {
+            files: self.files,
+            board: self.board.resize(),
+            not_first_file: self.not_first_file.resize(),
+            not_last_file: self.not_last_file.resize(),
+        }
+    }
+
     /// Returns the squares one step from `squares` in `direction`; those that leave the board are lost.
     #[inline(always)]
-    pub(crate) fn step(&self, squares: Bits<N>, direction: Direction) -> Bits<N> {
+    #[must_use]
+    pub fn step(&self, squares: Bits<N>, direction: Direction) -> Bits<N> {
         match direction {
             0 => (squares & self.not_last_file).up(1),
             1 => (squares & self.not_first_file).down(1),

@@ -32,6 +32,7 @@ mod threats;
 mod zobrist;
 
 pub use action::{Action, ActionKind};
+pub use geometry::{Direction, STEPS, Shifts, each_direction};
 pub use notation::{ActionError, PositionError, PositionFault};
 pub use outcome::{EndReason, Outcome};
 pub use player::Player;

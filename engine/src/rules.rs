@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::geometry::{Direction, Geometry, STEPS, direction_count};
+use crate::geometry::{Direction, Geometry, STEPS, Shifts, direction_count};
 use crate::parameters::{PARAMETERS, Parameter};
 use crate::player::Player;
 use crate::position::{Hand, Holds, Phase, Piece, Position};
@@ -259,6 +259,12 @@ impl Rules {
     #[must_use]
     pub fn board(&self) -> SquareSet {
         self.geometry.board
+    }
+
+    /// Returns what shifts square sets of this board.
+    #[must_use]
+    pub fn shifts(&self) -> Shifts<4> {
+        self.geometry.shifts()
     }
 
     /// Returns the orthogonal neighbours of `square`.

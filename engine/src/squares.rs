@@ -143,7 +143,8 @@ impl<const N: usize> Bits<N> {
 
     /// Returns the first `M` words; squares beyond them are lost, or there are none.
     #[inline(always)]
-    pub(crate) fn resize<const M: usize>(self) -> Bits<M> {
+    #[must_use]
+    pub fn resize<const M: usize>(self) -> Bits<M> {
         let mut words = [0; M];
         let shared = if M < N { M } else { N };
         words[..shared].copy_from_slice(&self.0[..shared]);

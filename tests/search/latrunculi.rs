@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_engine::{Action, GameState, Rules, presets, ruleset::Ruleset};
+use latrunculi_engine::{Action, GameState, Phase, Rules, presets, ruleset::Ruleset};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, minimax};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::latrunculi::{Feature, LatrunculiHeuristic, Weights, WeightsFile};
@@ -22,7 +22,7 @@ fn preset(name: &str) -> Arc<Rules> {
 }
 
 /// Plays `count` random actions from the opening, stopping short of the end of the game.
-fn random_game(rules: &Arc<Rules>, count: usize, rng: &mut ChaCha8Rng) -> GameState {
+pub(crate) fn random_game(rules: &Arc<Rules>, count: usize, rng: &mut ChaCha8Rng) -> GameState {
     let mut game = GameState::new(Arc::clone(rules));
     let mut actions = Vec::new();
     for _ in 0..count {
@@ -108,7 +108,7 @@ fn quiescence_looks_at_captures_and_at_every_capture() {
         for _ in 0..30 {
             let played = rng.random_range(0..300);
             let game = random_game(&rules, played, &mut rng);
-            if !heuristic.needs_quiescence(&game) {
+            if game.position().phase() != Phase::Movement {
                 continue;
             }
             Game::legal_actions(&game, &mut actions);

@@ -16,6 +16,13 @@ pub trait Heuristic<G: Game> {
     /// Returns what a legal action captures at once for the player who takes it, 0 if nothing; orders actions.
     fn capture_gain(&self, game: &G, action: G::Action) -> i32;
 
+    /// Calls `visit` with the place in `actions` and the [`Heuristic::capture_gain`] of each of them, all legal.
+    fn each_gain(&self, game: &G, actions: &[G::Action], mut visit: impl FnMut(usize, i32)) {
+        for (ordinal, &action) in actions.iter().enumerate() {
+            visit(ordinal, self.capture_gain(game, action));
+        }
+    }
+
     /// Tells whether quiescence search looks at a legal action: captures, removals.
     ///
     /// Every chain of tactical actions must end.
@@ -23,8 +30,17 @@ pub trait Heuristic<G: Game> {
         self.capture_gain(game, action) > 0
     }
 
-    /// Tells whether a position needs quiescence search before it is evaluated; false where nothing can be captured,
-    /// for example while stones are placed.
+    /// Calls `visit` as [`Heuristic::each_gain`] does for those actions at which quiescence search looks.
+    fn each_tactical(&self, game: &G, actions: &[G::Action], mut visit: impl FnMut(usize, i32)) {
+        for (ordinal, &action) in actions.iter().enumerate() {
+            if self.is_tactical(game, action) {
+                visit(ordinal, self.capture_gain(game, action));
+            }
+        }
+    }
+
+    /// Tells whether a position needs quiescence search before it is evaluated; false where no action is tactical, for
+    /// example while stones are placed.
     fn needs_quiescence(&self, _game: &G) -> bool {
         true
     }

@@ -569,12 +569,9 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         let Frame { game, actions, order, .. } = &mut self.frames[ply];
         game.legal_actions(actions);
         order.clear();
-        for (ordinal, &action) in actions.iter().enumerate() {
-            if heuristic.is_tactical(game, action) {
-                let score = heuristic.capture_gain(game, action);
-                order.push(Candidate { score, tag: tag(tag_seed, game, action), ordinal: ordinal as u16 });
-            }
-        }
+        heuristic.each_tactical(game, actions, |ordinal, score| {
+            order.push(Candidate { score, tag: tag(tag_seed, game, actions[ordinal]), ordinal: ordinal as u16 });
+        });
         self.prepare_child(ply);
         let player = self.frames[ply].game.player_to_act();
         let mut alpha = alpha.max(best.value);
@@ -673,9 +670,9 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             return;
         }
         let history = &self.history[game.player_to_act().index()];
-        for (ordinal, &action) in actions.iter().enumerate() {
+        self.heuristic.each_gain(game, actions, |ordinal, gain| {
+            let action = actions[ordinal];
             let tag = tag(self.tag_seed, game, action);
-            let gain = self.heuristic.capture_gain(game, action);
             let score = if tag == table_tag {
                 ORDER_TABLE
             } else if gain > 0 {
@@ -688,7 +685,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
                 history[self.heuristic.action_index(game, action)] + gain.max(-HISTORY_MAX)
             };
             order.push(Candidate { score, tag, ordinal: ordinal as u16 });
-        }
+        });
     }
 
     /// Moves the best action not yet picked to `index` of the order and returns its ordinal.

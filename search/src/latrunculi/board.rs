@@ -1,60 +1,74 @@
-//! The board as the evaluation reads it: neighbours by table, owners by square.
+//! The board as the evaluation reads it: neighbours by table, and sets of squares to count with.
 
-use latrunculi_engine::ruleset::{JumpOver, Lines, Range, Ruleset, StepDirections};
-use latrunculi_engine::{Player, Position, Rules, Square};
+use latrunculi_engine::ruleset::{JumpOver, Lines, Range, StepDirections};
+use latrunculi_engine::{Bits, Player, Position, Rules, STEPS, Shifts, Square, SquareSet, each_direction};
 
-/// The index beyond the edge, on a board that marks it as [`EDGE`].
+/// The index beyond the edge.
 pub(super) const NOWHERE: u16 = 256;
 
-/// File and rank of a step in each direction; the opposite of direction `d` is `d ^ 1`.
-const STEPS: [(i32, i32); 8] = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)];
+/// The most squares between a dux and the pieces that hunt it.
+const HUNTING_DISTANCE: i32 = 4;
 
-pub(super) const EMPTY: u8 = 0;
-pub(super) const EDGE: u8 = 3;
-
-/// The stones by square, for quick reading of neighbourhoods.
-pub(super) struct Board {
-    /// [`EMPTY`], [`EDGE`], or the number of the owner.
-    owners: [u8; 257],
-    duces: [u16; 2],
-}
-
-impl Board {
-    pub(super) fn new(position: &Position) -> Board {
-        let mut owners = [EMPTY; 257];
-        owners[usize::from(NOWHERE)] = EDGE;
-        for player in Player::BOTH {
-            for square in position.stones(player).iter() {
-                owners[square.index()] = player.number();
-            }
+/// Calls a method that is generic over the words of a square set, with as many words as the board needs.
+macro_rules! by_words {
+    ($terrain:expr, $receiver:ident . $method:ident ( $($argument:expr),* )) => {
+        match $terrain.words {
+            1 => $receiver.$method::<1>($($argument),*),
+            2 => $receiver.$method::<2>($($argument),*),
+            3 => $receiver.$method::<3>($($argument),*),
+            _ => $receiver.$method::<4>($($argument),*),
         }
-        let dux = |player| position.dux(player).map_or(NOWHERE, |square: Square| square.index() as u16);
-        Board { owners, duces: Player::BOTH.map(dux) }
-    }
+    };
+}
+pub(super) use by_words;
 
-    #[inline]
-    pub(super) fn owner(&self, square: u16) -> u8 {
-        self.owners[usize::from(square)]
-    }
-
-    /// Returns the square of `player`'s dux, [`NOWHERE`] if it is not on the board.
-    #[inline]
-    pub(super) fn dux(&self, player: Player) -> u16 {
-        self.duces[player.index()]
-    }
+/// The stones of a position, in square sets of `N` words.
+pub(super) struct Stones<const N: usize> {
+    pub(super) shifts: Shifts<N>,
+    /// By player.
+    pub(super) owned: [Bits<N>; 2],
+    pub(super) empty: Bits<N>,
 }
 
 /// One square of the board.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Orthogonal directions first; [`NOWHERE`] beyond the edge.
+    /// By direction; [`NOWHERE`] beyond the edge.
     pub(super) neighbours: [u16; 8],
-    pub(super) file: i32,
-    pub(super) rank: i32,
     /// Steps from the middle of the board, doubled so that even boards have whole numbers.
     pub(super) outwardness: i32,
-    pub(super) is_edge: bool,
     pub(super) is_corner: bool,
+}
+
+/// A number for each square, to be summed over sets of squares: bit by bit, so that a sum is a few counts.
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
+    /// Those squares whose number has the bit, lowest bit first.
+    bits: Vec<SquareSet>,
+}
+
+impl Numbers {
+    fn new(numbers: &[i32]) -> Numbers {
+        let width = i32::BITS - numbers.iter().copied().max().unwrap_or(0).leading_zeros();
+        let with_bit = |bit: u32| {
+            let squares = numbers.iter().enumerate().filter(|(_, number)| *number >> bit & 1 != 0);
+            squares.map(|(index, _)| Square::from_index(index)).collect()
+        };
+        Numbers { bits: (0..width).map(with_bit).collect() }
+    }
+
+    /// Returns the sum of the numbers of `squares`.
+    #[inline(always)]
+    pub(super) fn sum<const N: usize>(&self, squares: Bits<N>) -> i32 {
+        let counts = self.bits.iter().map(|with_bit| count(squares & with_bit.resize()));
+        counts.enumerate().map(|(bit, count)| count << bit).sum()
+    }
+}
+
+/// Counts the squares of a set.
+#[inline(always)]
+pub(super) fn count<const N: usize>(squares: Bits<N>) -> i32 {
+    squares.len() as i32
 }
 
 /// The squares of a board and how men move between them.
@@ -63,6 +77,18 @@ pub(super) struct Terrain {
     pub(super) places: Vec<Place>,
     pub(super) files: i32,
     pub(super) ranks: i32,
+    /// Words that square sets of this board need.
+    pub(super) words: usize,
+    board: SquareSet,
+    shifts: Shifts<4>,
+    pub(super) file: Numbers,
+    pub(super) rank: Numbers,
+    pub(super) outwardness: Numbers,
+    /// The edge, corners apart.
+    pub(super) edge: SquareSet,
+    pub(super) corners: SquareSet,
+    /// By square, the squares within one, two, three and four steps along ranks and files.
+    within: Vec<[SquareSet; HUNTING_DISTANCE as usize]>,
     /// Greatest number of steps between two squares, along ranks and files.
     pub(super) span: i32,
     /// Directions of steps: 4 or 8.
@@ -79,24 +105,40 @@ impl Terrain {
         let (files, ranks) = (rules.files() as i32, rules.ranks() as i32);
         let on_board = |file: i32, rank: i32| (0..files).contains(&file) && (0..ranks).contains(&rank);
         let index = |file: i32, rank: i32| if on_board(file, rank) { (rank * files + file) as u16 } else { NOWHERE };
-        let place = |(file, rank): (i32, i32)| {
-            let (is_side, is_end) = (file == 0 || file == files - 1, rank == 0 || rank == ranks - 1);
-            Place {
-                neighbours: STEPS.map(|(df, dr)| index(file + df, rank + dr)),
-                file,
-                rank,
-                outwardness: (2 * file - files + 1).abs() + (2 * rank - ranks + 1).abs(),
-                is_edge: is_side != is_end,
-                is_corner: is_side && is_end,
-            }
+        let all: Vec<(i32, i32)> = (0..ranks).flat_map(|rank| (0..files).map(move |file| (file, rank))).collect();
+        let numbers = |number: &dyn Fn((i32, i32)) -> i32| all.iter().map(|&at| number(at)).collect::<Vec<i32>>();
+        let squares = |is_in: &dyn Fn((i32, i32)) -> bool| -> SquareSet {
+            let found = all.iter().enumerate().filter(|(_, at)| is_in(**at));
+            found.map(|(index, _)| Square::from_index(index)).collect()
+        };
+        let outwardness = |(file, rank): (i32, i32)| (2 * file - files + 1).abs() + (2 * rank - ranks + 1).abs();
+        let is_side = |(file, _): (i32, i32)| file == 0 || file == files - 1;
+        let is_end = |(_, rank): (i32, i32)| rank == 0 || rank == ranks - 1;
+        let place = |&(file, rank): &(i32, i32)| Place {
+            neighbours: STEPS.map(|(df, dr)| index(file + i32::from(df), rank + i32::from(dr))),
+            outwardness: outwardness((file, rank)),
+            is_corner: is_side((file, rank)) && is_end((file, rank)),
+        };
+        let within = |&(file, rank): &(i32, i32)| {
+            let distance = |(other_file, other_rank): (i32, i32)| (other_file - file).abs() + (other_rank - rank).abs();
+            std::array::from_fn(|steps| squares(&|at| distance(at) <= steps as i32 + 1))
         };
         Terrain {
-            places: (0..ranks).flat_map(|rank| (0..files).map(move |file| (file, rank))).map(place).collect(),
+            places: all.iter().map(place).collect(),
             files,
             ranks,
+            words: all.len().div_ceil(64),
+            board: rules.board(),
+            shifts: rules.shifts(),
+            file: Numbers::new(&numbers(&|(file, _)| file)),
+            rank: Numbers::new(&numbers(&|(_, rank)| rank)),
+            outwardness: Numbers::new(&numbers(&outwardness)),
+            edge: squares(&|at| is_side(at) != is_end(at)),
+            corners: squares(&|at| is_side(at) && is_end(at)),
+            within: all.iter().map(within).collect(),
             span: files + ranks - 2,
             move_directions: directions(ruleset.movement.lines),
-            slides: slides(ruleset),
+            slides: ruleset.man.range == Range::Slide,
             never_backwards: ruleset.man.step == StepDirections::ForwardSideways,
             man_jumps: ruleset.man.jump_over,
         }
@@ -110,65 +152,53 @@ impl Terrain {
         }
     }
 
-    /// Returns the number of steps between two squares, along ranks and files.
-    #[inline]
-    pub(super) fn distance(&self, one: u16, other: u16) -> i32 {
-        let (one, other) = (&self.places[usize::from(one)], &self.places[usize::from(other)]);
-        (one.file - other.file).abs() + (one.rank - other.rank).abs()
+    /// Returns the stones of a position of this board.
+    #[inline(always)]
+    pub(super) fn stones<const N: usize>(&self, position: &Position) -> Stones<N> {
+        let owned: [Bits<N>; 2] = Player::BOTH.map(|player| position.stones(player).resize());
+        let board: Bits<N> = self.board.resize();
+        Stones { shifts: self.shifts.resize(), owned, empty: board & !(owned[0] | owned[1]) }
     }
 
-    /// Counts the empty squares in a straight line from `square`.
-    #[inline]
-    pub(super) fn ray(&self, board: &Board, square: u16, direction: usize) -> i32 {
-        let mut count = 0;
-        let mut at = self.neighbour(square, direction);
-        while board.owner(at) == EMPTY {
-            count += 1;
-            at = self.neighbour(at, direction);
-        }
-        count
+    /// Sums over `hunters` by how many squares each is nearer than five steps to the dux on `square`.
+    #[inline(always)]
+    pub(super) fn hunting<const N: usize>(&self, hunters: Bits<N>, square: Square) -> i32 {
+        self.within[square.index()].iter().map(|near| count(hunters & near.resize())).sum()
     }
 
-    /// Tells whether a piece of `mover` could come to the empty square `to` by a step, slide or simple jump.
-    pub(super) fn is_in_reach(&self, board: &Board, mover: Player, to: u16) -> bool {
-        let own = mover.number();
+    /// Returns the empty squares to which a piece of `mover` could come by a step, slide or simple jump.
+    #[inline(always)]
+    pub(super) fn in_reach<const N: usize>(&self, stones: &Stones<N>, mover: Player) -> Bits<N> {
+        let Stones { shifts, owned, empty } = stones;
+        let (own, others) = (owned[mover.index()], owned[mover.opponent().index()]);
         let forward = if mover == Player::First { 1 } else { -1 };
-        for (direction, &(_, rank_step)) in STEPS.iter().enumerate().take(self.move_directions) {
-            let beside = self.neighbour(to, direction);
-            let owner = board.owner(beside);
-            // A piece that comes from there moves the opposite way.
-            let is_backwards = -rank_step * forward < 0;
-            let may_step = !(self.never_backwards && is_backwards);
-            if owner == own && may_step {
-                return true;
-            }
-            if owner == EMPTY && self.slides {
-                let mut square = self.neighbour(beside, direction);
-                while board.owner(square) == EMPTY {
-                    square = self.neighbour(square, direction);
-                }
-                if board.owner(square) == own {
-                    return true;
-                }
-            }
-            let may_jump = match owner {
-                EMPTY | EDGE => false,
-                _ if owner == own => self.man_jumps.own,
-                _ => self.man_jumps.enemy,
-            };
-            if may_jump && board.owner(self.neighbour(beside, direction)) == own {
-                return true;
-            }
+        let mut jumpable = Bits::EMPTY;
+        if self.man_jumps.own {
+            jumpable |= own;
         }
-        false
+        if self.man_jumps.enemy {
+            jumpable |= others;
+        }
+        let mut reached = Bits::EMPTY;
+        each_direction(self.move_directions, |direction| {
+            let beside = shifts.step(own, direction);
+            if !(self.never_backwards && STEPS[direction].1 * forward < 0) {
+                reached |= beside;
+            }
+            if self.slides {
+                let mut ray = shifts.step(beside & *empty, direction) & *empty;
+                while !ray.is_empty() {
+                    reached |= ray;
+                    ray = shifts.step(ray, direction) & *empty;
+                }
+            }
+            reached |= shifts.step(beside & jumpable, direction);
+        });
+        reached & *empty
     }
 }
 
 /// Returns how many of the directions, orthogonal ones first, a set of lines has.
 pub(super) fn directions(lines: Lines) -> usize {
     if lines == Lines::All { 8 } else { 4 }
-}
-
-fn slides(ruleset: &Ruleset) -> bool {
-    ruleset.man.range == Range::Slide
 }

@@ -1,9 +1,9 @@
 //! The features that the evaluation counts in a position.
 
 use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, EnclosureSides, Ruleset, SetupMode, StepDirections};
-use latrunculi_engine::{Phase, Player, Position, Rules};
+use latrunculi_engine::{Bits, Phase, Player, Position, Rules, Square, each_direction};
 
-use super::board::{Board, EDGE, EMPTY, NOWHERE, Terrain, directions};
+use super::board::{NOWHERE, Stones, Terrain, by_words, count, directions};
 
 /// Declares the features in order, each with its name in data files.
 macro_rules! features {
@@ -141,11 +141,15 @@ impl Counter {
     }
 
     pub(super) fn count(&self, position: &Position) -> Counts {
-        let board = Board::new(position);
+        by_words!(self.terrain, self.count_both(position))
+    }
+
+    fn count_both<const N: usize>(&self, position: &Position) -> Counts {
+        let stones: Stones<N> = self.terrain.stones(position);
         let mut counts = [0; FEATURE_COUNT];
-        let first = self.count_side(position, &board, Player::First, &mut counts);
+        let first = self.count_side(position, &stones, Player::First, &mut counts);
         counts.iter_mut().for_each(|count| *count = -*count);
-        let second = self.count_side(position, &board, Player::Second, &mut counts);
+        let second = self.count_side(position, &stones, Player::Second, &mut counts);
         counts.iter_mut().for_each(|count| *count = -*count);
         let lead = 100 * (first.pieces - second.pieces) / (first.pieces + second.pieces).max(1);
         counts[Feature::ToAct as usize] = if position.player_to_act() == Player::First { 1 } else { -1 };
@@ -156,91 +160,90 @@ impl Counter {
     }
 
     /// Adds `player`'s counts.
-    fn count_side(&self, position: &Position, board: &Board, player: Player, counts: &mut Counts) -> Side {
+    fn count_side<const N: usize>(
+        &self,
+        position: &Position,
+        stones: &Stones<N>,
+        player: Player,
+        counts: &mut Counts,
+    ) -> Side {
         let terrain = &self.terrain;
-        let (own, enemy) = (player.number(), player.opponent().number());
-        let (dux, enemy_dux) = (board.dux(player), board.dux(player.opponent()));
-        let bound = position.bound();
+        let Stones { shifts, owned, empty } = stones;
+        let (own, enemy) = (owned[player.index()], owned[player.opponent().index()]);
+        let dux: Bits<N> = position.dux(player).map_or(Bits::EMPTY, Bits::of);
+        let bound: Bits<N> = position.bound().resize();
+        let (men, free) = (own & !dux, own & !bound);
+        let free_men = men & free;
+        let (mut contacts, mut support, mut liberties, mut dux_liberties, mut reach) = (0, 0, 0, 0, 0);
+        let mut beside_empty = Bits::EMPTY;
+        each_direction(terrain.move_directions, |direction| {
+            contacts += count(shifts.step(own, direction) & enemy);
+            support += count(shifts.step(men, direction) & own);
+            dux_liberties += count(shifts.step(dux, direction) & *empty);
+            beside_empty |= shifts.step(*empty, direction);
+            let mut ray = shifts.step(free_men, direction) & *empty;
+            liberties += count(ray);
+            while terrain.slides && !ray.is_empty() {
+                reach += count(ray);
+                ray = shifts.step(ray, direction) & *empty;
+            }
+        });
+        // Pieces that are flanked from one side, and those of them whose other side is in the enemy's reach.
+        let (mut half_flanked, mut at_risk) = (Bits::EMPTY, Bits::EMPTY);
+        let in_reach = terrain.in_reach(stones, player.opponent());
+        each_direction(self.capture_directions, |direction| {
+            let before_enemy = shifts.step(enemy, direction ^ 1);
+            half_flanked |= before_enemy & shifts.step(*empty, direction);
+            at_risk |= before_enemy & shifts.step(in_reach, direction);
+        });
+        let men_at_risk = count(at_risk & free_men);
+        let dux_at_risk = self.dux_capture == DuxCapture::AsMan && !(at_risk & free & dux).is_empty();
         let hand = position.hand(player);
-        let is_first = player == Player::First;
-        let mut side = Side::default();
-        let (mut men, mut liberties, mut immobile, mut reach, mut half_flanked) = (0, 0, 0, 0, 0);
-        let (mut bound_men, mut outward, mut edge, mut corner, mut advance, mut support) = (0, 0, 0, 0, 0, 0);
-        let (mut at_risk, mut hunting) = (0, 0);
-        let mut dux_at_risk = false;
-        for square in position.stones(player).iter() {
-            let at = square.index() as u16;
-            let place = &terrain.places[square.index()];
-            let is_dux = at == dux;
-            side.files += place.file;
-            side.ranks += place.rank;
-            side.stones += 1;
-            if enemy_dux != NOWHERE {
-                hunting += (5 - terrain.distance(at, enemy_dux)).max(0);
-            }
-            let mut owners = [0; 4];
-            for &neighbour in &place.neighbours[..terrain.move_directions] {
-                owners[usize::from(board.owner(neighbour))] += 1;
-            }
-            let free = owners[usize::from(EMPTY)];
-            side.contacts += owners[usize::from(enemy)];
-            if is_dux {
-                counts[Feature::DuxOutward as usize] += place.outwardness;
-                counts[Feature::DuxLiberties as usize] += free;
-                counts[Feature::DuxBound as usize] += i32::from(bound.contains(square));
-            } else {
-                men += 1;
-                outward += place.outwardness;
-                edge += i32::from(place.is_edge);
-                corner += i32::from(place.is_corner);
-                advance += if is_first { place.rank } else { terrain.ranks - 1 - place.rank };
-                support += owners[usize::from(own)];
-            }
-            if bound.contains(square) {
-                bound_men += i32::from(!is_dux);
-                continue;
-            }
-            immobile += i32::from(free == 0);
-            if !is_dux {
-                liberties += free;
-                if terrain.slides {
-                    reach += (0..terrain.move_directions).map(|way| terrain.ray(board, at, way)).sum::<i32>();
-                }
-            }
-            if !is_dux || self.dux_capture == DuxCapture::AsMan {
-                let threat = self.threat(board, player, &place.neighbours);
-                half_flanked += i32::from(!is_dux && threat != Threat::None);
-                at_risk += i32::from(!is_dux && threat == Threat::Next);
-                dux_at_risk |= is_dux && threat == Threat::Next;
-            }
-        }
-        side.pieces = pieces(position, player);
         let enemy_acts = position.player_to_act() != player;
-        counts[Feature::Men as usize] += men + i32::from(hand.men);
-        counts[Feature::Dux as usize] += i32::from(dux != NOWHERE) + i32::from(hand.dux);
+        counts[Feature::Men as usize] += count(men) + i32::from(hand.men);
+        counts[Feature::Dux as usize] += count(dux) + i32::from(hand.dux);
         counts[Feature::Liberties as usize] += liberties;
-        counts[Feature::Immobile as usize] += immobile;
+        counts[Feature::Immobile as usize] += count(free & !beside_empty);
         counts[Feature::Reach as usize] += reach;
-        counts[if enemy_acts { Feature::AtRiskNow } else { Feature::AtRiskLater } as usize] += at_risk;
-        counts[Feature::AtRiskMore as usize] += (at_risk - 1).max(0);
-        counts[Feature::HalfFlanked as usize] += half_flanked;
+        counts[if enemy_acts { Feature::AtRiskNow } else { Feature::AtRiskLater } as usize] += men_at_risk;
+        counts[Feature::AtRiskMore as usize] += (men_at_risk - 1).max(0);
+        counts[Feature::HalfFlanked as usize] += count(half_flanked & free_men);
         let dux_risk = if enemy_acts { Feature::DuxAtRiskNow } else { Feature::DuxAtRiskLater };
         counts[dux_risk as usize] += i32::from(dux_at_risk);
-        // Counted against the side whose dux is hunted.
-        counts[Feature::DuxHunted as usize] -= hunting;
-        counts[Feature::Bound as usize] += bound_men;
-        counts[Feature::Outward as usize] += outward;
-        counts[Feature::Edge as usize] += edge;
-        counts[Feature::Corner as usize] += corner;
-        counts[Feature::Advance as usize] += if self.has_sides { advance } else { 0 };
+        if let Some(hunted) = position.dux(player.opponent()) {
+            // Counted against the side whose dux is hunted.
+            counts[Feature::DuxHunted as usize] -= terrain.hunting(own, hunted);
+        }
+        counts[Feature::Bound as usize] += count(men & bound);
+        counts[Feature::Outward as usize] += terrain.outwardness.sum(men);
+        counts[Feature::Edge as usize] += count(men & terrain.edge.resize());
+        counts[Feature::Corner as usize] += count(men & terrain.corners.resize());
+        if self.has_sides {
+            let ranks = terrain.rank.sum(men);
+            counts[Feature::Advance as usize] += match player {
+                Player::First => ranks,
+                Player::Second => (terrain.ranks - 1) * count(men) - ranks,
+            };
+        }
         counts[Feature::Support as usize] += support;
-        if dux != NOWHERE && self.dux_capture == DuxCapture::Enclosure {
-            let open = self.open_sides(board, player, dux);
-            if open < 4 {
-                counts[Feature::DuxOpenNone as usize + open] += 1;
+        if let Some(square) = position.dux(player) {
+            counts[Feature::DuxOutward as usize] += terrain.places[square.index()].outwardness;
+            counts[Feature::DuxLiberties as usize] += dux_liberties;
+            counts[Feature::DuxBound as usize] += count(dux & bound);
+            if self.dux_capture == DuxCapture::Enclosure {
+                let open = self.open_sides(position, player, square);
+                if open < 4 {
+                    counts[Feature::DuxOpenNone as usize + open] += 1;
+                }
             }
         }
-        side
+        Side {
+            pieces: pieces(position, player),
+            stones: count(own),
+            files: terrain.file.sum(own),
+            ranks: terrain.rank.sum(own),
+            contacts,
+        }
     }
 
     /// Returns how close the centres of the two sides are, from 0 (farthest) to 100 (equal).
@@ -256,61 +259,29 @@ impl Counter {
         100 - 100 * (files.abs() + ranks.abs()) / (16 * self.terrain.span)
     }
 
-    /// Tells how close the enemy is to flanking a piece with these neighbours: an enemy on one side, the other side
-    /// empty, and perhaps in the enemy's reach.
-    fn threat(&self, board: &Board, player: Player, neighbours: &[u16; 8]) -> Threat {
-        let enemy = player.opponent().number();
-        let mut threat = Threat::None;
-        for axis in 0..self.capture_directions / 2 {
-            let (one, other) = (neighbours[axis * 2], neighbours[axis * 2 + 1]);
-            let gap = match (board.owner(one), board.owner(other)) {
-                (owner, EMPTY) if owner == enemy => other,
-                (EMPTY, owner) if owner == enemy => one,
-                _ => continue,
-            };
-            if self.terrain.is_in_reach(board, player.opponent(), gap) {
-                return Threat::Next;
-            }
-            threat = Threat::Half;
-        }
-        threat
-    }
-
     /// Counts the sides of `player`'s dux on `square` that are not yet closed; 4 where it cannot be enclosed.
-    fn open_sides(&self, board: &Board, player: Player, square: u16) -> usize {
-        let mut open = 0;
-        for direction in 0..4 {
-            let owner = board.owner(self.terrain.neighbour(square, direction));
-            let is_closed = match owner {
-                EDGE if self.enclosure_needs_four => return 4,
-                EDGE => true,
-                EMPTY => false,
-                _ => self.enclosure_by == EnclosureBy::Any || owner == player.opponent().number(),
-            };
-            open += usize::from(!is_closed);
+    fn open_sides(&self, position: &Position, player: Player, square: Square) -> usize {
+        let sides = &self.terrain.places[square.index()].neighbours[..4];
+        let on_board = || sides.iter().filter(|&&side| side != NOWHERE).map(|&side| Square::from_index(side.into()));
+        if self.enclosure_needs_four && on_board().count() < 4 {
+            return 4;
         }
-        open
+        let enemy = position.stones(player.opponent());
+        let closing = match self.enclosure_by {
+            EnclosureBy::Any => enemy | position.stones(player),
+            EnclosureBy::Enemy => enemy,
+        };
+        on_board().filter(|&side| !closing.contains(side)).count()
     }
 }
 
 /// Sums over one side.
-#[derive(Default)]
 struct Side {
     pieces: i32,
     stones: i32,
     files: i32,
     ranks: i32,
     contacts: i32,
-}
-
-/// How close a piece is to being flanked.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Threat {
-    None,
-    /// An enemy on one side, the other side empty.
-    Half,
-    /// The same, and the empty side is in the enemy's reach.
-    Next,
 }
 
 /// Counts `player`'s pieces, on the board and in hand.

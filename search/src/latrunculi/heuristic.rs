@@ -1,9 +1,11 @@
 //! The static evaluation of positions and the ordering of actions for alpha-beta.
 
 use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, PerMove, RowWithDux, Span, Timing};
-use latrunculi_engine::{Action, ActionKind, GameState, Phase, Player, Position, Rules, Square};
+use latrunculi_engine::{
+    Action, ActionKind, Bits, GameState, Phase, Player, Position, Rules, Square, SquareSet, each_direction,
+};
 
-use super::board::{Board, NOWHERE};
+use super::board::{NOWHERE, Stones, by_words};
 use super::features::{Counter, Counts, FEATURE_COUNT, Stage};
 use super::weights::Weights;
 use crate::alphabeta::Heuristic;
@@ -98,13 +100,106 @@ impl LatrunculiHeuristic {
         self.counter.stage(position)
     }
 
-    /// Returns the gain of taking or binding the enemy piece on `square`.
-    fn piece_value(&self, board: &Board, owner: Player, square: u16) -> i32 {
-        match square == board.dux(owner) {
-            true if self.dux_decides => DECISIVE,
-            true => DUX,
-            false => MAN,
+    /// Returns the squares on which a move of `player` may end that flanks something: from all others
+    /// [`LatrunculiHeuristic::flanking_gain`] is 0.
+    fn landings<const N: usize>(&self, position: &Position, player: Player) -> SquareSet {
+        let terrain = &self.counter.terrain;
+        let Stones { shifts, owned, empty }: Stones<N> = terrain.stones(position);
+        let (own, enemy) = (owned[player.index()], owned[player.opponent().index()]);
+        let mut flankers = own;
+        if let Some(dux) = position.dux(player).filter(|_| !self.dux_armed) {
+            flankers.remove(dux);
         }
+        let mut landings = Bits::EMPTY;
+        each_direction(self.counter.capture_directions, |direction| {
+            let mut row = shifts.step(flankers, direction) & enemy;
+            loop {
+                let behind = shifts.step(row, direction);
+                landings |= behind;
+                row = behind & enemy;
+                if !self.takes_rows || row.is_empty() {
+                    break;
+                }
+            }
+        });
+        // What is taken from all sides has one open side at most before the last one is closed.
+        let dux = position.dux(player.opponent()).filter(|_| self.dux_capture == DuxCapture::Enclosure);
+        let by_man = match (self.takes_enclosed_men, self.takes_corners) {
+            (true, _) => enemy,
+            (false, true) => enemy & terrain.corners.resize(),
+            (false, false) => Bits::EMPTY,
+        };
+        for (candidates, open) in [(by_man, enemy | empty), (dux.map_or(Bits::EMPTY, Bits::of), empty)] {
+            if candidates.is_empty() {
+                continue;
+            }
+            let (mut once, mut twice) = (Bits::EMPTY, Bits::EMPTY);
+            each_direction(4, |direction| {
+                let beside_open = shifts.step(open, direction) & candidates;
+                twice |= once & beside_open;
+                once |= beside_open;
+            });
+            each_direction(4, |direction| landings |= shifts.step(once & !twice, direction));
+        }
+        (landings & empty).resize()
+    }
+
+    /// Returns what [`Heuristic::capture_gain`] does, given the squares outside which no move flanks anything.
+    #[inline]
+    fn gain(&self, position: &Position, action: Action, landings: SquareSet) -> i32 {
+        let player = position.player_to_act();
+        let enemy = player.opponent();
+        match action.kind() {
+            ActionKind::MoveTaking { victim, .. } => {
+                let is_dux = position.dux(enemy) == Some(victim);
+                if is_dux { DUX } else { MAN }
+            }
+            ActionKind::Move { to, .. } if position.stones(enemy).contains(to) => match position.dux(enemy) == Some(to)
+            {
+                true if self.dux_decides => DECISIVE,
+                true => DUX,
+                false => MAN,
+            },
+            ActionKind::Move { to, .. } if !landings.contains(to) => 0,
+            ActionKind::Move { from, to } => {
+                let gain = self.flanking_gain(position, player, from.index() as u16, to.index() as u16);
+                match self.timing {
+                    Timing::Immediate => gain,
+                    // A bound piece is not yet taken; a bound dux may decide the game all the same.
+                    _ if gain >= DECISIVE => gain,
+                    _ => gain * 2 / 5,
+                }
+            }
+            ActionKind::Remove { .. } => {
+                let bound = position.bound() & position.stones(enemy);
+                MAN * (bound.len() as i32).max(1)
+            }
+            // Quiet: inner squares first.
+            ActionKind::PlaceMan(square) | ActionKind::PlaceDux(square) => {
+                -self.counter.terrain.places[square.index()].outwardness
+            }
+            ActionKind::Stop | ActionKind::Pass => 0,
+        }
+    }
+
+    /// Tells whether quiescence search looks at a legal action with that gain.
+    #[inline]
+    fn is_tactical_with(&self, position: &Position, action: Action, gain: i32) -> bool {
+        match action.kind() {
+            ActionKind::MoveTaking { .. } | ActionKind::Remove { .. } => true,
+            ActionKind::Move { to, .. } => {
+                let enemy = position.player_to_act().opponent();
+                let takes_now = self.timing == Timing::Immediate || position.stones(enemy).contains(to);
+                gain >= DECISIVE || takes_now && gain > 0
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the squares outside which no move of the player to act flanks anything.
+    #[inline]
+    fn landings_of_mover(&self, position: &Position) -> SquareSet {
+        by_words!(self.counter.terrain, self.landings(position, position.player_to_act()))
     }
 
     /// Sums the values of the pieces that `player`'s move from `from` to `to` flanks.
@@ -207,54 +302,42 @@ impl Heuristic<GameState> for LatrunculiHeuristic {
     }
 
     fn capture_gain(&self, game: &GameState, action: Action) -> i32 {
-        let position = game.position();
-        let player = position.player_to_act();
-        let enemy = player.opponent();
-        match action.kind() {
-            ActionKind::MoveTaking { victim, .. } => {
-                let is_dux = position.dux(enemy) == Some(victim);
-                if is_dux { DUX } else { MAN }
-            }
-            ActionKind::Move { from, to } => {
-                if position.stones(enemy).contains(to) {
-                    let board = Board::new(position);
-                    return self.piece_value(&board, enemy, to.index() as u16);
-                }
-                let gain = self.flanking_gain(position, player, from.index() as u16, to.index() as u16);
-                match self.timing {
-                    Timing::Immediate => gain,
-                    // A bound piece is not yet taken; a bound dux may decide the game all the same.
-                    _ if gain >= DECISIVE => gain,
-                    _ => gain * 2 / 5,
-                }
-            }
-            ActionKind::Remove { .. } => {
-                let bound = position.bound() & position.stones(enemy);
-                MAN * (bound.len() as i32).max(1)
-            }
-            // Quiet: inner squares first.
-            ActionKind::PlaceMan(square) | ActionKind::PlaceDux(square) => {
-                -self.counter.terrain.places[square.index()].outwardness
-            }
-            ActionKind::Stop | ActionKind::Pass => 0,
+        self.gain(game.position(), action, !SquareSet::EMPTY)
+    }
+
+    fn each_gain(&self, game: &GameState, actions: &[Action], mut visit: impl FnMut(usize, i32)) {
+        let landings = self.landings_of_mover(game.position());
+        for (ordinal, &action) in actions.iter().enumerate() {
+            visit(ordinal, self.gain(game.position(), action, landings));
         }
     }
 
     fn is_tactical(&self, game: &GameState, action: Action) -> bool {
-        match action.kind() {
-            ActionKind::MoveTaking { .. } | ActionKind::Remove { .. } => true,
-            ActionKind::Move { to, .. } => {
-                let enemy = game.position().player_to_act().opponent();
-                let takes_now = self.timing == Timing::Immediate || game.position().stones(enemy).contains(to);
-                let gain = self.capture_gain(game, action);
-                gain >= DECISIVE || takes_now && gain > 0
+        self.is_tactical_with(game.position(), action, self.capture_gain(game, action))
+    }
+
+    fn each_tactical(&self, game: &GameState, actions: &[Action], mut visit: impl FnMut(usize, i32)) {
+        self.each_gain(game, actions, |ordinal, gain| {
+            if self.is_tactical_with(game.position(), actions[ordinal], gain) {
+                visit(ordinal, gain);
             }
-            _ => false,
-        }
+        });
     }
 
     fn needs_quiescence(&self, game: &GameState) -> bool {
-        game.position().phase() == Phase::Movement
+        let position = game.position();
+        if position.phase() != Phase::Movement {
+            return false;
+        }
+        // Where the player chooses what is taken, or takes what was bound before, the landings do not tell.
+        let takes_elsewhere = match self.timing {
+            Timing::Immediate => self.takes_one,
+            Timing::Displacement => {
+                !(position.bound() & position.stones(position.player_to_act().opponent())).is_empty()
+            }
+            Timing::Delayed => true,
+        };
+        takes_elsewhere || !self.landings_of_mover(position).is_empty()
     }
 
     fn action_index(&self, game: &GameState, action: Action) -> usize {
