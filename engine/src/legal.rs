@@ -41,9 +41,18 @@ impl Rules {
         if !any || !self.history_may_forbid(position, history) {
             return (any, any);
         }
-        let mut actions = Vec::new();
-        by_words!(self, self.push_legal_actions(position, &mut actions));
-        (actions.iter().any(|&action| !self.is_forbidden_by_history(position, history, action)), true)
+        (by_words!(self, self.has_action_that_history_allows(position, history)), true)
+    }
+
+    /// Tells whether the game's history leaves an action at the beginning of a turn.
+    fn has_action_that_history_allows<const N: usize>(&self, position: &Position, history: &[u64]) -> bool {
+        // A removal never repeats a position.
+        let mut any = self.ruleset.capture.timing == Timing::Delayed
+            && !self.removable::<N>(position, position.to_act).is_empty();
+        View::<N>::new(self, position, position.to_act).each_move(&mut |from, to| {
+            any = any || !self.is_forbidden_by_history(position, history, Action::moving(from, to));
+        });
+        any
     }
 
     fn has_action<const N: usize>(&self, position: &Position) -> bool {
