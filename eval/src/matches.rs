@@ -180,9 +180,9 @@ pub enum MatchError {
 
 /// Plays a match, or the rest of it where the ledger holds some games already.
 ///
-/// `networks` opens the networks that the agents name; two agents with the same model share it. With a
-/// network many games are played at once: its searches all wait for one batch, and the other agent's choices
-/// are made on the other threads meanwhile.
+/// `networks` opens the networks that the agents name; two agents with the same model share it. With a network many games
+/// are played at once, so that their searches share its batches. Where the network computes on one thread alone, as on a
+/// GPU, the other agent's choices are made on the other threads meanwhile.
 ///
 /// # Errors
 /// [`MatchError`]. What has been played by then stands in the ledger.

@@ -67,4 +67,8 @@ impl Evaluator<GameState> for InferenceEvaluator {
         }
         Ok(())
     }
+
+    fn for_another_thread(&self) -> Option<Box<dyn Evaluator<GameState> + Send + '_>> {
+        Some(Box::new(InferenceEvaluator::new(&self.networks)))
+    }
 }

@@ -38,4 +38,9 @@ pub trait Evaluator<G: Game> {
         legal_actions: &[&[G::Action]],
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError>;
+
+    /// Returns an evaluator with the same answers for another thread; `None` where one has to serve all threads.
+    fn for_another_thread(&self) -> Option<Box<dyn Evaluator<G> + Send + '_>> {
+        None
+    }
 }

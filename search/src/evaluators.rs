@@ -24,6 +24,10 @@ impl<G: Game> Evaluator<G> for Uniform {
         }
         Ok(())
     }
+
+    fn for_another_thread(&self) -> Option<Box<dyn Evaluator<G> + Send + '_>> {
+        Some(Box::new(Uniform))
+    }
 }
 
 fn write_uniform(action_count: usize, evaluation: &mut Evaluation) {
@@ -103,5 +107,9 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError> {
         (**self).evaluate(games, legal_actions, evaluations)
+    }
+
+    fn for_another_thread(&self) -> Option<Box<dyn Evaluator<G> + Send + '_>> {
+        (**self).for_another_thread()
     }
 }

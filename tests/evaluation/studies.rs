@@ -65,7 +65,7 @@ pub(crate) fn config(folder: &Path, settings: StudySettings, rulesets: &[&str]) 
         .map(|&name| if name == "small" { small() } else { presets::ruleset(name).expect("shipped") })
         .collect();
     let (folder, command) = (folder.to_owned(), "latrunculi balance".to_owned());
-    StudyConfig { settings, rulesets, command, folder, threads: 2, games_at_once: 8, workers: None }
+    StudyConfig { settings, rulesets, command, folder, threads: 2, games_at_once: 32, workers: None }
 }
 
 fn go_on(_: &StudyProgress) -> ControlFlow<()> {

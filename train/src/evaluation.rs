@@ -157,7 +157,7 @@ impl EvaluationMatch {
 
 /// The run's network; asks before every batch whether to go on, because the first games may take long.
 struct Watched<'a> {
-    evaluator: PlayEvaluator,
+    evaluator: Box<dyn Evaluator<GameState> + Send + 'a>,
     watch: &'a (dyn Fn(Option<u64>) -> bool + Sync),
 }
 
@@ -172,5 +172,10 @@ impl Evaluator<GameState> for Watched<'_> {
             return Err(EvalError::Device("stopped".to_owned()));
         }
         self.evaluator.evaluate(games, legal_actions, evaluations)
+    }
+
+    fn for_another_thread(&self) -> Option<Box<dyn Evaluator<GameState> + Send + '_>> {
+        let evaluator = self.evaluator.for_another_thread()?;
+        Some(Box::new(Watched { evaluator, watch: self.watch }))
     }
 }

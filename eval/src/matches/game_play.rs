@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use latrunculi_engine::record::RecordFault;
 use latrunculi_engine::{Action, GameRecord, GameState, Rules, Ruleset};
-use latrunculi_search::EvalError;
 use latrunculi_search::mcts::{LeafBatch, Search};
+use latrunculi_search::{EvalError, Evaluator};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -19,6 +19,9 @@ use crate::agents::{Agent, AgentError, AgentSpec, Candidate, Choice, NetworkEval
 
 /// The index of the agent whose policy draws the opening, after the two contestants.
 const OPENING_AGENT: usize = 2;
+
+/// The fewest games at once for which a network computes on a thread of its own: kernels compute 16 positions together.
+const GROUP_MIN: usize = 16;
 
 /// The agents and rules of a group of games.
 pub(crate) struct Matchup<'a> {
@@ -386,12 +389,61 @@ impl<J: Copy + Send> ActiveGame<J> {
 
 /// Plays `games_at_once` games at once.
 ///
-/// In each round the games where a network is to act search together in shared batches. Meanwhile the other
-/// games play on all threads until a network is to act in them.
+/// Where every network can compute on several threads, each thread plays a part of the games by itself. Elsewhere, in each
+/// round the games where a network is to act search together in shared batches, and the other games play on the other
+/// threads meanwhile until a network is to act in them.
 pub(crate) fn play_in_step<S: GameSource>(
     source: &S,
     games_at_once: usize,
     pool: &ThreadPool,
+    evaluators: &mut [NetworkEvaluator<'_>],
+) -> Result<(), S::Error> {
+    let count = pool.current_num_threads().min(games_at_once.div_ceil(GROUP_MIN));
+    if count > 1
+        && let Some(groups) = for_threads(evaluators, count)
+    {
+        return play_groups(source, games_at_once.div_ceil(count), pool, groups);
+    }
+    play_group(source, games_at_once, Some(pool), evaluators)
+}
+
+/// The networks of one thread.
+type ThreadNetworks<'a> = Vec<Box<dyn Evaluator<GameState> + Send + 'a>>;
+
+/// Returns every network once for each of `count` threads, if each of them can compute on several.
+fn for_threads<'a>(evaluators: &'a [NetworkEvaluator<'_>], count: usize) -> Option<Vec<ThreadNetworks<'a>>> {
+    let for_one = || evaluators.iter().map(|evaluator| evaluator.for_another_thread()).collect();
+    (0..count).map(|_| for_one()).collect()
+}
+
+/// Plays games on as many threads as there are groups of networks, `games_at_once` on each.
+fn play_groups<S: GameSource>(
+    source: &S,
+    games_at_once: usize,
+    pool: &ThreadPool,
+    groups: Vec<ThreadNetworks<'_>>,
+) -> Result<(), S::Error> {
+    let mut results: Vec<Result<(), S::Error>> = groups.iter().map(|_| Ok(())).collect();
+    pool.in_place_scope(|scope| {
+        for (group, result) in groups.into_iter().zip(&mut results) {
+            scope.spawn(move |_| {
+                let mut own: Vec<NetworkEvaluator<'_>> =
+                    group.into_iter().map(|one| one as NetworkEvaluator<'_>).collect();
+                *result = play_group(source, games_at_once, None, &mut own);
+                if result.is_err() {
+                    source.abort();
+                }
+            });
+        }
+    });
+    results.into_iter().collect()
+}
+
+/// Plays `games_at_once` games at once, on the threads of `pool`, or without one on the calling thread alone.
+fn play_group<S: GameSource>(
+    source: &S,
+    games_at_once: usize,
+    pool: Option<&ThreadPool>,
     evaluators: &mut [NetworkEvaluator<'_>],
 ) -> Result<(), S::Error> {
     let mut active: Vec<ActiveGame<S::Job>> = Vec::new();
@@ -402,7 +454,7 @@ pub(crate) fn play_in_step<S: GameSource>(
         {
             active.push(ActiveGame::start(source, job)?);
         }
-        if active.is_empty() || source.is_over() {
+        if source.is_over() || active.is_empty() && (pool.is_some() || !source.wait()) {
             return Ok(());
         }
         let (searching, local): (Vec<_>, Vec<_>) = active
@@ -410,15 +462,21 @@ pub(crate) fn play_in_step<S: GameSource>(
             .map(|game| (game.is_network_to_act(), game))
             .partition(|(is_network_to_act, _)| *is_network_to_act);
         let searching = searching.into_iter().map(|(_, game)| game).collect();
-        let local: Vec<&mut ActiveGame<S::Job>> = local.into_iter().map(|(_, game)| game).collect();
+        let mut local: Vec<&mut ActiveGame<S::Job>> = local.into_iter().map(|(_, game)| game).collect();
         let mut played = Ok(());
-        let searched = pool.in_place_scope(|scope| {
-            // While the other games occupy the threads, waiting for them at every batch would cost time.
-            let helpers = local.is_empty().then_some(pool);
-            let played = &mut played;
-            scope.spawn(move |_| *played = local.into_par_iter().try_for_each(ActiveGame::play_local));
-            search_together(searching, helpers, evaluators)
-        });
+        let searched = match pool {
+            None => {
+                played = local.into_iter().try_for_each(ActiveGame::play_local);
+                search_together(searching, None, evaluators)
+            }
+            Some(pool) => pool.in_place_scope(|scope| {
+                // While the other games occupy the threads, waiting for them at every batch would cost time.
+                let helpers = local.is_empty().then_some(pool);
+                let played = &mut played;
+                scope.spawn(move |_| *played = local.par_iter_mut().try_for_each(|game| game.play_local()));
+                search_together(searching, helpers, evaluators)
+            }),
+        };
         played?;
         searched.map_err(AgentError::from)?;
         let mut index = 0;
