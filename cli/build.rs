@@ -23,7 +23,6 @@ fn main() {
     places.extend(env::var("DEP_LATRUNCULI_LIBTORCH_LIBRARIES").ok());
     for place in places {
         println!("cargo::rustc-link-arg-bin=latrunculi-libtorch=-Wl,-rpath,{place}");
-        println!("cargo::rustc-link-arg-examples=-Wl,-rpath,{place}");
     }
 }
 

@@ -63,6 +63,12 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "a number above 0, 3600 at most".to_owned())
 }
 
+/// Returns the middle of `numbers`; 0 where there are none.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
+}
+
 /// Returns the processor seconds of this thread, where the system tells: under load they say more than
 /// the clock on the wall.
 #[must_use]

@@ -6,7 +6,6 @@ use anyhow::Context;
 use latrunculi_engine::Ruleset;
 use latrunculi_eval::report;
 use latrunculi_eval::study::StudySummary;
-use latrunculi_eval::study::summary::SUMMARY_VERSION;
 use latrunculi_train::files::read_text;
 use latrunculi_train::files::write_whole;
 use latrunculi_train::rulesets::load_file;
@@ -23,17 +22,11 @@ pub(crate) fn write(folder: &Path, summary: &StudySummary) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Makes the report again from `summary.json`; nothing is played. A summary of an older format is written anew, with the
-/// table.
+/// Makes the report again from `summary.json`; nothing is played.
 pub(crate) fn write_again(folder: &Path) -> anyhow::Result<StudySummary> {
     let path = folder.join("summary.json");
     let text = read_text(&path, SUMMARY_BYTES_MAX)?;
-    let mut summary = StudySummary::from_json(&text).with_context(|| path.display().to_string())?;
-    if summary.format < SUMMARY_VERSION {
-        summary.format = SUMMARY_VERSION;
-        write_whole(&path, summary.to_json().context("the summary")?.as_bytes())?;
-        write_whole(&folder.join("balance.csv"), summary.to_csv().as_bytes())?;
-    }
+    let summary = StudySummary::from_json(&text).with_context(|| path.display().to_string())?;
     write(folder, &summary)?;
     Ok(summary)
 }

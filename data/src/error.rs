@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Why a batch cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BatchError {
     /// It was encoded for another board or by another encoding.
     #[error("the batch has the shape {batch} and the network {network}")]

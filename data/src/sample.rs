@@ -57,7 +57,7 @@ sample_schema! {
         |view, column| column.push(view.samples.margin[view.index]);
 
     /// the pieces that are still on the board when the game ends, wherever they have gone, packed as the planes are
-    survival: PackedSquares, in NOT_NEGATIVE, was "survivors"
+    survival: PackedSquares, in NOT_NEGATIVE
         => Vec<f32>, [PerSampleRow, Squares],
         "`[B, H, W]`: 1 where a piece stands that is there when the game ends, 0 where one stands that is not, -1 on empty squares.",
         |view, column| {
@@ -70,7 +70,7 @@ sample_schema! {
         };
 
     /// index of the sample whose policy is the opponent's next decision, seen from his side; -1 where there is none
-    opponent_policy: SampleIndex, in INDEX_OR_NONE, was "replies"
+    opponent_policy: SampleIndex, in INDEX_OR_NONE
         => SparsePolicy, [PerSampleRow],
         "`[B]`: policy of the opponent's next decision, seen from the player to act here; empty where it is not known.",
         |view, column| {
@@ -87,7 +87,7 @@ sample_schema! {
         };
 
     /// turns from the position to the end of the game
-    moves_left: PerSample<u32>, in NOT_NEGATIVE, was "turns_left"
+    moves_left: PerSample<u32>, in NOT_NEGATIVE
         => Vec<f32>, [PerSampleRow], "`[B]`: `ln(1 + turns to the end of the game)`.",
         |view, column| column.push((view.samples.moves_left[view.index] as f32).ln_1p());
 

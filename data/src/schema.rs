@@ -88,8 +88,6 @@ impl Extent {
 pub struct Column {
     /// Name of the column and of its array in a shard.
     pub name: &'static str,
-    /// Names that the array had in earlier versions of the program.
-    pub old_names: &'static [&'static str],
     /// Type of the array's entries.
     pub entry: &'static str,
     /// Shape of the array.
@@ -422,22 +420,20 @@ pub fn write_column<K: Kind, W: Write + Seek>(
     writer.array(name, &shape, K::Entry::flat(column))
 }
 
-/// Reads a column and checks its entries. The array may have one of the `old_names`.
+/// Reads a column and checks its entries.
 ///
 /// # Errors
 /// [`NpzError`]: the array is missing or invalid.
 pub fn read_column<K: Kind>(
     reader: &mut ArrayReader,
     name: &'static str,
-    old_names: &[&'static str],
     range: RangeInclusive<f64>,
     extent: &Extent,
 ) -> Result<Vec<K::Entry>, NpzError> {
-    let found = [name].iter().chain(old_names).copied().find(|name| reader.has(name)).unwrap_or(name);
     let shape: Vec<Option<u64>> = dimensions::<K>().map(|dimension| Some(extent.len(dimension) as u64)).collect();
-    let numbers = reader.array::<<K::Entry as Entry>::Scalar>(found, &shape)?.entries;
+    let numbers = reader.array::<<K::Entry as Entry>::Scalar>(name, &shape)?.entries;
     let column = K::Entry::from_flat(numbers);
-    check_column::<K>(found, &column, range, extent)?;
+    check_column::<K>(name, &column, range, extent)?;
     Ok(column)
 }
 
@@ -532,13 +528,13 @@ pub fn read_offsets(reader: &mut ArrayReader) -> Result<Vec<u64>, NpzError> {
 
 /// Declares the columns of samples and what training gets of each.
 ///
-/// One declaration is `/// meaning` (a row of docs/FORMATS.md), `name: kind in range`, optionally `, was "old name"` (an
-/// array's name in older shards), and optionally `=> type [shape], "doc", |view, column| fill`: the column of the same
-/// name in a training batch, and how it grows by the sample that a [`SampleView`] shows.
+/// One declaration is `/// meaning` (a row of docs/FORMATS.md), `name: kind in range`, and optionally `=> type [shape],
+/// "doc", |view, column| fill`: the column of the same name in a training batch, and how it grows by the sample that a
+/// [`SampleView`] shows.
 macro_rules! sample_schema {
     ($(
         #[doc = $meaning:literal]
-        $name:ident: $kind:ty, in $range:expr $(, was $old:literal)?
+        $name:ident: $kind:ty, in $range:expr
         $(=> $batch:ty, [$($dimension:expr),+], $doc:literal, |$view:ident, $column:ident| $fill:expr)?;
     )+) => {
         /// One position with its targets, to be added to [`Samples`].
@@ -625,7 +621,6 @@ macro_rules! sample_schema {
             fn columns() -> Vec<$crate::schema::Column> {
                 vec![$($crate::schema::Column {
                     name: stringify!($name),
-                    old_names: &[$($old)?],
                     entry: <<<$kind as $crate::schema::Kind>::Entry as $crate::schema::Entry>::Scalar
                         as $crate::schema::Scalar>::NAME,
                     dimensions: $crate::schema::dimensions::<$kind>().collect(),
@@ -650,9 +645,7 @@ macro_rules! sample_schema {
             ) -> Result<Samples, $crate::npz::NpzError> {
                 let mut samples = Samples { action_offsets: $crate::schema::read_offsets(reader)?, ..Samples::new(shape) };
                 let extent = samples.extent();
-                $(samples.$name = $crate::schema::read_column::<$kind>(
-                    reader, stringify!($name), &[$($old)?], $range, &extent,
-                )?;)+
+                $(samples.$name = $crate::schema::read_column::<$kind>(reader, stringify!($name), $range, &extent)?;)+
                 Ok(samples)
             }
 
@@ -748,7 +741,7 @@ mod tests {
             policy: PerAction<f32>, in PROBABILITY;
 
             /// captures until the end of the game
-            captures_left: PerSample<u32>, in NOT_NEGATIVE, was "captures"
+            captures_left: PerSample<u32>, in NOT_NEGATIVE
                 => Vec<f32>, [Dimension::Samples], "`[B]`: half the captures.",
                 |view, column| column.push(view.samples.captures_left[view.index] as f32 / 2.0);
         }

@@ -26,7 +26,6 @@ pub struct TrainingConfig {
     /// usual, and clipping them slows learning down.
     pub gradient_norm_max: f64,
     /// Decay per step of the moving average of the weights, which plays; in `[0, 1)`.
-    #[serde(alias = "average_decay")]
     pub ema_decay: f64,
     /// Weight of the policy in the loss; at least 0.
     pub policy_weight: f64,
@@ -38,10 +37,8 @@ pub struct TrainingConfig {
     /// are 0, their heads are not computed.
     pub survival_weight: f64,
     /// Weight of the opponent's next decision in the loss; at least 0.
-    #[serde(alias = "reply_weight")]
     pub opponent_policy_weight: f64,
     /// Weight of the logarithm of the turns that are left in the loss; at least 0.
-    #[serde(alias = "turns_left_weight")]
     pub moves_left_weight: f64,
     /// Precision of the trunk.
     pub precision: Precision,

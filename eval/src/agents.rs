@@ -10,7 +10,7 @@ mod search_options;
 mod spec;
 
 use latrunculi_engine::{Action, GameState};
-use latrunculi_search::{EvalError, Evaluator};
+use latrunculi_search::{EvalError, Evaluator, mix};
 
 pub use network::{NetworkPlay, OpenedNetwork};
 pub(crate) use search_agents::NetworkSearch;
@@ -24,26 +24,24 @@ pub trait Agent {
     /// Starts a game: resets the state and draws all random numbers from `seed`.
     fn new_game(&mut self, seed: u64);
 
-    /// Chooses one action of the player to act.
+    /// Chooses one action of the player to act, with limits, cancellation and progress reports as in `options`.
     ///
     /// # Errors
     /// [`AgentError::Evaluator`] when a network's device fails.
     ///
     /// # Panics
     /// When the game is over.
-    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError>;
+    fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError>;
 
-    /// Chooses as [`Agent::choose`] does, with other limits, cancellation and progress reports as in `options`.
-    /// With default options the choice is the same.
+    /// Chooses as [`Agent::choose_with`] does with the agent's own limits, without cancellation and reports.
     ///
     /// # Errors
-    /// As [`Agent::choose`].
+    /// As [`Agent::choose_with`].
     ///
     /// # Panics
     /// When the game is over.
-    fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
-        _ = options;
-        self.choose(state)
+    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+        self.choose_with(state, &mut SearchOptions::reporting(&mut |_| {}))
     }
 }
 
@@ -140,14 +138,7 @@ pub type NetworkEvaluator<'a> = Box<dyn Evaluator<GameState> + 'a>;
 pub type NetworkFactory<'a, 'e> = dyn FnMut(&str) -> Result<OpenedNetwork<'e>, String> + 'a;
 
 /// Hashes numbers into a seed so that neighbouring numbers give unrelated seeds.
-///
-/// Source: Steele, Lea and Flood 2014 (SplitMix64).
 #[must_use]
 pub fn mix_seeds(numbers: &[u64]) -> u64 {
-    numbers.iter().fold(0, |seed, &number| {
-        let mut mixed = (seed ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    })
+    numbers.iter().fold(0, |seed, &number| mix(seed ^ number))
 }

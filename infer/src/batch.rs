@@ -3,10 +3,8 @@
 //! Legend: `B` positions, `P` planes, `S` scalars of the position, `A` squares, `L` legal actions of all positions.
 
 use latrunculi_data::policy_index::action_indices;
-use latrunculi_data::{ActionIndices, EncodedPosition, SCALARS, Shape};
+use latrunculi_data::{ActionIndices, BatchError, EncodedPosition, SCALARS, Shape};
 use latrunculi_engine::{Action, GameState, SquareSet};
-
-use crate::error::BatchError;
 
 /// Encoded positions of one ruleset. The memory is reused from batch to batch.
 #[derive(Clone, Debug)]

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use latrunculi_engine::{Action, GameState, Rules};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::batch::{Answers, PositionBatch};
 use crate::error::AnswerError;
 use crate::model::Session;
+use crate::policy;
 
 /// Games, decisions of each, and every how many decisions a position is taken.
 const GAMES: usize = 16;
@@ -42,21 +43,8 @@ pub(crate) fn positions(session: &mut Session, rules: &Arc<Rules>) -> Result<Pos
         }
         session.answer(&current, &mut answers)?;
         for ((game, actions), pair) in games.iter_mut().zip(&legal).zip(answers.offsets.windows(2)) {
-            let mut rest = rng.random::<f64>();
-            let drawn = probabilities(&answers.logits[pair[0]..pair[1]]).iter().position(|probability| {
-                rest -= probability;
-                rest < 0.0
-            });
-            game.play(actions[drawn.unwrap_or(actions.len() - 1)]);
+            game.play(actions[policy::draw(&answers.logits[pair[0]..pair[1]], &mut rng)]);
         }
     }
     Ok(taken)
-}
-
-/// Returns the softmax of `logits`.
-fn probabilities(logits: &[f32]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weights: Vec<f64> = logits.iter().map(|logit| f64::from(logit - largest).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    weights.into_iter().map(|weight| weight / total).collect()
 }

@@ -1,8 +1,6 @@
 //! What can go wrong, one type per thing that is attempted.
 
-use std::path::PathBuf;
-
-use latrunculi_data::TensorFileError;
+use latrunculi_data::BatchError;
 
 /// Why a model cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,22 +23,6 @@ pub enum ModelError {
     NotFinite(String),
 }
 
-/// Why a model file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// Something is wrong with the file.
-    #[error(transparent)]
-    File(#[from] TensorFileError),
-    /// The network in it cannot be used.
-    #[error("{path}: {source}", path = .path.display())]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: ModelError,
-    },
-}
-
 /// Why a network cannot be made ready for a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KernelError {
@@ -56,37 +38,6 @@ pub enum KernelError {
     /// The games that the scales are taken from could not be played.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-}
-
-/// Why a batch cannot be given to a network.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BatchError {
-    /// The board has another size, or positions are encoded in another way.
-    #[error("the batch has the shape {batch} and the network {network}")]
-    Shape {
-        /// Shape of the batch.
-        batch: String,
-        /// Shape of the network.
-        network: String,
-    },
-    /// A vector has the wrong length.
-    #[error("'{name}' of the batch has {found} entries where {expected} are needed")]
-    Length {
-        /// The vector.
-        name: &'static str,
-        /// Its length.
-        found: usize,
-        /// The length it must have.
-        expected: usize,
-    },
-    /// An index or offset lies outside.
-    #[error("'{name}' of the batch has an entry that is out of range at {index}")]
-    Range {
-        /// The vector.
-        name: &'static str,
-        /// Where in it.
-        index: usize,
-    },
 }
 
 /// Why a network gave no answer.

@@ -1,10 +1,9 @@
 //! A model file in, answers out: the network on the processor, without libtorch.
 //!
-//! [`InferenceModel::load`] reads a file, [`InferenceModel::network`] arranges the weights for a ruleset and a [`Kernel`],
-//! and each evaluating thread makes a [`Session`] of that; or an [`InferenceEvaluator`] of [`RulesetNetworks`], which
-//! answers any ruleset. Which kernels there are is asked of the
-//! processor at run time. All compute the same network, each with its own rounding; `reference.rs` is the definition
-//! that the tests hold them to.
+//! An [`InferenceModel`] is made of the tensors of a file, [`InferenceModel::network`] arranges the weights for a ruleset
+//! and a [`Kernel`], and each evaluating thread makes a [`Session`] of that; or an [`InferenceEvaluator`] of
+//! [`RulesetNetworks`], which answers any ruleset. Which kernels there are is asked of the processor at run time. All
+//! compute the same network, each with its own rounding; `reference.rs` is the definition that the tests hold them to.
 
 mod batch;
 mod calibration;
@@ -14,6 +13,7 @@ mod heads;
 mod kernel;
 mod model;
 mod native;
+pub mod policy;
 mod portable;
 mod products;
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod weights;
 mod winograd;
 
 pub use batch::{Answers, PositionBatch};
-pub use error::{AnswerError, BatchError, KernelError, LoadError, ModelError};
+pub use error::{AnswerError, KernelError, ModelError};
 pub use evaluator::InferenceEvaluator;
 pub use kernel::{GROUP, Kernel, Unit};
 pub use model::{InferenceModel, InferenceNetwork, RulesetNetworks, Session};

@@ -1,61 +1,36 @@
 //! A loaded model, arranged for a kernel, and a thread's own buffers.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use latrunculi_data::{ModelInfo, NamedTensor, NetworkConfig, RulesetCache, Shape, StoredModel, rule_inputs};
+use latrunculi_data::{NamedTensor, NetworkConfig, RulesetCache, Shape, rule_inputs};
 use latrunculi_engine::Rules;
 
 use crate::batch::{Answers, PositionBatch};
 use crate::calibration;
-use crate::error::{AnswerError, KernelError, LoadError, ModelError};
+use crate::error::{AnswerError, KernelError, ModelError};
 use crate::kernel::Kernel;
 use crate::native::tiled;
 use crate::portable;
 use crate::weights::Parameters;
 
-/// A network for every board and ruleset, and what is known about it. Clones share the weights.
+/// A network for every board and ruleset. Clones share the weights.
 #[derive(Clone, Debug)]
 pub struct InferenceModel {
-    info: ModelInfo,
     parameters: Arc<Parameters>,
 }
 
 impl InferenceModel {
-    /// Reads a model file.
-    ///
-    /// # Errors
-    /// [`LoadError`] with the file and what is wrong with it.
-    pub fn load(path: &Path) -> Result<InferenceModel, LoadError> {
-        let StoredModel { config, info, tensors } = StoredModel::read(path)?;
-        InferenceModel::from_tensors(&config, info, tensors)
-            .map_err(|source| LoadError::Model { path: path.to_owned(), source })
-    }
-
-    /// Makes a model of the tensors that a model file would have, by name.
+    /// Makes a model of the tensors of a model file, by name.
     ///
     /// # Errors
     /// [`ModelError`] when the description is out of range, or a tensor is missing, unknown, of another shape or not
     /// finite.
     pub fn from_tensors(
         config: &NetworkConfig,
-        info: ModelInfo,
         tensors: BTreeMap<String, NamedTensor>,
     ) -> Result<InferenceModel, ModelError> {
-        Ok(InferenceModel { info, parameters: Arc::new(Parameters::new(config, tensors)?) })
-    }
-
-    /// Returns what the file says about the network.
-    #[must_use]
-    pub fn info(&self) -> &ModelInfo {
-        &self.info
-    }
-
-    /// Returns the description of the network.
-    #[must_use]
-    pub fn config(&self) -> &NetworkConfig {
-        self.parameters.config()
+        Ok(InferenceModel { parameters: Arc::new(Parameters::new(config, tensors)?) })
     }
 
     #[cfg(test)]
@@ -103,7 +78,7 @@ impl InferenceModel {
                 Packed::Int8(tiled::Int8Network::new(&weights, calibration, unit))
             }
         };
-        Ok(InferenceNetwork { kernel, shape: *shape, packed: Arc::new(packed) })
+        Ok(InferenceNetwork { shape: *shape, packed: Arc::new(packed) })
     }
 
     /// Returns networks for any ruleset.
@@ -129,12 +104,6 @@ pub struct RulesetNetworks {
 }
 
 impl RulesetNetworks {
-    /// Returns the kernel that computes.
-    #[must_use]
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
     /// Returns the network for these rules. One of 8 bits takes the scales of its activations from games that it plays by
     /// its own policy, so that they depend on weights and rules alone.
     ///
@@ -179,24 +148,11 @@ enum Buffers {
 /// A network for one ruleset, arranged for one kernel. Clones share the weights; each evaluating thread makes a [`Session`] of its own.
 #[derive(Clone, Debug)]
 pub struct InferenceNetwork {
-    kernel: Kernel,
     shape: Shape,
     packed: Arc<Packed>,
 }
 
 impl InferenceNetwork {
-    /// Returns the kernel that computes.
-    #[must_use]
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// Returns the size of the positions it sees.
-    #[must_use]
-    pub fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
     /// Makes the buffers of one thread.
     #[must_use]
     pub fn session(&self) -> Session {
@@ -217,12 +173,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns the network.
-    #[must_use]
-    pub fn network(&self) -> &InferenceNetwork {
-        &self.network
-    }
-
     /// Answers a batch of any size; `answers` is overwritten. The answer to a position does not depend on the others.
     ///
     /// # Errors

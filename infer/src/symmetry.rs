@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{ModelInfo, NetworkConfig};
+use latrunculi_data::NetworkConfig;
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_search::mcts::{Search, SearchBudget, Settings};
 use latrunculi_search::{Evaluation, Evaluator};
@@ -24,7 +24,7 @@ fn network() -> InferenceEvaluator {
         value_hidden: 16,
         ..NetworkConfig::default()
     };
-    let model = InferenceModel::from_tensors(&config, ModelInfo::default(), tensors(&config, 5)).unwrap();
+    let model = InferenceModel::from_tensors(&config, tensors(&config, 5)).unwrap();
     InferenceEvaluator::new(&model.networks(Kernel::F32).unwrap())
 }
 

@@ -137,11 +137,6 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Returns the description of the network.
-    pub(crate) fn config(&self) -> &NetworkConfig {
-        &self.general.config
-    }
-
     /// Folds a ruleset, given by its numbers `[R]`, and the size of its board into the weights.
     pub(crate) fn specialised(&self, shape: &Shape, rule_inputs: &[f32]) -> Weights {
         let mut weights = Weights { shape: *shape, ..self.general.clone() };

@@ -55,7 +55,7 @@ impl PlayNetwork for LibtorchNetwork {
     fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
         if self.is_fused(precision) {
             let (config, tensors) = (self.network.config(), self.network.tensors().of_libtorch()?);
-            let model = InferenceModel::from_tensors(config, ModelInfo::default(), tensors)?;
+            let model = InferenceModel::from_tensors(config, tensors)?;
             return FusedNetwork(model).evaluators(count, precision);
         }
         if precision == Precision::Int8 {

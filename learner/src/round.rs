@@ -141,7 +141,7 @@ impl TrainingRun<'_> {
                 let name = &ruleset.rules.ruleset().id;
                 let path = self.folder.shard_path(generation, name);
                 let checksum = write_shard(&path, &info, &samples)?;
-                self.state.shards.get_or_insert_default().insert(file_name(&path), checksum);
+                self.state.shards.insert(file_name(&path), checksum);
                 self.state.games += ruleset.games.len() as u64;
                 self.state.samples += samples.len() as u64;
                 let known = self.state.rulesets.iter_mut().find(|known| known.name == *name);
@@ -466,7 +466,7 @@ impl TrainingRun<'_> {
             generations.iter().map(|&generation| file_name(&self.folder.shard_path(generation, name))).collect()
         };
         let named: BTreeSet<String> = rulesets.chain(mixes).flat_map(name).collect();
-        self.state.shards.get_or_insert_default().retain(|name, _| named.contains(name));
+        self.state.shards.retain(|name, _| named.contains(name));
     }
 
     /// Returns which fractions of the whole training, in `[0, 1]`, are over before and after the steps of this round. They

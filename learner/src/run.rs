@@ -208,7 +208,7 @@ impl<'o> TrainingRun<'o> {
         }
         let events = Events::open(&folder.events_path(), state.events_bytes)?;
         let (windows, shards) = windows(&folder, &rulesets, &config, &state)?;
-        state.shards = Some(shards);
+        state.shards = shards;
         let mixes: Vec<Arc<Rules>> =
             state.mixes.iter().map(|mix| rules_of_text(&mix.text)).collect::<Result<_, _>>().context("the mixes")?;
         let pools = pools(&folder, &rulesets, &mixes, &config, &state)?;
@@ -440,9 +440,7 @@ fn pools(
     let path = folder.pools_path(state.generations);
     let shown = || path.display().to_string();
     let bytes = std::fs::read(&path).with_context(shown)?;
-    if let Some(known) = &state.pools_checksum
-        && *known != checksum(&bytes[..])?
-    {
+    if state.pools_checksum != Some(checksum(&bytes[..])?) {
         bail!("{}: it is not the file that was written with the checkpoint; restore it", path.display());
     }
     let states = states_from_bytes(&bytes).with_context(shown)?;
@@ -529,8 +527,7 @@ fn read_own_shard(
         }
     }
     let checksum = File::open(path).and_then(checksum).with_context(|| shown.to_string())?;
-    let known = state.shards.as_ref().map(|shards| shards.get(&file_name(path)));
-    if known.is_some_and(|known| known != Some(&checksum)) {
+    if state.shards.get(&file_name(path)) != Some(&checksum) {
         bail!("{shown}: its checksum is not the one in the checkpoint; restore the file that this run wrote");
     }
     Ok((samples, checksum))

@@ -86,8 +86,7 @@ pub(crate) struct RunState {
     /// Length of the metrics, and of the TensorBoard events, at this moment.
     pub(crate) metrics_bytes: u64,
     pub(crate) events_bytes: u64,
-    /// Pools with games in flight, in the file beside the checkpoint; 0 before the first generation that a network plays,
-    /// and in runs of earlier versions, whose generations played all their games to the end.
+    /// Pools with games in flight, in the file beside the checkpoint; 0 before the first generation that a network plays.
     pub(crate) pools: usize,
     /// The precision that was chosen for play at the beginning.
     pub(crate) precision: Precision,
@@ -103,12 +102,9 @@ pub(crate) struct RunState {
     pub(crate) mixes_ahead: u64,
     /// The mixes in the replay window, oldest first.
     pub(crate) mix_windows: Vec<MixWindow>,
-    /// Checksums ([`latrunculi_data::files::checksum`]) of the shards in the replay windows, by name of the file; `None`
-    /// in checkpoints of earlier versions.
-    #[serde(default)]
-    pub(crate) shards: Option<BTreeMap<String, String>>,
-    /// Checksum of the file of the games in flight; `None` where there is none, and in checkpoints of earlier versions.
-    #[serde(default)]
+    /// Checksums ([`latrunculi_data::files::checksum`]) of the shards in the replay windows, by name of the file.
+    pub(crate) shards: BTreeMap<String, String>,
+    /// Checksum of the file of the games in flight; `None` where there is none.
     pub(crate) pools_checksum: Option<String>,
     /// Index of the ruleset whose match is next.
     pub(crate) next_measured: usize,
@@ -149,7 +145,7 @@ impl RunState {
             mixes_samples: 0,
             mixes_ahead: 0,
             mix_windows: Vec::new(),
-            shards: Some(BTreeMap::new()),
+            shards: BTreeMap::new(),
             pools_checksum: None,
             next_measured: 0,
             config: config.to_text()?,
@@ -169,7 +165,7 @@ impl RunState {
     /// # Errors
     /// Every difference, and how to resolve it.
     pub(crate) fn allow(&self, config: &TrainConfig, settings: &[String]) -> Result<(), Error> {
-        // Parsed and written again, so that values added since have their defaults and renamed keys their new names.
+        // Parsed and written again, so that values added since have their defaults.
         let was = TrainConfig::from_text(&self.config).context("the configuration in the checkpoint")?;
         let differences = differences(&was.to_text()?, &config.to_text()?)?;
         let is_set = |key: &str| {
@@ -263,17 +259,6 @@ mod tests {
         config.seed += 1;
         let fault = state.allow(&config, &[]).unwrap_err().to_string();
         assert!(fault.contains("--set replay.draw_margin_full=0.5 --set seed=2"), "{fault}");
-    }
-
-    #[test]
-    fn a_key_of_an_older_version_is_no_change() {
-        let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
-        let rules = latrunculi_train::run_rulesets::load(&config.rulesets).unwrap();
-        let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
-        let older = state.config.replace("earlier_opening_pairs = 0\n", "");
-        state.config = older.replace("opening_pairs = ", "pairs = ").replace("actors = ", "lanes = ");
-        assert!(state.config.contains("\nlanes = ") && state.config.contains("\nfinal_pairs = "));
-        state.allow(&config, &[]).unwrap();
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{Conditioning, ModelInfo, NetworkConfig, Pooling, Precision, TrainedRuleset};
+use latrunculi_data::{Conditioning, ModelInfo, NetworkConfig, Pooling, Precision, StoredModel, TrainedRuleset};
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel};
 use latrunculi_search::{Evaluation, Evaluator};
@@ -44,8 +44,9 @@ fn infer_answers_as_libtorch_does() {
         let mut expected = NetEvaluator::new(&network, Device::CPU, Precision::F32);
         let rulesets = vec![TrainedRuleset::new(rules, 1.0)];
         Model { network, info: ModelInfo { rulesets, ..ModelInfo::default() } }.save(&path).unwrap();
-        let model = InferenceModel::load(&path).unwrap();
-        assert_eq!(model.info().rulesets, [TrainedRuleset::new(rules, 1.0)]);
+        let stored = StoredModel::read(&path).unwrap();
+        assert_eq!(stored.info.rulesets, [TrainedRuleset::new(rules, 1.0)]);
+        let model = InferenceModel::from_tensors(&stored.config, stored.tensors).unwrap();
 
         let actions: Vec<Vec<Action>> = games
             .iter()

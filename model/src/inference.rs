@@ -86,18 +86,6 @@ impl InferenceNetwork {
         self.precision
     }
 
-    /// Returns the device.
-    #[must_use]
-    pub fn device(&self) -> Device {
-        self.device
-    }
-
-    /// Returns the shape of its inputs.
-    #[must_use]
-    pub fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
     /// Evaluates a batch; `answers` is overwritten.
     ///
     /// On the processor it computes in the calling thread alone (see [`device::use_threads`]).

@@ -13,8 +13,8 @@ pub mod inference;
 pub mod model_file;
 pub mod network;
 mod runner;
-#[doc(hidden)]
-pub mod testing;
+#[cfg(test)]
+mod testing;
 pub mod training;
 mod weights;
 

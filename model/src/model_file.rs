@@ -32,17 +32,6 @@ impl Model {
         let config = self.network.config().clone();
         Ok(StoredModel { config, info: self.info.clone(), tensors }.write(path)?)
     }
-
-    /// Reads a model from `path` onto `device`.
-    ///
-    /// # Errors
-    /// [`FileError`]: what is wrong with the file, with its name.
-    pub fn load(path: &Path, device: Device) -> Result<Model, FileError> {
-        let StoredModel { config, info, tensors } = StoredModel::read(path)?;
-        let network = Network::from_tensors(&config, &tensors, device)
-            .map_err(|source| FileError::Network { path: path.to_owned(), source })?;
-        Ok(Model { network, info })
-    }
 }
 
 impl Trainer {
@@ -121,11 +110,12 @@ mod tests {
         let path = folder.path().join("a.safetensors");
         let model = model();
         model.save(&path).unwrap();
-        let again = Model::load(&path, Device::CPU).unwrap();
-        assert_eq!(model.info, again.info);
-        assert_eq!(values(&model.network.parameters), values(&again.network.parameters));
         let stored = StoredModel::read(&path).unwrap();
+        let network = Network::from_tensors(&stored.config, &stored.tensors, Device::CPU).unwrap();
+        assert_eq!(values(&model.network.parameters), values(&network.parameters));
         assert_eq!(stored.fingerprint(), model.network.fingerprint().unwrap());
+        assert_eq!(model.info, stored.info);
+        let again = Model { network, info: stored.info };
         let fresh = StoredModel::fresh(model.network.config(), 3).unwrap();
         let network = Network::new(model.network.config(), 3, Device::CPU).unwrap();
         assert_eq!(fresh.fingerprint(), network.fingerprint().unwrap());
@@ -162,12 +152,9 @@ mod tests {
         let mut bytes = std::fs::read(&path).unwrap();
         change(&mut bytes);
         std::fs::write(&path, bytes).unwrap();
-        let error = Model::load(&path, Device::CPU).unwrap_err();
+        let error = StoredModel::read(&path).unwrap_err();
         assert!(error.to_string().contains("a.safetensors"), "the file is named: {error}");
-        match error {
-            FileError::File(error) => error,
-            other => panic!("not a fault of the file: {other}"),
-        }
+        error
     }
 
     /// Replaces text in the header by text of the same length.
@@ -211,8 +198,8 @@ mod tests {
         };
         assert!(matches!(refusal(nan), TensorFileError::NotFinite { .. }));
         let missing = Path::new("there/is/no/such/file");
-        assert!(matches!(Model::load(missing, Device::CPU), Err(FileError::File(TensorFileError::Io { .. }))));
+        assert!(matches!(StoredModel::read(missing), Err(TensorFileError::Io { .. })));
         let folder = tempfile::tempdir().unwrap();
-        assert!(Model::load(folder.path(), Device::CPU).is_err());
+        assert!(StoredModel::read(folder.path()).is_err());
     }
 }

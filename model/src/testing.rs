@@ -1,18 +1,18 @@
-//! Made-up batches for tests and measurements.
+//! Made-up batches for tests.
 
 use crate::inference::sample_inputs;
 use latrunculi_data::{Shape, TrainingBatch, rule_inputs};
 
 /// Returns the numbers of a made-up ruleset; another for each `number`.
 #[must_use]
-pub fn made_up_rules(number: usize) -> Vec<f32> {
+pub(crate) fn made_up_rules(number: usize) -> Vec<f32> {
     (0..rule_inputs::count()).map(|index| ((index * 7 + number * 13) % 11) as f32 / 10.0).collect()
 }
 
 /// Returns `count` made-up positions with about `actions` actions each and targets that depend on the planes, so that
 /// they can be learnt. The same each time.
 #[must_use]
-pub fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBatch {
+pub(crate) fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> TrainingBatch {
     let (planes, scalars) = sample_inputs(shape, count);
     let area = shape.area();
     let none = shape.policy_len() as u32;

@@ -82,12 +82,6 @@ impl Trainer {
         })
     }
 
-    /// Returns the settings.
-    #[must_use]
-    pub fn config(&self) -> &TrainingConfig {
-        &self.config
-    }
-
     /// Changes the settings of the following steps.
     ///
     /// # Errors
@@ -112,7 +106,8 @@ impl Trainer {
     ///
     /// # Errors
     /// [`NetworkError::Torch`] when the device is out of memory.
-    pub fn network(&self) -> Result<Network, NetworkError> {
+    #[cfg(test)]
+    pub(crate) fn network(&self) -> Result<Network, NetworkError> {
         Network::from_parameters(&self.network_config, &self.parameters, self.device)
     }
 
@@ -152,7 +147,8 @@ impl Trainer {
     ///
     /// # Errors
     /// As [`Trainer::step`].
-    pub fn evaluate(&self, batches: &[TrainingBatch]) -> Result<StepReport, TrainError> {
+    #[cfg(test)]
+    pub(crate) fn evaluate(&self, batches: &[TrainingBatch]) -> Result<StepReport, TrainError> {
         device::use_threads(self.config.threads);
         let gathers = check(batches)?;
         let (_, report) = tch::no_grad(|| self.losses(batches, &gathers, &self.average))?;

@@ -7,11 +7,13 @@ pub mod exhaustive;
 pub mod game;
 pub mod latrunculi;
 pub mod mcts;
+mod mix;
 mod stop;
 pub mod toy;
 
 pub use evaluator::{EvalError, Evaluation, Evaluator};
 pub use game::Game;
+pub use mix::mix;
 pub use stop::StopSignal;
 
 /// Version of the searches' behaviour. Ledgers of games and study folders store it, so that games of different versions

@@ -10,6 +10,7 @@ use latrunculi_engine::{EndReason, Outcome, Player};
 
 use crate::alphabeta::Heuristic;
 use crate::game::Game;
+use crate::mix;
 
 /// A game tree written as a string.
 ///
@@ -463,13 +464,4 @@ impl Heuristic<NimTurns> for StoneParity {
     fn action_index_count(&self) -> usize {
         5
     }
-}
-
-/// Spreads the bits of a small number over 64 (the finaliser of SplitMix64, Steele et al. 2014).
-#[must_use]
-pub fn mix(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }

@@ -8,7 +8,7 @@ const TOP = 10;
 const BOTTOM = 34;
 
 // Returns round numbers between two ends, about `count` of them.
-export function ticks(low, high, count) {
+function ticks(low, high, count) {
   const rough = (high - low) / Math.max(1, count);
   if (!(rough > 0)) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -19,7 +19,7 @@ export function ticks(low, high, count) {
 }
 
 // Writes a number in as few digits as tell it.
-export function short(value) {
+function short(value) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (size >= 10_000) return `${short(value / 1000)}k`;

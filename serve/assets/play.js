@@ -445,7 +445,7 @@ export function stepper(goTo, count, at) {
 }
 
 // The rules of a ruleset, as the program puts them into words.
-export function rulesInWords(about) {
+function rulesInWords(about) {
   return [
     el("h2", {}, about.name || about.id),
     about.summary ? el("p", {}, about.summary) : null,

@@ -132,7 +132,7 @@ export class Runs {
 function scores(run, ruleset, name, index) {
   const lines = new Map();
   for (const round of run.rounds) {
-    const kept = Object.entries(verdictsOf(run, round)).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
+    const kept = Object.entries(round.verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
     const kinds = Map.groupBy ? Map.groupBy(kept, kindOf) : groupBy(kept, kindOf);
     for (const [kind, found] of kinds) {
       const mean = (key) => (100 * found.reduce((sum, verdict) => sum + verdict[key], 0)) / found.length;
@@ -144,14 +144,11 @@ function scores(run, ruleset, name, index) {
   return [...lines].map(([kind, points], at) => ({ name: name(kind), color: `${"ab"[index]}${at ? " dashed" : ""}`, points }));
 }
 
-// The matches of a round, or those at the end, by ruleset. Runs of earlier versions have the one of their only ruleset.
-const verdictsOf = (run, { verdicts, verdict }) => verdicts ?? (verdict ? { [run.about.rulesets[0]]: verdict } : {});
-
 // Says how strong the network was when it was last measured in each ruleset; null before.
 function strength(run) {
   // A finished run that goes on has its old result until it ends.
   const end = run.about.is_running ? null : run.about.result;
-  const last = [...run.rounds, end ?? {}].reduce((all, one) => ({ ...all, ...verdictsOf(run, one) }), {});
+  const last = [...run.rounds, end ?? {}].reduce((all, one) => ({ ...all, ...one.verdicts }), {});
   const verdicts = Object.values(last);
   if (!verdicts.length) return null;
   const percent = (share) => (100 * share).toFixed(1);

@@ -121,7 +121,7 @@ impl Bootstrap<'_> {
             replicates.iter().all(|values| values.len() == estimates.len()),
             "a statistic returns the same number of values each time"
         );
-        Ok(BootstrapBand { estimates, replicates, undefined })
+        Ok(BootstrapBand { estimates, replicates })
     }
 }
 
@@ -130,7 +130,6 @@ impl Bootstrap<'_> {
 pub struct BootstrapBand {
     estimates: Vec<f64>,
     replicates: Vec<Vec<f64>>,
-    undefined: usize,
 }
 
 impl BootstrapBand {
@@ -138,18 +137,6 @@ impl BootstrapBand {
     #[must_use]
     pub fn estimates(&self) -> &[f64] {
         &self.estimates
-    }
-
-    /// Returns the replicates that have a value, in the order of their streams.
-    #[must_use]
-    pub fn replicates(&self) -> &[Vec<f64>] {
-        &self.replicates
-    }
-
-    /// Returns how many replicates had no value.
-    #[must_use]
-    pub fn undefined(&self) -> usize {
-        self.undefined
     }
 
     /// Returns the standard error of each number.

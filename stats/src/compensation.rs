@@ -16,18 +16,11 @@ pub struct CompensationCell {
     pub games: f64,
     /// The first player's mean score, in `[0, 1]`.
     pub score: f64,
-    /// The standard error of the score, if it was measured: see [`CompensationFit::measured`].
+    /// The standard error of the score.
     pub standard_error: f64,
 }
 
 impl CompensationCell {
-    /// Makes a cell whose standard error is the binomial one, `√(s(1−s)/n)`: as if no game was drawn.
-    #[must_use]
-    pub fn binomial(handicap: f64, games: f64, score: f64) -> CompensationCell {
-        let standard_error = (score * (1.0 - score) / games).sqrt();
-        CompensationCell { handicap, games, score, standard_error }
-    }
-
     /// Returns `x = (1, h)`.
     fn regressors(&self) -> Vector2<f64> {
         Vector2::new(1.0, self.handicap)
@@ -42,26 +35,15 @@ pub struct CompensationFit {
 }
 
 impl CompensationFit {
-    /// Fits with the binomial error, which is too wide when games are drawn.
-    ///
-    /// The covariance is the inverse Fisher information `(Σ n·s(1−s)·xxᵀ)⁻¹`, `x = (1, h)`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] for an impossible cell, [`StatisticsError::Unidentified`] below two
-    /// different handicaps, [`StatisticsError::Separated`] when one side has every point on one side of a
-    /// handicap.
-    pub fn binomial(cells: &[CompensationCell]) -> Result<CompensationFit, StatisticsError> {
-        let (coefficients, information) = solve(cells)?;
-        Ok(CompensationFit { coefficients, covariance: inverse(information)? })
-    }
-
     /// Fits with the measured standard error of each cell, which accounts for draws and repeated openings.
     ///
-    /// The covariance is the sandwich `I⁻¹·(Σ (n·SE)²·xxᵀ)·I⁻¹` around the information of
-    /// [`CompensationFit::binomial`].
+    /// The covariance is the sandwich `I⁻¹·(Σ (n·SE)²·xxᵀ)·I⁻¹` around the Fisher information
+    /// `I = Σ n·s(1−s)·xxᵀ`, `x = (1, h)`.
     ///
     /// # Errors
-    /// As [`CompensationFit::binomial`].
+    /// [`StatisticsError::NoObservations`] without cells, [`StatisticsError::OutOfRange`] for an impossible cell,
+    /// [`StatisticsError::Unidentified`] below two different handicaps, [`StatisticsError::Separated`] when one side
+    /// has every point on one side of a handicap.
     pub fn measured(cells: &[CompensationCell]) -> Result<CompensationFit, StatisticsError> {
         let (coefficients, information) = solve(cells)?;
         let mut middle = Matrix2::zeros();
@@ -263,13 +245,16 @@ mod tests {
         scores
             .iter()
             .enumerate()
-            .map(|(handicap, &score)| CompensationCell::binomial(handicap as f64, 1_000.0, score))
+            .map(|(handicap, &score)| {
+                let (handicap, games) = (handicap as f64, 1_000.0);
+                CompensationCell { handicap, games, score, standard_error: (score * (1.0 - score) / games).sqrt() }
+            })
             .collect()
     }
 
     #[test]
     fn mixture_is_fair_and_lies_between_its_parts() {
-        let fit = CompensationFit::binomial(&cells(&[0.6, 0.47, 0.35])).unwrap();
+        let fit = CompensationFit::measured(&cells(&[0.6, 0.47, 0.35])).unwrap();
         let mixture = fit.whole_handicaps().unwrap();
         assert_eq!((mixture.smaller, mixture.larger), (0.0, 1.0));
         assert!((mixture.score.value - 0.5).abs() < 1e-12);
@@ -296,28 +281,28 @@ mod tests {
     #[test]
     fn a_handicap_without_sure_effect_has_no_bounded_set() {
         let confidence = Confidence::NINETY_FIVE;
-        let weak = CompensationFit::binomial(&cells(&[0.60, 0.595])).unwrap();
+        let weak = CompensationFit::measured(&cells(&[0.60, 0.595])).unwrap();
         assert!(matches!(weak.fair_handicap_set(confidence), FiellerSet::Outside(_)));
-        let none = CompensationFit::binomial(&cells(&[0.501, 0.5, 0.5])).unwrap();
+        let none = CompensationFit::measured(&cells(&[0.501, 0.5, 0.5])).unwrap();
         assert_eq!(none.fair_handicap_set(confidence), FiellerSet::Everything);
-        let flat = CompensationFit::binomial(&cells(&[0.5, 0.5])).unwrap();
+        let flat = CompensationFit::measured(&cells(&[0.5, 0.5])).unwrap();
         assert_eq!(flat.fair_handicap(), Err(StatisticsError::Unidentified));
     }
 
     #[test]
     fn impossible_cells_are_errors() {
-        assert!(matches!(CompensationFit::binomial(&[]), Err(StatisticsError::NoObservations("handicaps"))));
+        assert!(matches!(CompensationFit::measured(&[]), Err(StatisticsError::NoObservations("handicaps"))));
         let one = cells(&[0.6]);
-        assert!(matches!(CompensationFit::binomial(&one), Err(StatisticsError::Unidentified)));
+        assert!(matches!(CompensationFit::measured(&one), Err(StatisticsError::Unidentified)));
         // In the second, only the games at one handicap are mixed: the slope still runs away.
         for separated in [[1.0, 1.0, 0.0], [1.0, 0.6, 0.0]] {
-            let separated = CompensationFit::binomial(&cells(&separated));
+            let separated = CompensationFit::measured(&cells(&separated));
             assert!(matches!(separated, Err(StatisticsError::Separated)));
         }
-        assert!(CompensationFit::binomial(&cells(&[1.0, 0.6, 0.1])).is_ok());
-        assert!(CompensationFit::binomial(&cells(&[1.0, 0.0, 1.0])).is_ok());
-        assert!(matches!(CompensationFit::binomial(&cells(&[1.4, 0.5])), Err(StatisticsError::OutOfRange { .. })));
-        let empty = [CompensationCell::binomial(0.0, 0.0, 0.5), one[0]];
-        assert!(CompensationFit::binomial(&empty).is_err());
+        assert!(CompensationFit::measured(&cells(&[1.0, 0.6, 0.1])).is_ok());
+        assert!(CompensationFit::measured(&cells(&[1.0, 0.0, 1.0])).is_ok());
+        assert!(matches!(CompensationFit::measured(&cells(&[1.4, 0.5])), Err(StatisticsError::OutOfRange { .. })));
+        let empty = [CompensationCell { games: 0.0, ..one[0] }, CompensationCell { handicap: 1.0, ..one[0] }];
+        assert!(CompensationFit::measured(&empty).is_err());
     }
 }

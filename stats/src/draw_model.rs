@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StatisticsError;
 use super::interval::Estimate;
-use super::score::{GameResult, WinDrawLoss};
+use super::score::GameResult;
 
 /// The way draws enter a Bradley-Terry model.
 ///
@@ -47,15 +47,6 @@ impl OutcomeProbabilities {
     }
 }
 
-/// The parameters that reproduce the results of equally strong agents.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct EqualAgents {
-    /// The first-move advantage `γ`, in nats.
-    pub advantage: f64,
-    /// `δ` in nats (Rao-Kupper) or `ν` (Davidson); 0 without draws.
-    pub draw_parameter: f64,
-}
-
 impl DrawModel {
     /// Returns the probabilities at `delta` nats; `draw_parameter` is `δ` or `ν`, at least 0.
     ///
@@ -69,34 +60,14 @@ impl DrawModel {
         Ok(Outcomes::new(self, delta, internal).probabilities())
     }
 
-    /// Returns the parameters that give equally strong agents just these results, in closed form.
+    /// Returns the draw parameter, `δ` or `ν`, that gives equally strong agents just these results, in closed form.
     ///
-    /// `games` are the first player's. Rao-Kupper: `γ = ½·ln[p_W/p_L · (1−p_L)/(1−p_W)]` and
-    /// `δ = ½·ln[(1−p_L)/p_L · (1−p_W)/p_W]`; Davidson: `γ = ln(p_W/p_L)`, `ν = p_D/√(p_W·p_L)`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoObservations`] without games, [`StatisticsError::Separated`] when one side never
-    /// won.
-    pub fn equal_agents(self, games: WinDrawLoss) -> Result<EqualAgents, StatisticsError> {
-        if games.games() == 0 {
-            return Err(StatisticsError::NoObservations("games"));
-        }
-        if games.wins == 0 || games.losses == 0 {
-            return Err(StatisticsError::Separated);
-        }
-        Ok(self.equal_agents_of([games.wins as f64, games.draws as f64, games.losses as f64]))
-    }
-
-    /// As [`DrawModel::equal_agents`], for counts of which the first and last are positive.
-    pub(super) fn equal_agents_of(self, [wins, draws, losses]: [f64; 3]) -> EqualAgents {
+    /// The counts are the first player's, the wins and losses positive. Rao-Kupper:
+    /// `δ = ½·ln[(1−p_L)/p_L · (1−p_W)/p_W]`; Davidson: `ν = p_D/√(p_W·p_L)`.
+    pub(super) fn draw_parameter_of_equals(self, [wins, draws, losses]: [f64; 3]) -> f64 {
         match self {
-            DrawModel::RaoKupper => EqualAgents {
-                advantage: 0.5 * (wins / losses * (wins + draws) / (losses + draws)).ln(),
-                draw_parameter: 0.5 * ((wins + draws) / losses * (losses + draws) / wins).ln(),
-            },
-            DrawModel::Davidson => {
-                EqualAgents { advantage: (wins / losses).ln(), draw_parameter: draws / (wins * losses).sqrt() }
-            }
+            DrawModel::RaoKupper => 0.5 * ((wins + draws) / losses * (losses + draws) / wins).ln(),
+            DrawModel::Davidson => draws / (wins * losses).sqrt(),
         }
     }
 
@@ -276,22 +247,6 @@ mod tests {
                     assert!((here.hessian[2] - bend(by_kappa, 1)).abs() < 1e-4);
                 }
             }
-        }
-    }
-
-    #[test]
-    fn closed_forms_give_back_the_rates() {
-        let games = WinDrawLoss::new(48, 24, 28);
-        for model in MODELS {
-            let found = model.equal_agents(games).unwrap();
-            let p = model.probabilities(found.advantage, found.draw_parameter).unwrap();
-            assert!((p.win - 0.48).abs() < 1e-12 && (p.loss - 0.28).abs() < 1e-12, "{model:?}");
-            assert!(model.equal_agents(WinDrawLoss::default()).is_err());
-            let one_sided = WinDrawLoss::new(9, 3, 0);
-            assert_eq!(model.equal_agents(one_sided), Err(StatisticsError::Separated));
-            let decisive = model.equal_agents(WinDrawLoss::new(30, 0, 20)).unwrap();
-            assert!((decisive.advantage - 1.5f64.ln()).abs() < 1e-12);
-            assert!(decisive.draw_parameter.abs() < 1e-12);
         }
     }
 }

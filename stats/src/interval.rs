@@ -14,8 +14,6 @@ pub struct Confidence {
 impl Confidence {
     /// 95 %, the level of every published interval; `z = 1.959963984540054`.
     pub const NINETY_FIVE: Confidence = Confidence { level: 0.95 };
-    /// 90 %, the level whose interval agrees with two one-sided tests at 5 %.
-    pub const NINETY: Confidence = Confidence { level: 0.90 };
 
     /// Makes a level such as `0.95`.
     ///

@@ -172,9 +172,10 @@ mod tests {
 
     #[test]
     fn equivalence_agrees_with_the_ninety_per_cent_interval() {
+        let ninety = Confidence::new(0.9).unwrap();
         for wins in (300..700).step_by(7) {
             let games = WinDrawLoss::new(wins, 300, 1_000 - wins).mean_test();
-            let interval = games.interval(Confidence::NINETY);
+            let interval = games.interval(ninety);
             let inside = interval.lower >= 0.47 && interval.upper <= 0.53;
             assert_eq!(BalanceEvidence::new(&games, 0.03).unwrap().equivalence.p() <= 0.05, inside);
         }

@@ -1,4 +1,4 @@
-//! Two games of one opening with seats swapped: the joint table, its two pentanomials, its correlation.
+//! Two games of one opening with seats swapped: the joint table and its two pentanomials.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,21 +57,6 @@ impl PairTable {
     #[must_use]
     pub fn agent(&self) -> Pentanomial {
         self.marginal(|game_1, game_2| (game_1, game_2.reversed()))
-    }
-
-    /// Returns the correlation of the first player's score within an opening, `ρ = 2·Var(F)/Var_game − 1`.
-    ///
-    /// In `[−1, 1]`. The first player's score has `1 + ρ` times the variance that as many independent
-    /// games would give, the agent's score near `1 − ρ` times.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoObservations`] without pairs, [`StatisticsError::NoVariance`] when every game
-    /// ended alike for the first player.
-    pub fn intra_opening_correlation(&self) -> Result<f64, StatisticsError> {
-        let (Some(pair), Some(game)) = (self.first_player().variance(), self.first_player_games().variance()) else {
-            return Err(StatisticsError::NoObservations("pairs"));
-        };
-        if game > 0.0 { Ok(2.0 * pair / game - 1.0) } else { Err(StatisticsError::NoVariance) }
     }
 
     fn cells(&self) -> impl Iterator<Item = ([GameResult; 2], u64)> {
@@ -175,17 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn games_that_always_repeat_their_twin_correlate_fully() {
+    fn where_games_always_repeat_their_twin_the_agents_score_has_no_variance() {
         let table = PairTable { counts: [[6, 0, 0], [0, 2, 0], [0, 0, 4]] };
-        assert!((table.intra_opening_correlation().unwrap() - 1.0).abs() < 1e-12);
         assert_eq!(table.agent().variance(), Some(0.0));
     }
 
     #[test]
-    fn empty_and_uniform_tables_say_why_they_have_no_correlation() {
-        assert_eq!(PairTable::default().intra_opening_correlation(), Err(StatisticsError::NoObservations("pairs")));
-        let table = PairTable { counts: [[9, 0, 0], [0; 3], [0; 3]] };
-        assert_eq!(table.intra_opening_correlation(), Err(StatisticsError::NoVariance));
+    fn no_pairs_have_no_score() {
         assert_eq!(Pentanomial::default().score(), Err(StatisticsError::NoObservations("pairs")));
     }
 }

@@ -16,23 +16,16 @@ pub struct FixedWidth {
 }
 
 impl FixedWidth {
-    /// The fewest games after which the variance itself is known well enough to stop on.
-    pub const GAMES_MIN: u64 = 400;
-
-    /// Makes the rule `z·SE <= half_width` and at least [`FixedWidth::GAMES_MIN`] games.
+    /// Makes the rule `z·SE <= half_width` and at least `games_min` games.
+    ///
+    /// After some hundred games the variance itself is known well enough to stop on.
     ///
     /// # Errors
     /// [`StatisticsError::OutOfRange`] unless `0 < half_width < ½`.
-    pub fn new(half_width: f64, confidence: Confidence) -> Result<FixedWidth, StatisticsError> {
+    pub fn new(half_width: f64, games_min: u64, confidence: Confidence) -> Result<FixedWidth, StatisticsError> {
         let inside = half_width > 0.0 && half_width < 0.5;
         StatisticsError::check("half-width", half_width, "above 0 and below 1/2", inside)?;
-        Ok(FixedWidth { half_width, games_min: Self::GAMES_MIN, confidence })
-    }
-
-    /// Returns the same rule with another smallest number of games.
-    #[must_use]
-    pub fn with_games_min(self, games_min: u64) -> FixedWidth {
-        FixedWidth { games_min, ..self }
+        Ok(FixedWidth { half_width, games_min, confidence })
     }
 
     /// Returns the half-width that is known after these games.
@@ -77,7 +70,7 @@ mod tests {
     use crate::score::WinDrawLoss;
 
     fn rule() -> FixedWidth {
-        FixedWidth::new(0.03, Confidence::NINETY_FIVE).unwrap()
+        FixedWidth::new(0.03, 400, Confidence::NINETY_FIVE).unwrap()
     }
 
     #[test]
@@ -88,7 +81,8 @@ mod tests {
         assert!((340..=360).contains(&left), "{left}");
         assert!(rule().is_reached(WinDrawLoss::new(280, 240, 280).score().unwrap()));
         let few = WinDrawLoss::new(1, 100, 1).score().unwrap();
-        assert!(!rule().is_reached(few) && rule().with_games_min(50).is_reached(few));
+        let early = FixedWidth::new(0.03, 50, Confidence::NINETY_FIVE).unwrap();
+        assert!(!rule().is_reached(few) && early.is_reached(few));
         assert_eq!(rule().games_left(few), 298);
     }
 
@@ -97,7 +91,7 @@ mod tests {
         let alike = WinDrawLoss::new(400, 0, 0).score().unwrap();
         assert!(rule().is_reached(alike));
         assert!((rule().reached_half_width(alike) - (1.0 - 0.025f64.powf(1.0 / 400.0))).abs() < 1e-12);
-        let strict = FixedWidth::new(0.005, Confidence::NINETY_FIVE).unwrap();
+        let strict = FixedWidth::new(0.005, 400, Confidence::NINETY_FIVE).unwrap();
         assert!(!strict.is_reached(alike));
         let left = strict.games_left(alike);
         assert!(strict.is_reached(WinDrawLoss::new(400 + left, 0, 0).score().unwrap()));
@@ -106,7 +100,7 @@ mod tests {
     #[test]
     fn impossible_widths_are_errors() {
         for half_width in [0.0, -0.1, 0.5, f64::NAN] {
-            assert!(FixedWidth::new(half_width, Confidence::NINETY_FIVE).is_err());
+            assert!(FixedWidth::new(half_width, 400, Confidence::NINETY_FIVE).is_err());
         }
     }
 }

@@ -13,6 +13,8 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
+use crate::order::mixed;
+
 /// What goes wrong, each as the share of the requests in thousandths.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
@@ -82,10 +84,7 @@ impl FaultyStore {
     /// Returns a number below 1000 for the next request.
     fn draw(&self) -> u64 {
         let request = self.requests.fetch_add(1, Ordering::Relaxed);
-        let mut mixed = (self.seed ^ request).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % 1000
+        mixed(self.seed ^ request) % 1000
     }
 
     fn note(&self) {

@@ -2,7 +2,7 @@
 
 use latrunculi_data::npz::ArrayWriter;
 use latrunculi_data::schema::{Columns, markdown_rows};
-use latrunculi_data::{Samples, TrainingBatch, read_shard};
+use latrunculi_data::{Samples, TrainingBatch};
 use std::fs;
 
 use crate::{rules, samples};
@@ -16,32 +16,6 @@ fn the_table_of_the_documentation_is_that_of_the_schema() {
     let rows = markdown_rows(&Samples::columns());
     let text = fs::read_to_string(path).unwrap();
     assert!(text.contains(&rows), "{path} must contain the rows\n{rows}");
-}
-
-#[test]
-fn shards_of_earlier_names_are_read() {
-    // As of a shard that an earlier version wrote: the same arrays, three of them by other names.
-    let folder = tempfile::tempdir().unwrap();
-    let (new, old) = (folder.path().join("new.npz"), folder.path().join("old.npz"));
-    let rules = rules("bell");
-    let samples = samples(&rules);
-    latrunculi_data::write_shard(&new, &latrunculi_data::ShardInfo::new(&rules, 7, 3, "x".to_owned()), &samples)
-        .unwrap();
-    let mut source = npyz::zip::ZipArchive::new(fs::File::open(&new).unwrap()).unwrap();
-    let mut target = npyz::zip::ZipWriter::new(fs::File::create(&old).unwrap());
-    let mut renamed = 0;
-    for index in 0..source.len() {
-        let mut member = source.by_index(index).unwrap();
-        let column = Samples::columns().into_iter().find(|column| member.name() == format!("{}.npy", column.name));
-        let old_name = column.and_then(|column| column.old_names.first().copied());
-        renamed += usize::from(old_name.is_some());
-        let name = old_name.map_or(member.name().to_owned(), |name| format!("{name}.npy"));
-        target.start_file(name, npyz::zip::write::FileOptions::default()).unwrap();
-        std::io::copy(&mut member, &mut target).unwrap();
-    }
-    target.finish().unwrap();
-    assert_eq!(renamed, 3);
-    assert_eq!(read_shard(&old, &rules).unwrap().1, samples);
 }
 
 #[test]

@@ -109,7 +109,8 @@ fn intervals_hold_as_often_as_they_say() {
 fn anchors_stay_and_the_matrix_of_superiority_is_consistent() {
     let results = simulated(DrawModel::Davidson, 80, 5);
     let anchors = BTreeMap::from([(1, 1000.0), (2, 800.0)]);
-    let settings = FitSettings { anchors, confidence: Confidence::NINETY, ..FitSettings::default() };
+    let confidence = Confidence::new(0.9).expect("a level");
+    let settings = FitSettings { anchors, confidence, ..FitSettings::default() };
     let table = RatingTable::fit(&names(4), &results, &settings).unwrap();
     assert_eq!(table.confidence, 0.9);
     for rating in &table.agents {

@@ -1,4 +1,4 @@
-//! What a score near one half is worth: captures, a second kind of player, and summaries of an older format.
+//! What a score near one half is worth: captures, a second kind of player; and which summaries are read.
 
 use latrunculi_eval::study::summary::{Conclusion, Doubt, RateSummary, SUMMARY_VERSION, TrendDirection};
 use latrunculi_eval::study::{StudySummary, SummaryError};
@@ -11,26 +11,6 @@ use crate::report_fixture::{shipped, study};
 const ALPHA_BETA: usize = 2;
 /// The place of the tree search's largest budget.
 const TREE: usize = 4;
-
-/// Returns a summary as programs wrote it with format 1.
-fn old(summary: &StudySummary) -> Value {
-    let mut value = serde_json::to_value(summary).expect("a summary is JSON");
-    value["format"] = json!(1);
-    for ruleset in value["rulesets"].as_array_mut().expect("rulesets") {
-        ruleset["trends"] = json!([{ "family": "alphabeta", "budgets": [500, 8000], "direction": "growing",
-            "slope": { "value": 0.01, "standard_error": 0.003 }, "interval": { "lower": 0.004, "upper": 0.016 } }]);
-        for cell in ruleset["cells"].as_array_mut().expect("cells") {
-            cell.as_object_mut().expect("a cell").remove("contact");
-            let verdict = cell["verdict"].as_object_mut().expect("a verdict");
-            verdict["verdict"] = verdict["test"].clone();
-            for later in ["test", "doubts", "last_doubling", "rank_agreement"] {
-                verdict.remove(later);
-            }
-        }
-    }
-    value["settings"].as_object_mut().expect("settings").remove("min_contact");
-    value
-}
 
 /// Returns the conclusion and the doubts about alpha-beta's largest budget: all agents are even in games with captures, but for
 /// what `change` changes of the ruleset.
@@ -121,14 +101,10 @@ fn an_advantage_needs_no_second_opinion() {
 }
 
 #[test]
-fn an_older_summary_is_concluded_anew_from_its_numbers() {
-    let summary = study(&shipped(&["bell-8x8", "dutch-8x8", "savard"]), 1);
-    let mut value = old(&summary);
-    value["rank_agreements"] = json!([{ "agents": ["alphabeta:nodes=2000", "alphabeta:nodes=8000"], "rulesets": 3,
-        "tau": 0.123, "interval": { "lower": 0.2, "upper": 0.3 } }]);
-    let read = StudySummary::from_json(&value.to_string()).expect("a summary");
-    assert_eq!(read.format, 1);
-    for ruleset in &read.rulesets {
+fn conclusions_are_drawn_from_the_scores() {
+    let mut summary = study(&shipped(&["bell-8x8", "dutch-8x8", "savard"]), 0);
+    summary.conclude(Confidence::NINETY_FIVE);
+    for ruleset in &summary.rulesets {
         assert_eq!(ruleset.trends.len(), 2);
         let scores = [0, ALPHA_BETA].map(|agent| (ruleset.cells[agent].score.expect("a score").score - 0.5).abs());
         assert!((ruleset.trends[0].change.value - (scores[1] - scores[0])).abs() < 1e-9);
@@ -142,46 +118,25 @@ fn an_older_summary_is_concluded_anew_from_its_numbers() {
         assert_eq!(verdict(ALPHA_BETA).last_doubling.expect("a change").budgets, [2000, 8000]);
         assert_eq!((verdict(0).last_doubling, verdict(0).rank_agreement.as_ref()), (None, None));
     }
-    // Metrics know the captures; what lacks them is named.
-    let described = &read.rulesets[0].cells[ALPHA_BETA];
-    let games = described.metrics.as_ref().expect("metrics").sample.games;
-    assert_eq!(described.contact.expect("a share").of, games);
-    assert_eq!(read.rulesets[1].cells[ALPHA_BETA].contact, None);
-    assert!(read.notes.iter().any(|note| note.contains("14 of 15 measurements lack")), "{:?}", read.notes);
-    // A summary of this format is taken as it is.
-    let own = StudySummary::from_json(&serde_json::to_string(&summary).expect("JSON")).expect("a summary");
-    assert_eq!((own.format, own.rulesets[1].cells[0].contact), (SUMMARY_VERSION, summary.rulesets[1].cells[0].contact));
-    for format in [0, SUMMARY_VERSION + 1] {
+}
+
+#[test]
+fn only_summaries_of_this_format_are_read() {
+    let summary = study(&shipped(&["bell-8x8"]), 0);
+    let value = serde_json::to_value(&summary).expect("a summary is JSON");
+    let own = StudySummary::from_json(&value.to_string()).expect("a summary");
+    assert_eq!((own.format, own.rulesets[0].cells[0].contact), (SUMMARY_VERSION, summary.rulesets[0].cells[0].contact));
+    for format in [0, 1, SUMMARY_VERSION - 1, SUMMARY_VERSION + 1] {
         let mut other = value.clone();
         other["format"] = json!(format);
         let fault = StudySummary::from_json(&other.to_string()).expect_err("another format");
         assert!(matches!(fault, SummaryError::Format(found) if found == u64::from(format)), "{fault}");
     }
-    for wrong in ["", "{}", "[1]", "{\"format\": 1}", "{\"format\": 1, \"rulesets\": [3, {\"cells\": 4}]}"] {
+    let empty = json!({ "format": SUMMARY_VERSION }).to_string();
+    let wrong_cells = json!({ "format": SUMMARY_VERSION, "rulesets": [3, { "cells": 4 }] }).to_string();
+    for wrong in ["", "{}", "[1]", empty.as_str(), wrong_cells.as_str()] {
         assert!(matches!(StudySummary::from_json(wrong), Err(SummaryError::Content(_))), "{wrong}");
     }
-}
-
-#[test]
-fn an_older_summary_of_drawn_games_is_judged_by_the_score_test() {
-    let summary = study(&shipped(&["bell-8x8"]), 0);
-    let mut value = serde_json::to_value(&summary).expect("a summary is JSON");
-    value["format"] = json!(3);
-    let cell = &mut value["rulesets"][0]["cells"][ALPHA_BETA];
-    cell["outcomes"] = json!({ "first_wins": 0, "second_wins": 4, "rule_draws": 196, "truncated": 0 });
-    for name in ["games", "games_played", "openings_distinct"] {
-        cell[name] = json!(200);
-    }
-    cell["score"]["score"] = json!(0.49);
-    cell["score"]["standard_error"] = json!(0.00495);
-    cell["score"]["interval"] = json!({ "lower": 0.4803, "upper": 0.4997 });
-    let read = StudySummary::from_json(&value.to_string()).expect("a summary");
-    let cell = &read.rulesets[0].cells[ALPHA_BETA];
-    let (score, verdict) = (cell.score.expect("a score"), cell.verdict.clone().expect("a verdict"));
-    // Summed over all results, the chance of this one or of a lower score is 0.0075 where the expected score is 47.
-    assert!((0.005..0.012).contains(&verdict.p_balanced), "{verdict:?}");
-    assert!(score.interval.lower < 0.477 && score.interval.upper < 0.5, "{score:?}");
-    assert_eq!((score.score, score.standard_error), (0.49, 0.00495));
 }
 
 #[test]
@@ -234,5 +189,5 @@ fn every_published_summary_is_read_and_says_what_its_numbers_say() {
             }
         }
     }
-    assert!(count >= 2);
+    assert!(count >= 1);
 }

@@ -102,14 +102,6 @@ fn a_study_that_is_killed_goes_on_to_the_same_report() {
         assert!(complaint.contains("summary.json") && complaint.contains(part), "{complaint}");
     }
     assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page, "it was left alone");
-    // One of the older format is written anew.
-    assert!(!text.contains("even_with_this_player"));
-    fs::write(&summary, text.replacen("\"format\": 4", "\"format\": 1", 1)).expect("written");
-    assert!(balance(&["--report-only", path(&whole)]).status.success());
-    let anew: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&summary).expect("a summary")).expect("JSON");
-    assert_eq!((&anew["format"], anew["rulesets"][0]["trends"].as_array().map(Vec::len)), (&4.into(), Some(1)));
-    assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page);
 }
 
 #[test]

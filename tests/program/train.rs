@@ -370,7 +370,7 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
         (&["network.chanels=8"], &["chanels"]),
         (&["rulesets=bel"], &["bell"]),
         (&["rulesets=[\"bell\", \"savard\"]"], &["games.samples_per_generation"]),
-        (&["ruleset=savard"], &["ruleset is now called rulesets"]),
+        (&["ruleset=savard"], &["unknown field `ruleset`", "`rulesets`"]),
         (&["mixes.fraction=0.2", "games.batches_per_step=3"], &["mixes.at_once", "batches_per_step"]),
         (&["evaluation.baseline=strong"], &["alphabeta:nodes="]),
         (&["evaluation.baseline=human"], &["play"]),
@@ -383,7 +383,6 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
         (&["evaluation.opening_actions=100000", "replay.reuse=1e15"], &["opening_actions = 100000", "replay.reuse"]),
         (&["seed=yes"], &["seed"]),
         (&["games.pools=9"], &["games.pools = 9 must be 1 to 8"]),
-        (&["selfplay.cache_entries=9"], &["selfplay.cache_entries has been removed"]),
         (&["device=cpuu"], &["cpu"]),
         (&["budget.minutes"], &["key=value"]),
     ] {
@@ -437,28 +436,6 @@ fn a_run_is_continued_by_the_command_that_began_it() {
     let wrong = program().args(["train", "smok"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(1));
     assert!(text(&wrong.stderr).contains("did you mean smoke?"), "{}", text(&wrong.stderr));
-}
-
-#[test]
-fn a_run_of_an_older_version_is_resumed_and_its_keys_are_answered_elsewhere() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = folder.path().join("run");
-    assert!(train(&run, &["budget.generations=1", "evaluation.final_opening_pairs=1"]).status.success());
-    let path = run.join("config.toml");
-    let config = fs::read_to_string(&path).unwrap();
-    let older =
-        config.replace("earlier_opening_pairs = 0\n", "").replace("actors", "lanes").replace("opening_pairs", "pairs");
-    assert_ne!(older, config);
-    fs::write(&path, &older).unwrap();
-    let resumed = resume(&run);
-    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
-    let begun = program().arg("train").arg(&path).arg("--run").arg(folder.path().join("other")).output().unwrap();
-    assert_eq!(begun.status.code(), Some(1));
-    let complaint = text(&begun.stderr);
-    for answer in ["games.lanes is now called games.actors", "evaluation.pairs is now called evaluation.opening_pairs"]
-    {
-        assert!(complaint.contains(answer), "{complaint}");
-    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use latrunculi_engine::{EndReason, Outcome, Player};
 use latrunculi_search::mcts::{
     GumbelSettings, MaxConsideredActions, Mode, Proofs, QScale, Search, Settings, Step, considered_visits,
 };
-use latrunculi_search::toy::mix;
+use latrunculi_search::mix;
 use latrunculi_search::{Evaluation, Game};
 use serde::Deserialize;
 

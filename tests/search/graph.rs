@@ -5,7 +5,7 @@ use std::sync::Arc;
 use latrunculi_engine::{EndReason, Outcome, Player};
 use latrunculi_search::Game;
 use latrunculi_search::alphabeta::Heuristic;
-use latrunculi_search::toy::mix;
+use latrunculi_search::mix;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 

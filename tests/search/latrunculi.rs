@@ -8,7 +8,7 @@ use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limi
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::latrunculi::{Feature, LatrunculiHeuristic, Weights, WeightsFile};
 use latrunculi_search::mcts::{Search, SearchBudget, Settings};
-use latrunculi_search::toy::mix;
+use latrunculi_search::mix;
 use latrunculi_search::{Game, SEARCH_VERSION};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};

@@ -41,7 +41,7 @@ fn assert_between(what: &str, value: f64, lower: f64, upper: f64) {
 
 #[test]
 fn stopping_at_a_width_keeps_coverage_and_mean() {
-    let rule = FixedWidth::new(0.03, CONFIDENCE).unwrap();
+    let rule = FixedWidth::new(0.03, 400, CONFIDENCE).unwrap();
     for (win, draw) in [(0.35, 0.3), (0.45, 0.3), (0.7, 0.1)] {
         let truth = win + draw / 2.0;
         let mean_error = std::cell::Cell::new(0.0);

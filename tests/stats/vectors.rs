@@ -82,7 +82,6 @@ pub(crate) struct PairTableVector {
     pub(crate) trinomial_first: TrinomialVector,
     pub(crate) penta_first: [u64; 5],
     pub(crate) penta_agent: [u64; 5],
-    pub(crate) rho: f64,
 }
 
 #[derive(Deserialize)]
@@ -131,7 +130,6 @@ pub(crate) struct BaseballPublished {
 pub(crate) struct BaseballReference {
     pub(crate) at_home: f64,
     pub(crate) se_joint: f64,
-    pub(crate) se_conditional: f64,
     pub(crate) lr_stat: f64,
     pub(crate) loglik_no_home: f64,
 }

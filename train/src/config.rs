@@ -3,7 +3,6 @@
 //! A configuration is a TOML text that holds every value, or names with `base = "other.toml"` another one and holds what
 //! differs from it.
 
-mod renamed;
 mod ruleset_choice;
 mod source;
 
@@ -178,7 +177,7 @@ impl TrainConfig {
     /// Reads a configuration and those it is based on, then applies `settings`, each `key=value`.
     ///
     /// # Errors
-    /// What is wrong, with its place in the text; for keys that were renamed, their new names.
+    /// What is wrong, with its place in the text.
     pub fn read(source: &ConfigSource, settings: &[String]) -> Result<TrainConfig, Error> {
         let text = source.text()?;
         let mut table = parse(&text, source)?;
@@ -211,8 +210,7 @@ impl TrainConfig {
         table.try_into().map_err(in_a_line)
     }
 
-    /// Reads the configuration in the folder of a run, which may be older than this program: renamed keys are
-    /// translated. Then applies `settings`, each `key=value`.
+    /// Reads the configuration in the folder of a run. Then applies `settings`, each `key=value`.
     ///
     /// # Errors
     /// What is wrong, with the file.
@@ -220,19 +218,16 @@ impl TrainConfig {
         let source = ConfigSource::from(path);
         let not_a_configuration = || not_a_configuration(&source);
         let mut table: toml::Table = toml::from_str(&source.text()?).with_context(not_a_configuration)?;
-        renamed::translate(&mut table);
         apply(&mut table, settings)?;
         table.try_into().with_context(not_a_configuration)
     }
 
-    /// Reads the text that [`TrainConfig::to_text`] of this or an older version wrote.
+    /// Reads the text that [`TrainConfig::to_text`] wrote.
     ///
     /// # Errors
     /// When it is not such a text.
     pub fn from_text(text: &str) -> Result<TrainConfig, Error> {
-        let mut table: toml::Table = toml::from_str(text)?;
-        renamed::translate(&mut table);
-        Ok(table.try_into()?)
+        Ok(toml::from_str(text)?)
     }
 
     /// Returns the configuration as the text of a file.
@@ -336,7 +331,7 @@ impl TrainConfig {
     }
 }
 
-/// Reads a text as a table without renamed keys.
+/// Reads a text as a table.
 fn parse(text: &str, source: &ConfigSource) -> Result<toml::Table, Error> {
     let table: toml::Table = toml::from_str(text).with_context(|| not_a_configuration(source))?;
     // Only rulesets have an id.
@@ -346,7 +341,6 @@ fn parse(text: &str, source: &ConfigSource) -> Result<toml::Table, Error> {
              --set 'rulesets={source}'"
         );
     }
-    renamed::check(&table).with_context(|| source.to_string())?;
     Ok(table)
 }
 
@@ -357,7 +351,7 @@ fn not_a_configuration(source: &ConfigSource) -> String {
 /// Applies settings, each `key=value`.
 fn apply(table: &mut toml::Table, settings: &[String]) -> Result<(), Error> {
     for setting in settings {
-        set(table, setting).and_then(|()| renamed::check(table)).with_context(|| format!("--set {setting}"))?;
+        set(table, setting).with_context(|| format!("--set {setting}"))?;
     }
     Ok(())
 }
@@ -470,24 +464,21 @@ mod tests {
     }
 
     #[test]
-    fn an_old_key_is_answered_with_its_new_name_wherever_it_stands() {
+    fn an_unknown_key_is_refused_with_its_file_wherever_it_stands() {
         let folder = tempfile::tempdir().unwrap();
         let smoke = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
         let text = std::fs::read_to_string(smoke).unwrap();
-        let old = text.replace("actors = ", "lanes = ").replace("opening_pairs = ", "pairs = ");
-        let path = folder.path().join("old.toml");
-        std::fs::write(&path, &old).unwrap();
-        std::fs::write(folder.path().join("above.toml"), "base = \"old.toml\"").unwrap();
-        for file in ["old.toml", "above.toml"] {
+        std::fs::write(folder.path().join("below.toml"), text.replace("actors = ", "lanes = ")).unwrap();
+        std::fs::write(folder.path().join("above.toml"), "base = \"below.toml\"").unwrap();
+        for file in ["below.toml", "above.toml"] {
             let source = ConfigSource::from(folder.path().join(file).as_path());
             let answer = error_chain(&TrainConfig::read(&source, &[]).unwrap_err());
-            for part in ["old.toml", "games.lanes is now called games.actors", "evaluation.final_opening_pairs"] {
+            for part in ["below.toml", "unknown field `lanes`", "`actors`"] {
                 assert!(answer.contains(part), "{answer}");
             }
         }
         let smoke = ConfigSource::find("smoke").unwrap();
         let answer = error_chain(&TrainConfig::read(&smoke, &["games.lanes=2".to_owned()]).unwrap_err());
-        assert!(answer.contains("--set games.lanes=2: games.lanes is now called games.actors"), "{answer}");
-        assert_eq!(TrainConfig::read_of_run(&path, &[]).unwrap(), TrainConfig::read(&smoke, &[]).unwrap());
+        assert!(answer.contains("--set games.lanes=2: unknown field `lanes`"), "{answer}");
     }
 }

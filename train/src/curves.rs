@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use latrunculi_eval::learning::{LearningRun, Round, Verdict, to_csv};
 use latrunculi_eval::report::learning_html;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::config::TrainConfig;
 use crate::error::{Context, Error, bail};
@@ -50,34 +50,24 @@ pub fn read(root: &Path) -> Result<LearningRun, Error> {
         name: name.unwrap_or_else(|| root.display().to_string()),
         network: format!("{} blocks x {} channels", network.blocks, network.channels),
         simulations: config.selfplay.simulations,
-        rounds: rounds(&root.join(run_dir::METRICS), &rulesets)?,
-        result: result(&root.join(run_dir::RESULT), &rulesets)?,
+        rounds: rounds(&root.join(run_dir::METRICS))?,
+        result: result(&root.join(run_dir::RESULT))?,
         rulesets,
     })
 }
 
-/// Brings what an earlier version wrote of its only ruleset into the present form: `verdict` becomes `verdicts`.
-fn translated(mut value: Value, rulesets: &[String]) -> Value {
-    if let ([only], Some(object)) = (rulesets, value.as_object_mut())
-        && let Some(verdict) = object.remove("verdict")
-    {
-        object.insert("verdicts".to_owned(), json!({ only: verdict }));
-    }
-    value
-}
-
-fn rounds(path: &Path, rulesets: &[String]) -> Result<Vec<Round>, Error> {
+fn rounds(path: &Path) -> Result<Vec<Round>, Error> {
     if !path.is_file() {
         return Ok(Vec::new());
     }
     let text = read_text(path, METRICS_BYTES_MAX)?;
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let round = |line| serde_json::from_value(translated(serde_json::from_str(line)?, rulesets));
     let rounds: Vec<Round> = whole
         .lines()
         .enumerate()
         .map(|(index, line)| {
-            round(line).with_context(|| format!("{}, line {}: not the metrics of a round", path.display(), index + 1))
+            serde_json::from_str(line)
+                .with_context(|| format!("{}, line {}: not the metrics of a round", path.display(), index + 1))
         })
         .collect::<Result<_, Error>>()?;
     let is_finite = |round: &Round| round.elapsed_secs.is_finite() && round.elapsed_secs >= 0.0;
@@ -87,12 +77,12 @@ fn rounds(path: &Path, rulesets: &[String]) -> Result<Vec<Round>, Error> {
     Ok(rounds)
 }
 
-fn result(path: &Path, rulesets: &[String]) -> Result<Option<BTreeMap<String, Verdict>>, Error> {
+fn result(path: &Path) -> Result<Option<BTreeMap<String, Verdict>>, Error> {
     if !path.is_file() {
         return Ok(None);
     }
     let not_a_result = || format!("{}: not the result of a run", path.display());
     let value: Value = serde_json::from_str(&read_text(path, RESULT_BYTES_MAX)?).with_context(not_a_result)?;
-    let verdicts = translated(value, rulesets).get("verdicts").cloned().with_context(not_a_result)?;
+    let verdicts = value.get("verdicts").cloned().with_context(not_a_result)?;
     Ok(Some(serde_json::from_value(verdicts).with_context(not_a_result)?))
 }

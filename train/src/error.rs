@@ -2,7 +2,7 @@
 
 use std::io;
 
-use latrunculi_data::{BatchError, ShardError, TensorFileError, UnknownDevice};
+use latrunculi_data::{ShardError, TensorFileError, UnknownDevice};
 use latrunculi_engine::{RulesetError, RulesetFileError};
 use latrunculi_eval::matches::MatchError;
 use latrunculi_search::EvalError;
@@ -50,9 +50,6 @@ pub enum Error {
     /// The network gives no answer.
     #[error(transparent)]
     Evaluation(#[from] EvalError),
-    /// A batch does not fit the network.
-    #[error(transparent)]
-    Batch(#[from] BatchError),
     /// A network cannot be used by the fused kernels.
     #[error(transparent)]
     KernelModel(#[from] latrunculi_infer::ModelError),

@@ -57,7 +57,7 @@ pub struct Processor;
 impl NetworkLoader for Processor {
     fn network(&self, model: &StoredModel) -> Result<Box<dyn PlayNetwork>, Error> {
         let tensors = model.tensors.clone();
-        let model = InferenceModel::from_tensors(&model.config, model.info.clone(), tensors)?;
+        let model = InferenceModel::from_tensors(&model.config, tensors)?;
         Ok(Box::new(FusedNetwork(model)))
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use latrunculi_data::Precision;
 use latrunculi_engine::{Action, GameState, Rules};
+use latrunculi_infer::policy;
 use latrunculi_search::{EvalError, Evaluation};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
@@ -43,7 +44,7 @@ impl PrecisionDifference {
     fn between(exact: &[Evaluation], short: &[Evaluation]) -> PrecisionDifference {
         let (mut policy, mut value) = (0.0, 0.0);
         for (exact, short) in exact.iter().zip(short) {
-            let [left, right] = [exact, short].map(|answer| probabilities(&answer.policy_logits));
+            let [left, right] = [exact, short].map(|answer| policy::probabilities(&answer.policy_logits));
             policy += left.iter().zip(&right).map(|(left, right)| (left - right).abs()).sum::<f64>() / 2.0;
             let [left, right] = [exact, short].map(|answer| {
                 let [win, _, loss] = answer.win_draw_loss.map(f64::from);
@@ -137,12 +138,7 @@ fn difference(
             found.extend(answers.iter().cloned());
         }
         for ((game, actions), answer) in games.iter_mut().zip(&legal).zip(&answers) {
-            let mut rest = rng.random::<f64>();
-            let drawn = probabilities(&answer.policy_logits).iter().position(|probability| {
-                rest -= probability;
-                rest < 0.0
-            });
-            game.play(actions[drawn.unwrap_or(actions.len() - 1)]);
+            game.play(actions[policy::draw(&answer.policy_logits, &mut rng)]);
         }
     }
     let mut exact = network.evaluators(1, Precision::F32)?.remove(0);
@@ -162,18 +158,11 @@ fn answers(
     Ok(answers)
 }
 
-/// Returns the softmax of `logits`.
-fn probabilities(logits: &[f32]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weights: Vec<f64> = logits.iter().map(|logit| f64::from(logit - largest).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    weights.into_iter().map(|weight| weight / total).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use latrunculi_data::{NetworkConfig, StoredModel};
     use latrunculi_engine::presets;
+    use rand::RngExt;
 
     use super::*;
     use crate::networks::{NetworkLoader, Processor};

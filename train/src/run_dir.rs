@@ -37,8 +37,6 @@ use crate::files::{FolderLock, file_name, lock, read_text, write_whole};
 pub const CONFIG: &str = "config.toml";
 /// Folder of the rulesets.
 pub const RULESETS: &str = "rulesets";
-/// The ruleset of a run of an earlier version.
-const RULESET: &str = "ruleset.toml";
 /// How the run was started.
 pub const PROVENANCE: &str = "provenance.json";
 /// The metrics.
@@ -275,10 +273,6 @@ impl RunDir {
 /// Returns the files of the rulesets of the run in a folder, by name; none where the folder holds no run.
 #[must_use]
 pub fn ruleset_paths(root: &Path) -> Vec<PathBuf> {
-    let old = root.join(RULESET);
-    if old.is_file() {
-        return vec![old];
-    }
     let entries = fs::read_dir(root.join(RULESETS)).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect();

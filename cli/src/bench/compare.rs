@@ -9,6 +9,7 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::inference::{Bare, Compute, bare};
+use super::median;
 use crate::libtorch::Libtorch;
 
 /// Blocks and channels.
@@ -94,9 +95,4 @@ fn rows(
             .map(|reference| median(rates.iter().zip(reference).map(|(rate, reference)| rate / reference).collect())),
     };
     Ok(computes.iter().zip(&rates).map(row).collect())
-}
-
-fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers[numbers.len() / 2]
 }

@@ -158,7 +158,7 @@ fn passes(rules: &Arc<Rules>, model: &StoredModel, compute: Compute<'_>, batch: 
         }
     }
     // For its rate alone, 8-bit integers may be scaled for these positions.
-    let model = InferenceModel::from_tensors(&model.config, model.info.clone(), model.tensors.clone())?;
+    let model = InferenceModel::from_tensors(&model.config, model.tensors.clone())?;
     let mut session = model.network(kernel, rules, &positions)?.session();
     let mut answers = Answers::default();
     Ok(Box::new(move |repeats| {

@@ -16,7 +16,7 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::inference::{BATCH_MAX, Compute, NetworkChoice, THREADS_MAX, all_threads, bare, describe, device_name};
-use super::{processor_secs, seconds, whole};
+use super::{median, processor_secs, seconds, whole};
 use crate::libtorch::{self, Libtorch};
 
 #[derive(Args)]
@@ -88,12 +88,6 @@ impl Watch for Clock {
             self.processor_nanos.fetch_add(((secs - begin) * 1e9) as u64, Ordering::Relaxed);
         }
     }
-}
-
-/// Returns the middle of `values`.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {

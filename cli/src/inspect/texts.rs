@@ -69,7 +69,7 @@ pub(super) fn json(path: &Path) -> anyhow::Result<Report> {
     if value.get("pairings").is_some() {
         return Ok(rating(path, &value));
     }
-    if value.get("verdicts").or(value.get("verdict")).is_some() {
+    if value.get("verdicts").is_some() {
         return Ok(result(path, &value));
     }
     let kind = if value.get("settings").is_some() && value.get("networks").is_some() {
@@ -91,8 +91,7 @@ pub(super) fn json(path: &Path) -> anyhow::Result<Report> {
 /// Tells how a run ended: its final match, and how far it had come.
 fn result(path: &Path, value: &Value) -> Report {
     let mut report = Report::new("result of a run", path);
-    // One in what an earlier version wrote.
-    report.add_known("final_matches", value.get("verdicts").or(value.get("verdict")).cloned());
+    report.add_known("final_matches", value.get("verdicts").cloned());
     let state = &value["state"];
     for name in ["generations", "games", "samples", "elapsed_secs", "precision"] {
         report.add_known(name, state.get(name).filter(|value| !value.is_null()).cloned());

@@ -81,7 +81,7 @@ fn check_run(root: &Path) -> anyhow::Result<()> {
     check_checksums(root, &root.join(run_dir::CHECKPOINTS).join(newest))
 }
 
-/// The checksums that a checkpoint keeps; those of earlier versions kept none.
+/// The checksums that a checkpoint of a run keeps; one of `fit` keeps none.
 #[derive(Deserialize)]
 struct Checksums {
     /// Of the shards in the replay windows, by name of the file.

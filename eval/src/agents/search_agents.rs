@@ -36,7 +36,7 @@ impl Agent for RandomAgent {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
     }
 
-    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+    fn choose_with(&mut self, state: &GameState, _options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
         state.legal_actions(&mut self.actions);
         let action = self.actions[self.rng.random_range(0..self.actions.len())];
         Ok(Choice::bare(action))
@@ -63,7 +63,7 @@ impl Agent for GreedyAgent {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
     }
 
-    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
+    fn choose_with(&mut self, state: &GameState, _options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
         let player = state.player_to_act();
         state.legal_actions(&mut self.actions);
         let after = self.after.get_or_insert_with(|| state.clone());
@@ -110,10 +110,6 @@ impl AlphaBetaAgent {
 
 impl Agent for AlphaBetaAgent {
     fn new_game(&mut self, _seed: u64) {}
-
-    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
-        self.choose_with(state, &mut SearchOptions::reporting(&mut |_| {}))
-    }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
         let own = options.limits.or(self.limits);
@@ -205,10 +201,6 @@ impl Agent for RolloutAgent {
     fn new_game(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.rollouts = rollouts(self.rng.random());
-    }
-
-    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
-        self.choose_with(state, &mut SearchOptions::reporting(&mut |_| {}))
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
@@ -365,10 +357,6 @@ impl<'e> NetworkAgent<'e> {
 impl Agent for NetworkAgent<'_> {
     fn new_game(&mut self, seed: u64) {
         self.search.new_game(seed);
-    }
-
-    fn choose(&mut self, state: &GameState) -> Result<Choice, AgentError> {
-        self.choose_with(state, &mut SearchOptions::reporting(&mut |_| {}))
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {

@@ -1,16 +1,12 @@
 //! Conclusions from the numbers of a summary: trends over the budget, the order of the rulesets, and what a score near one
 //! half is worth.
-//!
-//! They follow from the summary alone, so they can be drawn again from one of an older format.
 
 use latrunculi_stats::{BalanceVerdict, Confidence};
 
 use super::StudySummary;
-use super::findings::rate;
 use super::order::rank_agreements;
-use super::summary::{AgentSummary, CellSummary, Conclusion, Doubt, RateSummary, RulesetSummary};
+use super::summary::{AgentSummary, Conclusion, Doubt, RulesetSummary};
 use super::trend::{last_doubling, tops, trends};
-use crate::metrics::mechanics::Mechanic;
 
 impl StudySummary {
     /// Draws all conclusions anew from scores, tests, differences and captures.
@@ -19,9 +15,6 @@ impl StudySummary {
         self.rank_agreements = rank_agreements(agents, &self.rulesets, confidence);
         let rulesets = self.rulesets.len();
         for ruleset in &mut self.rulesets {
-            for cell in &mut ruleset.cells {
-                cell.contact = cell.contact.or_else(|| contact_of_metrics(cell, confidence));
-            }
             ruleset.trends = trends(agents, &ruleset.cells, confidence, rulesets, margin);
             for agent in 0..ruleset.cells.len() {
                 let doubts = doubts(agents, ruleset, agent, self.settings.min_contact);
@@ -95,11 +88,4 @@ fn doubts(agents: &[AgentSummary], ruleset: &RulesetSummary, agent: usize, min_c
 /// Returns the kind of search of a family of agents; `None` for players that do not search.
 fn kind(family: &str) -> Option<&str> {
     family.split(' ').next().filter(|kind| matches!(*kind, "alphabeta" | "mcts" | "net"))
-}
-
-/// Returns the share of games with captures that the metrics of a cell know.
-fn contact_of_metrics(cell: &CellSummary, confidence: Confidence) -> Option<RateSummary> {
-    let mechanics = &cell.metrics.as_ref()?.mechanics;
-    let games = mechanics.iter().find(|used| used.mechanic == Mechanic::Capture)?.overall.games;
-    rate(games.count, games.trials, confidence)
 }

@@ -13,19 +13,18 @@ use super::folder::Folder;
 use super::plan::Plan;
 use super::series::{Series, SeriesKind, first_player};
 use super::summary::{
-    CellSummary, Conclusion, Derivation, LedgerPlace, OpeningSummary, OutcomeCounts, RulesetSummary, SUMMARY_VERSION,
-    ScoreSummary, SecondOpening, StopReason, StudySummary, VerdictSummary,
+    CellSummary, Conclusion, Derivation, LedgerPlace, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary,
+    SecondOpening, StopReason, StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
 use crate::matches::openings::PolicyOpenings;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
 use agreements::family_agreements;
-use estimates::{balance_evidence, score_of};
-pub(super) use estimates::{difference, estimate, rate, score_summary};
-use extras::{add_differences, by_phase, test_differences};
+use estimates::{balance_evidence, rate};
+pub(super) use estimates::{difference, estimate, score_summary};
+use extras::{add_differences, test_differences};
 use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_balance};
-use latrunculi_stats::{Confidence, Estimate};
 
 type Played = [(Series, SeriesTally)];
 
@@ -239,59 +238,6 @@ fn add_verdicts(rulesets: &mut [RulesetSummary], margin: f64, alpha: f64) {
         for ((at, found), finding) in scored.into_iter().zip(evidence).zip(findings) {
             rulesets[at].cells[agent].verdict = Some(verdict(found, finding));
         }
-    }
-}
-
-impl StudySummary {
-    /// Computes intervals, tests and differences of all scores anew from the counted games, for a summary of a format that
-    /// had other tests. What was fitted to scores stays: the fair handicap.
-    pub(super) fn judge_again(&mut self, confidence: Confidence) {
-        let (count, margin, alpha) = (self.rulesets.len(), self.settings.margin, confidence.alpha());
-        let again = |score: &mut Option<ScoreSummary>, outcomes: &OutcomeCounts, openings: u64| {
-            if let Some(old) = score {
-                let estimate = Estimate { value: old.score, standard_error: old.standard_error };
-                *old = score_of(outcomes, estimate, openings, confidence, count);
-            }
-        };
-        for ruleset in &mut self.rulesets {
-            for cell in &mut ruleset.cells {
-                again(&mut cell.score, &cell.outcomes, cell.openings_distinct);
-                if let Some(second) = &mut cell.second_opening {
-                    again(&mut second.score, &second.outcomes, second.games);
-                    let both = second.score.as_ref().zip(cell.score.as_ref());
-                    second.shift = both.map(|(second, main)| difference(second, main, confidence));
-                }
-            }
-            for cell in ruleset.compensation.iter_mut().flat_map(|found| &mut found.cells) {
-                again(&mut cell.score, &cell.outcomes, cell.games);
-            }
-            if let Some(pie) = &mut ruleset.pie {
-                for turn in &mut pie.tried {
-                    again(&mut turn.score, &turn.outcomes, turn.outcomes.games());
-                }
-                again(&mut pie.held_out, &pie.held_out_outcomes, pie.held_out_outcomes.games());
-            }
-            if let Some(phases) = &mut ruleset.phases {
-                again(&mut phases.random_placement, &phases.outcomes, phases.outcomes.games());
-                let own = ruleset.cells.iter().find(|cell| cell.agent == phases.agent).and_then(|cell| cell.score);
-                (phases.by_placement, phases.by_movement) = by_phase(own, phases.random_placement, confidence);
-            }
-            ruleset.agreements = family_agreements(&self.agents, &ruleset.cells, margin, confidence);
-        }
-        let scores: Vec<(String, Vec<Option<ScoreSummary>>)> = self
-            .rulesets
-            .iter()
-            .map(|ruleset| (ruleset.name.clone(), ruleset.cells.iter().map(|cell| cell.score).collect()))
-            .collect();
-        for ruleset in &mut self.rulesets {
-            let Some(derived) = &mut ruleset.derived else { continue };
-            let Some((_, base)) = scores.iter().find(|(name, _)| *name == derived.base) else { continue };
-            let pairs = ruleset.cells.iter().map(|cell| cell.score).zip(base);
-            let differences = pairs.map(|(own, base)| Some(difference(&own?, base.as_ref()?, confidence)));
-            derived.differences = differences.collect();
-        }
-        add_verdicts(&mut self.rulesets, margin, alpha);
-        test_differences(&mut self.rulesets, alpha);
     }
 }
 

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::StudySummary;
 use super::summary::{OutcomeCounts, SUMMARY_VERSION};
-use latrunculi_stats::Confidence;
 
 /// What lies deeper than this stands on one line: the parts of a cell's metrics are the last that do not.
 const LINES_DOWN_TO: usize = 6;
@@ -21,7 +20,9 @@ pub enum SummaryError {
     #[error("this is no summary of a balance study: {0}")]
     Content(String),
     /// It has another format.
-    #[error("it has format {0}, this program reads formats 1 to {SUMMARY_VERSION}; balance --resume makes it anew")]
+    #[error(
+        "it has format {0}, this program reads format {SUMMARY_VERSION}: `latrunculi balance --resume` makes it anew from the games"
+    )]
     Format(u64),
 }
 
@@ -119,56 +120,22 @@ impl StudySummary {
         Ok(())
     }
 
-    /// Reads a summary. Of an older format all conclusions are drawn anew: format 1 has no doubts about verdicts and judges
-    /// trends by a fitted line; format 2 does not count the pairs of rulesets that two players tell apart; up to format 3 the
-    /// tests took the variance of the games seen, which is too small where nearly all are drawn. Of format 1 the
-    /// share of games with captures comes from the metrics; where it has none, a note says so. [`StudySummary::format`] is
-    /// that of the text.
+    /// Reads a summary of the format [`SUMMARY_VERSION`].
     ///
     /// # Errors
     /// [`SummaryError`].
     pub fn from_json(text: &str) -> Result<StudySummary, SummaryError> {
         let no_summary = |error: serde_json::Error| SummaryError::Content(error.to_string());
-        let mut value: Value = serde_json::from_str(text).map_err(no_summary)?;
+        let value: Value = serde_json::from_str(text).map_err(no_summary)?;
         let Some(format) = value.get("format").and_then(Value::as_u64) else {
             return Err(SummaryError::Content("it has no format".to_owned()));
         };
-        if format == 0 || format > u64::from(SUMMARY_VERSION) {
+        if format != u64::from(SUMMARY_VERSION) {
             return Err(SummaryError::Format(format));
         }
         check_ranges("", &value).map_err(SummaryError::Content)?;
-        let is_first = format == 1;
-        for ruleset in
-            value.get_mut("rulesets").and_then(Value::as_array_mut).into_iter().flatten().filter(|_| is_first)
-        {
-            if let Some(fields) = ruleset.as_object_mut() {
-                fields.insert("trends".to_owned(), Value::Array(Vec::new()));
-            }
-            for cell in ruleset.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
-                if let Some(verdict) = cell.get_mut("verdict").and_then(Value::as_object_mut) {
-                    verdict.insert("test".to_owned(), verdict.get("verdict").cloned().unwrap_or_default());
-                    verdict.insert("doubts".to_owned(), Value::Array(Vec::new()));
-                }
-            }
-        }
-        let mut summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
+        let summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
         summary.check().map_err(SummaryError::Content)?;
-        if format == u64::from(SUMMARY_VERSION) {
-            return Ok(summary);
-        }
-        let confidence = Confidence::new(summary.settings.confidence);
-        let confidence = confidence.map_err(|error| SummaryError::Content(error.to_string()))?;
-        summary.judge_again(confidence);
-        summary.conclude(confidence);
-        let cells = || summary.rulesets.iter().flat_map(|ruleset| &ruleset.cells);
-        let unknown = cells().filter(|cell| cell.games > 0 && cell.contact.is_none()).count();
-        if is_first && unknown > 0 {
-            let all = cells().count();
-            summary.notes.push(format!(
-                "An older program made this summary: {unknown} of {all} measurements lack the share of games with captures, \
-                 which a verdict of balance needs."
-            ));
-        }
         Ok(summary)
     }
 

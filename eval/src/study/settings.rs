@@ -48,9 +48,6 @@ pub struct StudySettings {
     pub phases: bool,
     /// Parameters with the values to try in every ruleset: `capture.per_move = ["one", "all"]`.
     pub sweep: BTreeMap<String, Vec<String>>,
-    /// In folders of earlier versions whether networks could play rulesets that they were not trained on. They always do.
-    #[serde(skip_serializing)]
-    pub other_ruleset: Option<bool>,
 }
 
 /// The openings of games.
@@ -106,7 +103,6 @@ impl Default for StudySettings {
             pie_games: 60,
             phases: false,
             sweep: BTreeMap::new(),
-            other_ruleset: None,
         }
     }
 }

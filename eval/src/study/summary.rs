@@ -138,11 +138,10 @@ pub struct CellSummary {
     /// The agent's text.
     pub agent: String,
     /// The same as it played here: with the ruleset's own network, the settings of its search that are not the default ones,
-    /// and the kernel that computes it; empty without games, and in summaries of older formats.
-    #[serde(default)]
+    /// and the kernel that computes it; empty without games.
     pub played_as: String,
-    /// Where its games are; `None` without games, and in summaries of older formats.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Where its games are; `None` without games.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<LedgerPlace>,
     /// The openings of the games.
     pub opening: OpeningSummary,
@@ -169,8 +168,7 @@ pub struct CellSummary {
     /// The first player's share of the games that somebody won, with Wilson's interval.
     pub first_of_decisive: Option<RateSummary>,
     /// Share of the games in which a player captures, with Wilson's interval; captures in the opening do not count. `None`
-    /// without games, and where a summary of an older format lacks it.
-    #[serde(default)]
+    /// without games.
     pub contact: Option<RateSummary>,
     /// The conclusion about the balance; `None` without a score.
     pub verdict: Option<VerdictSummary>,
@@ -425,10 +423,8 @@ pub struct RankAgreement {
     /// Kendall's τ_b, in `[-1, 1]`; `None` where all scores are the same.
     pub tau: Option<f64>,
     /// Pairs of rulesets whose scores differ with both agents: the interval of each difference does not contain 0.
-    #[serde(default)]
     pub told_apart: u64,
     /// Those of them that are in the same order.
-    #[serde(default)]
     pub alike: u64,
 }
 

@@ -210,8 +210,7 @@ impl StopRule {
         games_max: u64,
         batch: u64,
     ) -> Self {
-        let width =
-            FixedWidth::new(half_width, confidence).ok().map(|width| width.with_games_min(games_min.min(games_max)));
+        let width = FixedWidth::new(half_width, games_min.min(games_max), confidence).ok();
         StopRule { width, games_min: games_min as usize, games_max: games_max as usize, batch: batch as usize }
     }
 

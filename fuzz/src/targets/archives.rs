@@ -234,8 +234,7 @@ pub(super) const MODEL: Target = Target {
         fs::write(&path, input).expect("a file for temporary use");
         let _ = TensorFileHeader::read(&path);
         let Ok(model) = StoredModel::read(&path) else { return false };
-        InferenceModel::from_tensors(&model.config, model.info.clone(), model.tensors.clone())
-            .expect("a model that is read can play");
+        InferenceModel::from_tensors(&model.config, model.tensors.clone()).expect("a model that is read can play");
         model.clone().write(&path).expect("it is written");
         let again = StoredModel::read(&path).expect("what is written is read");
         assert_eq!((&again.info, &again.config), (&model.info, &model.config));

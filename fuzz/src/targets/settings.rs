@@ -1,7 +1,6 @@
 //! Configurations and summaries.
 
 use latrunculi_eval::report::html;
-use latrunculi_eval::study::summary::SUMMARY_VERSION;
 use latrunculi_eval::study::{StudySettings, StudySummary};
 use latrunculi_train::{ConfigSource, SHIPPED_CONFIGS, TrainConfig};
 
@@ -73,8 +72,7 @@ pub(super) const SUMMARY: Target = Target {
     mutate: mutated,
     check: |input| {
         let Some(text) = text(input) else { return false };
-        let Ok(mut summary) = StudySummary::from_json(text) else { return false };
-        summary.format = SUMMARY_VERSION;
+        let Ok(summary) = StudySummary::from_json(text) else { return false };
         let written = summary.to_json().expect("a summary is JSON");
         assert_eq!(
             StudySummary::from_json(&written).expect("what is written is read").to_json().expect("JSON"),

@@ -16,11 +16,10 @@ mod table;
 use std::mem;
 
 use latrunculi_engine::Player;
-use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
+use crate::mix;
 use crate::stop::StopSignal;
-use crate::toy::mix;
 use table::{Bound, Entry, NO_TAG, Table};
 
 pub use heuristic::{EVALUATION_MAX, Heuristic};
@@ -61,8 +60,7 @@ impl Limits {
 /// Which parts of the search are in use; everything is by default.
 ///
 /// Without reductions and with `exact_depth` the value at a fixed depth is that of [`minimax()`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlphaBetaSettings {
     /// Bytes of the transposition table; 0 turns it off.
     pub table_bytes: usize,

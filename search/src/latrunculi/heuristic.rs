@@ -26,7 +26,6 @@ const FINENESS: i32 = 64;
 /// and stage.
 #[derive(Clone, Debug)]
 pub struct LatrunculiHeuristic {
-    weights: Weights,
     /// The weights in parts of a hundredth of a man: placement, many pieces, few pieces.
     placement: Counts,
     many: Counts,
@@ -60,7 +59,6 @@ impl LatrunculiHeuristic {
         let ruleset = rules.ruleset();
         let in_parts = |weights: [f32; FEATURE_COUNT]| weights.map(|weight| (weight * FINENESS as f32).round() as i32);
         LatrunculiHeuristic {
-            weights,
             placement: in_parts(weights.placement),
             many: in_parts(weights.many),
             few: in_parts(weights.few),
@@ -80,12 +78,6 @@ impl LatrunculiHeuristic {
             takes_enclosed_men: ruleset.capture.man_by_enclosure,
             timing: ruleset.capture.timing,
         }
-    }
-
-    /// Returns the weights in use.
-    #[must_use]
-    pub fn weights(&self) -> &Weights {
-        &self.weights
     }
 
     /// Returns the count of each feature in a position: the first player's less the second's.

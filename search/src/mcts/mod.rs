@@ -38,7 +38,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::evaluator::{EvalError, Evaluation, Evaluator};
 use crate::game::Game;
-use crate::toy::mix;
+use crate::mix;
 use gumbel::{Completion, GumbelRoot};
 use puct::PuctNode;
 use tree::{Bounds, Child, Edge, Tree};

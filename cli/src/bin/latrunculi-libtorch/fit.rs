@@ -60,7 +60,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         let (trainer, found) = Trainer::load(&checkpoint, device)?;
         let found: FitState = serde_json::from_str(&found)
             .with_context(|| format!("{}: not a checkpoint of fit", checkpoint.display()))?;
-        // Parsed and written again, so that renamed keys have their new names.
+        // Parsed and written again, so that values added since have their defaults.
         let found = FitState { config: TrainConfig::from_text(&found.config)?.to_text()?, ..found };
         if found != state {
             bail!(

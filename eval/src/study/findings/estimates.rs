@@ -1,6 +1,6 @@
 //! Scores, rates and differences with their intervals.
 
-use crate::study::summary::{DifferenceSummary, OutcomeCounts, RateSummary, ScoreSummary};
+use crate::study::summary::{DifferenceSummary, RateSummary, ScoreSummary};
 use crate::study::tally::SeriesTally;
 use latrunculi_stats::multiplicity::BalanceEvidence;
 use latrunculi_stats::proportion::wilson;
@@ -14,23 +14,12 @@ pub(in crate::study) fn score_summary(
     rulesets: usize,
 ) -> Option<ScoreSummary> {
     let score = tally.score()?.score;
-    let estimate = Estimate { value: score.mean(), standard_error: score.standard_error() };
-    Some(score_of(&tally.counts.outcomes, estimate, tally.openings().len() as u64, confidence, rulesets))
-}
-
-/// Returns the score of games that are counted, with its standard error over so many openings.
-pub(in crate::study) fn score_of(
-    outcomes: &OutcomeCounts,
-    score: Estimate,
-    openings: u64,
-    confidence: Confidence,
-    rulesets: usize,
-) -> ScoreSummary {
-    let Estimate { value: mean, standard_error } = score;
-    let test = mean_test(outcomes.win_draw_loss(), standard_error, openings);
+    let (mean, standard_error) = (score.mean(), score.standard_error());
+    let outcomes = &tally.counts.outcomes;
+    let test = mean_test(outcomes.win_draw_loss(), standard_error, tally.openings().len() as u64);
     let interval = test.interval(confidence);
     let hidden = outcomes.truncated as f64 / outcomes.games().max(1) as f64 / 2.0;
-    ScoreSummary {
+    Some(ScoreSummary {
         score: mean,
         standard_error,
         interval,
@@ -38,7 +27,7 @@ pub(in crate::study) fn score_of(
         half_width: interval.half_width(),
         truncation_bracket: Interval { lower: mean - hidden, upper: mean + hidden },
         elo: EloEstimate::of_score(mean, Some(interval)),
-    }
+    })
 }
 
 /// Returns the test of games whose score has this standard error over so many openings: that of as many independent games

@@ -128,7 +128,7 @@ impl Findings<'_> {
 }
 
 /// Returns what placing and what moving is worth to the first player: his score, and the one after random placement.
-pub(super) fn by_phase(
+fn by_phase(
     own: Option<ScoreSummary>,
     random: Option<ScoreSummary>,
     confidence: Confidence,
