@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the TensorBoard events of a training run with its metrics, read by TensorBoard itself.
 
-    python3 -m venv venv && venv/bin/pip install tensorboard
+    python3 -m venv venv && venv/bin/pip install -r scripts/requirements.txt
     venv/bin/python scripts/verify-events.py runs/quick-1
 
 Every number of metrics.jsonl must be there under its name and generation, and none besides. Exit status 1 when one
@@ -15,12 +15,14 @@ import sys
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 
-def numbers(line):
+def numbers(values, prefix=""):
     """Returns the numbers of a line of metrics by name; those within objects as object/number."""
     found = {}
-    for name, value in line.items():
-        inner = {f"{name}/{key}": value for key, value in value.items()} if isinstance(value, dict) else {name: value}
-        found.update({key: float(value) for key, value in inner.items() if isinstance(value, (bool, int, float))})
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found.update(numbers(value, f"{prefix}{name}/"))
+        elif isinstance(value, (bool, int, float)):
+            found[prefix + name] = float(value)
     return found
 
 

@@ -10,7 +10,8 @@ pub struct FitArgs {
     /// The configuration
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Folder of the shards, as `selfplay` and `train` write them, or of a run
+    /// Folder of the shards, as `selfplay` and `train` write them, or of a run; those of random mixes
+    /// of rules are left out
     #[arg(long, value_name = "DIR")]
     pub shards: PathBuf,
     /// Folder of the checkpoint and the model; unfinished training in it is continued

@@ -152,7 +152,8 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
             "no game of this match counts: {reason}; --opening N lets each pair begin with N drawn actions of its own"
         );
     }
-    if let Some(path) = &args.records {
+    // The same command plays the rest of an interrupted match, and the file must be new to it.
+    if let Some(path) = args.records.as_ref().filter(|_| !is_interrupted) {
         write_new(path, &reports)?;
     }
     match &reports[..] {

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use latrunculi_store::Store;
+use latrunculi_train::ConfigSource;
 use latrunculi_train::shared::{Close, Leader, owner_of};
 
 use crate::config_args::{SetArgs, config_help};
@@ -48,7 +49,12 @@ impl TrainArgs {
     /// # Errors
     /// What is wrong with the name.
     pub fn check_name(&self) -> anyhow::Result<()> {
-        let (Some(_), Some(folder)) = (&self.store, &self.run) else { return Ok(()) };
+        let folder = match (&self.store, &self.run, &self.config) {
+            (Some(_), Some(folder), _) => folder.clone(),
+            (Some(_), None, Some(config)) => PathBuf::from(ConfigSource::find(config)?.name()),
+            _ => return Ok(()),
+        };
+        let folder = folder.as_path();
         // What is not there yet has no links to follow.
         let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
         name_of(&whole.with_context(|| folder.display().to_string())?, folder).map(|_| ())

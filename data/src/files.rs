@@ -1,6 +1,6 @@
 //! Writing files, and checksums of them.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -48,9 +48,14 @@ impl NewFile {
         }
         loop {
             let file = builder.tempfile_in(folder)?;
-            // The lock says that somebody writes it. Another program may have removed the file before it was locked.
-            // Where the system has no locks, nothing is removed.
-            if file.as_file().try_lock().is_err() || file.path().exists() {
+            // The lock says that somebody writes it. Another program that removes unfinished files may have been faster.
+            let is_lost = match file.as_file().try_lock() {
+                Ok(()) => !file.path().exists(),
+                Err(TryLockError::WouldBlock) => true,
+                // Where the system has no locks, nothing is removed.
+                Err(TryLockError::Error(_)) => false,
+            };
+            if !is_lost {
                 return Ok(NewFile { file, path: path.to_owned() });
             }
         }

@@ -239,6 +239,8 @@ impl LearningRun {
         let mut found = Vec::new();
         let (mut generations, mut games, mut steps) = (0, 0, 0);
         for round in &self.rounds {
+            // Not a count of the rounds: lines may be missing.
+            generations = round.generation;
             for (ruleset, verdict) in &round.verdicts {
                 // That is the network which the round begins with, unless it learns first.
                 let (secs, steps) =

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use latrunculi_data::Precision;
 use latrunculi_engine::Rules;
+use latrunculi_eval::AgentSpec;
 use latrunculi_eval::learning::Verdict;
 use latrunculi_train::error::Error;
 use latrunculi_train::files::{read_text, write_whole};
@@ -54,6 +55,7 @@ impl FinalMatches<'_> {
             "precision": precision.to_string(),
             "seed": run.config.seed,
             "evaluation": run.config.evaluation,
+            "search": run.config.selfplay.search,
         });
         let earlier = read_text(&path, FILE_BYTES_MAX).ok().and_then(|text| serde_json::from_str::<Played>(&text).ok());
         let played = earlier.filter(|earlier| earlier.of == of).unwrap_or(Played { of, matches: Vec::new() });
@@ -63,8 +65,9 @@ impl FinalMatches<'_> {
     /// Returns the result of a match, playing it unless that was done.
     pub(crate) fn play(&mut self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<Verdict, Error> {
         let ruleset = &rules.ruleset().id;
-        let is_this =
-            |kept: &&Match| (&kept.ruleset, &*kept.verdict.opponent, kept.pairs) == (ruleset, opponent, pairs);
+        // As a verdict names it.
+        let named = opponent.parse().map_or_else(|_| opponent.to_owned(), |agent: AgentSpec| agent.to_string());
+        let is_this = |kept: &&Match| (&kept.ruleset, &kept.verdict.opponent, kept.pairs) == (ruleset, &named, pairs);
         if let Some(kept) = self.played.matches.iter().find(is_this) {
             return Ok(kept.verdict.clone());
         }

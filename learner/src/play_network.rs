@@ -23,7 +23,7 @@ pub struct LibtorchNetwork {
 impl LibtorchNetwork {
     /// Tells whether a fused kernel computes it in `precision`, which is not `auto`.
     fn is_fused(&self, precision: Precision) -> bool {
-        !self.device.is_gpu() && FusedNetwork::kernel_of(precision).is_available()
+        is_fused(precision, self.device)
     }
 
     /// Returns the file of the network as a model.
@@ -34,6 +34,24 @@ impl LibtorchNetwork {
         let (config, tensors) = (self.network.config().clone(), self.network.tensors().of_libtorch()?);
         Ok(StoredModel { config, info, tensors }.into_bytes())
     }
+}
+
+fn is_fused(precision: Precision, device: Device) -> bool {
+    !device.is_gpu() && FusedNetwork::kernel_of(precision).is_available()
+}
+
+/// Refuses a precision in which nothing computes a network here: only fused kernels have 8 bits.
+///
+/// # Errors
+/// What it needs.
+pub(crate) fn check_precision(precision: Precision, device: Device) -> Result<(), Error> {
+    if precision == Precision::Int8 && !is_fused(precision, device) {
+        bail!(
+            "precision int8 needs a processor with AMX, or AVX-512 with bf16 and VNNI, and no GPU; choose auto, bf16 or f32, \
+             in a new run where this one has begun"
+        );
+    }
+    Ok(())
 }
 
 impl PlayNetwork for LibtorchNetwork {
@@ -58,11 +76,7 @@ impl PlayNetwork for LibtorchNetwork {
             let model = InferenceModel::from_tensors(config, tensors)?;
             return FusedNetwork(model).evaluators(count, precision);
         }
-        if precision == Precision::Int8 {
-            bail!(
-                "precision int8 needs a processor with AMX, or AVX-512 with bf16 and VNNI, and no GPU; choose auto, bf16 or f32"
-            );
-        }
+        check_precision(precision, self.device)?;
         let evaluator = || -> PlayEvaluator { Box::new(NetEvaluator::new(&self.network, self.device, precision)) };
         Ok((0..count).map(|_| evaluator()).collect())
     }

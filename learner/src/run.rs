@@ -34,7 +34,7 @@ use latrunculi_train::shared::Leader;
 use latrunculi_train::{PrecisionChoice, choose_precision, models, rulesets, runs};
 
 use crate::error::{OfLibtorch, is_divergence};
-use crate::play_network::{LibtorchNetwork, OnDevice, load_model};
+use crate::play_network::{LibtorchNetwork, OnDevice, check_precision, load_model};
 use crate::run_pools;
 
 /// Set from another thread or a signal handler, it stops a run.
@@ -98,6 +98,7 @@ impl<'o> TrainingRun<'o> {
         let rulesets = run_rulesets::load(&config.rulesets)?;
         config.validate(rulesets.len())?;
         let device = Device::open(config.device.parse()?).of_libtorch()?;
+        check_precision(config.precision, device)?;
         check_opponents(&rulesets, &config, device)?;
         let network = match &origin.from {
             Some(path) => {
@@ -191,6 +192,7 @@ impl<'o> TrainingRun<'o> {
         let metrics = confirm::counters(&folder, &path, &state, trainer.counters())?;
         config.validate(rulesets.len())?;
         state.allow(&config, settings).with_context(|| root.display().to_string())?;
+        check_precision(config.precision, device)?;
         check_opponents(&rulesets, &config, device)?;
         folder.remove_unfinished(state.generations);
         trainer.set_config(&config.training).of_libtorch()?;
@@ -246,6 +248,9 @@ impl<'o> TrainingRun<'o> {
             done: self.totals(),
         });
         self.since = Instant::now();
+        if !(self.state.is_trained && self.is_over()) {
+            self.folder.remove_result()?;
+        }
         let ended = loop {
             if self.state.is_trained && self.is_over() {
                 break self.conclude();

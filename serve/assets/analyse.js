@@ -219,6 +219,7 @@ export class Analyse {
 
   forget() {
     this.found.clear();
+    this.main?.found.clear();
     this.stop();
     this.draw();
     this.look();
@@ -287,11 +288,11 @@ export class Analyse {
     const turn = this.turn;
     try {
       for (let at = 0; at <= this.game.actions.length && !this.isOverAt(at); at++) {
-        if (this.found.get(at)?.analysis) continue;
+        if (this.found.get(at)?.isJudged || this.found.get(at)?.isWhole) continue;
         const analysis = await this.think(this.request(at, this.agent, SECONDS), () => {}).result;
         if (turn !== this.turn) return;
         this.thoughts = [];
-        this.note(at, { analysis });
+        this.note(at, { analysis, isJudged: true });
         this.status.textContent = `Judged ${at + 1} of ${this.game.actions.length + 1} states.`;
       }
     } catch (error) {

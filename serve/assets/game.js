@@ -134,7 +134,7 @@ export class Game {
   // Returns the game as a line of the program's record format.
   async line() {
     const request = {
-      ...this.request(), agents: this.agents, seed: this.seed, resigned: this.resigned !== null,
+      ...this.request(), agents: this.agents, seed: this.seed, resigned: this.resigned,
       values: this.values.map((value) => value ?? null), efforts: this.efforts.map((effort) => effort ?? null),
     };
     return (await ask("/api/record", request)).line;

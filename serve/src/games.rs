@@ -93,9 +93,9 @@ pub(crate) struct RecordRequest {
     agents: [String; 2],
     #[serde(default)]
     seed: u64,
-    /// Whether the player to act gave up.
+    /// The number of the player who gave up, 1 or 2; either may, whoever is to act.
     #[serde(default)]
-    resigned: bool,
+    resigned: Option<u64>,
     /// For each action what its player expected, in `[-1, 1]`; may be shorter.
     #[serde(default)]
     values: Vec<Option<f32>>,
@@ -115,8 +115,12 @@ impl RecordRequest {
             let effort = self.efforts.get(index).copied().flatten();
             record.play(&mut played, action, value, effort);
         })?;
-        if self.resigned && end.outcome().is_none() {
-            record.result = Some(RecordedResult::of_winner(Some(end.player_to_act().opponent())));
+        if let Some(number) = self.resigned
+            && end.outcome().is_none()
+        {
+            let resigned = Player::from_number(number)
+                .ok_or_else(|| Refusal::wrong(format!("resigned: {number} is no player; 1 or 2")))?;
+            record.result = Some(RecordedResult::of_winner(Some(resigned.opponent())));
         }
         let line = record.to_line();
         GameRecord::from_line(&line).map_err(|fault| Refusal::wrong(fault.to_string()))?;

@@ -160,7 +160,7 @@ class Games(Page):
             const request = new XMLHttpRequest();
             request.open("POST", "/api/record", false);
             request.setRequestHeader("content-type", "application/json");
-            request.send(JSON.stringify({ ...stored, values: [], resigned: false }));
+            request.send(JSON.stringify({ ...stored, values: [], resigned: null }));
             return JSON.parse(request.responseText).line;""")
         path = self.folder / "game.jsonl"
         path.write_text(line + "\n")
@@ -209,6 +209,7 @@ class Playing(Page):
         self.browser.click_button("Resign", "#play")
         self.browser.click_button("Really resign?", "#play")
         self.browser.wait_text("#play .status", "Player 1 wins: player 2 resigned")
+        self.assertEqual(self.browser.run("return JSON.parse(localStorage.getItem('latrunculi.game')).resigned"), 2)
 
     def test_the_keyboard_alone_plays(self):
         self.open_play()

@@ -125,6 +125,36 @@ fn no_verdict_contradicts_the_interval_beside_it() {
 }
 
 #[test]
+fn contact_openings_and_the_pie_rule_are_as_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let summary = |min_contact: &str| -> serde_json::Value {
+        let out = folder.path().join(min_contact);
+        let arguments = "--rulesets dutch-noking --agents greedy --max-games 20 --margin 40 --pie --opening 4 \
+                         --opening-policy mcts:sims=8 --opening-temperature 0.5 --quiet --json --min-contact";
+        let mut arguments: Vec<&str> = arguments.split_whitespace().collect();
+        arguments.extend([min_contact, "--out", path(&out)]);
+        let output = balance(&arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let [any, all] = ["0", "100"].map(summary);
+    for (summary, has_few_captures) in [(&any, false), (&all, true)] {
+        let ruleset = &summary["rulesets"][0];
+        let cell = &ruleset["cells"][0];
+        assert_eq!(cell["opening"]["policy"], "mcts:sims=8 temperature=0.5");
+        assert_eq!(cell["opening"]["actions"], 4);
+        // Not every game of random openings has a capture, so that the floor of 100 % finds few.
+        assert!(cell["contact"]["rate"].as_f64() < Some(1.0), "{cell}");
+        let doubts = cell["verdict"]["doubts"].as_array().expect("doubts");
+        assert_eq!(doubts.iter().any(|doubt| doubt == "few_captures"), has_few_captures, "{doubts:?}");
+        let pie = &ruleset["pie"];
+        let tried = pie["tried"].as_array().expect("first turns");
+        assert!(tried.len() > 1 && tried.len() == pie["first_turns"].as_u64().expect("a number") as usize, "{pie}");
+    }
+    assert_eq!(any["rulesets"][0]["pie"], all["rulesets"][0]["pie"], "the floor plays no other games");
+}
+
+#[test]
 fn nonsense_is_refused_before_anything_is_played() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("study");

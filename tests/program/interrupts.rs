@@ -44,9 +44,12 @@ const MANY: [&str; 4] = ["--ruleset", "bell-8x8", "--games", "100000"];
 fn a_match_that_is_stopped_says_how_the_rest_is_played() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = folder.path().join("ledger.jsonl");
+    let records = folder.path().join("records.jsonl");
     let agents = ["match", "alphabeta:nodes=2000", "greedy", "--quiet", "--ledger", ledger.to_str().unwrap()];
-    let kept = stopped_by("-INT", &[&agents[..], &MANY].concat(), &|| holds_a_line(&ledger));
+    let recorded = [&agents[..], &["--records", records.to_str().unwrap()], &MANY].concat();
+    let kept = stopped_by("-INT", &recorded, &|| holds_a_line(&ledger));
     assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
+    assert!(!records.exists(), "the same command needs a file that is new");
     assert!(printed(&kept).contains("stopped early  run the same command to play the rest"), "{}", printed(&kept));
     assert!(printed(&kept).contains("A alphabeta:nodes=2000") && complaint(&kept).is_empty(), "{}", complaint(&kept));
     let many = ["--ruleset", "bell-8x8,savard", "--games", "100000"];
@@ -147,6 +150,8 @@ fn final_matches_that_have_ended_are_not_played_again() {
     assert_eq!(output.status.code(), Some(130), "{}", complaint(&output));
     let read =
         |path: &Path| serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(path).unwrap()).expect("JSON");
+    let verified = program(&["inspect", "--verify", path]).output().unwrap();
+    assert!(verified.status.success(), "{}", complaint(&verified));
     // A result that no match has shows that it was read.
     let mut kept = read(&played);
     assert_eq!(kept["matches"].as_array().map(Vec::len), Some(1), "{kept}");

@@ -50,6 +50,25 @@ fn a_rating_leaves_games_and_tables_and_goes_on_from_them() {
 }
 
 #[test]
+fn a_rating_with_a_network_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().expect("a path");
+    let rate = |games: &str| {
+        let output = latrunculi(&[
+            "rate", "random", "net:sims=1", "--ruleset", "bell-8x8", "--games", games, "--quiet", "--json", "--out", out,
+        ]);
+        assert!(output.status.success(), "{}", complaint(&output));
+        let report: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+        (report["games_played"].as_u64(), fs::read_to_string(folder.path().join("games.jsonl")).unwrap())
+    };
+    let (before, games) = rate("4");
+    let (again, same) = rate("4");
+    assert_eq!((before, again, &games), (Some(4), Some(4), &same), "nothing is played again");
+    let (more, longer) = rate("6");
+    assert!(more == Some(6) && longer.starts_with(&games), "{more:?}");
+}
+
+#[test]
 fn another_rating_is_not_replaced_and_one_with_more_agents_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("rating");

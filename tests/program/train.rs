@@ -697,6 +697,16 @@ fn training_that_runs_out_of_bounds_stops_at_the_last_good_checkpoint() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
+    // A finished run that goes on has no result until it has finished again.
+    assert!(run.join("result.json").is_file());
+    let output = program()
+        .args(["train", "--resume"])
+        .arg(&run)
+        .args(["--set", "budget.generations=4", "--set", "training.learning_rate=1e30"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(!run.join("result.json").exists());
 }
 
 #[cfg(target_os = "linux")]

@@ -107,11 +107,16 @@ fn a_game_may_begin_anywhere_and_be_given_up() {
     assert!(told["legal"].as_array().expect("actions").contains(&json!("c2-c3")));
     let mut resigned = game.clone();
     resigned["agents"] = json!(["human", "random"]);
-    resigned["resigned"] = json!(true);
-    let line = served.post("/api/record", &resigned).json()["line"].as_str().expect("a line").to_owned();
-    let record: Value = serde_json::from_str(&line).expect("JSON");
-    assert_eq!((&record["result"], &record["reason"]), (&json!("2"), &Value::Null));
-    GameRecord::from_line(&line).expect("a record").replay(&rules("savard")).expect("a game");
+    // Player 1 is to act; the other one may give up as well.
+    for (who, winner) in [(1, "2"), (2, "1")] {
+        resigned["resigned"] = json!(who);
+        let line = served.post("/api/record", &resigned).json()["line"].as_str().expect("a line").to_owned();
+        let record: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!((&record["result"], &record["reason"]), (&json!(winner), &Value::Null));
+        GameRecord::from_line(&line).expect("a record").replay(&rules("savard")).expect("a game");
+    }
+    resigned["resigned"] = json!(3);
+    assert!(served.post("/api/record", &resigned).refusal(422).contains("3 is no player"));
 }
 
 #[test]

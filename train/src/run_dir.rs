@@ -25,7 +25,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use latrunculi_data::files::remove_unfinished;
@@ -77,6 +77,9 @@ impl RunDir {
     /// # Errors
     /// When there is a run in it already, or the system refuses.
     pub fn create(root: &Path) -> Result<RunDir, Error> {
+        if root.to_str().is_none() {
+            bail!("{}: the path of a run must be text in UTF-8; choose another folder with --run", root.display());
+        }
         fs::create_dir_all(root).with_context(|| format!("{}: making the folder", root.display()))?;
         let run = RunDir { root: root.to_owned(), _lock: lock(root)? };
         if run.config_path().exists() {
@@ -243,6 +246,20 @@ impl RunDir {
         }
     }
 
+    /// Removes the result of a run that goes on: it is that of an earlier network.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove_result(&self) -> Result<(), Error> {
+        let path = self.result_path();
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("{}: removing it", path.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns how many bytes of metrics there are.
     pub fn metrics_bytes(&self) -> u64 {
         fs::metadata(self.metrics_path()).map_or(0, |about| about.len())
@@ -300,6 +317,16 @@ pub fn latest(root: &Path) -> Result<Option<PathBuf>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_path_that_is_no_text_is_refused_before_anything_is_made() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(OsStr::from_bytes(b"run-\xff"));
+        assert!(RunDir::create(&root).unwrap_err().to_string().contains("UTF-8"));
+        assert!(!root.exists());
+    }
 
     #[test]
     fn metrics_are_cut_to_the_recorded_length() {

@@ -41,11 +41,15 @@ pub(super) fn refuse_another(folder: &Path, rules: &Rules, config: &RatingConfig
         })
         .collect();
     let names: Vec<String> = config.agents.iter().map(AgentSpec::to_string).collect();
+    // What a network adds in brackets, such as its kernel, is known when it is opened.
+    let is_text_of = |text: &str, name: &str| {
+        text.strip_prefix(name).is_some_and(|added| added.is_empty() || added.starts_with(" ["))
+    };
     let is_played = |pairing: &[&str]| {
-        pairing.iter().all(|agent| names.iter().any(|name| name == agent))
+        pairing.iter().all(|text| names.iter().any(|name| is_text_of(text, name)))
             && match config.pairing {
                 Pairing::RoundRobin => true,
-                Pairing::Gauntlet(agent) => pairing.contains(&names[agent].as_str()),
+                Pairing::Gauntlet(agent) => pairing.iter().any(|text| is_text_of(text, &names[agent])),
             }
     };
     for pairing in found["pairings"].as_array().into_iter().flatten() {

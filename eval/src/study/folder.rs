@@ -1,10 +1,11 @@
 //! The folder of a study: its fixed settings and its games.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use latrunculi_data::files::write_atomically;
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, Rules, Ruleset, RulesetFile, presets};
 use latrunculi_search::SEARCH_VERSION;
@@ -243,19 +244,11 @@ fn differences(found: &Guard, asked: &Guard) -> Vec<(String, String)> {
         })
         .collect()
 }
+
 fn file_error(path: &Path, error: &dyn std::fmt::Display) -> StudyError {
     StudyError::File { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// Writes `bytes` beside `path`, makes sure that they are on the disk, renames.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StudyError> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".partial");
-    let write = || -> std::io::Result<()> {
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|error| file_error(path, &error))
+    write_atomically(path, |file| file.write_all(bytes)).map_err(|error| file_error(path, &error))
 }

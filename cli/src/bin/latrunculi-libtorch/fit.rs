@@ -19,7 +19,7 @@ use latrunculi_learner::play_network::load_model;
 use latrunculi_model::{Device, Model, Network, Trainer};
 use latrunculi_selfplay::GameKey;
 use latrunculi_train::run_rulesets::{self, RunRuleset};
-use latrunculi_train::{TrainConfig, TrainingMetrics, WorkProgress, files, run_dir};
+use latrunculi_train::{TrainConfig, TrainingMetrics, WorkProgress, files, models, run_dir};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -30,6 +30,8 @@ struct FitState {
     steps: u64,
     checkpoint_every: u64,
     samples: u64,
+    /// Checksum of the model that it began with.
+    model: Option<String>,
     config: String,
 }
 
@@ -53,6 +55,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         steps,
         checkpoint_every: args.checkpoint_every,
         samples: windows.total(),
+        model: args.model.as_ref().map(|path| models::checksum(&path.to_string_lossy())).transpose()?,
         config: config.to_text()?,
     };
     let extra = serde_json::to_string(&state).context("describing the training")?;
@@ -64,7 +67,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         let found = FitState { config: TrainConfig::from_text(&found.config)?.to_text()?, ..found };
         if found != state {
             bail!(
-                "{}: the training was begun with other shards, steps or settings; choose another folder with --out",
+                "{}: the training was begun with another model, other shards, steps or settings; choose another folder with --out",
                 checkpoint.display()
             );
         }
@@ -150,16 +153,27 @@ fn windows(folder: &Path, rulesets: &[RunRuleset], config: &TrainConfig) -> anyh
     let part = |known: &RunRuleset| ReplayPart { rules: Arc::clone(&known.rules), share: known.share, earlier: 0 };
     let mut windows = ReplayWindows::new(config.replay, rulesets.iter().map(part), 0.0, 0);
     for (number, path) in (0..).zip(&paths) {
-        let fingerprint = ShardSummary::read(path)?.fingerprint;
-        let is_of = |known: &&RunRuleset| ruleset_fingerprint(known.rules.ruleset()) == fingerprint;
+        let summary = ShardSummary::read(path)?;
+        let is_of = |known: &&RunRuleset| ruleset_fingerprint(known.rules.ruleset()) == summary.fingerprint;
+        let found = rulesets.iter().find(is_of);
+        if found.is_none() && is_mix_of(&summary.ruleset, rulesets) {
+            continue;
+        }
         // Where none is meant, the first says what is wrong with the shard.
-        let rules = &rulesets.iter().find(is_of).unwrap_or(&rulesets[0]).rules;
+        let rules = &found.unwrap_or(&rulesets[0]).rules;
         windows.add(rules, number, read_shard(path, rules)?.1);
     }
     if windows.is_empty() {
         bail!("{}: the folder holds no shard with a sample", folder.display());
     }
     Ok(windows)
+}
+
+/// Tells whether a name is that of a random mix of these rulesets (`train/src/mixes.rs`). Mixes have no share of their own
+/// here, and their samples are not trained on.
+fn is_mix_of(name: &str, rulesets: &[RunRuleset]) -> bool {
+    let base = name.rsplit_once("-mix-").map(|(base, _)| base);
+    rulesets.iter().any(|known| base == Some(known.id()))
 }
 
 fn model(trainer: &Trainer, config: &TrainConfig, rulesets: &[RunRuleset], samples: u64) -> anyhow::Result<Model> {
