@@ -55,7 +55,17 @@ fn a_rating_with_a_network_goes_on() {
     let out = folder.path().to_str().expect("a path");
     let rate = |games: &str| {
         let output = latrunculi(&[
-            "rate", "random", "net:sims=1", "--ruleset", "bell-8x8", "--games", games, "--quiet", "--json", "--out", out,
+            "rate",
+            "random",
+            "net:sims=1",
+            "--ruleset",
+            "bell-8x8",
+            "--games",
+            games,
+            "--quiet",
+            "--json",
+            "--out",
+            out,
         ]);
         assert!(output.status.success(), "{}", complaint(&output));
         let report: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
