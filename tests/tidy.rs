@@ -52,7 +52,7 @@ fn crates_depend_downwards_only() {
         assert_eq!(dependencies(sibling), ["engine", "search", "data"], "{sibling}");
     }
     assert_eq!(dependencies("model"), ["engine", "search", "data", "infer"]);
-    assert_eq!(dependencies("eval"), ["engine", "search", "stats", "store"]);
+    assert_eq!(dependencies("eval"), ["engine", "search", "data", "stats", "store"]);
     let without_libtorch = ["engine", "search", "data", "infer", "selfplay", "stats", "store", "eval"];
     assert_eq!(dependencies("train"), without_libtorch);
     assert_eq!(dependencies("serve"), ["engine", "search", "eval", "train"]);
