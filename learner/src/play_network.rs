@@ -47,8 +47,8 @@ fn is_fused(precision: Precision, device: Device) -> bool {
 pub(crate) fn check_precision(precision: Precision, device: Device) -> Result<(), Error> {
     if precision == Precision::Int8 && !is_fused(precision, device) {
         bail!(
-            "precision int8 needs a processor with AMX, or AVX-512 with bf16 and VNNI, and no GPU; choose auto, bf16 or f32, \
-             in a new run where this one has begun"
+            "precision int8 needs a processor with AMX, or AVX-512 with bf16 and VNNI, and no GPU; choose auto, bf16 or f32; \
+             a run that has begun keeps its precision"
         );
     }
     Ok(())
