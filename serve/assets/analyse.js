@@ -38,8 +38,11 @@ export class Analyse {
 
   // Shows the part; the first time with the game that is being played.
   async start(_, played) {
-    if (this.game) this.look();
-    else await this.openGame(played);
+    if (this.game) {
+      this.stop();
+      this.draw();
+      this.look();
+    } else await this.openGame(played);
   }
 
   // Stops thinking while another part of the page is shown.
@@ -91,7 +94,7 @@ export class Analyse {
           el("div", { class: "row" },
             button("Open a file", () => file.click()), file,
             button("Save", () => attempt(async () => download(`${this.game.about.id}.jsonl`, `${await this.game.line()}\n`))),
-            button("Set up a position", () => attempt(() => this.setup.open(this.game.about.key, this.game))))),
+            button("Set up a position", () => attempt(() => this.setup.open(this.game.about.key, this.game, this.at))))),
         el("section", { class: "card", "aria-label": "Position" }, el("h2", {}, "Position"),
           el("div", { class: "row" }, this.position, button("Copy", () => copy(this.position.value, this.position)))))));
     document.addEventListener("keydown", (event) => this.key(event));
@@ -131,8 +134,7 @@ export class Analyse {
   // Takes over a game of the page.
   async openGame(game) {
     this.records = [];
-    const { agents, values, seed, resigned } = game;
-    return this.take(Game.open({ ...game.request(), agents, values, seed, resigned }), game.actions.length);
+    return this.take(Game.open(game.record()), game.actions.length);
   }
 
   // Shows a game once it is read; of several that are asked for, the last one.
@@ -155,6 +157,7 @@ export class Analyse {
     this.at = next;
     this.stop();
     this.chooser = null;
+    this.asked = [];
     this.draw();
     this.prepare();
     this.look();
@@ -188,7 +191,12 @@ export class Analyse {
     // It is played once, however often it is clicked.
     this.here = null;
     if (!branch) return;
-    await branch.play(text);
+    try {
+      await branch.play(text);
+    } catch (error) {
+      if (this.chooser && from === this.at) this.here = branch;
+      throw error;
+    }
     this.main ??= { game: this.game, at: from, found: this.found };
     this.game = branch;
     this.found = new Map([...this.found].filter(([at]) => at <= from));
@@ -256,7 +264,9 @@ export class Analyse {
       this.note(at, { analysis, isWhole: true });
       say(this.verdict.textContent);
     } catch (error) {
-      if (!(error instanceof GivenUp) && turn === this.turn) showFault(error);
+      if (error instanceof GivenUp || turn !== this.turn) return;
+      showFault(error);
+      this.verdict.textContent = "";
     }
   }
 
@@ -330,8 +340,8 @@ export class Analyse {
     const players = this.board.isFlipped ? [1, 2] : [2, 1];
     const levels = new Map(this.begin.levels.map(({ agent, name }) => [agent, name]));
     const name = (player) => (game.agents[player - 1] === "human" ? "" : levels.get(game.agents[player - 1]) ?? game.agents[player - 1]);
-    drawSide(this.top, players[0], name(players[0]), state, false);
-    drawSide(this.bottom, players[1], name(players[1]), state, false);
+    drawSide(this.top, players[0], name(players[0]), game, at, false);
+    drawSide(this.bottom, players[1], name(players[1]), game, at, false);
     const end = this.isOverAt(at) ? ` ${game.endText}.` : "";
     this.status.textContent = `${this.main ? "Variation: after" : "After"} ${at} of ${game.actions.length} actions.${end}`;
     const play = (text) => () => attempt(() => this.tryAction(text));

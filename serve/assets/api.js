@@ -1,6 +1,6 @@
 // Questions to the program.
 
-// Asks the program; throws with its sentence where it refuses.
+// Asks the program; throws with its sentence where it refuses. `isRefused` of the error tells that to ask again is of no use.
 export async function ask(path, body, method = body === undefined ? "GET" : "POST") {
   const options = { method };
   if (body !== undefined) {
@@ -14,7 +14,7 @@ export async function ask(path, body, method = body === undefined ? "GET" : "POS
     throw new Error("The program does not answer. Is it still running?");
   }
   const value = await answer.json().catch(() => ({ error: `The program answers ${answer.status}.` }));
-  if (!answer.ok) throw new Error(value.error ?? `The program answers ${answer.status}.`);
+  if (!answer.ok) throw Object.assign(new Error(value.error ?? `The program answers ${answer.status}.`), { isRefused: answer.status === 404 || answer.status === 422 });
   return value;
 }
 

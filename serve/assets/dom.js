@@ -30,6 +30,13 @@ export function button(text, onclick, attributes = {}) {
   return el("button", { type: "button", onclick, ...attributes }, text);
 }
 
+// Puts other elements into a place. Where one of its buttons has the focus, the button that takes its place gets it.
+export function replaceButtons(place, elements) {
+  const at = [...place.querySelectorAll("button")].indexOf(document.activeElement);
+  place.replaceChildren(...elements);
+  if (at >= 0) place.querySelectorAll("button")[at]?.focus({ preventScroll: true });
+}
+
 // A choice among options, each a text or [value, text], or a group { label, options }.
 export function select(label, options, value, onchange, attributes = {}) {
   const option = (one) => {

@@ -51,13 +51,15 @@ export const ownerOf = (letter) => (letter === letter.toUpperCase() ? 1 : 2);
 export const isDux = (letter) => letter.toUpperCase() === "D";
 
 export class Game {
-  // Begins a game; `record` has ruleset, and may have start, actions, agents, values, seed, winner and reason.
+  // Begins a game; `record` has ruleset, and may have start, actions, opening, agents, values, efforts, seed, winner and reason.
   static async open(record) {
     const game = new Game();
     game.about = await rulesOf(record.ruleset);
     game.ruleset = record.ruleset;
     game.start = record.start ?? null;
     game.actions = [...(record.actions ?? [])];
+    // How many of them were drawn at the beginning.
+    game.opening = record.opening ?? 0;
     game.values = [...(record.values ?? [])];
     game.efforts = [...(record.efforts ?? [])];
     game.agents = record.agents ?? ["human", "human"];
@@ -103,6 +105,7 @@ export class Game {
     const { actions } = this.request(count);
     const { legal } = await ask("/api/game", { ...this.request(count), from: count });
     this.actions = actions;
+    this.opening = Math.min(count, this.opening);
     this.states.length = count + 1;
     this.values.length = Math.min(count, this.values.length);
     this.efforts.length = Math.min(count, this.efforts.length);
@@ -114,6 +117,7 @@ export class Game {
   async branch(count) {
     const { legal } = await ask("/api/game", { ...this.request(count), from: count });
     const branch = Object.assign(new Game(), this, this.request(count));
+    branch.opening = Math.min(count, this.opening);
     branch.states = this.states.slice(0, count + 1);
     branch.values = this.values.slice(0, count);
     branch.efforts = this.efforts.slice(0, count);
@@ -131,12 +135,16 @@ export class Game {
     return outcome.winner ? `Player ${outcome.winner} wins: ${reason}` : `Drawn: ${reason}`;
   }
 
+  // Returns all that is kept of the game.
+  record() {
+    const { agents, seed, opening, values, efforts, resigned } = this;
+    return { ...this.request(), agents, seed, opening, values, efforts, resigned };
+  }
+
   // Returns the game as a line of the program's record format.
   async line() {
-    const request = {
-      ...this.request(), agents: this.agents, seed: this.seed, resigned: this.resigned,
-      values: this.values.map((value) => value ?? null), efforts: this.efforts.map((effort) => effort ?? null),
-    };
+    const known = (numbers) => numbers.map((number) => number ?? null);
+    const request = { ...this.record(), values: known(this.values), efforts: known(this.efforts) };
     return (await ask("/api/record", request)).line;
   }
 
@@ -176,7 +184,7 @@ export function readRecords(text) {
     const winner = ["1", "2"].includes(record.result) ? Number(record.result) : null;
     return {
       ruleset: record.ruleset, fingerprint: record.ruleset_fingerprint, start: record.start, actions: record.actions,
-      agents: record.agents, seed: record.seed, values: record.values, efforts: record.efforts,
+      agents: record.agents, seed: record.seed, opening: record.opening, values: record.values, efforts: record.efforts,
       is_over: record.result !== null && record.result !== undefined, winner, reason: record.reason,
     };
   });

@@ -9,6 +9,7 @@ import { Studies } from "/app/studies.js";
 
 const place = (name) => document.getElementById(name);
 let begin = null;
+let beginning = null;
 let current = null;
 const parts = {};
 
@@ -18,6 +19,19 @@ const make = {
   runs: () => new Runs(place("runs")),
   studies: () => new Studies(place("studies"), (records, index) => openInAnalysis(records, index)),
 };
+
+// Makes Play and its first game, once; what fails is tried again the next time.
+function play() {
+  beginning ??= (async () => {
+    begin ??= await ask("/api/start");
+    parts.play ??= make.play();
+    if (!parts.play.game) await parts.play.start();
+  })().catch((error) => {
+    beginning = null;
+    throw error;
+  });
+  return beginning;
+}
 
 // Shows the part that the address names.
 async function show() {
@@ -35,11 +49,8 @@ async function show() {
   }
   document.title = `${wanted[0].toUpperCase()}${wanted.slice(1)} – Latrunculi`;
   await attempt(async () => {
-    begin ??= await ask("/api/start");
-    if (!parts.play) {
-      parts.play = make.play();
-      await parts.play.start();
-    }
+    await play();
+    if (current !== wanted) return;
     parts[wanted] ??= make[wanted]();
     if (wanted !== "play") await parts[wanted].start(rest, parts.play.game);
   });

@@ -2,7 +2,7 @@
 
 import { GivenUp, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
-import { attempt, button, choose, copy, download, el, say, select, showFault, showText, svg } from "/app/dom.js";
+import { attempt, button, choose, copy, download, el, replaceButtons, say, select, showFault, showText, svg } from "/app/dom.js";
 import { Game, openRecord, readAction, readRecords } from "/app/game.js";
 import { Setup } from "/app/setup.js";
 
@@ -35,14 +35,20 @@ export class Play {
     const stored = readStored();
     const known = (record) => this.begin.rulesets.some((ruleset) => ruleset.key === record.ruleset);
     const first = { ruleset: "bell-8x8", agents: [HUMAN, this.begin.levels[3].agent] };
+    let fault = null;
     if (stored && known(stored)) {
       try {
-        return await this.open(stored);
-      } catch {
-        localStorage.removeItem(STORED);
+        await this.open(stored);
+        return;
+      } catch (error) {
+        fault = error;
       }
     }
-    return this.open(first);
+    await this.open(first);
+    if (!stored || fault?.isRefused) return;
+    // It may be opened later, as when its ruleset is offered again: it is kept until an action is played here.
+    keep(stored);
+    if (fault) throw fault;
   }
 
   build(place) {
@@ -80,7 +86,7 @@ export class Play {
             el("div", { class: "row" },
               this.newButton,
               button("Change sides", () => attempt(() => this.changeSides())),
-              button("Set up a position", () => attempt(() => this.setup.open(this.rulesetField.querySelector("select").value, this.game))))),
+              button("Set up a position", () => attempt(() => this.setup.open(this.rulesetField.querySelector("select").value, this.game, this.at))))),
           el("section", { class: "card", "aria-label": "Moves" }, el("h2", {}, "Moves"), this.moves,
             el("div", { class: "row" },
               button("Analyse", () => this.analyse(this.game)),
@@ -113,6 +119,7 @@ export class Play {
     this.at = this.game.actions.length;
     this.isPaused = false;
     this.hint = null;
+    this.openChoices = [];
     choose(this.rulesetField, this.game.about.key);
     this.seatFields.forEach((field, index) => {
       const chosen = field.querySelector("select");
@@ -139,6 +146,7 @@ export class Play {
     this.stopThinking();
     this.game.agents = this.seats;
     this.isPaused = false;
+    this.hint = null;
     this.changed();
   }
 
@@ -226,6 +234,7 @@ export class Play {
   }
 
   async undo() {
+    if (this.isBusy) return;
     const { game } = this;
     if (game.resigned) {
       game.resigned = null;
@@ -236,8 +245,10 @@ export class Play {
     // Back to where a person was to act; without one, one action and a pause.
     const isHumans = (index) => this.seats[game.states[index].to_act - 1] === HUMAN;
     if (this.hasHuman) while (count > 0 && !isHumans(count)) count--;
-    else this.isPaused = true;
+    this.isPaused = !this.hasHuman;
     if (count >= 0) await game.takeBackTo(count);
+    // What an agent may have begun to think about meanwhile is not this state.
+    this.stopThinking();
     this.hint = null;
     this.openChoices = [];
     this.changed();
@@ -249,8 +260,17 @@ export class Play {
     const agent = this.begin.levels.find(({ agent }) => agent.includes("sims=400"))?.agent;
     this.hint = { text: "Looking for a good action…" };
     this.draw();
-    const analysis = await think({ game: game.request(), agent, seed: game.seed, seconds: HINT_SECONDS }).result;
-    if (turn !== this.turn || game !== this.game || !this.hint) return;
+    const isWanted = () => turn === this.turn && game === this.game && this.hint;
+    let analysis;
+    try {
+      analysis = await think({ game: game.request(), agent, seed: game.seed, seconds: HINT_SECONDS }).result;
+    } catch (error) {
+      if (!isWanted()) return;
+      this.hint = null;
+      this.draw();
+      throw error;
+    }
+    if (!isWanted()) return;
     const percent = Math.round(50 * (1 + analysis.value));
     this.hint = { action: readAction(analysis.action), text: `Hint: ${analysis.action}. The network expects ${percent} % for you.` };
     say(this.hint.text);
@@ -293,12 +313,7 @@ export class Play {
 
   store() {
     const { game } = this;
-    const record = { ...game.request(), agents: this.seats, seed: game.seed, values: game.values, resigned: game.resigned };
-    try {
-      localStorage.setItem(STORED, JSON.stringify(record));
-    } catch {
-      // Without storage the game is lost when the page is left, nothing worse.
-    }
+    keep({ ...game.record(), agents: this.seats });
   }
 
   // Draws everything that changes.
@@ -312,8 +327,8 @@ export class Play {
     const notices = this.seats.map((agent) => this.notices.get(`${game.about.key} ${agent}`)).filter(Boolean);
     showText(this.notice, [...new Set(notices)].join("; "));
     const players = this.board.isFlipped ? [1, 2] : [2, 1];
-    drawSide(this.top, players[0], this.seatName(players[0]), state, this.thought !== null);
-    drawSide(this.bottom, players[1], this.seatName(players[1]), state, this.thought !== null);
+    drawSide(this.top, players[0], this.seatName(players[0]), game, this.at, this.thought !== null);
+    drawSide(this.bottom, players[1], this.seatName(players[1]), game, this.at, this.thought !== null);
     this.drawChoices(canAct);
     drawMoves(this.moves, game, this.at, (at) => this.goTo(at));
     this.stepper.draw();
@@ -321,7 +336,8 @@ export class Play {
     this.undoButton.disabled = !game.actions.length && !game.resigned;
     this.hintButton.disabled = !canAct;
     this.resignButton.disabled = game.isOver || !this.hasHuman;
-    this.pauseButton.hidden = this.hasHuman || game.isOver;
+    // A game against an agent pauses only where a search has failed.
+    this.pauseButton.hidden = game.isOver || (this.hasHuman && !this.isPaused);
     this.pauseButton.textContent = this.isPaused ? "Continue" : "Pause";
   }
 
@@ -355,7 +371,7 @@ export class Play {
         buttons.push(button(`Place ${piece === "man" ? "a man" : "the dux"}`, pick(piece), { "aria-pressed": String(this.chooser.piece === piece) }));
       }
     }
-    this.choices.replaceChildren(...buttons);
+    replaceButtons(this.choices, buttons);
   }
 
   showRules() {
@@ -396,14 +412,16 @@ function duty(state, chooser) {
 }
 
 // Shows who plays one side, with the pieces that he has.
-export function drawSide(place, player, name, state, isThinking) {
+export function drawSide(place, player, name, game, at, isThinking) {
+  const state = game.states[at];
   const letters = (state.position.split(" ")[0].match(/[A-Za-z]/g) ?? []).filter((letter) => (letter === letter.toUpperCase()) === (player === 1));
   const men = letters.filter((letter) => letter.toUpperCase() === "M").length;
   const dux = letters.length - men;
   const hand = state.hands[player - 1];
   const counts = [[men || !dux ? `${men} ${men === 1 ? "man" : "men"}` : null, dux ? "the dux" : null].filter(Boolean).join(" and ")];
   if (hand.men + hand.dux) counts.push(`${hand.men + hand.dux} to place`);
-  const isToAct = state.to_act === player;
+  const isResigned = game.resigned !== null && at === game.actions.length;
+  const isToAct = state.to_act === player && !isResigned;
   place.className = `side${isToAct ? " to-act" : ""}`;
   place.replaceChildren(
     el("span", { class: `token player${player}`, "aria-hidden": "true" }),
@@ -422,7 +440,7 @@ export function drawMoves(list, game, at, goTo) {
     if (isNew) turns.push({ player, number: game.states[index].turns + 1, actions: [] });
     turns.at(-1).actions.push(index);
   });
-  list.replaceChildren(...turns.map(({ player, number, actions }) => el("li", { class: `player${player}` },
+  replaceButtons(list, turns.map(({ player, number, actions }) => el("li", { class: `player${player}` },
     el("span", { class: "number" }, number),
     actions.map((index) => button(game.describe(index), () => goTo(index + 1), { "aria-current": index + 1 === at ? "true" : null })))));
   // Only the list scrolls, never the page.
@@ -452,6 +470,14 @@ function rulesInWords(about) {
     ...about.words.flatMap(({ heading, sentences }) => [el("h3", {}, heading), el("ul", {}, sentences.map((sentence) => el("li", {}, sentence)))]),
     about.source ? el("p", { class: "soft" }, `Source: ${about.source}`) : null,
   ].filter(Boolean);
+}
+
+function keep(record) {
+  try {
+    localStorage.setItem(STORED, JSON.stringify(record));
+  } catch {
+    // Without storage the game is lost when the page is left, nothing worse.
+  }
 }
 
 function readStored() {

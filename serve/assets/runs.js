@@ -14,6 +14,7 @@ export class Runs {
     this.chosen = [NONE, NONE];
     this.runs = new Map();
     this.timer = null;
+    this.looking = Promise.resolve();
     this.fields = [0, 1].map((index) => select(index ? "Beside it" : "Run", [], undefined, (name) => this.choose(index, name)));
     this.rulesetField = select("Ruleset", [], undefined, () => this.draw());
     this.about = el("div", { class: "columns" });
@@ -62,23 +63,37 @@ export class Runs {
     attempt(() => this.look());
   }
 
-  // Reads what is new, and comes back for more.
-  async look() {
+  // Reads what is new, and comes back for more, after a failure too. One after the other: rounds are read once.
+  look() {
+    const look = this.looking.then(() => this.readAll());
+    this.looking = look.catch(() => {});
+    return look;
+  }
+
+  async readAll() {
     clearTimeout(this.timer);
-    const names = [...new Set(this.chosen.filter((name) => name !== NONE))];
-    for (const name of names) await this.read(name);
-    this.draw();
-    if (!this.place.hidden) this.timer = setTimeout(() => attempt(() => this.look()), INTERVAL);
+    try {
+      for (const name of new Set(this.chosen.filter((name) => name !== NONE))) await this.read(name);
+      this.draw();
+    } finally {
+      if (!this.place.hidden) this.timer = setTimeout(() => attempt(() => this.look()), INTERVAL);
+    }
   }
 
   async read(name) {
+    const about = await ask(`/api/runs/${encodeURIComponent(name)}`);
     const run = this.runs.get(name) ?? { name, rounds: [], next: 0 };
+    run.about = about;
     this.runs.set(name, run);
-    run.about = await ask(`/api/runs/${encodeURIComponent(name)}`);
+    let isAgain = false;
     for (let hasMore = true; hasMore;) {
       const found = await ask(`/api/runs/${encodeURIComponent(name)}/metrics?from=${run.next}`);
       // The file was cut: a resumed run writes its last rounds again.
-      if (found.from !== run.next) run.rounds = [];
+      if (found.from !== run.next) {
+        if (isAgain) throw new Error(`${name}: metrics.jsonl is damaged: latrunculi inspect tells where.`);
+        isAgain = true;
+        run.rounds = [];
+      }
       run.rounds.push(...found.rounds);
       run.next = found.next;
       hasMore = found.has_more;
@@ -146,9 +161,7 @@ function scores(run, ruleset, name, index) {
 
 // Says how strong the network was when it was last measured in each ruleset; null before.
 function strength(run) {
-  // A finished run that goes on has its old result until it ends.
-  const end = run.about.is_running ? null : run.about.result;
-  const last = [...run.rounds, end ?? {}].reduce((all, one) => ({ ...all, ...one.verdicts }), {});
+  const last = [...run.rounds, run.about.result ?? {}].reduce((all, one) => ({ ...all, ...one.verdicts }), {});
   const verdicts = Object.values(last);
   if (!verdicts.length) return null;
   const percent = (share) => (100 * share).toFixed(1);

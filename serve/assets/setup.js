@@ -2,7 +2,7 @@
 
 import { ask, rulesOf } from "/app/api.js";
 import { Board } from "/app/board.js";
-import { button, el, select } from "/app/dom.js";
+import { button, el, replaceButtons, select } from "/app/dom.js";
 import { readPieces, writeRows } from "/app/game.js";
 
 const TOOLS = [["M", "Player 1’s man"], ["D", "Player 1’s dux"], ["m", "Player 2’s man"], ["d", "Player 2’s dux"], ["", "Remove"]];
@@ -27,11 +27,12 @@ export class Setup {
     document.body.append(this.dialog);
   }
 
-  async open(ruleset, game) {
+  // Opens the dialog with the state of a game after `at` actions, or the first one of another ruleset.
+  async open(ruleset, game, at) {
     this.ruleset = ruleset;
     this.about = await rulesOf(ruleset);
     const isSame = game.about.key === ruleset;
-    this.setLine(isSame ? game.last.position : this.about.initial.position);
+    this.setLine(isSame ? game.states[at].position : this.about.initial.position);
     this.dialog.showModal();
   }
 
@@ -72,7 +73,7 @@ export class Setup {
     const state = { bound: [], last_taken: [] };
     this.board.show(this.about, { state, action: null, pieces: this.pieces });
     const tools = TOOLS.filter(([letter]) => this.about.has_dux || letter.toUpperCase() !== "D");
-    this.tools.replaceChildren(...tools.map(([letter, name]) => button(name, () => { this.tool = letter; this.draw(false); }, { "aria-pressed": String(this.tool === letter) })));
+    replaceButtons(this.tools, tools.map(([letter, name]) => button(name, () => { this.tool = letter; this.draw(false); }, { "aria-pressed": String(this.tool === letter) })));
   }
 
   show(error) {

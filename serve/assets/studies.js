@@ -12,7 +12,9 @@ export class Studies {
   constructor(place, replay) {
     this.place = place;
     this.replay = replay;
+    // The study that is shown, and the one that was asked for last.
     this.chosen = "";
+    this.wanted = "";
     this.field = select("Study", [], undefined, (name) => this.choose(name));
     this.none = el("p", {});
     this.fileField = select("Games of", [], undefined, (value) => attempt(() => this.openFile(value)));
@@ -50,9 +52,11 @@ export class Studies {
   }
 
   async show(name) {
-    this.chosen = name;
+    this.wanted = name;
     this.field.querySelector("select").value = name;
     const { games, has_report } = await ask(`/api/studies/${encodeURIComponent(name)}`);
+    if (name !== this.wanted) return;
+    this.chosen = name;
     const address = `/studies/${encodeURIComponent(name)}/report.html`;
     this.frame.hidden = this.link.hidden = !has_report;
     if (has_report) {
@@ -90,7 +94,7 @@ export class Studies {
     const { file, series, result, next } = this;
     const path = [this.chosen, "games", file.ruleset, file.file].map(encodeURIComponent).join("/");
     const found = await ask(`/api/studies/${path}?${new URLSearchParams({ from: next, series, result })}`);
-    if (file !== this.file || series !== this.series || result !== this.result) return;
+    if (file !== this.file || series !== this.series || result !== this.result || next !== this.next) return;
     this.next = found.next;
     this.more.hidden = !found.has_more;
     this.records.push(...found.games.map((record) => ({ ...record, ruleset: found.ruleset })));

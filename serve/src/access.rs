@@ -52,7 +52,9 @@ impl Access {
         let Some(token) = &self.token else { return Ok(Entry::Open) };
         let given = request.uri.query().unwrap_or_default().split('&').find_map(|pair| pair.strip_prefix("token="));
         if request.uri.path() == "/" && given.is_some_and(|given| is_same(given, token)) {
-            let cookie = format!("{}={token}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name());
+            // Lax: whoever follows the address from a message in a browser comes from another site, and a strict cookie would not
+            // be sent. What other sites ask for is refused all the same.
+            let cookie = format!("{}={token}; HttpOnly; SameSite=Lax; Path=/", self.cookie_name());
             return Ok(Entry::SetCookie(cookie));
         }
         match self.cookie(&request.headers).is_some_and(|given| is_same(given, token)) {

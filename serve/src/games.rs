@@ -93,6 +93,9 @@ pub(crate) struct RecordRequest {
     agents: [String; 2],
     #[serde(default)]
     seed: u64,
+    /// How many of the actions, from the first on, were nobody's choice.
+    #[serde(default)]
+    opening: usize,
     /// The number of the player who gave up, 1 or 2; either may, whoever is to act.
     #[serde(default)]
     resigned: Option<u64>,
@@ -115,6 +118,11 @@ impl RecordRequest {
             let effort = self.efforts.get(index).copied().flatten();
             record.play(&mut played, action, value, effort);
         })?;
+        if self.opening > record.actions.len() {
+            let count = record.actions.len();
+            return Err(Refusal::wrong(format!("opening: {} of {count} actions", self.opening)));
+        }
+        record.opening = self.opening;
         if let Some(number) = self.resigned
             && end.outcome().is_none()
         {
@@ -135,5 +143,6 @@ pub(crate) fn record_json(record: &GameRecord) -> Value {
         "ruleset": record.ruleset, "fingerprint": record.ruleset_fingerprint, "agents": record.agents, "seed": record.seed,
         "start": record.start, "opening": record.opening, "actions": record.actions, "is_over": winner.is_some(),
         "winner": winner.flatten(), "reason": record.reason, "values": record.values,
+        "efforts": record.efforts,
     })
 }

@@ -73,7 +73,9 @@ impl Library {
             return Ok(Arc::clone(own));
         }
         let Some(&name) = presets::NAMES.iter().find(|&&name| name == key) else {
-            return Err(Refusal::unknown(format!("there is no ruleset {key:?}")));
+            return Err(Refusal::unknown(format!(
+                "there is no ruleset {key:?}; `latrunculi serve --rulesets FILE` offers one of your own"
+            )));
         };
         let mut shipped = self.shipped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(rules) = shipped.get(name) {

@@ -210,6 +210,31 @@ class Playing(Page):
         self.browser.click_button("Really resign?", "#play")
         self.browser.wait_text("#play .status", "Player 1 wins: player 2 resigned")
         self.assertEqual(self.browser.run("return JSON.parse(localStorage.getItem('latrunculi.game')).resigned"), 2)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#play .side.to-act').length"), 0)
+
+    def test_a_game_that_cannot_be_opened_now_is_kept(self):
+        self.open_play()
+        kept = '{"ruleset":"runs/gone/own","actions":["a3-a4"]}'
+        self.browser.run("localStorage.setItem('latrunculi.game', arguments[0])", kept)
+        self.browser.open("about:blank")
+        self.browser.open(self.served.url)
+        self.browser.wait("return document.querySelectorAll('#play [data-square]').length")
+        self.browser.wait_text("#play .status", "Your turn")
+        self.assertEqual(self.browser.run("return JSON.parse(localStorage.getItem('latrunculi.game'))"), json.loads(kept))
+
+    def test_a_game_goes_on_after_a_search_that_failed(self):
+        self.open_play()
+        self.begin("savard", "human", "greedy")
+        self.browser.run("""const ask = window.fetch;
+            window.mend = () => { window.fetch = ask; };
+            window.fetch = (path, ...rest) => (path === "/api/searches" ? Promise.reject(new TypeError()) : ask.call(window, path, ...rest));""")
+        self.browser.click("#play [data-square=a3]")
+        self.browser.click("#play [data-square=a4]")
+        self.browser.wait_text("#play .status", "Paused")
+        self.browser.run("window.mend()")
+        self.browser.click_button("Continue", "#play")
+        self.browser.wait("return document.querySelectorAll('#play .moves button').length === 2")
+        self.browser.wait_text("#play .status", "Your turn")
 
     def test_the_keyboard_alone_plays(self):
         self.open_play()

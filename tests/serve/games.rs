@@ -90,11 +90,13 @@ fn a_game_is_played_over_as_the_engine_plays_it() {
 
         let saved = served.post("/api/record", &json!({
             "ruleset": id, "actions": actions, "agents": ["human", "net:universal,sims=64"], "values": [0.5], "seed": 3,
+            "opening": 2, "efforts": [null, null, 64],
         }));
         let line = saved.json()["line"].as_str().expect("a line").to_owned();
         let record = GameRecord::from_line(&line).expect("a record");
         assert_eq!(record.replay(&rules).expect("a game").position(), end.position(), "{id}");
         assert_eq!(record.agents[1], "net:universal,sims=64");
+        assert_eq!((record.opening, record.efforts[2]), (2, Some(64)));
     }
 }
 
@@ -128,6 +130,8 @@ fn what_cannot_be_played_is_refused_with_its_reason() {
     assert!(refusal(json!({ "ruleset": "bell", "actions": vec!["pass"; 10_001] })).contains("10000"));
     served.post("/api/game", &json!({ "ruleset": "runs/../bell" })).refusal(404);
     served.post("/api/game", &json!({ "ruleset": "studies/a/../../x" })).refusal(404);
+    let long = json!({ "ruleset": "bell", "agents": ["a", "b"], "opening": 1 });
+    assert!(served.post("/api/record", &long).refusal(422).starts_with("opening: 1 of 0"));
     let control = json!({ "ruleset": "bell", "agents": ["a\u{7}", "b"] });
     assert!(served.post("/api/record", &control).refusal(422).contains("control"));
 }
