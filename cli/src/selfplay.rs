@@ -100,6 +100,8 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
                 };
                 bail!("{}: the shard holds {differs}; choose another folder with --out", path.display());
             }
+            // It is left where the program was killed after it had written the shard.
+            _ = std::fs::remove_file(path.with_extension("journal"));
             report(args, &display, &path, samples.len(), None);
             continue;
         }

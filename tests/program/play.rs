@@ -157,6 +157,7 @@ fn nonsense_is_refused_with_its_reason() {
 
 #[cfg(unix)]
 mod on_a_terminal {
+    use rexpect::process::WaitStatus;
     use rexpect::session::{PtySession, spawn_command};
 
     use super::*;
@@ -223,6 +224,7 @@ mod on_a_terminal {
         terminal.send_control('c').expect("typed");
         terminal.exp_string("the game was added to").expect("the record");
         terminal.exp_eof().expect("the end");
+        assert!(matches!(terminal.process().wait(), Ok(WaitStatus::Exited(_, 130))));
         assert!(!games(&path)[0]["actions"].as_array().expect("actions").is_empty());
     }
 

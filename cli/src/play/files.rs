@@ -12,7 +12,9 @@ use crate::game_files::read;
 /// Checks that a game can be added to a file, before it is played.
 pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     if path.exists() {
-        return check_games(path);
+        check_games(path)?;
+        let opened = OpenOptions::new().append(true).open(path);
+        return opened.map(drop).with_context(|| left_alone(path));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());

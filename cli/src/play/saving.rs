@@ -46,13 +46,14 @@ impl Session {
         if self.game.record().actions.is_empty() {
             return Ok(());
         }
-        let saved = self.saved.as_ref().filter(|(_, saved)| saved == self.game.record());
-        if let Some(path) = self.record_path.take() {
-            if saved.is_none_or(|(saved, _)| *saved != path) {
-                self.save(&path)?;
-                writeln!(output, "the game was added to {}", path.display())?;
+        let saved = self.saved.as_ref().filter(|(_, saved)| saved == self.game.record()).map(|(path, _)| path.clone());
+        if let Some(path) = self.record_path.take().filter(|path| Some(path) != saved.as_ref()) {
+            match self.save(&path) {
+                Ok(()) => return Ok(writeln!(output, "the game was added to {}", path.display())?),
+                // Whoever sits there may name another file.
+                Err(error) if self.input.is_terminal() => writeln!(output, "{}", error_chain(error.as_ref()))?,
+                Err(error) => return Err(error),
             }
-            return Ok(());
         }
         if saved.is_some() || !self.input.is_terminal() {
             return Ok(());

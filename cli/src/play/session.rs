@@ -16,7 +16,7 @@ use super::thinking::think;
 use super::words::COMMANDS;
 use super::{PlayArgs, curve, listing};
 use crate::game::Game;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Stopped};
 
 /// Who chooses for a player.
 pub(super) enum Seat {
@@ -116,7 +116,7 @@ impl Session {
                 }
             } else if matches!(self.seats[self.game.state().player_to_act().index()], Seat::Agent(..)) {
                 if !self.let_agent_play(output)? {
-                    return Ok(());
+                    return Err(Stopped::silently().into());
                 }
                 continue;
             }
