@@ -89,10 +89,12 @@ impl ReplaySettings {
     }
 
     /// Returns the value target for a player: the game's `result` for him, what the search `expected`, both as win, draw
-    /// and loss, and his final `margin` in `[-1, 1]`.
+    /// and loss, and his final `margin` in `[-1, 1]`. In games of alpha-beta `result` is a mixture of the result and of
+    /// `expected`; only the draw that was played is moved by the margin.
     #[must_use]
     pub fn value_target(&self, result: [f32; 3], expected: [f32; 3], margin: f32) -> [f32; 3] {
-        let moved = result[1] * self.draw_margin_fraction * (margin.abs() / self.draw_margin_full).min(1.0);
+        let moved =
+            played_draw(result, expected) * self.draw_margin_fraction * (margin.abs() / self.draw_margin_full).min(1.0);
         let [win, draw, loss] = result;
         let (ahead, behind) = if margin > 0.0 { (moved, 0.0) } else { (0.0, moved) };
         let result = [win + ahead, draw - moved, loss + behind];
@@ -132,6 +134,11 @@ struct Shard {
     /// Samples of drawn games, and of games whose result is known.
     drawn: u64,
     known: u64,
+}
+
+/// Returns the part of a value target that is the draw of its game: 1 or 0, or the weight of the result in a mixture.
+fn played_draw(result: [f32; 3], expected: [f32; 3]) -> f32 {
+    if result[1] == 1.0 { 1.0 } else { ((result[1] - expected[1]) / (1.0 - expected[1])).max(0.0) }
 }
 
 /// Tells whether the game of a sample was drawn; `None` where its value target has nothing of the result.

@@ -88,7 +88,7 @@ pub(crate) struct RunState {
     pub(crate) events_bytes: u64,
     /// Pools with games in flight, in the file beside the checkpoint; 0 before the first generation that a network plays.
     pub(crate) pools: usize,
-    /// The precision that was chosen for play at the beginning.
+    /// The precision of play that was chosen last.
     pub(crate) precision: Precision,
     /// The rulesets, in the order of the configuration.
     pub(crate) rulesets: Vec<RulesetState>,

@@ -191,7 +191,7 @@ impl Heads {
             losses.survival += self.survival(targets, share, share * weights.survival, squares, of_squares);
         }
         let known = &batch.opponent_policy.offsets[index..index + 2];
-        if weights.opponent_policy > 0.0 && known[0] < known[1] {
+        if weights.opponent_policy > 0.0 && known[0] < known[1] && weights.answered > 0.0 {
             let share = batch.weights[index] / weights.answered;
             self.opponent_policy(batch, index, share, weights, squares, of_squares, buffers, products, losses);
         }

@@ -160,7 +160,10 @@ impl TrainingWork {
             let at_once = (worker.actors * plan.in_flight.div_ceil(per_unit)) as u64;
             let precision = match &network {
                 None => None,
-                Some(network) => Some(choose_precision(&**network, config.precision, rules)?.precision),
+                Some(network) => {
+                    let choice = choose_precision(&**network, config.precision, rules);
+                    Some(choice.map_err(|error| refused(&error_chain(&error)))?.precision)
+                }
             };
             let kernel = match (&network, precision) {
                 (Some(network), Some(precision)) => network.kernel(precision),
@@ -169,7 +172,10 @@ impl TrainingWork {
             plans.push(Playable { plan, at_once, series, precision, kernel });
         }
         let evaluators = |precision| match (&network, precision) {
-            (Some(network), Some(precision)) => network.evaluators(worker.actors, precision),
+            (Some(network), Some(precision)) => {
+                let opened = network.evaluators(worker.actors, precision);
+                opened.map_err(|error| refused(&error_chain(&error)))
+            }
             _ => Ok(generation::idle_evaluators(worker.actors)),
         };
         // One evaluator for each actor and ruleset; rulesets of one precision could share them, but the memory is small.

@@ -47,14 +47,14 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let device = Device::open(config.device.parse()?)?;
     let windows = windows(&args.shards, &rulesets, &config)?;
     let batch_size = config.games.batch_size;
-    let steps = args.steps.unwrap_or_else(|| config.replay.steps_allowed(windows.total(), 0, batch_size));
+    let steps = args.steps.unwrap_or_else(|| config.replay.steps_allowed(windows.len(), 0, batch_size));
     fs::create_dir_all(&args.out).with_context(|| format!("{}: making the folder", args.out.display()))?;
     let _lock = files::lock(&args.out)?;
     let checkpoint = args.out.join("checkpoint.safetensors");
     let state = FitState {
         steps,
         checkpoint_every: args.checkpoint_every,
-        samples: windows.total(),
+        samples: windows.len(),
         model: args.model.as_ref().map(|path| models::checksum(&path.to_string_lossy())).transpose()?,
         config: config.to_text()?,
     };
@@ -117,12 +117,12 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     }
     drop(work);
     let model_path = args.out.join("model.safetensors");
-    model(&trainer, &config, &rulesets, windows.total())?.save(&model_path)?;
+    model(&trainer, &config, &rulesets, windows.len())?.save(&model_path)?;
     if args.json {
         println!("{}", json!({ "model": model_path.display().to_string(), "steps_total": trainer.counters().steps }));
     } else {
         let made = trainer.counters().steps - begun_at;
-        display.say(&format!("{made} steps on {} samples; wrote {}", windows.total(), model_path.display()));
+        display.say(&format!("{made} steps on {} samples; wrote {}", windows.len(), model_path.display()));
     }
     Ok(())
 }
