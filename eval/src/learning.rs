@@ -340,7 +340,7 @@ pub struct Standing {
 /// Returns mean and worst score over the rulesets at the time of each match. The last score of a ruleset counts until the
 /// next match in it.
 #[must_use]
-pub fn standings(measured: &[Measured]) -> Vec<Standing> {
+pub fn standings<'a>(measured: impl IntoIterator<Item = &'a Measured>) -> Vec<Standing> {
     let mut scores: BTreeMap<&str, f64> = BTreeMap::new();
     let mut found: Vec<Standing> = Vec::new();
     for one in measured {

@@ -8,8 +8,8 @@ use crate::game::Game;
 
 /// An exhaustive search that keeps the values of all positions searched so far.
 ///
-/// Positions are identified by [`Game::full_key`], so the game must end by what that key covers: turns without a
-/// capture, repetition, passes. A cap on the number of turns is not in the key and must not be reached in the search.
+/// Positions are identified by [`Game::full_key`], so the game must end by what that key covers: turns played,
+/// turns without a capture, repetition, passes.
 #[derive(Clone, Debug, Default)]
 pub struct Exhaustive {
     values: HashMap<u64, i8>,

@@ -95,7 +95,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Pie rule",
-        "One player makes the first turn, the other chooses sides. The first turn is selected on one half of the games and evaluated on the other, because the best of many looks better than it is.",
+        "One player makes the first turn, the other chooses sides. The first turn is selected on some games and evaluated on new ones, because the best of many looks better than it is.",
         "|s − ½| of the held-out games",
     ),
     (

@@ -91,7 +91,9 @@ fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
                 @if fair < 0.0 { " (less than none: the second player has fewer)" }
                 @if let Some(found) = &compensation.fair_handicap_set { " " (fieller(study, found)) }
                 "."
-                @if let Some(whole) = &compensation.whole_handicaps {
+                @if let (Some(whole), Some(FiellerSet::Within(_))) =
+                    (&compensation.whole_handicaps, &compensation.fair_handicap_set)
+                {
                     " In whole men: " (handicap_words(whole.larger as i32)) " in " (numbers::percent(whole.larger_share))
                     " of the games and " (handicap_words(whole.smaller as i32)) " in the others, which gives a score of "
                     (numbers::estimate_percent(&whole.score)) "."

@@ -70,7 +70,7 @@ fn results(runs: &[LearningRun]) -> Markup {
                     @for (index, run) in runs.iter().enumerate() {
                         @let all = run.measured();
                         @let measured = of_last_opponent(&all);
-                        @let standings = standings(&all);
+                        @let standings = standings(measured.iter().copied());
                         tr role="row" {
                             th scope="row" role="rowheader" data-key=(run.name) { a href=(format!("#run-{index}")) { (run.name) } }
                             (cell(1, None, html! { (run.subject()) }))

@@ -325,7 +325,7 @@ fn warnings(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
             p.warning { strong { "Many games cut off." } " In " (words::list(&truncated)) " more than 1 % of the games reached the program’s turn limit. They count as draws; the table shows the score if all of them had been lost or won." }
         }
         @if !dependent.is_empty() {
-            p.warning { strong { "The result depends on the player." } " In " (words::list(&dependent)) " two kinds of programs give different scores, so the verdict depends on the program as well as on the rules." }
+            p.warning { strong { "The result depends on the player." } " In " (words::list(&dependent)) " two kinds of programs give different scores, so the size of the advantage depends on the program as well as on the rules." }
         }
         @for note in &study.summary.notes { p.warning { (note) } }
         p.note {
