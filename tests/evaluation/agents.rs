@@ -61,6 +61,8 @@ fn a_wrong_agent_text_is_refused_with_what_is_known_and_the_nearest_name() {
         ("alfabeta:depth=4", &["no agent \"alfabeta\"", "did you mean alphabeta?", "mcts:sims=2000"][..]),
         ("", &["known are random, greedy"]),
         ("alphabeta", &["needs a limit", "alphabeta:nodes=20000"]),
+        ("alphabeta,nodes=5", &["did you mean alphabeta:nodes=5?"]),
+        ("net@int8,sims=16", &["did you mean net:@int8,sims=16?"]),
         ("alphabeta:node=5", &["no setting \"node\"", "did you mean nodes?", "depth=, nodes=, seconds=, seed="]),
         ("alphabeta:depth=0", &["depth=0", "from 1 to 96"]),
         ("alphabeta:nodes=many", &["nodes=many"]),

@@ -291,9 +291,12 @@ impl FromStr for AgentSpec {
                 (AgentKind::Network { model, simulations, search: settings.search()? }, settings)
             }
             _ => {
-                // The first setting follows a colon; only those after it follow commas.
-                let hint = match name.split_once(',') {
-                    Some((agent, settings)) if NAMES.contains(&agent) => format!(", did you mean {agent}:{settings}?"),
+                // The first setting follows a colon, as does a model or its precision; only what comes after it follows commas.
+                let hint = match name.split_once([',', '@']) {
+                    Some((agent, _)) if NAMES.contains(&agent) => {
+                        let rest = &name[agent.len()..];
+                        format!(", did you mean {agent}:{}?", rest.strip_prefix(',').unwrap_or(rest))
+                    }
                     _ => hint(name, NAMES),
                 };
                 return Err(AgentTextError::UnknownAgent { name: name.to_owned(), hint });
