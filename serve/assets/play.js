@@ -46,7 +46,7 @@ export class Play {
     }
     await this.open(first);
     if (!stored || fault?.isRefused) return;
-    // It may be opened later, as when its ruleset is offered again: it is kept until an action is played here.
+    // It may be opened later, as when its ruleset is offered again: it is kept until something is changed here.
     keep(stored);
     if (fault) throw fault;
   }

@@ -90,7 +90,7 @@ export class Runs {
       const found = await ask(`/api/runs/${encodeURIComponent(name)}/metrics?from=${run.next}`);
       // The file was cut: a resumed run writes its last rounds again.
       if (found.from !== run.next) {
-        if (isAgain) throw new Error(`${name}: metrics.jsonl is damaged: latrunculi inspect tells where.`);
+        if (isAgain) throw new Error(`${name}: its metrics are damaged; this names the line: latrunculi inspect ${about.path}/metrics.jsonl`);
         isAgain = true;
         run.rounds = [];
       }
