@@ -209,6 +209,41 @@ fn an_end_at_the_root_is_seen_though_nothing_proves_it() {
 }
 
 #[test]
+fn an_end_has_its_own_value_before_it_is_visited() {
+    /// Whoever acts first is ahead.
+    struct Ahead;
+    impl Evaluator<TreeGame> for Ahead {
+        fn evaluate(
+            &mut self,
+            games: &[&TreeGame],
+            legal_actions: &[&[usize]],
+            evaluations: &mut [Evaluation],
+        ) -> Result<(), EvalError> {
+            Uniform.evaluate(games, legal_actions, evaluations)?;
+            for (game, evaluation) in games.iter().zip(evaluations) {
+                let own = if game.player_to_act() == Player::First { 0.75 } else { 0.25 };
+                evaluation.win_draw_loss = [own, 0.0, 1.0 - own];
+            }
+            Ok(())
+        }
+    }
+    for end in ["=", "=?"] {
+        let game = TreeGame::parse(&format!("1({end} {})", ["2(1(+? -?) 1(+? -?))"; 12].join(" "))).unwrap();
+        let mut not_visited = 0;
+        for seed in 0..20 {
+            let mut search = Search::new(Settings::gumbel(), &game);
+            search.start(SearchBudget { simulations: 1, add_noise: true }, &mut rng(seed));
+            search.run(&mut Ahead).unwrap();
+            let result = search.result();
+            assert_eq!(result.q[0], 0.0, "{result:?}");
+            assert!(result.policy[1..].iter().all(|&open| open > result.policy[0]), "{result:?}");
+            not_visited += u32::from(result.visits[0] == 0);
+        }
+        assert!(not_visited > 0);
+    }
+}
+
+#[test]
 fn a_position_whose_actions_all_end_the_game_is_worth_the_best_of_them() {
     let game = TreeGame::parse("1(2(=? =?) 2(+? -? 1(+? -?)))").unwrap();
     for settings in both_modes() {

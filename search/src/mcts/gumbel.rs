@@ -45,7 +45,7 @@ pub fn considered_visits(considered: usize, simulations: u32, visits: &mut Vec<u
 /// The completed values of a node's edges and their scale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completion {
-    /// `v_mix`: the value given to actions without a visit, for the player to act.
+    /// `v_mix`: the value given to actions whose value is not known, for the player to act.
     pub(crate) mixed_value: f32,
     pub(crate) visits_sum: u32,
     /// `sigma(q) = slope * (q - origin)`, at most at `greatest`.
@@ -58,7 +58,8 @@ impl Completion {
     /// Computes `v_mix` (equation 33) and `sigma` (equation 8) of a node.
     ///
     /// `value` is the evaluator's value for `player`, the one to act. Writes the completed
-    /// value of each edge (equation 10) to `completed`.
+    /// value of each edge (equation 10) to `completed`. An action that was found to end the game has the value of that
+    /// end, visited or not; without a visit its margin is unknown and counts 0.
     pub(crate) fn new(
         edges: &[Edge],
         player: Player,
@@ -74,16 +75,17 @@ impl Completion {
         let mut is_complete = true;
         completed.clear();
         completed.extend(edges.iter().map(|edge| {
-            if edge.visits == 0 {
+            let Some(q) = edge.known_q(player, weights) else {
                 is_complete = false;
                 return f32::NAN;
+            };
+            if edge.visits > 0 {
+                let prior = edge.prior.max(f32::MIN_POSITIVE);
+                visits_sum += edge.visits;
+                visits_max = visits_max.max(edge.visits);
+                prior_sum += f64::from(prior);
+                prior_q_sum += f64::from(prior) * f64::from(q);
             }
-            let q = edge.q(player, weights);
-            let prior = edge.prior.max(f32::MIN_POSITIVE);
-            visits_sum += edge.visits;
-            visits_max = visits_max.max(edge.visits);
-            prior_sum += f64::from(prior);
-            prior_q_sum += f64::from(prior) * f64::from(q);
             least = least.min(q);
             greatest = greatest.max(q);
             q
@@ -93,10 +95,8 @@ impl Completion {
         if !is_complete {
             least = least.min(mixed_value);
             greatest = greatest.max(mixed_value);
-            for (q, edge) in completed.iter_mut().zip(edges) {
-                if edge.visits == 0 {
-                    *q = mixed_value;
-                }
+            for q in completed.iter_mut().filter(|q| q.is_nan()) {
+                *q = mixed_value;
             }
         }
         let visit_scale = settings.maxvisit_init + visits_max as f32;
@@ -119,10 +119,12 @@ impl Completion {
     ///
     /// On entry, `policy` holds the completed values of the edges.
     pub(crate) fn improve(&self, edges: &[Edge], policy: &mut [f32]) {
-        let unvisited = (self.slope * (self.mixed_value - self.greatest)).exp();
+        let mixed = (self.slope * (self.mixed_value - self.greatest)).exp();
         let mut sum = 0.0_f64;
         for (entry, edge) in policy.iter_mut().zip(edges) {
-            let factor = if edge.visits == 0 { unvisited } else { (self.slope * (*entry - self.greatest)).exp() };
+            // Most actions have the mixed value; its exponential is computed once.
+            let is_mixed = *entry == self.mixed_value;
+            let factor = if is_mixed { mixed } else { (self.slope * (*entry - self.greatest)).exp() };
             *entry = edge.prior * factor;
             sum += f64::from(*entry);
         }

@@ -404,6 +404,12 @@ impl<G: Game> Search<G> {
             Mode::Gumbel(settings) => {
                 let value = root.evaluation.for_player(player, 1, weights);
                 let completion = Completion::new(edges, player, value, weights, settings, &mut result.q);
+                if self.budget.simulations == 0 {
+                    // The network's policy alone, whatever ends were found.
+                    for (q, _) in result.q.iter_mut().zip(edges).filter(|(_, edge)| edge.visits == 0) {
+                        *q = completion.mixed_value;
+                    }
+                }
                 result.best = self.gumbel_root.choose(edges, ties, player, &completion, &result.q);
                 result.policy.clear();
                 result.policy.extend_from_slice(&result.q);
@@ -415,10 +421,7 @@ impl<G: Game> Search<G> {
                 let priors = if forced { &self.noised_prior } else { &result.prior };
                 node.target(settings, priors, forced, &mut result.policy);
                 result.q.clear();
-                result.q.extend(edges.iter().map(|edge| match edge.visits {
-                    0 => node.mean,
-                    _ => edge.q(player, weights),
-                }));
+                result.q.extend(edges.iter().map(|edge| edge.known_q(player, weights).unwrap_or(node.mean)));
                 let rank = |&index: &usize| {
                     let edge = &edges[index];
                     let is_open = !edge.bounds.is_lost_for(player);

@@ -69,7 +69,7 @@ impl PuctNode<'_> {
             let visits = edge.visits as f32;
             let is_forced =
                 forced && edge.visits > 0 && visits < (settings.forced_playouts * prior * visits_sum as f32).sqrt();
-            let q = if edge.visits > 0 { edge.q(self.player, self.weights) } else { unvisited_q };
+            let q = edge.known_q(self.player, self.weights).unwrap_or(unvisited_q);
             let score = if is_forced { 1e20 } else { q + scale * prior / (1.0 + visits) };
             if (score, self.ties[index]) > (best.0, best.1) {
                 best = (score, self.ties[index], index);

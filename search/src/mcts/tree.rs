@@ -96,6 +96,17 @@ impl Edge {
         };
     }
 
+    /// Returns the mean over the visits for `player`, or the value of an end of the game that was found without a visit,
+    /// whose margin is unknown and counts 0; `None` for any other action without a visit.
+    #[inline]
+    pub(crate) fn known_q(&self, player: Player, weights: ValueWeights) -> Option<f32> {
+        match self.child() {
+            _ if self.visits > 0 => Some(self.q(player, weights)),
+            Child::End(end) => Some(end.for_player(player, 1, weights)),
+            _ => None,
+        }
+    }
+
     /// Returns the mean over the visits for `player`. There must be a visit.
     #[inline]
     pub(crate) fn q(&self, player: Player, weights: ValueWeights) -> f32 {
