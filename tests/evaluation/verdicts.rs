@@ -54,6 +54,15 @@ fn balance_needs_captures_and_another_kind_of_player_that_agrees() {
     assert_eq!(concluded(lower_floor), (Conclusion::Balanced, Vec::new()));
     let unknown = |value: &mut Value| value["rulesets"][0]["cells"][ALPHA_BETA]["contact"] = Value::Null;
     assert_eq!(concluded(unknown), even(&[Doubt::CapturesUnknown]));
+    // Games that were cut off and might have gone to one side.
+    let cut_off = |agent: usize| {
+        move |value: &mut Value| {
+            value["rulesets"][0]["cells"][agent]["score"]["truncation_bracket"] =
+                json!({ "lower": 0.46, "upper": 0.51 });
+        }
+    };
+    assert_eq!(concluded(cut_off(ALPHA_BETA)), even(&[Doubt::CutOff]));
+    assert_eq!(concluded(cut_off(TREE)), even(&[Doubt::NotConfirmed]));
     // Other budgets of the same search, and players that do not search, are no second opinion.
     let alone = |value: &mut Value| {
         for (agent, family) in [(3, "greedy"), (4, "alphabeta by depth")] {

@@ -177,7 +177,8 @@ impl RatingTable {
         let in_nats = anchors.iter().map(|(&agent, &elo)| (agent, elo / ELO_PER_NAT));
         let model = BradleyTerry::new(settings.model, agents.len()).anchored(in_nats);
         let fit = model.fit(results)?;
-        let (errors, covariance) = if clustering_tells(&fit)? {
+        let rated = (0..agents.len()).filter(|agent| !anchors.contains_key(agent));
+        let (errors, covariance) = if clustering_tells(&fit, rated)? {
             (ErrorKind::ClusteredByOpening, Covariance::Clustered)
         } else {
             (ErrorKind::FisherInformation, Covariance::Fisher)
@@ -226,11 +227,19 @@ impl RatingTable {
 const ROUNDING: f64 = 1e-6;
 
 /// Returns whether openings differ enough to estimate errors from them. If one agent wins all games of every pair, the pairs
-/// contribute nothing to the score of the advantage, and its clustered error would be zero although nothing is known of it.
-fn clustering_tells(fit: &Fit) -> Result<bool, StatisticsError> {
-    let Ok(clustered) = fit.advantage(Covariance::Clustered) else { return Ok(false) };
-    let fisher = fit.advantage(Covariance::Fisher)?;
-    Ok(fisher.standard_error == 0.0 || clustered.standard_error > ROUNDING * fisher.standard_error)
+/// contribute nothing to the score of the advantage, and if one seat does, nothing to that of the strengths: the clustered error
+/// would be zero although little is known.
+fn clustering_tells(fit: &Fit, rated: impl Iterator<Item = usize>) -> Result<bool, StatisticsError> {
+    let tells = |fisher: Estimate, clustered: Estimate| {
+        fisher.standard_error == 0.0 || clustered.standard_error > ROUNDING * fisher.standard_error
+    };
+    let (fisher, clustered) = (Covariance::Fisher, Covariance::Clustered);
+    let Ok(advantage) = fit.advantage(clustered) else { return Ok(false) };
+    let mut all_tell = tells(fit.advantage(fisher)?, advantage);
+    for agent in rated {
+        all_tell &= tells(fit.strength(agent, fisher)?, fit.strength(agent, clustered)?);
+    }
+    Ok(all_tell)
 }
 
 /// What a fit says of its agents.

@@ -89,7 +89,10 @@ pub(super) fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
         AgentKind::Random => ("random".to_owned(), None, None),
         AgentKind::Greedy => ("greedy".to_owned(), None, None),
         AgentKind::Human => ("human".to_owned(), None, None),
-        AgentKind::AlphaBeta { nodes: Some(nodes), .. } => ("alphabeta".to_owned(), Some(*nodes), Some("nodes")),
+        AgentKind::AlphaBeta { depth, nodes: Some(nodes) } => {
+            let depth = depth.map(|depth| format!(" to depth {depth}")).unwrap_or_default();
+            (format!("alphabeta{depth}"), Some(*nodes), Some("nodes"))
+        }
         AgentKind::AlphaBeta { depth, nodes: None } => {
             ("alphabeta by depth".to_owned(), depth.map(u64::from), Some("plies"))
         }
@@ -103,5 +106,7 @@ pub(super) fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
             (format!("net {model}{search}"), simulations.map(u64::from), Some("simulations"))
         }
     };
+    // Agents that differ in more than their budget are no steps of one ladder.
+    let family = spec.seed.map_or(family.clone(), |seed| format!("{family} with seed {seed}"));
     AgentSummary { agent: text.to_owned(), family, budget, budget_unit: unit.map(str::to_owned) }
 }

@@ -1,12 +1,12 @@
 //! Conclusions from the numbers of a summary: trends over the budget, the order of the rulesets, and what a score near one
 //! half is worth.
 
-use latrunculi_stats::{BalanceVerdict, Confidence};
+use latrunculi_stats::{BalanceVerdict, Confidence, Interval};
 
 use super::StudySummary;
 use super::order::rank_agreements;
 use super::summary::{AgentSummary, Conclusion, Doubt, RulesetSummary};
-use super::trend::{last_doubling, tops, trends};
+use super::trend::{is_within, last_doubling, tops, trends};
 
 impl StudySummary {
     /// Draws all conclusions anew from scores, tests, differences and captures.
@@ -17,7 +17,7 @@ impl StudySummary {
         for ruleset in &mut self.rulesets {
             ruleset.trends = trends(agents, &ruleset.cells, confidence, rulesets, margin);
             for agent in 0..ruleset.cells.len() {
-                let doubts = doubts(agents, ruleset, agent, self.settings.min_contact);
+                let doubts = doubts(agents, ruleset, agent, self.settings.min_contact, margin);
                 let last_doubling = last_doubling(agents, &ruleset.cells, agent, confidence, margin);
                 let rank_agreement = self.rank_agreements.iter().find(|pair| {
                     let family = |text: &String| agents.iter().find(|one| one.agent == *text).map(|one| &one.family);
@@ -48,7 +48,13 @@ impl Conclusion {
 }
 
 /// Returns what speaks against calling a ruleset balanced because the score of `agent` is near one half.
-fn doubts(agents: &[AgentSummary], ruleset: &RulesetSummary, agent: usize, min_contact: f64) -> Vec<Doubt> {
+fn doubts(
+    agents: &[AgentSummary],
+    ruleset: &RulesetSummary,
+    agent: usize,
+    min_contact: f64,
+    margin: f64,
+) -> Vec<Doubt> {
     let test = |agent: usize| ruleset.cells[agent].verdict.as_ref().map(|verdict| verdict.test);
     if test(agent) != Some(BalanceVerdict::Balanced) {
         return Vec::new();
@@ -59,6 +65,16 @@ fn doubts(agents: &[AgentSummary], ruleset: &RulesetSummary, agent: usize, min_c
         Some(true) => {}
         Some(false) => doubts.push(Doubt::FewCaptures),
         None => doubts.push(Doubt::CapturesUnknown),
+    }
+    // What the score can be, whatever the results of the games that were cut off.
+    let is_cut_off = |agent: usize| {
+        ruleset.cells[agent].score.as_ref().is_some_and(|score| {
+            let Interval { lower, upper } = score.truncation_bracket;
+            !is_within(Interval { lower: lower - 0.5, upper: upper - 0.5 }, margin) && lower < upper
+        })
+    };
+    if is_cut_off(agent) {
+        doubts.push(Doubt::CutOff);
     }
     let own = kind(&agents[agent].family);
     if own.is_none() {
@@ -74,7 +90,9 @@ fn doubts(agents: &[AgentSummary], ruleset: &RulesetSummary, agent: usize, min_c
     };
     let disagrees =
         |other: usize| matches!(test(other), Some(BalanceVerdict::First | BalanceVerdict::Second)) || differs(other);
-    let confirms = |other: usize| test(other) == Some(BalanceVerdict::Balanced) && contact(other) == Some(true);
+    let confirms = |other: usize| {
+        test(other) == Some(BalanceVerdict::Balanced) && contact(other) == Some(true) && !is_cut_off(other)
+    };
     if others.is_empty() {
         doubts.push(Doubt::OneKindOfPlayer);
     } else if others.iter().any(|&other| disagrees(other)) {

@@ -313,6 +313,9 @@ pub enum Doubt {
     FewCaptures,
     /// It is not known in how many games captures occur.
     CapturesUnknown,
+    /// So many games were ended by the program's own limit of turns that their true results could move the score beyond the
+    /// margin.
+    CutOff,
     /// The player does not search.
     NoSearch,
     /// The study has no other kind of player that searches.

@@ -156,6 +156,7 @@ pub fn doubt_text(doubt: Doubt) -> &'static str {
     match doubt {
         Doubt::FewCaptures => "captures in too few games",
         Doubt::CapturesUnknown => "games with captures not counted",
+        Doubt::CutOff => "too many games cut off",
         Doubt::NoSearch => "the player does not search",
         Doubt::OneKindOfPlayer => "only one kind of player",
         Doubt::KindsDisagree => "kinds of players disagree",

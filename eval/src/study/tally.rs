@@ -21,6 +21,9 @@ pub(crate) struct StopRule {
     pub(crate) batch: usize,
 }
 
+/// So many repetitions in a row, and a batch of them, end a series: there are hardly other games.
+const REPEATS_MIN: usize = 20;
+
 /// The games of one series.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesTally {
@@ -32,7 +35,8 @@ pub(crate) struct SeriesTally {
     /// About how many games of the schedule there will be.
     expected: usize,
     stop: Option<StopReason>,
-    new_since_boundary: bool,
+    /// Games of the schedule since the last that was no repetition.
+    repeated_in_row: usize,
     by_opening: HashMap<u64, usize>,
     openings: Vec<WinDrawLoss>,
     keys: HashSet<u64>,
@@ -70,7 +74,7 @@ impl SeriesTally {
             boundary: first,
             expected: first,
             stop: (first == 0).then_some(StopReason::MaxGames),
-            new_since_boundary: false,
+            repeated_in_row: 0,
             by_opening: HashMap::new(),
             openings: Vec::new(),
             keys: HashSet::new(),
@@ -122,9 +126,10 @@ impl SeriesTally {
         counts.played += u64::from(game.is_some());
         let Some(game) = game.filter(|game| self.keys.insert(game.key)) else {
             counts.repeated += 1;
+            self.repeated_in_row += 1;
             return;
         };
-        self.new_since_boundary = true;
+        self.repeated_in_row = 0;
         counts.indices.push(self.next);
         let is_truncated = game.reason == Some(latrunculi_engine::EndReason::MaxPlies);
         let outcomes = &mut counts.outcomes;
@@ -154,14 +159,13 @@ impl SeriesTally {
             Some(StopReason::Width)
         } else if self.boundary >= self.rule.games_max {
             Some(StopReason::MaxGames)
-        } else if !self.new_since_boundary {
+        } else if self.repeated_in_row >= self.rule.batch.max(REPEATS_MIN) {
             Some(StopReason::NoMoreOpenings)
         } else {
             None
         };
         if self.stop.is_none() {
             self.boundary = (self.boundary + self.rule.batch.max(1)).min(self.rule.games_max);
-            self.new_since_boundary = false;
         }
         self.expect();
     }

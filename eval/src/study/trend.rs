@@ -143,7 +143,7 @@ fn side(score: Interval) -> i32 {
     i32::from(score.lower > 0.5) - i32::from(score.upper < 0.5)
 }
 
-fn is_within(interval: Interval, margin: f64) -> bool {
+pub(super) fn is_within(interval: Interval, margin: f64) -> bool {
     -margin < interval.lower && interval.upper < margin
 }
 
