@@ -40,19 +40,15 @@ impl TrainingRun<'_> {
         let mut verdicts = BTreeMap::new();
         let mut strength = Vec::new();
         let mut matches = FinalMatches::open(self)?;
-        for (index, (trained, known)) in self.rulesets.iter().zip(&self.state.rulesets).enumerate() {
-            // Without a match at the end the last one during the run counts.
-            let verdict = match pairs {
-                0 => known.verdict.clone(),
-                pairs => Some(matches.play(&trained.rules, baseline, pairs)?),
-            };
-            let Some(verdict) = verdict else { continue };
-            let all = self.rulesets.len();
-            if pairs > 0 && all > 1 {
+        // Without openings there is no final match; the matches during the run measured earlier networks.
+        let measured = if pairs > 0 { &self.rulesets[..] } else { &[] };
+        for (index, trained) in measured.iter().enumerate() {
+            let verdict = matches.play(&trained.rules, baseline, pairs)?;
+            let all = measured.len();
+            if all > 1 {
                 let (done, ruleset) = (index + 1, trained.id());
                 self.observer.event(Event::FinalMatchEnded { done, all, ruleset, verdict: &verdict });
             }
-            let pairs = if pairs > 0 { pairs } else { evaluation.opening_pairs };
             strength.push(self.measurement(trained, &verdict, pairs));
             verdicts.insert(trained.id().to_owned(), verdict);
         }

@@ -18,6 +18,8 @@ use crate::state::RunState;
 const REUSE_MAX: u64 = 1000;
 /// More games than there are per sample.
 const GAMES_PER_SAMPLE_MAX: u64 = 1000;
+/// The most samples that can be missing: twice the most of a generation.
+const SHORTFALL_MAX: u64 = 1 << 31;
 /// More seconds than pass between the metrics of a round and its checkpoint.
 const SAVING_SECS_MAX: f64 = 3600.0;
 
@@ -128,7 +130,10 @@ fn check_sums(state: &RunState, training: TrainingCounters, faults: &mut Faults)
         faults.check((0.0..=most).contains(&secs), || format!("{name} is {secs} and must be from 0 to {most}"));
     }
     let ahead = state.rulesets.iter().map(|known| known.ahead).chain(state.mixes.iter().map(|mix| mix.ahead));
-    ahead.chain([state.mixes_ahead]).for_each(|ahead| faults.at_most("ahead", ahead, state.samples));
+    for ahead in ahead.chain([state.mixes_ahead]) {
+        faults.at_most("ahead", ahead.max(0).unsigned_abs(), state.samples);
+        faults.at_most("a shortfall of samples", ahead.min(0).unsigned_abs(), SHORTFALL_MAX);
+    }
     let shares: f64 = state.rulesets.iter().map(|known| known.share).sum();
     let is_share = |share: f64| share > 0.0 && share <= 1.0;
     faults.check((shares - 1.0).abs() < 1e-6 && state.rulesets.iter().all(|known| is_share(known.share)), || {

@@ -167,10 +167,8 @@ impl TrainingRun<'_> {
         }
         let mut verdicts = BTreeMap::new();
         for (index, verdict) in results.verdicts {
-            verdicts.insert(self.rulesets[index].id().to_owned(), verdict.clone());
-            let known = &mut self.state.rulesets[index];
-            known.verdict = Some(verdict);
-            known.measured = results.measured.as_ref().map(|_| generation);
+            verdicts.insert(self.rulesets[index].id().to_owned(), verdict);
+            self.state.rulesets[index].measured = results.measured.as_ref().map(|_| generation);
         }
         self.note_windows();
         let secs = begun.elapsed().as_secs_f64();

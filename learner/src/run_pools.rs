@@ -2,7 +2,8 @@
 //!
 //! A generation of `samples_per_generation` samples is divided by share: [`MixSettings::fraction`] of it equally among the
 //! mixes that are played, the rest among the trained rulesets. A pool is suspended at the end of a game, so it exceeds
-//! its quota by a few samples; the next generation plays so many less. Mixes come and go: after its samples a mix plays
+//! its quota by a few samples; the next generation plays so many less. Workers play a number of games that was estimated to
+//! have so many samples; where they have fewer, the next generation plays so many more. Mixes come and go: after its samples a mix plays
 //! its last games to the end, and then another takes its place, which owes so many samples less.
 
 use std::collections::HashMap;
@@ -89,9 +90,12 @@ pub(crate) fn plans<'a>(
     plans
 }
 
-/// Returns the samples that are still owed of `due` by who is `ahead`, and by how many he is then ahead.
-fn owed(due: u64, ahead: u64) -> (u64, u64) {
-    (due.saturating_sub(ahead), ahead.saturating_sub(due))
+/// Returns the samples that are owed where `due` are the share of a generation, and what is then left of `ahead`, the samples
+/// that were played too many, or too few where it is negative. Of too few no more than `due` are made up.
+fn owed(due: u64, ahead: i64) -> (u64, i64) {
+    let due = due as i64;
+    let owed = due - ahead.max(-due);
+    (owed.max(0) as u64, (-owed).max(0))
 }
 
 impl TrainingRun<'_> {
@@ -157,7 +161,8 @@ impl TrainingRun<'_> {
             };
             let pool = match pools.remove(&plan.name) {
                 Some(pool) => pool,
-                None => Pool::new(plan)?,
+                // Where workers played in between, the first games are not to be played again.
+                None => Pool::new(PoolPlan { first_game: self.state.games, ..plan })?,
             };
             match quota {
                 Quota::Samples(0) | Quota::Games(0) => planned.idle.push(pool),
@@ -177,7 +182,7 @@ impl TrainingRun<'_> {
         };
         let counts_samples = self.config.games.samples_per_generation > 0;
         let mut quotas = quotas.iter().copied();
-        let exceeded = |ended: u64, quota: Option<u64>| ended.saturating_sub(quota.unwrap_or(0));
+        let exceeded = |ended: u64, quota: Option<u64>| ended as i64 - quota.unwrap_or(0) as i64;
         for (trained, known) in self.rulesets.iter().zip(&mut self.state.rulesets) {
             let (ended, quota) = (samples(&trained.rules), quotas.next());
             known.samples += ended;
@@ -188,7 +193,9 @@ impl TrainingRun<'_> {
         for (rules, mix) in self.mixes.iter().zip(&mut self.state.mixes) {
             let (ended, quota) = (samples(rules), quotas.next());
             mix.samples += ended;
-            mix.ahead += exceeded(ended, quota);
+            // One that is over had its last games to play, whatever its quota.
+            let least = if ending.contains(&mix_pool(mix.number)) { 0 } else { i64::MIN };
+            mix.ahead += exceeded(ended, quota).max(least);
             self.state.mixes_samples += ended;
         }
         let is_over: Vec<bool> = self.state.mixes.iter().map(|mix| ending.contains(&mix_pool(mix.number))).collect();
@@ -201,7 +208,7 @@ impl TrainingRun<'_> {
     /// Drops the mixes that are over; those drawn next owe less by what these are ahead.
     fn drop_mixes(&mut self, is_over: &[bool]) {
         let ahead = self.state.mixes.iter().zip(is_over).filter(|(_, is_over)| **is_over).map(|(mix, _)| mix.ahead);
-        self.state.mixes_ahead += ahead.sum::<u64>();
+        self.state.mixes_ahead += ahead.sum::<i64>();
         let mut each = is_over.iter();
         self.state.mixes.retain(|_| each.next() == Some(&false));
         let mut each = is_over.iter();
@@ -218,5 +225,13 @@ mod tests {
         assert_eq!(owed(100, 0), (100, 0));
         assert_eq!(owed(100, 30), (70, 0));
         assert_eq!(owed(100, 250), (0, 150));
+    }
+
+    #[test]
+    fn what_is_missing_is_made_up_but_not_at_once() {
+        assert_eq!(owed(100, -30), (130, 0));
+        assert_eq!(owed(100, -100), (200, 0));
+        assert_eq!(owed(100, -1000), (200, 0));
+        assert_eq!(owed(0, -10), (0, 0));
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use latrunculi_data::{Measurement, Precision};
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_eval::learning::Verdict;
 use latrunculi_model::Trainer;
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +28,10 @@ pub(crate) struct RulesetState {
     pub(crate) share: f64,
     /// Samples played.
     pub(crate) samples: u64,
-    /// Samples by which the last generation exceeded its quota; the next one plays so many less.
-    pub(crate) ahead: u64,
+    /// Samples by which the last generation exceeded its quota, negative where it fell short; the next one plays so many less.
+    pub(crate) ahead: i64,
     /// Generations in the replay window, oldest first.
     pub(crate) window: Vec<u64>,
-    /// The last measured strength.
-    pub(crate) verdict: Option<Verdict>,
     /// Generations played before the last match, if the network that played it is kept for the next one.
     #[serde(default)]
     pub(crate) measured: Option<u64>,
@@ -53,7 +50,7 @@ pub(crate) struct MixState {
     /// Samples played.
     pub(crate) samples: u64,
     /// As [`RulesetState::ahead`].
-    pub(crate) ahead: u64,
+    pub(crate) ahead: i64,
 }
 
 /// The shards of a mix in the replay window.
@@ -99,7 +96,7 @@ pub(crate) struct RunState {
     /// Samples of mixes so far.
     pub(crate) mixes_samples: u64,
     /// Samples by which mixes that are over exceeded their quotas; the next mix plays so many less.
-    pub(crate) mixes_ahead: u64,
+    pub(crate) mixes_ahead: i64,
     /// The mixes in the replay window, oldest first.
     pub(crate) mix_windows: Vec<MixWindow>,
     /// Checksums ([`latrunculi_data::files::checksum`]) of the shards in the replay windows, by name of the file.
@@ -123,7 +120,6 @@ impl RunState {
             samples: 0,
             ahead: 0,
             window: Vec::new(),
-            verdict: None,
             measured: None,
             first_player: None,
         };

@@ -157,7 +157,7 @@ pub struct EvaluationSettings {
     /// Openings of the match that then follows with the run's own network of the match before in this ruleset; 0 for none.
     #[serde(default)]
     pub earlier_opening_pairs: u64,
-    /// Openings of the match at the end, in each ruleset; 0 for none: the last match before counts.
+    /// Openings of the match at the end, in each ruleset; 0 for none.
     pub final_opening_pairs: u64,
     /// Simulations of the network's searches, which have the settings that `match` gives them.
     pub simulations: u32,

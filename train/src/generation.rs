@@ -9,6 +9,7 @@ use std::time::Instant;
 use latrunculi_data::{Precision, Samples, Shape};
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Player, Rules};
+use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::{
     ActorEvaluator, Journal, PlayedGame, Pool, PoolPlan, PoolResult, PoolTask, Progress, Quota, SelfPlayError,
@@ -142,11 +143,12 @@ pub fn pool_plan(config: &TrainConfig, rules: &Arc<Rules>, name: String) -> Pool
     }
 }
 
-/// Returns a text that names the player and its settings: the network of this fingerprint in this precision, or alpha-beta
-/// where the plan says so, in a generation of so many `games` (0 where samples are counted). Equal texts mean equal play.
+/// Returns a text that names the player, its settings and the version of the searches: the network of this fingerprint in this
+/// precision, or alpha-beta where the plan says so, in a generation of so many `games` (0 where samples are counted). Equal texts mean equal play.
 #[must_use]
 pub fn players(plan: &PoolPlan, games: u64, network: Option<&str>, precision: Precision) -> String {
-    let settings = json!({ "settings": plan.settings, "teacher": plan.teacher, "games": games });
+    let settings =
+        json!({ "settings": plan.settings, "teacher": plan.teacher, "games": games, "search": SEARCH_VERSION });
     let settings = crc32fast::hash(settings.to_string().as_bytes());
     match (&plan.teacher, network) {
         (None, Some(fingerprint)) => format!("network {fingerprint} {precision} {settings:08x}"),

@@ -66,7 +66,9 @@ impl RunText {
                     done.samples,
                     elapsed_secs / 60.0,
                 )];
-                lines.push(format!("final matches, {match_secs:.0} s:"));
+                if !verdicts.is_empty() {
+                    lines.push(format!("final matches, {match_secs:.0} s:"));
+                }
                 lines.extend(scores(verdicts));
                 lines.extend_from_slice(written);
                 lines
