@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::features::{PLANES, SCALARS};
-use crate::network_config::{NetworkConfig, Pooling, RULE_EMBEDDING};
+use crate::network_config::{NetworkConfig, RULE_EMBEDDING};
 use crate::rule_inputs;
 use crate::tensor_file::NamedTensor;
 
@@ -81,48 +81,42 @@ pub mod group {
     pub const TRUNK_GAIN: usize = 4;
     /// `[2N, C]`
     pub const TRUNK_BIAS: usize = 5;
-    /// Global bias: `[M, C, 2C]`. Squeeze and excitation: `[M, C/4, C]`.
-    pub const POOL_IN_WEIGHT: usize = 6;
-    /// Squeeze and excitation: `[M, C/4]`.
-    pub const POOL_IN_BIAS: usize = 7;
-    /// Squeeze and excitation: `[M, 2C, C/4]`.
-    pub const POOL_OUT_WEIGHT: usize = 8;
-    /// Squeeze and excitation: `[M, 2C]`.
-    pub const POOL_OUT_BIAS: usize = 9;
+    /// `[M, C, 2C]`
+    pub const POOL_WEIGHT: usize = 6;
     /// `[D, C]`
-    pub const FROM_WEIGHT: usize = 10;
+    pub const FROM_WEIGHT: usize = 7;
     /// `[D]`
-    pub const FROM_BIAS: usize = 11;
+    pub const FROM_BIAS: usize = 8;
     /// To-squares and value features: `[D + V, C]`
-    pub const TO_VALUE_WEIGHT: usize = 12;
+    pub const TO_VALUE_WEIGHT: usize = 9;
     /// `[D + V]`
-    pub const TO_VALUE_BIAS: usize = 13;
+    pub const TO_VALUE_BIAS: usize = 10;
     /// `[K, 2V]`
-    pub const VALUE_HIDDEN_WEIGHT: usize = 14;
+    pub const VALUE_HIDDEN_WEIGHT: usize = 11;
     /// `[K]`
-    pub const VALUE_HIDDEN_BIAS: usize = 15;
+    pub const VALUE_HIDDEN_BIAS: usize = 12;
     /// Win, draw, loss; margin; stop, pass; four queries: `[3 + 1 + 2 + 4D, K]`
-    pub const LAST_WEIGHT: usize = 16;
+    pub const LAST_WEIGHT: usize = 13;
     /// `[3 + 1 + 2 + 4D]`
-    pub const LAST_BIAS: usize = 17;
-    /// Of the means by size. Global bias: `[M, C, C]`. Squeeze and excitation: `[M, C/4, C]`.
-    pub const POOL_SIZE_WEIGHT: usize = 18;
+    pub const LAST_BIAS: usize = 14;
+    /// Of the means by size: `[M, C, C]`
+    pub const POOL_SIZE_WEIGHT: usize = 15;
     /// Of the means by size: `[K, V]`
-    pub const VALUE_SIZE_WEIGHT: usize = 19;
+    pub const VALUE_SIZE_WEIGHT: usize = 16;
     /// `[E, R]`
-    pub const RULES_EMBEDDING: usize = 20;
+    pub const RULES_EMBEDDING: usize = 17;
     /// `[C, E]`
-    pub const RULES_STEM: usize = 21;
+    pub const RULES_STEM: usize = 18;
     /// `[2N, F, C, E]`
-    pub const RULES_TRUNK: usize = 22;
+    pub const RULES_TRUNK: usize = 19;
     /// The first that only training has. Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
-    pub const TRAINING_SQUARES_WEIGHT: usize = 23;
+    pub const TRAINING_SQUARES_WEIGHT: usize = 20;
     /// `[1 + 2D]`
-    pub const TRAINING_SQUARES_BIAS: usize = 24;
+    pub const TRAINING_SQUARES_BIAS: usize = 21;
     /// Moves left; stop, pass and four queries of the opponent's policy: `[1 + 2 + 4D, K]`
-    pub const TRAINING_LAST_WEIGHT: usize = 25;
+    pub const TRAINING_LAST_WEIGHT: usize = 22;
     /// `[1 + 2 + 4D]`
-    pub const TRAINING_LAST_BIAS: usize = 26;
+    pub const TRAINING_LAST_BIAS: usize = 23;
 }
 
 impl ParameterLayout {
@@ -195,38 +189,10 @@ impl ParameterLayout {
         }
         builder.end_group();
 
-        let squeezed = config.squeezed_channels();
-        match config.pooling {
-            Pooling::None => (0..4).for_each(|_| builder.end_group()),
-            Pooling::GlobalBias => {
-                for block in pooled() {
-                    let name = format!("blocks.{block}.global.weight");
-                    builder.add(&name, &[channels, 2 * channels], true, Start::Zero);
-                }
-                (0..4).for_each(|_| builder.end_group());
-            }
-            Pooling::SqueezeExcitation => {
-                let squeeze = (2.0 / channels as f64).sqrt();
-                for block in pooled() {
-                    let name = format!("blocks.{block}.squeeze.weight");
-                    builder.add(&name, &[squeezed, channels], true, Start::Normal(squeeze));
-                }
-                builder.end_group();
-                for block in pooled() {
-                    builder.add(&format!("blocks.{block}.squeeze.bias"), &[squeezed], false, Start::Zero);
-                }
-                builder.end_group();
-                for block in pooled() {
-                    let name = format!("blocks.{block}.excite.weight");
-                    builder.add(&name, &[2 * channels, squeezed], true, Start::Zero);
-                }
-                builder.end_group();
-                for block in pooled() {
-                    builder.add(&format!("blocks.{block}.excite.bias"), &[2 * channels], false, Start::Zero);
-                }
-                builder.end_group();
-            }
+        for block in pooled() {
+            builder.add(&format!("blocks.{block}.global.weight"), &[channels, 2 * channels], true, Start::Zero);
         }
+        builder.end_group();
 
         let (keys, features) = (config.policy_channels, config.value_channels);
         let head = (1.0 / channels as f64).sqrt();
@@ -259,11 +225,7 @@ impl ParameterLayout {
         builder.end_group();
 
         for block in pooled() {
-            let (name, rows) = match config.pooling {
-                Pooling::SqueezeExcitation => ("squeeze", squeezed),
-                _ => ("global", channels),
-            };
-            builder.add(&format!("blocks.{block}.{name}.size.weight"), &[rows, channels], true, Start::Zero);
+            builder.add(&format!("blocks.{block}.global.size.weight"), &[channels, channels], true, Start::Zero);
         }
         builder.end_group();
         builder.add("value.hidden.size.weight", &[hidden, features], true, Start::Zero);

@@ -13,10 +13,6 @@ pub enum Pooling {
     /// Source: Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3 (all channels here).
     #[default]
     GlobalBias,
-    /// The means over the board become a factor and a bias of every channel.
-    ///
-    /// Source: Hu et al. 2018, "Squeeze-and-Excitation Networks", with a bias as Leela Chess Zero has it.
-    SqueezeExcitation,
 }
 
 /// How the ruleset reaches the blocks. Both are folded into the convolutions for a known ruleset, so neither costs
@@ -124,11 +120,5 @@ impl NetworkConfig {
             Conditioning::Film => 2,
             Conditioning::Bias => 1,
         }
-    }
-
-    /// Returns the number of channels between squeeze and excitation.
-    #[must_use]
-    pub fn squeezed_channels(&self) -> usize {
-        (self.channels / 4).max(1)
     }
 }

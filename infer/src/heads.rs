@@ -44,13 +44,6 @@ impl Dense {
         Dense::placed(linear, linear.columns, linear.rows.next_multiple_of(multiple), |column| column, |row| row)
     }
 
-    /// Arranges the two halves of the rows of `linear`, each rounded up to `len`, a multiple of [`LANES`].
-    pub(crate) fn halves(linear: &Linear, len: usize) -> Dense {
-        let half = linear.rows / 2;
-        let output = |row: usize| if row < half { row } else { len + row - half };
-        Dense::placed(linear, linear.columns, 2 * len, |column| column, output)
-    }
-
     /// Arranges `linear`, whose columns are two equal parts, for inputs where each part is rounded up to `len`, and for
     /// outputs rounded up to a multiple of [`LANES`].
     pub(crate) fn parts(linear: &Linear, len: usize) -> Dense {

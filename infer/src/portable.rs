@@ -14,7 +14,7 @@ use crate::batch::{Answers, PositionBatch};
 use crate::heads::{self, Dense, HeadBuffers, Heads};
 use crate::native::lanes::{LANES, Lanes};
 use crate::products::multiply;
-use crate::weights::{Convolution, PoolingWeights, Weights};
+use crate::weights::{Convolution, Weights};
 use crate::winograd::{Cells, Finish, Scratch, Transformed};
 
 /// One by one map of squares, stored for vectors of outputs.
@@ -24,18 +24,6 @@ struct PackedHead {
     weight: Vec<[f32; LANES]>,
     /// `[outputs/16]` of sixteen outputs.
     bias: Vec<[f32; LANES]>,
-}
-
-/// How a block learns about the whole board; pooled inputs are `C'` means, then as many maxima.
-#[derive(Debug)]
-enum Pooling {
-    None,
-    GlobalBias(Dense),
-    /// Factors, then biases, each of `C'` channels.
-    SqueezeExcitation {
-        squeeze: Dense,
-        excite: Dense,
-    },
 }
 
 /// A convolution.
@@ -61,7 +49,8 @@ impl Packed {
 struct PackedBlock {
     first: Packed,
     second: Packed,
-    pooling: Pooling,
+    /// From `C'` means and as many maxima over the board to a bias of each channel.
+    pooling: Option<Dense>,
 }
 
 /// A network for this kernel.
@@ -84,17 +73,13 @@ pub(crate) struct Network {
 pub(crate) struct Buffers {
     /// `[N][cells][P']`: 0 between two groups of positions.
     planes: Vec<f32>,
-    /// `[N][cells][C']`: the trunk, the inner activations, the branch where it is scaled.
+    /// `[N][cells][C']`: the trunk, the inner activations.
     trunk: Vec<f32>,
     inner: Vec<f32>,
-    branch: Vec<f32>,
     /// `[N][C'/16]`: the biases of the positions.
     bias: Vec<[f32; LANES]>,
     /// `[2 C']`: means, then maxima.
     pooled: Vec<f32>,
-    squeezed: Vec<[f32; LANES]>,
-    /// `[2 C'/16]`: factors, then biases.
-    excited: Vec<[f32; LANES]>,
     scratch: Scratch,
     /// `[N][A][2D']`
     squares: Vec<f32>,
@@ -125,14 +110,7 @@ impl Network {
         let block = |block: &crate::weights::Block| PackedBlock {
             first: Packed::new(&block.first),
             second: Packed::new(&block.second),
-            pooling: match &block.pooling {
-                PoolingWeights::None => Pooling::None,
-                PoolingWeights::GlobalBias(linear) => Pooling::GlobalBias(Dense::parts(linear, channels)),
-                PoolingWeights::SqueezeExcitation { squeeze, excite } => Pooling::SqueezeExcitation {
-                    squeeze: Dense::new(squeeze, LANES),
-                    excite: Dense::halves(excite, channels),
-                },
-            },
+            pooling: block.pooling.as_ref().map(|linear| Dense::parts(linear, channels)),
         };
         Network {
             shape: weights.shape,
@@ -158,11 +136,8 @@ impl Network {
             planes: vec![0.0; cells * self.planes()],
             trunk: vec![0.0; cells * self.channels],
             inner: vec![0.0; cells * self.channels],
-            branch: vec![0.0; cells * self.channels],
             bias: vec![[0.0; LANES]; together * self.channels / LANES],
             pooled: vec![0.0; 2 * self.channels],
-            squeezed: vec![[0.0; LANES]; self.channels / LANES],
-            excited: vec![[0.0; LANES]; 2 * self.channels / LANES],
             scratch: Scratch::default(),
             squares: vec![0.0; together * self.shape.area() * 2 * self.heads.keys],
             summaries: vec![0.0; together.next_multiple_of(heads::TOGETHER) * 2 * self.heads.features],
@@ -224,7 +199,7 @@ impl Network {
     #[inline(always)]
     fn compute_trunk(&self, count: usize, buffers: &mut Buffers) {
         let (area, board) = (self.shape.area(), self.cells.len() * self.channels);
-        let Buffers { planes, trunk, inner, branch, bias, pooled, squeezed, excited, scratch, .. } = buffers;
+        let Buffers { planes, trunk, inner, bias, pooled, scratch, .. } = buffers;
         let bias = &mut bias[..count * self.channels / LANES];
         self.stem.weight.run(&self.cells, (planes, trunk), bias, Finish::Rectify, scratch);
         for block in &self.blocks {
@@ -234,36 +209,13 @@ impl Network {
             spread(&block.first, bias);
             block.first.weight.run(&self.cells, (trunk, inner), bias, Finish::Rectify, scratch);
             spread(&block.second, bias);
-            match &block.pooling {
-                Pooling::None => {
-                    block.second.weight.run(&self.cells, (inner, trunk), bias, Finish::AddAndRectify, scratch);
-                }
-                Pooling::GlobalBias(weights) => {
-                    for position in 0..count {
-                        pool(&self.cells, area, &inner[position * board..], pooled);
-                        weights.add(&block.second.bias, [pooled], [self.bias_of(bias, position)]);
-                    }
-                    block.second.weight.run(&self.cells, (inner, trunk), bias, Finish::AddAndRectify, scratch);
-                }
-                Pooling::SqueezeExcitation { squeeze, excite } => {
-                    block.second.weight.run(&self.cells, (inner, branch), bias, Finish::Write, scratch);
-                    for position in 0..count {
-                        pool(&self.cells, area, &branch[position * board..], pooled);
-                        squeeze.run([pooled], [squeezed]);
-                        squeezed.as_flattened_mut().iter_mut().for_each(|value| *value = value.max(0.0));
-                        excite.run([squeezed.as_flattened()], [excited]);
-                        let (factors, biases) = excited.as_flattened_mut().split_at_mut(self.channels);
-                        factors.iter_mut().for_each(|value| *value = 1.0 / (1.0 + (-*value).exp()));
-                        for square in 0..area {
-                            let begin = (position * self.cells.len() + self.cells.of(square)) * self.channels;
-                            let cells = trunk[begin..].iter_mut().zip(&branch[begin..]);
-                            for ((value, branch), (factor, bias)) in cells.zip(factors.iter().zip(biases.iter())) {
-                                *value = (*value + branch * factor + bias).max(0.0);
-                            }
-                        }
-                    }
+            if let Some(weights) = &block.pooling {
+                for position in 0..count {
+                    pool(&self.cells, area, &inner[position * board..], pooled);
+                    weights.add(&block.second.bias, [pooled], [self.bias_of(bias, position)]);
                 }
             }
+            block.second.weight.run(&self.cells, (inner, trunk), bias, Finish::AddAndRectify, scratch);
         }
     }
 

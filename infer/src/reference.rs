@@ -4,7 +4,7 @@ use latrunculi_data::{ActionIndices, SCALARS};
 use latrunculi_engine::{Square, SquareSet};
 
 use crate::batch::{Answers, PositionBatch};
-use crate::weights::{Convolution, Linear, PoolingWeights, Weights};
+use crate::weights::{Convolution, Linear, Weights};
 
 /// How numbers are rounded that a kernel stores.
 pub(crate) type Rounding = fn(f32) -> f32;
@@ -88,26 +88,12 @@ fn one(
     for block in &weights.blocks {
         let inner = rectified(convolve(&trunk, &block.first, &none));
         let branch = match &block.pooling {
-            PoolingWeights::None => convolve(&inner, &block.second, &none),
-            PoolingWeights::GlobalBias(weights) => {
+            None => convolve(&inner, &block.second, &none),
+            Some(weights) => {
                 let pooled = (0..channels).map(|channel| mean(&inner, channel));
                 let pooled = pooled.chain((0..channels).map(|channel| maximum(&inner, channel)));
                 let pooled: Vec<f32> = pooled.map(round).collect();
                 convolve(&inner, &block.second, &linear(weights, &pooled, round))
-            }
-            PoolingWeights::SqueezeExcitation { squeeze, excite } => {
-                let mut branch = convolve(&inner, &block.second, &none);
-                let pooled: Vec<f32> = (0..channels).map(|channel| mean(&branch, channel)).collect();
-                let squeezed: Vec<f32> =
-                    linear(squeeze, &pooled, exact).into_iter().map(|value| value.max(0.0)).collect();
-                let excited = linear(excite, &squeezed, exact);
-                for row in &mut branch {
-                    for (channel, value) in row.iter_mut().enumerate() {
-                        let factor = 1.0 / (1.0 + (-excited[channel]).exp());
-                        *value = *value * factor + excited[channels + channel];
-                    }
-                }
-                branch
             }
         };
         let sum =

@@ -46,21 +46,8 @@ pub(crate) fn tensors(config: &NetworkConfig, seed: u64) -> BTreeMap<String, Nam
             add(&format!("blocks.{block}.conv{half}.rules.weight"), &[rows, RULE_EMBEDDING], 0.0, 0.05);
         }
         if config.is_pooled(block) {
-            match config.pooling {
-                Pooling::None => {}
-                Pooling::GlobalBias => {
-                    add(&format!("blocks.{block}.global.weight"), &[channels, 2 * channels], 0.0, 0.3 * head);
-                    add(&format!("blocks.{block}.global.size.weight"), &[channels, channels], 0.0, 0.3 * head);
-                }
-                Pooling::SqueezeExcitation => {
-                    let squeezed = config.squeezed_channels();
-                    add(&format!("blocks.{block}.squeeze.weight"), &[squeezed, channels], 0.0, head);
-                    add(&format!("blocks.{block}.squeeze.size.weight"), &[squeezed, channels], 0.0, head);
-                    add(&format!("blocks.{block}.squeeze.bias"), &[squeezed], 0.1, 0.1);
-                    add(&format!("blocks.{block}.excite.weight"), &[2 * channels, squeezed], 0.0, 0.5);
-                    add(&format!("blocks.{block}.excite.bias"), &[2 * channels], 0.0, 0.2);
-                }
-            }
+            add(&format!("blocks.{block}.global.weight"), &[channels, 2 * channels], 0.0, 0.3 * head);
+            add(&format!("blocks.{block}.global.size.weight"), &[channels, channels], 0.0, 0.3 * head);
         }
     }
     for (name, rows) in [("policy.from", keys), ("policy.to", keys), ("value.features", features)] {
@@ -154,7 +141,7 @@ fn agree(files: usize, ranks: usize) {
     for kernel in Kernel::ALL.into_iter().filter(|kernel| !kernel.is_available()) {
         println!("SKIPPED: this processor has no {kernel}");
     }
-    for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
+    for pooling in [Pooling::None, Pooling::GlobalBias] {
         let wide = if pooling == Pooling::GlobalBias { 128 } else { 96 };
         for channels in [32, 48, 64, wide, [8, 16, 24, 40, 56, 72, 80][seed as usize % 7]] {
             seed += 1;
@@ -214,7 +201,7 @@ fn kernels_agree_with_the_reference_on_12x12() {
 #[test]
 fn a_position_alone_is_answered_as_in_a_batch() {
     for kernel in Kernel::available() {
-        for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
+        for pooling in [Pooling::None, Pooling::GlobalBias] {
             let shape = Shape::board(9, 10);
             let model = model(&config(2, 40, pooling), 3);
             let together = answered(&model, &shape, kernel, &positions(&shape, 37, 8));

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
-use latrunculi_data::{Conditioning, NamedTensor, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
+use latrunculi_data::{Conditioning, NamedTensor, NetworkConfig, PLANES, SCALARS, Shape, rule_inputs};
 
 use crate::error::ModelError;
 
@@ -75,26 +75,14 @@ impl Convolution {
     }
 }
 
-/// How a block learns about the whole board.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PoolingWeights {
-    None,
-    /// From the means and then the maxima of the inner channels to a bias of each channel: `[C, 2C]`, no bias.
-    GlobalBias(Linear),
-    /// From the means of the branch to fewer channels, `[C/4, C]`; from these to a factor and a bias of each
-    /// channel, `[2C, C/4]`.
-    SqueezeExcitation {
-        squeeze: Linear,
-        excite: Linear,
-    },
-}
-
 /// One residual block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Block {
     pub(crate) first: Convolution,
     pub(crate) second: Convolution,
-    pub(crate) pooling: PoolingWeights,
+    /// Where the block pools: from the means and then the maxima of the inner channels to a bias of each channel, `[C, 2C]`,
+    /// no bias.
+    pub(crate) pooling: Option<Linear>,
 }
 
 /// The weights of a network for one ruleset.
@@ -152,12 +140,8 @@ impl Parameters {
                 convolution.scale(scales);
                 add(&mut convolution.bias, shifts);
             }
-            match (&mut block.pooling, by_size) {
-                (PoolingWeights::GlobalBias(means), Some(by_size))
-                | (PoolingWeights::SqueezeExcitation { squeeze: means, .. }, Some(by_size)) => {
-                    means.add_columns(by_size, size);
-                }
-                _ => {}
+            if let (Some(pooling), Some(by_size)) = (&mut block.pooling, by_size) {
+                pooling.add_columns(by_size, size);
             }
         }
         weights.hidden.add_columns(&self.hidden_by_size, size);
@@ -189,38 +173,14 @@ impl Parameters {
         let mut blocks = Vec::with_capacity(config.blocks);
         let (mut rules, mut pooling_by_size) = (Vec::new(), Vec::new());
         for index in 0..config.blocks {
-            let pooling = match config.pooling {
-                _ if !config.is_pooled(index) => PoolingWeights::None,
-                Pooling::None => PoolingWeights::None,
-                Pooling::GlobalBias => {
-                    let name = format!("blocks.{index}.global");
-                    PoolingWeights::GlobalBias(tensors.matrix(&name, channels, 2 * channels)?)
-                }
-                Pooling::SqueezeExcitation => PoolingWeights::SqueezeExcitation {
-                    squeeze: tensors.linear(
-                        &format!("blocks.{index}.squeeze"),
-                        config.squeezed_channels(),
-                        channels,
-                    )?,
-                    excite: tensors.linear(
-                        &format!("blocks.{index}.excite"),
-                        2 * channels,
-                        config.squeezed_channels(),
-                    )?,
-                },
+            let mut of_pooling = |name: &str, columns: usize| -> Result<Option<Linear>, ModelError> {
+                let name = format!("blocks.{index}.{name}");
+                config.is_pooled(index).then(|| tensors.matrix(&name, channels, columns)).transpose()
             };
+            let pooling = of_pooling("global", 2 * channels)?;
+            pooling_by_size.push(of_pooling("global.size", channels)?);
             let first = tensors.standardised(&format!("blocks.{index}.conv1"), channels)?;
             let second = tensors.standardised(&format!("blocks.{index}.conv2"), channels)?;
-            let by_size = match &pooling {
-                PoolingWeights::None => None,
-                PoolingWeights::GlobalBias(_) => {
-                    Some(tensors.matrix(&format!("blocks.{index}.global.size"), channels, channels)?)
-                }
-                PoolingWeights::SqueezeExcitation { squeeze, .. } => {
-                    Some(tensors.matrix(&format!("blocks.{index}.squeeze.size"), squeeze.rows, channels)?)
-                }
-            };
-            pooling_by_size.push(by_size);
             let mut of_rules = |half: usize| {
                 let rows = config.rule_outputs() * channels;
                 tensors.matrix(&format!("blocks.{index}.conv{half}.rules"), rows, RULE_EMBEDDING)

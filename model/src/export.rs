@@ -348,7 +348,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let batches = batches(25);
         let samples = batches.each_ref().map(sample);
-        for pooling in [Pooling::None, Pooling::GlobalBias, Pooling::SqueezeExcitation] {
+        for pooling in [Pooling::None, Pooling::GlobalBias] {
             let model = model(pooling);
             for format in ExportFormat::ALL {
                 let path = folder.path().join(format!("{pooling:?}.{}", format.extension()));
@@ -365,7 +365,8 @@ mod tests {
                 assert!(bytes == std::fs::read(&path).unwrap(), "equal content gives equal files");
             }
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 12, "nothing is left beside");
+        let files = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(files, 2 * ExportFormat::ALL.len(), "nothing is left beside");
     }
 
     #[test]

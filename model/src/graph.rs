@@ -40,7 +40,7 @@
 
 use serde::Serialize;
 
-use latrunculi_data::{Conditioning, NetworkConfig, Pooling, SCALARS, rule_inputs};
+use latrunculi_data::{Conditioning, NetworkConfig, SCALARS, rule_inputs};
 
 /// Index of a value: that of the operation that makes it.
 pub(crate) type ValueIndex = usize;
@@ -67,8 +67,6 @@ pub(crate) enum Op {
     Scale { board: ValueIndex, factor: ValueIndex },
     /// Maximum with 0.
     Relu { input: ValueIndex },
-    /// Logistic function.
-    Sigmoid { input: ValueIndex },
     /// Hyperbolic tangent.
     Tanh { input: ValueIndex },
     /// Softmax over dimension 1.
@@ -112,7 +110,6 @@ impl Op {
             Op::Convolution { input, .. }
             | Op::Linear { input, .. }
             | Op::Relu { input }
-            | Op::Sigmoid { input }
             | Op::Tanh { input }
             | Op::Softmax { input }
             | Op::Slice { input, .. }
@@ -221,15 +218,9 @@ pub(crate) enum WeightPart {
     Trunk,
     /// Two per block: `[C]`
     TrunkBias,
-    /// One per pooled block: `[C, 2C]` for a global bias, `[C/4, C]` for squeeze and excitation; in exported files with
-    /// `C` more columns, after those of the means, for the means by size
-    PoolIn,
-    /// Squeeze and excitation, one per pooled block: `[C/4]`
-    PoolInBias,
-    /// Squeeze and excitation, one per pooled block: `[2C, C/4]`
-    PoolOut,
-    /// Squeeze and excitation, one per pooled block: `[2C]`
-    PoolOutBias,
+    /// One per pooled block: `[C, 2C]`; in exported files with `C` more columns, after those of the means, for the means by
+    /// size
+    Pool,
     /// From-squares, to-squares, value features: `[2D + V, C]`
     Head,
     /// `[2D + V]`
@@ -314,31 +305,11 @@ impl Graph {
             let inner = graph.push(Op::Relu { input: inner });
             let mut branch = graph.conditioned(config, &format!("{name}.conv2"), inner, rules, 2 * block + 1);
             if config.is_pooled(block) {
-                match config.pooling {
-                    Pooling::None => {}
-                    Pooling::GlobalBias => {
-                        let mean = graph.push(Op::Mean { board: inner });
-                        let max = graph.push(Op::Max { board: inner });
-                        let summary = graph.summary(mean, Some(max), sized);
-                        let bias = graph.linear(&format!("{name}.global"), summary, WeightPart::PoolIn, None, pooled);
-                        branch = graph.push(Op::AddBias { board: branch, bias });
-                    }
-                    Pooling::SqueezeExcitation => {
-                        let channels = config.channels as i64;
-                        let mean = graph.push(Op::Mean { board: branch });
-                        let summary = graph.summary(mean, None, sized);
-                        let (weight, bias) = (WeightPart::PoolIn, Some(WeightPart::PoolInBias));
-                        let squeezed = graph.linear(&format!("{name}.squeeze"), summary, weight, bias, pooled);
-                        let squeezed = graph.push(Op::Relu { input: squeezed });
-                        let (weight, bias) = (WeightPart::PoolOut, Some(WeightPart::PoolOutBias));
-                        let excited = graph.linear(&format!("{name}.excite"), squeezed, weight, bias, pooled);
-                        let factor = graph.push(Op::Slice { input: excited, dim: 1, start: 0, len: channels });
-                        let factor = graph.push(Op::Sigmoid { input: factor });
-                        let bias = graph.push(Op::Slice { input: excited, dim: 1, start: channels, len: channels });
-                        branch = graph.push(Op::Scale { board: branch, factor });
-                        branch = graph.push(Op::AddBias { board: branch, bias });
-                    }
-                }
+                let mean = graph.push(Op::Mean { board: inner });
+                let max = graph.push(Op::Max { board: inner });
+                let summary = graph.summary(mean, max, sized);
+                let bias = graph.linear(&format!("{name}.global"), summary, WeightPart::Pool, None, pooled);
+                branch = graph.push(Op::AddBias { board: branch, bias });
                 pooled += 1;
             }
             trunk = graph.push(Op::Add { left: branch, right: trunk });
@@ -356,7 +327,7 @@ impl Graph {
         let features = graph.push(Op::Relu { input: features });
         let mean = graph.push(Op::MeanSquares { squares: features });
         let max = graph.push(Op::MaxSquares { squares: features });
-        let summary = graph.summary(mean, Some(max), sized);
+        let summary = graph.summary(mean, max, sized);
         let hidden =
             graph.linear("value.hidden", summary, WeightPart::ValueHidden, Some(WeightPart::ValueHiddenBias), 0);
         let hidden = graph.push(Op::Relu { input: hidden });
@@ -429,10 +400,10 @@ impl Graph {
     }
 
     /// Joins means, means by the size of the board `sized` where that is not in the weights, and maxima.
-    fn summary(&mut self, mean: ValueIndex, max: Option<ValueIndex>, sized: Option<ValueIndex>) -> ValueIndex {
+    fn summary(&mut self, mean: ValueIndex, max: ValueIndex, sized: Option<ValueIndex>) -> ValueIndex {
         let by_size = sized.map(|board| self.push(Op::SizeScale { input: mean, board }));
-        let inputs: Vec<ValueIndex> = [Some(mean), by_size, max].into_iter().flatten().collect();
-        if inputs.len() == 1 { mean } else { self.push(Op::Concat { inputs }) }
+        let inputs = [Some(mean), by_size, Some(max)].into_iter().flatten().collect();
+        self.push(Op::Concat { inputs })
     }
 
     /// Adds a convolution of a block, scaled and shifted by the embedding `rules` where that is not in the weights.

@@ -118,7 +118,6 @@ impl Runner {
                 }
                 Op::Relu { input } if spare(*input) => read(*input).shallow_clone().f_relu_()?,
                 Op::Relu { input } => read(*input).f_relu()?,
-                Op::Sigmoid { input } => read(*input).f_sigmoid()?,
                 Op::Tanh { input } => read(*input).f_tanh()?,
                 Op::Softmax { input } => read(*input).f_softmax(1, None)?,
                 Op::Mean { board } => read(*board).f_mean_dim(BOARD, false, None)?,

@@ -78,7 +78,7 @@ impl Trainer {
             layout,
             parameters: parameters.set_requires_grad(true),
             counters: TrainingCounters::default(),
-            kernel: kernel_for(network_config, config, device),
+            kernel: kernel_for(config, device),
         })
     }
 
@@ -90,7 +90,7 @@ impl Trainer {
         check_config(config)?;
         self.runner = training_runner(&self.network_config, config);
         if config.precision != self.config.precision {
-            self.kernel = kernel_for(&self.network_config, config, self.device);
+            self.kernel = kernel_for(config, self.device);
         }
         self.config = config.clone();
         Ok(())
@@ -416,10 +416,9 @@ fn training_runner(network_config: &NetworkConfig, config: &TrainingConfig) -> R
     Runner::new(Graph::new(network_config, GraphUse::Training { extra_heads: config.has_training_heads() }))
 }
 
-/// Makes what computes the gradient without libtorch; none on a GPU, for a network that it does not support, and where
-/// bfloat16 is asked for on a processor without it.
-fn kernel_for(network_config: &NetworkConfig, config: &TrainingConfig, device: Device) -> Option<GradientKernel> {
-    if device.is_gpu() || !GradientKernel::supports(network_config) {
+/// Makes what computes the gradient without libtorch; none on a GPU, and where bfloat16 is asked for on a processor without it.
+fn kernel_for(config: &TrainingConfig, device: Device) -> Option<GradientKernel> {
+    if device.is_gpu() {
         return None;
     }
     match device.kind(config.precision) {

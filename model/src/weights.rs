@@ -120,7 +120,7 @@ impl<'a> WeightMaker<'a> {
         };
         let pooling = match self.config.pooling {
             Pooling::None => Tensor::f_zeros([0], (Kind::Float, self.trunk.device()))?,
-            _ => joined(WeightPart::PoolIn)?,
+            Pooling::GlobalBias => joined(WeightPart::Pool)?,
         };
         Ok([
             joined(WeightPart::Stem)?,
@@ -172,7 +172,6 @@ impl<'a> WeightMaker<'a> {
         let (channels, planes, scalars) = (config.channels as i64, PLANES.len() as i64, SCALARS.len() as i64);
         let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
         let hidden = config.value_hidden as i64;
-        let squeezed = config.squeezed_channels() as i64;
         let convolutions = 2 * config.blocks as i64;
         let length = RULE_EMBEDDING as i64;
         let view = |group: usize, shape: &[i64]| -> Result<Tensor, TorchError> { Ok(groups[group].f_view(shape)?) };
@@ -211,16 +210,9 @@ impl<'a> WeightMaker<'a> {
                     None => bias,
                 })
             }
-            WeightPart::PoolIn => {
-                let shape = match config.pooling {
-                    Pooling::SqueezeExcitation => [-1, squeezed, channels],
-                    _ => [-1, channels, 2 * channels],
-                };
-                sized(group::POOL_IN_WEIGHT, group::POOL_SIZE_WEIGHT, &shape, channels)
+            WeightPart::Pool => {
+                sized(group::POOL_WEIGHT, group::POOL_SIZE_WEIGHT, &[-1, channels, 2 * channels], channels)
             }
-            WeightPart::PoolInBias => view(group::POOL_IN_BIAS, &[-1, squeezed]),
-            WeightPart::PoolOut => view(group::POOL_OUT_WEIGHT, &[-1, 2 * channels, squeezed]),
-            WeightPart::PoolOutBias => view(group::POOL_OUT_BIAS, &[-1, 2 * channels]),
             WeightPart::Head => {
                 let from = groups[group::FROM_WEIGHT].f_view([1, keys, channels])? * temper;
                 let others = groups[group::TO_VALUE_WEIGHT].f_view([1, keys + features, channels])?;

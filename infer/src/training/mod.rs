@@ -13,7 +13,7 @@ mod heads;
 mod portable;
 mod vectors;
 
-use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, TrainingBatch};
+use latrunculi_data::{NetworkConfig, PLANES, SCALARS, TrainingBatch};
 
 use crate::kernel::Unit;
 use crate::native::tiled;
@@ -219,19 +219,13 @@ impl GradientKernel {
         GradientKernel(Threads::Bf16(unit, Vec::new()))
     }
 
-    /// Tells whether there are gradients of such a network: it pools by means and maxima or not at all.
-    #[must_use]
-    pub fn supports(config: &NetworkConfig) -> bool {
-        config.pooling != Pooling::SqueezeExcitation
-    }
-
     /// Computes the losses of a batch, which was validated, and adds the gradient of their weighted sum to `gradient`.
     ///
     /// The samples are shared out to `threads` threads, at least 1; for the same number of threads the result is the
     /// same bit by bit.
     ///
     /// # Panics
-    /// When the network is not supported, when the processor does not have the unit, or when weights or gradient are not
+    /// When the processor does not have the unit, or when weights or gradient are not
     /// of the network that `config` describes.
     pub fn add_gradient(
         &mut self,
@@ -242,7 +236,6 @@ impl GradientKernel {
         threads: usize,
         gradient: &mut TrainingWeights,
     ) -> Losses {
-        assert!(GradientKernel::supports(config), "asked for where it is supported");
         match &mut self.0 {
             Threads::F32(buffers) => {
                 let network = portable::Network::new(config, weights, batch.shape);

@@ -78,8 +78,6 @@ impl Cells {
 /// What is done with the sums of a convolution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finish<'a> {
-    /// They are written.
-    Write,
     /// The negative become 0.
     Rectify,
     /// They become 0 where this board, `[positions][cells][O']`, is not above 0.
@@ -315,7 +313,6 @@ fn finish_tiles(
                 let at = |values: &[f32]| Lanes::load(values[place..].first_chunk().expect("sixteen channels"));
                 let (value, zero) = (value.add(bias), Lanes::all(0.0));
                 match finish {
-                    Finish::Write => value,
                     Finish::Rectify => value.max(zero),
                     Finish::AddAndRectify => value.add(at(output)).max(zero),
                     Finish::Mask(board) => value.masked(at(board)),

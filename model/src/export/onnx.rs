@@ -84,7 +84,6 @@ impl Writer<'_> {
             Op::AddBias { board, bias } => self.on_every_square(place, "Add", *board, *bias),
             Op::Scale { board, factor } => self.on_every_square(place, "Mul", *board, *factor),
             Op::Relu { input } => self.node(place, "Relu", &[name(input)], &[]),
-            Op::Sigmoid { input } => self.node(place, "Sigmoid", &[name(input)], &[]),
             Op::Tanh { input } => self.node(place, "Tanh", &[name(input)], &[]),
             Op::Softmax { input } => self.node(place, "Softmax", &[name(input)], &[number("axis", 1)]),
             Op::Mean { board } => self.reduce(place, "ReduceMean", *board, &[2, 3]),

@@ -73,7 +73,6 @@ impl Archive {
                     )
                 }
                 Op::Relu { input } => format!("torch.relu({})", value(*input)),
-                Op::Sigmoid { input } => format!("torch.sigmoid({})", value(*input)),
                 Op::Tanh { input } => format!("torch.tanh({})", value(*input)),
                 Op::Softmax { input } => format!("torch.softmax({}, 1)", value(*input)),
                 Op::Mean { board } => format!("torch.mean({}, [2, 3])", value(*board)),

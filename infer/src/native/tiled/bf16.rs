@@ -8,12 +8,11 @@ use latrunculi_data::Shape;
 
 use super::aligned::Aligned;
 use super::convolution::{Bf16, Bias, Epilogue, Scratch, Strip, Tiles};
-use super::parts::{BF16S, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
+use super::parts::{BF16S, GlobalBias, Pooled, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
 use super::unit::TileUnit;
 use super::with_unit;
 use crate::batch::{Answers, PositionBatch};
 use crate::kernel::{GROUP, Unit};
-use crate::native::lanes::LANES;
 use crate::weights::{Convolution, Weights};
 
 #[derive(Debug)]
@@ -35,7 +34,7 @@ impl Packed {
 struct Block {
     first: Packed,
     second: Packed,
-    pooling: Pooling,
+    pooling: Option<GlobalBias>,
 }
 
 /// A network for this kernel.
@@ -54,10 +53,9 @@ pub(crate) struct Network {
 #[derive(Debug)]
 pub(crate) struct Buffers {
     stem: StemBuffers,
-    /// `[A][K]` tiles: the trunk, the inner activations, the branch where it is scaled.
+    /// `[A][K]` tiles: the trunk, the inner activations.
     trunk: Aligned<u16>,
     inner: Aligned<u16>,
-    branch: Aligned<u16>,
     pooled: Pooled,
     scratch: Scratch,
     reader: ReaderBuffers,
@@ -70,7 +68,7 @@ impl Network {
         let block = |block: &crate::weights::Block| Block {
             first: Packed::new(&block.first),
             second: Packed::new(&block.second),
-            pooling: Pooling::new(&block.pooling, blocks, outputs),
+            pooling: block.pooling.as_ref().map(|linear| GlobalBias::new(linear, blocks, outputs)),
         };
         Network {
             unit,
@@ -84,13 +82,11 @@ impl Network {
 
     pub(crate) fn buffers(&self) -> Buffers {
         let (area, blocks) = (self.shape.area(), self.blocks_of_channels);
-        let scaled = self.blocks.iter().any(|block| matches!(block.pooling, Pooling::SqueezeExcitation { .. }));
         Buffers {
             stem: self.stem.buffers(area),
             trunk: Aligned::zeros(area * blocks * BF16S),
             inner: Aligned::zeros(area * blocks * BF16S),
-            branch: Aligned::zeros(if scaled { area * blocks * BF16S } else { 0 }),
-            pooled: Pooled::new(self.blocks.iter().map(|block| &block.pooling), blocks),
+            pooled: Pooled::new(blocks),
             scratch: Scratch::new(),
             reader: self.reader.buffers(),
         }
@@ -158,7 +154,7 @@ impl Network {
     /// The processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn forward<U: TileUnit>(&self, unit: &mut U, buffers: &mut Buffers, visit: &mut impl FnMut(usize, &[u16])) {
-        let Buffers { stem, trunk, inner, branch, pooled, scratch, .. } = buffers;
+        let Buffers { stem, trunk, inner, pooled, scratch, .. } = buffers;
         let bias = Bias::PerPosition(&stem.bias);
         // SAFETY: contract of this function, here and below.
         unsafe { self.convolve::<U, RECTIFY>(unit, &stem.input, trunk, &self.stem.tiles, bias, scratch) };
@@ -168,21 +164,10 @@ impl Network {
             unsafe { self.convolve::<U, RECTIFY>(unit, trunk, inner, &block.first.tiles, bias, scratch) };
             visit(2 * index + 1, inner);
             let mut bias = Bias::Shared(&block.second.bias);
-            match &block.pooling {
-                Pooling::None => {}
-                Pooling::GlobalBias(weights) => {
-                    pool(inner, self.blocks_of_channels, &mut pooled.means, Some(&mut pooled.maxima));
-                    unsafe { pooled.global_bias(unit, weights, &block.second.bias) };
-                    bias = Bias::PerPosition(&pooled.bias);
-                }
-                Pooling::SqueezeExcitation { squeeze, excite } => {
-                    unsafe { self.convolve::<U, KEEP>(unit, inner, branch, &block.second.tiles, bias, scratch) };
-                    pool(branch, self.blocks_of_channels, &mut pooled.means, None);
-                    pooled.excite(squeeze, excite, self.blocks_of_channels);
-                    self.scale(trunk, branch, &pooled.excited);
-                    visit(2 * index + 2, trunk);
-                    continue;
-                }
+            if let Some(weights) = &block.pooling {
+                pool(inner, self.blocks_of_channels, &mut pooled.means, Some(&mut pooled.maxima));
+                unsafe { pooled.global_bias(unit, weights, &block.second.bias) };
+                bias = Bias::PerPosition(&pooled.bias);
             }
             unsafe { self.convolve::<U, ADD>(unit, inner, trunk, &block.second.tiles, bias, scratch) };
             visit(2 * index + 2, trunk);
@@ -205,27 +190,6 @@ impl Network {
     ) {
         // SAFETY: contract of this function.
         unsafe { convolve::<U, MODE>(unit, &self.shape, input, output, None, weights, bias, scratch) }
-    }
-
-    /// Adds the scaled branch to the trunk.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
-    fn scale(&self, trunk: &mut [u16], branch: &[u16], excited: &[[f32; LANES]]) {
-        let blocks = self.blocks_of_channels;
-        for (tile, (trunk, branch)) in trunk.chunks_exact_mut(BF16S).zip(branch.chunks_exact(BF16S)).enumerate() {
-            let block = tile % blocks;
-            for row in 0..GROUP {
-                let excited = &excited[row * 4 * blocks + 2 * block..][..2 * blocks + 2];
-                for half in 0..2 {
-                    let (factor, bias) = (&excited[half], &excited[2 * blocks + half]);
-                    let place = row * 32 + half * 16;
-                    for lane in 0..LANES {
-                        let value = |bits: u16| f32::from_bits(u32::from(bits) << 16);
-                        let branch = value(branch[place + lane]) * factor[lane] + bias[lane];
-                        trunk[place + lane] = super::bf16((value(trunk[place + lane]) + branch).max(0.0));
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -270,16 +234,14 @@ pub(super) unsafe fn convolve<U: TileUnit, const MODE: u8>(
     unsafe { super::convolution::convolve::<Bf16, _, _>(unit, board, input, weights, bias, scratch, finish) }
 }
 
-/// Keeps the sums as they are.
-const KEEP: u8 = 0;
 /// Replaces what is negative by 0.
-pub(super) const RECTIFY: u8 = 1;
+pub(super) const RECTIFY: u8 = 0;
 /// Adds `other`, then replaces what is negative by 0.
-pub(super) const ADD: u8 = 2;
+pub(super) const ADD: u8 = 1;
 /// Replaces by 0 where `other` is 0.
-pub(super) const MASK: u8 = 3;
+pub(super) const MASK: u8 = 2;
 /// Adds what stands in the output, then replaces by 0 where `other` is 0.
-pub(super) const ADD_MASK: u8 = 4;
+pub(super) const ADD_MASK: u8 = 3;
 
 /// Rounds sums to bfloat16.
 struct Bf16Epilogue<const MODE: u8> {

@@ -11,14 +11,14 @@ use super::aligned::Aligned;
 use super::bf16::{ADD, ADD_MASK, MASK, RECTIFY, convolve};
 use super::convolution::{Bias, Scratch, Tiles};
 use super::map::{MapBuffers, TileProducts};
-use super::parts::{BF16S, FLOATS, Pooled, Pooling, bias_of, pool};
+use super::parts::{BF16S, FLOATS, GlobalBias, Pooled, bias_of, pool};
 use super::products::{self, Sums, pair, spread_maxima, sum_squares, transpose};
 use super::unit::TileUnit;
 use super::with_unit;
 use crate::kernel::{GROUP, Unit};
 use crate::native::lanes::LANES;
 use crate::training::{HeadBuffers, Heads, LossWeights, Losses, TrainingWeights, add_product};
-use crate::weights::{Linear, PoolingWeights};
+use crate::weights::Linear;
 
 /// Samples that are computed together.
 pub(crate) const CHUNK: usize = 2 * GROUP;
@@ -42,7 +42,7 @@ pub(crate) struct Network<'a> {
     stem: Tiles,
     trunk: Vec<Packed>,
     /// For each block the index among those that pool, and the weights.
-    poolings: Vec<Option<(usize, Pooling)>>,
+    poolings: Vec<Option<(usize, GlobalBias)>>,
     squares: Packed,
     heads: Heads,
 }
@@ -123,7 +123,7 @@ impl<'a> Network<'a> {
             let (index, weight) = if config.is_pooled(block) { rest.next()? } else { return None };
             let linear =
                 Linear { rows: channels, columns: 2 * channels, weight: weight.to_vec(), bias: vec![0.0; channels] };
-            Some((index, Pooling::new(&PoolingWeights::GlobalBias(linear), blocks, outputs)))
+            Some((index, GlobalBias::new(&linear, blocks, outputs)))
         });
         let (places, row) = (heads.places(), heads.row);
         let mut channel_of = vec![None; row];
@@ -171,12 +171,7 @@ impl<'a> Network<'a> {
             input: Aligned::zeros(area * self.stem.blocks * BF16S),
             stem_bias: Aligned::zeros(outputs * FLOATS),
             boards: (0..=self.trunk.len()).map(|_| board()).collect(),
-            pooled: self
-                .poolings
-                .iter()
-                .flatten()
-                .map(|(_, pooling)| Pooled::new([pooling].into_iter(), blocks))
-                .collect(),
+            pooled: self.poolings.iter().flatten().map(|_| Pooled::new(blocks)).collect(),
             squares: Aligned::zeros(GROUP * self.squares_stride()),
             of_squares: Aligned::zeros(area * row / 32 * BF16S),
             of_trunk: board(),
@@ -319,7 +314,7 @@ impl<'a> Network<'a> {
                 let bias = Bias::Shared(&first.bias);
                 unsafe { convolve::<U, RECTIFY>(unit, &self.shape, trunk, inner, None, &first.forward, bias, scratch) };
                 let mut bias = Bias::Shared(&second.bias);
-                if let Some((index, Pooling::GlobalBias(weights))) = pooling {
+                if let Some((index, weights)) = pooling {
                     let pooled = &mut group.pooled[*index];
                     pool(inner, blocks, &mut pooled.means, Some(&mut pooled.maxima));
                     unsafe { pooled.global_bias(unit, weights, &second.bias) };

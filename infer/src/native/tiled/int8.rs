@@ -11,7 +11,7 @@ use latrunculi_data::Shape;
 use super::aligned::{Aligned, TILE};
 use super::bf16;
 use super::convolution::{Bf16, Bias, Epilogue, Int8, Scratch, Strip, Tiles, convolve};
-use super::parts::{BF16S, Pooled, Pooling, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
+use super::parts::{BF16S, GlobalBias, Pooled, Reader, ReaderBuffers, Stem, StemBuffers, bias_of};
 use super::unit::TileUnit;
 use super::with_unit;
 use crate::batch::{Answers, PositionBatch};
@@ -56,7 +56,7 @@ struct Block {
     second: Packed,
     /// The bias of the second convolution in tiles of 16, for pooling.
     bias: Vec<f32>,
-    pooling: Pooling,
+    pooling: Option<GlobalBias>,
     /// Scale of the inner activations.
     inner: f32,
     /// Scale of the block's output; that of the last block is not used.
@@ -87,7 +87,7 @@ pub(crate) struct Buffers {
     /// `[A][Q]` tiles of 8 bits: the trunk and the inner activations.
     trunk: Aligned<u8>,
     inner: Aligned<u8>,
-    /// `[A][K]` tiles of bfloat16: the branch where it is scaled, then the trunk for the heads.
+    /// `[A][K]` tiles of bfloat16: the trunk for the heads.
     wide: Aligned<u16>,
     pooled: Pooled,
     scratch: Scratch,
@@ -147,7 +147,7 @@ impl Network {
                 first: Packed::new(&block.first, input, inner),
                 second: Packed::new(&block.second, inner, 1.0),
                 bias: bias_of(&block.second.bias, outputs),
-                pooling: Pooling::new(&block.pooling, halves, outputs),
+                pooling: block.pooling.as_ref().map(|linear| GlobalBias::new(linear, halves, outputs)),
                 inner,
                 output,
             }
@@ -172,7 +172,7 @@ impl Network {
             trunk: Aligned::zeros(area * self.quads * TILE),
             inner: Aligned::zeros(area * self.quads * TILE),
             wide: Aligned::zeros(area * self.halves * BF16S),
-            pooled: Pooled::new(self.blocks.iter().map(|block| &block.pooling), self.halves),
+            pooled: Pooled::new(self.halves),
             scratch: Scratch::new(),
             reader: self.reader.buffers(),
         }
@@ -258,12 +258,12 @@ impl Network {
                 convolve::<Int8, _, _>(unit, board, trunk, &block.first.tiles, Bias::InEpilogue, scratch, finish)
             };
             let mut bias = Bias::Shared(&block.second.bias);
-            if let Pooling::GlobalBias(weights) = &block.pooling {
+            if let Some(weights) = &block.pooling {
                 pool_narrow(inner, quads, pairs, block.inner, &mut pooled.means, &mut pooled.maxima);
                 unsafe { pooled.global_bias(unit, weights, &block.bias) };
                 bias = Bias::PerPosition(&pooled.bias);
             }
-            let finish = |strip: Strip| OuterEpilogue::<ADD> {
+            let finish = |strip: Strip| OuterEpilogue::<false> {
                 sums: strip.sums.cast(),
                 residual: wide_at(to_sums, &strip),
                 narrow: narrow_at(to_trunk, &strip),
@@ -276,61 +276,11 @@ impl Network {
                 narrow_skip,
             };
             let tiles = &block.second.tiles;
-            if let Pooling::SqueezeExcitation { squeeze, excite } = &block.pooling {
-                let keep = |strip: Strip| finish(strip).with_mode::<KEEP>();
-                unsafe { convolve::<Int8, _, _>(unit, board, inner, tiles, Bias::InEpilogue, scratch, keep) };
-                pool(wide, pairs, &mut pooled.means, None);
-                pooled.excite(squeeze, excite, pairs);
-                self.scale(sums, trunk, wide, &pooled.excited, block.output, is_last);
-            } else if is_last {
-                let last = |strip: Strip| finish(strip).with_mode::<LAST>();
+            if is_last {
+                let last = |strip: Strip| finish(strip).of_last();
                 unsafe { convolve::<Int8, _, _>(unit, board, inner, tiles, Bias::InEpilogue, scratch, last) };
             } else {
                 unsafe { convolve::<Int8, _, _>(unit, board, inner, tiles, Bias::InEpilogue, scratch, finish) };
-            }
-        }
-    }
-
-    /// Adds the scaled branch, in `wide`, to the residual sums; writes the trunk in 8 bits, or after the last block in
-    /// bfloat16 into `wide`.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
-    fn scale(
-        &self,
-        sums: &mut [u16],
-        trunk: &mut [u8],
-        wide: &mut [u16],
-        excited: &[[f32; LANES]],
-        output: f32,
-        is_last: bool,
-    ) {
-        let pairs = self.halves;
-        let factor = _mm512_set1_ps(1.0 / output);
-        for (tile, (sums, wide)) in sums.chunks_exact_mut(BF16S).zip(wide.chunks_exact_mut(BF16S)).enumerate() {
-            let (square, pair) = (tile / pairs, tile % pairs);
-            let begin = (square * self.quads + pair / 2) * TILE + pair % 2 * 32;
-            for row in 0..GROUP {
-                let excited = &excited[row * 4 * pairs + 2 * pair..][..2 * pairs + 2];
-                for half in 0..2 {
-                    let place = row * 32 + half * 16;
-                    let (sums, wide) = (&mut sums[place..place + 16], &mut wide[place..place + 16]);
-                    let narrow = &mut trunk[begin + row * 64 + half * 16..][..16];
-                    // SAFETY: each slice has sixteen elements.
-                    unsafe {
-                        let branch = widen_bf16(wide.as_ptr());
-                        let (scale, bias) = (&excited[half], &excited[2 * pairs + half]);
-                        let branch =
-                            _mm512_fmadd_ps(branch, _mm512_loadu_ps(scale.as_ptr()), _mm512_loadu_ps(bias.as_ptr()));
-                        let sum = _mm512_cvtph_ps(_mm256_loadu_si256(sums.as_ptr().cast()));
-                        let sum = _mm512_max_ps(_mm512_add_ps(sum, branch), _mm512_setzero_ps());
-                        _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm512_cvtps_ph::<0>(sum));
-                        if is_last {
-                            let rounded: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(sum));
-                            _mm256_storeu_si256(wide.as_mut_ptr().cast(), rounded);
-                        } else {
-                            store_u8(narrow.as_mut_ptr(), _mm512_mul_ps(sum, factor));
-                        }
-                    }
-                }
             }
         }
     }
@@ -343,18 +293,6 @@ fn sixteen(values: &[f32], output: usize) -> __m512 {
     let values = &values[output * LANES..][..LANES];
     // SAFETY: `values` has 16 floats.
     unsafe { _mm512_loadu_ps(values.as_ptr()) }
-}
-
-/// Returns sixteen numbers of bfloat16 as `f32`.
-///
-/// # Safety
-/// They can be read.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn widen_bf16(values: *const u16) -> __m512 {
-    // SAFETY: contract of this function.
-    let bits = _mm512_cvtepu16_epi32(unsafe { _mm256_loadu_si256(values.cast()) });
-    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits))
 }
 
 /// Rounds sixteen numbers that are not negative to 8 bits; what is greater becomes 255.
@@ -493,15 +431,8 @@ impl Epilogue for InnerEpilogue {
     }
 }
 
-/// Adds to the residual sums and writes the trunk in 8 bits.
-const ADD: u8 = 0;
-/// Adds to the residual sums and writes the trunk in bfloat16.
-const LAST: u8 = 1;
-/// Writes the branch alone, in bfloat16.
-const KEEP: u8 = 2;
-
-/// Writes the output of a block.
-struct OuterEpilogue<const MODE: u8> {
+/// Adds to the residual sums and writes the trunk: in 8 bits, or of the last block in bfloat16.
+struct OuterEpilogue<const IS_LAST: bool> {
     sums: *const i32,
     residual: *mut u16,
     narrow: *mut u8,
@@ -515,14 +446,14 @@ struct OuterEpilogue<const MODE: u8> {
     narrow_skip: usize,
 }
 
-impl<const MODE: u8> OuterEpilogue<MODE> {
-    fn with_mode<const OTHER: u8>(self) -> OuterEpilogue<OTHER> {
+impl OuterEpilogue<false> {
+    fn of_last(self) -> OuterEpilogue<true> {
         let OuterEpilogue { sums, residual, narrow, wide, scale, bias, factor, left, wide_skip, narrow_skip } = self;
         OuterEpilogue { sums, residual, narrow, wide, scale, bias, factor, left, wide_skip, narrow_skip }
     }
 }
 
-impl<const MODE: u8> Epilogue for OuterEpilogue<MODE> {
+impl<const IS_LAST: bool> Epilogue for OuterEpilogue<IS_LAST> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn two_rows(&mut self) {
@@ -533,18 +464,15 @@ impl<const MODE: u8> Epilogue for OuterEpilogue<MODE> {
             unsafe {
                 let bias = _mm512_loadu_ps(self.bias.0.wrapping_add(row * self.bias.1));
                 let sum = _mm512_cvtepi32_ps(_mm512_load_si512(self.sums.cast()));
-                let mut value = _mm512_fmadd_ps(sum, self.scale, bias);
-
-                if MODE != KEEP {
-                    value = _mm512_add_ps(value, _mm512_cvtph_ps(_mm256_load_si256(self.residual.cast())));
-                    value = _mm512_max_ps(value, _mm512_setzero_ps());
-                    _mm256_store_si256(self.residual.cast(), _mm512_cvtps_ph::<0>(value));
-                }
-                if MODE == ADD {
-                    store_u8(self.narrow, _mm512_mul_ps(value, self.factor));
-                } else {
+                let value = _mm512_fmadd_ps(sum, self.scale, bias);
+                let value = _mm512_add_ps(value, _mm512_cvtph_ps(_mm256_load_si256(self.residual.cast())));
+                let value = _mm512_max_ps(value, _mm512_setzero_ps());
+                _mm256_store_si256(self.residual.cast(), _mm512_cvtps_ph::<0>(value));
+                if IS_LAST {
                     let rounded: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(value));
                     _mm256_store_si256(self.wide.cast(), rounded);
+                } else {
+                    store_u8(self.narrow, _mm512_mul_ps(value, self.factor));
                 }
             }
             self.sums = self.sums.wrapping_add(16);

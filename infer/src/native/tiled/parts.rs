@@ -15,7 +15,7 @@ use crate::batch::{Answers, PositionBatch};
 use crate::heads::{Dense, HeadBuffers, Heads, TOGETHER, split};
 use crate::kernel::GROUP;
 use crate::native::lanes::{LANES, Lanes};
-use crate::weights::{Linear, PoolingWeights, Weights};
+use crate::weights::{Linear, Weights};
 
 /// Elements of a tile of bfloat16 or `f32`.
 pub(super) const BF16S: usize = TILE / 2;
@@ -156,7 +156,7 @@ pub(super) fn pool(activations: &[u16], blocks: usize, means: &mut [f32], maxima
 pub(super) struct GlobalBias(Tiles);
 
 impl GlobalBias {
-    fn new(linear: &Linear, blocks: usize, outputs: usize) -> GlobalBias {
+    pub(super) fn new(linear: &Linear, blocks: usize, outputs: usize) -> GlobalBias {
         let channels = linear.columns / 2;
         let at = |output: usize, _: usize, input: usize| {
             let (part, channel) = (input / (blocks * 32), input % (blocks * 32));
@@ -190,31 +190,6 @@ impl GlobalBias {
     }
 }
 
-/// How a block learns about the whole board.
-#[derive(Debug)]
-pub(super) enum Pooling {
-    None,
-    GlobalBias(GlobalBias),
-    SqueezeExcitation {
-        squeeze: Dense,
-        /// Factors, then biases, each of `C'` channels.
-        excite: Dense,
-    },
-}
-
-impl Pooling {
-    pub(super) fn new(weights: &PoolingWeights, blocks: usize, outputs: usize) -> Pooling {
-        match weights {
-            PoolingWeights::None => Pooling::None,
-            PoolingWeights::GlobalBias(linear) => Pooling::GlobalBias(GlobalBias::new(linear, blocks, outputs)),
-            PoolingWeights::SqueezeExcitation { squeeze, excite } => Pooling::SqueezeExcitation {
-                squeeze: Dense::new(squeeze, LANES),
-                excite: Dense::halves(excite, blocks * 32),
-            },
-        }
-    }
-}
-
 /// What pooling works in.
 #[derive(Debug)]
 pub(super) struct Pooled {
@@ -225,25 +200,16 @@ pub(super) struct Pooled {
     summary: Aligned<u16>,
     /// `[2K]` tiles of a bias for each position.
     pub(super) bias: Aligned<f32>,
-    squeezed: Vec<[f32; LANES]>,
-    /// `[16 positions][2 C']`: factors, then biases.
-    pub(super) excited: Vec<[f32; LANES]>,
 }
 
 impl Pooled {
-    /// Makes room for `poolings` of `blocks` blocks of 32 channels.
-    pub(super) fn new<'a>(poolings: impl Iterator<Item = &'a Pooling>, blocks: usize) -> Pooled {
-        let squeezed = poolings.map(|pooling| match pooling {
-            Pooling::SqueezeExcitation { squeeze, .. } => squeeze.bias.len(),
-            _ => 0,
-        });
+    /// Makes room for `blocks` blocks of 32 channels.
+    pub(super) fn new(blocks: usize) -> Pooled {
         Pooled {
             means: Aligned::zeros(GROUP * blocks * 32),
             maxima: Aligned::zeros(GROUP * blocks * 32),
             summary: Aligned::zeros(2 * blocks * BF16S),
             bias: Aligned::zeros(2 * blocks * FLOATS),
-            squeezed: vec![[0.0; LANES]; TOGETHER * squeezed.max().unwrap_or(0)],
-            excited: vec![[0.0; LANES]; GROUP * 4 * blocks],
         }
     }
 
@@ -259,24 +225,6 @@ impl Pooled {
         round(&self.maxima, maxima);
         // SAFETY: contract of this function.
         unsafe { weights.run(unit, bias, &self.summary, &mut self.bias) };
-    }
-
-    /// Computes factors and biases of the channels from their means.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
-    pub(super) fn excite(&mut self, squeeze: &Dense, excite: &Dense, blocks: usize) {
-        let channels = blocks * 32;
-        let Pooled { means, squeezed, excited, .. } = self;
-        for (group, excited) in excited.chunks_exact_mut(TOGETHER * 4 * blocks).enumerate() {
-            let means = |index: usize| &means[(group * TOGETHER + index) * channels..][..channels];
-            squeeze.run::<TOGETHER>(std::array::from_fn(means), split(squeezed));
-            squeezed.as_flattened_mut().iter_mut().for_each(|value| *value = value.max(0.0));
-            let len = squeezed.len() / TOGETHER * LANES;
-            let inputs = std::array::from_fn(|index| &squeezed.as_flattened()[index * len..][..len]);
-            excite.run::<TOGETHER>(inputs, split(excited));
-        }
-        for row in excited.as_flattened_mut().chunks_exact_mut(2 * channels) {
-            row[..channels].iter_mut().for_each(|value| *value = 1.0 / (1.0 + (-*value).exp()));
-        }
     }
 }
 

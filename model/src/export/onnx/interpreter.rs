@@ -135,7 +135,6 @@ fn operation(node: &Node, operands: &[&Tensor]) -> Result<Tensor, TorchError> {
         ("Add", [a, b]) => a.f_add(b)?,
         ("Mul", [a, b]) => a.f_mul(b)?,
         ("Relu", [x]) => x.f_clamp_min(0.0)?,
-        ("Sigmoid", [x]) => x.f_sigmoid()?,
         ("Tanh", [x]) => x.f_tanh()?,
         ("Identity", [x]) => x.shallow_clone(),
         ("Softmax", [x]) => x.f_softmax(number("axis", -1), None)?,
