@@ -45,7 +45,6 @@ def network_of(description, weights):
                 case "add_bias": result = value["board"] + values[op["bias"]][:, :, None, None]
                 case "scale": result = value["board"] * value["factor"][:, :, None, None]
                 case "relu": result = functional.relu(value["input"])
-                case "sigmoid": result = torch.sigmoid(value["input"])
                 case "tanh": result = torch.tanh(value["input"])
                 case "softmax": result = torch.softmax(value["input"], 1)
                 case "mean": result = value["board"].mean((2, 3))

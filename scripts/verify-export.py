@@ -46,7 +46,6 @@ def run_operations(description, weights, planes, scalars):
             case "add_bias": result = value["board"] + values[op["bias"]][:, :, None, None]
             case "scale": result = value["board"] * value["factor"][:, :, None, None]
             case "relu": result = np.maximum(value["input"], 0)
-            case "sigmoid": result = 1 / (1 + np.exp(-value["input"]))
             case "tanh": result = np.tanh(value["input"])
             case "softmax": result = softmax(value["input"])
             case "mean": result = value["board"].mean(axis=(2, 3))

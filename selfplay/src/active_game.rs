@@ -15,9 +15,6 @@ use crate::record::{Decision, GameRecord, PlannedSearch, SearchPurpose};
 use crate::seeds::{GameKey, Purpose};
 use crate::settings::SelfPlaySettings;
 use crate::teacher::Teacher;
-use crate::weighting::{
-    ResignationSettings, Surprise, divergence, rounded_by_chance, surprise_weights, value_divergence,
-};
 
 /// A game in flight. Its memory, the tree above all, is reused by the next game, of whatever pool.
 pub(crate) struct ActiveGame {
@@ -208,8 +205,7 @@ impl ActiveGame {
         let random_probability = settings.random_probability_of(game.player_to_act(), self.record.noisy_player);
         let is_random = self.choice_stream.random_bool(random_probability);
         let random = self.choice_stream.random_range(0..self.legal.len());
-        let surprise = Surprise { weight: 1.0, ..Surprise::default() };
-        self.record(demonstration.policy, demonstration.win_draw_loss, surprise);
+        self.record(demonstration.policy, demonstration.win_draw_loss, true);
         self.play(if is_random { random } else { demonstration.index });
     }
 
@@ -228,14 +224,7 @@ impl ActiveGame {
             full_probability = full_probability.min(cap.quiet_full_probability);
         }
         let is_full = full_probability >= 1.0 || self.effort_stream.random_bool(full_probability);
-        let mut decided = 0.0;
-        if let Some((q, loser)) = settings.resignation.decided(&record.values) {
-            decided = q;
-            record.resigned = record.resigned.or(Some(loser));
-        }
-        let weight = f32::from(u8::from(is_full));
-        let weight = ResignationSettings::reduced(decided, weight, settings.resignation.weight.min(weight));
-        PlannedSearch::new(settings.effort(is_full, decided), SearchPurpose::Decision { weight })
+        PlannedSearch::new(settings.effort(is_full), SearchPurpose::Decision { is_full })
     }
 
     /// Gives the search the evaluation of its leaf.
@@ -249,35 +238,27 @@ impl ActiveGame {
         self.search.write_result(&mut self.result);
         let result = &self.result;
         debug_assert_eq!(result.actions, self.legal, "the root's actions are the legal ones");
-        let SearchPurpose::Decision { weight } = purpose else {
+        let SearchPurpose::Decision { is_full } = purpose else {
             let choice = result.sample_by_policy(1.0, &mut self.choice_stream);
             self.play(choice);
             return;
         };
-        let searched_count = self.record.values.len() as u32;
-        let temperature = settings.temperature_at(u32::from(self.search.game().position().turns()));
+        let searched_count = self.record.decisions.len() as u32;
         let choice = if self.record.start.fork_at == Some(searched_count) {
             fork_choice(&result.prior, &mut self.choice_stream)
-        } else if searched_count < settings.temperature_actions && temperature > 0.0 {
-            result.sample_by_policy(temperature, &mut self.choice_stream)
+        } else if searched_count < settings.temperature_actions && settings.temperature > 0.0 {
+            result.sample_by_policy(settings.temperature, &mut self.choice_stream)
         } else {
             result.best
         };
-        let mut surprise = Surprise { weight, ..Surprise::default() };
-        if !settings.surprise.is_off() {
-            surprise.policy = divergence(&result.policy, &result.prior);
-            surprise.value = value_divergence(result.value, result.network_value);
-        }
-        let is_first = self.search.game().player_to_act() == Player::First;
-        self.record.values.push(if is_first { result.value } else { -result.value });
-        self.record(self.result.policy.clone(), self.result.policy_win_draw_loss, surprise);
+        self.record(self.result.policy.clone(), self.result.policy_win_draw_loss, is_full);
         self.play(choice);
     }
 
     /// Keeps the current position with its targets.
-    fn record(&mut self, policy: Vec<f32>, win_draw_loss: [f32; 3], surprise: Surprise) {
+    fn record(&mut self, policy: Vec<f32>, win_draw_loss: [f32; 3], is_kept: bool) {
         let ply = self.record.actions.len();
-        self.record.decisions.push(Decision { ply, policy, win_draw_loss, surprise });
+        self.record.decisions.push(Decision { ply, policy, win_draw_loss, is_kept });
     }
 
     /// Plays the legal action at `index`; `legal` holds the actions.
@@ -288,7 +269,6 @@ impl ActiveGame {
 
     /// Returns the finished game.
     pub(crate) fn finish(&mut self, plan: &PoolPlan, outcome: Outcome) -> PlayedGame {
-        let weights = self.weights(plan);
         let record = &self.record;
         let result_weight = plan.teacher.map_or(1.0, |teacher| teacher.result_weight_with(record.noisy_player));
         // An uneven beginning is over when the first sample is made.
@@ -298,20 +278,7 @@ impl ActiveGame {
             outcome,
             action_count: record.actions.len() as u32,
             turn_count: u32::from(self.search.game().position().turns()),
-            resigned: record.resigned,
-            samples: record.samples(&plan.rules, outcome, &weights, result_weight, is_noisy),
+            samples: record.samples(&plan.rules, outcome, result_weight, is_noisy),
         }
-    }
-
-    /// Returns the weight of each decision.
-    fn weights(&mut self, plan: &PoolPlan) -> Vec<f32> {
-        let settings = &plan.settings;
-        let surprises: Vec<Surprise> = self.record.decisions.iter().map(|decision| decision.surprise).collect();
-        if plan.teacher.is_some() || settings.surprise.is_off() && settings.resignation.is_off() {
-            return surprises.iter().map(|surprise| surprise.weight).collect();
-        }
-        // A sample of small weight costs as much training time as any other: few of them are kept, with whole weights.
-        let weights = surprise_weights(&settings.surprise, &surprises);
-        weights.into_iter().map(|weight| rounded_by_chance(weight, &mut self.effort_stream)).collect()
     }
 }

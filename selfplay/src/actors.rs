@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Instant;
 
 use latrunculi_data::Samples;
-use latrunculi_engine::{GameState, Outcome, Player};
+use latrunculi_engine::{GameState, Outcome};
 use latrunculi_search::Evaluator;
 use latrunculi_search::mcts::LeafBatch;
 use rayon::prelude::*;
@@ -74,8 +74,6 @@ pub struct PlayedGame {
     pub action_count: u32,
     /// Turns played.
     pub turn_count: u32,
-    /// The player who would have resigned first, where resignation is on; the game was played to its end.
-    pub resigned: Option<Player>,
     /// Its samples, in the order of play.
     pub samples: Samples,
 }

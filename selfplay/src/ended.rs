@@ -1,7 +1,7 @@
 //! Games that have ended on another machine: their records travel, and whoever receives them plays them again.
 //!
-//! A record holds the actions and what each search found, not the samples: results, margins, positions and weights follow
-//! from it by the same code as on the machine that played it, so none of them can be wrong without being found.
+//! A record holds the actions and what each search found, not the samples: results, margins and positions follow from it
+//! by the same code as on the machine that played it, so none of them can be wrong without being found.
 //!
 //! The bytes: the records (postcard), compressed (deflate).
 
@@ -92,7 +92,6 @@ mod tests {
     use crate::pool::Pool;
     use crate::settings::SelfPlaySettings;
     use crate::teacher::TeacherSettings;
-    use crate::weighting::{ResignationSettings, SurpriseSettings};
 
     struct Keep(Mutex<Vec<EndedGame>>);
 
@@ -119,9 +118,6 @@ mod tests {
         settings.playout_cap.full_probability = 0.5;
         settings.starts.uneven_probability = 0.5;
         settings.starts.uneven_actions_max = 6;
-        // Weights of samples are drawn at the end of a game.
-        settings.surprise = SurpriseSettings { policy_weight: 0.4, ..SurpriseSettings::default() };
-        settings.resignation = ResignationSettings { threshold: 0.9, ..ResignationSettings::default() };
         PoolPlan { rules, settings, teacher, run_seed: 3, name: "games".to_owned(), in_flight: 3, first_game: 4 }
     }
 
@@ -157,15 +153,12 @@ mod tests {
             refused(&games)
         };
         type Change<'a> = &'a dyn Fn(&mut GameRecord);
-        let changes: [(&str, Change<'_>); 13] = [
+        let changes: [(&str, Change<'_>); 10] = [
             ("damaged", &|record| record.decisions[2].policy[0] += 0.5),
             ("damaged", &|record| record.decisions[2].policy[0] = f32::NAN),
             ("damaged", &|record| _ = record.decisions[2].policy.pop()),
             ("damaged", &|record| record.decisions[2].win_draw_loss = [1.0, 1.0, 0.0]),
-            ("damaged", &|record| record.decisions[2].surprise.weight = 5.0),
-            ("damaged", &|record| record.decisions[2].surprise.policy = f32::INFINITY),
             ("belongs to no position", &|record| record.decisions[2].ply = 60_000),
-            ("not from -1 to 1", &|record| record.values[0] = 3.0),
             ("not legal", &|record| *record.actions.last_mut().unwrap() = 60_000),
             ("not legal", &|record| record.actions.push(0)),
             ("belongs to no position", &|record| _ = record.actions.pop()),

@@ -11,7 +11,6 @@ pub mod pool;
 pub mod seeds;
 pub mod settings;
 pub mod teacher;
-pub mod weighting;
 
 mod active_game;
 mod openings;
@@ -25,4 +24,3 @@ pub use pool::{Pool, PoolPlan, PoolState, states_from_bytes, states_to_bytes};
 pub use seeds::{GameKey, Purpose};
 pub use settings::{PlayoutCapSettings, SelfPlaySettings, StartSettings};
 pub use teacher::{TeacherSettings, ValueSettings};
-pub use weighting::{ResignationSettings, SurpriseSettings};

@@ -144,7 +144,7 @@ impl PoolState {
 }
 
 /// The first bytes of the states of pools. The digit is the version of the format.
-const MAGIC: &[u8; 8] = b"latrpls1";
+const MAGIC: &[u8; 8] = b"latrpls2";
 
 /// Returns the states of pools as the bytes of a file: the format's name, a checksum (CRC-32, u32 in little-endian order)
 /// of the rest, and the states (postcard). Equal states give equal bytes.

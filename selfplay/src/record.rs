@@ -11,20 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::openings::Start;
 use crate::settings::SelfPlaySettings;
-use crate::weighting::Surprise;
-
-/// More than the divergence of any two policies in play, in nats.
-const SURPRISE_MAX: f32 = 1e4;
-/// How far rounding takes a number out of its range.
-const ROUNDING: f32 = 1e-3;
 
 /// What a search is for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SearchPurpose {
     /// An action of the opening, drawn from the network's policy.
     Opening,
-    /// A decision; its weight before surprise is considered.
-    Decision { weight: f32 },
+    /// A decision. Only that of a full search becomes a sample.
+    Decision { is_full: bool },
 }
 
 /// A search that has been begun; it begins anew where a game goes on with another network.
@@ -48,7 +42,7 @@ impl PlannedSearch {
     }
 }
 
-/// A decision that may become a sample.
+/// A decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decision {
     /// Actions that had been played before.
@@ -57,7 +51,8 @@ pub(crate) struct Decision {
     pub(crate) policy: Vec<f32>,
     /// What the search expected for the player to act.
     pub(crate) win_draw_loss: [f32; 3],
-    pub(crate) surprise: Surprise,
+    /// Whether it becomes a sample.
+    pub(crate) is_kept: bool,
 }
 
 /// A game that is being played.
@@ -71,10 +66,6 @@ pub(crate) struct GameRecord {
     pub(crate) actions: Vec<u16>,
     /// The decisions so far, in the order of play.
     pub(crate) decisions: Vec<Decision>,
-    /// Values of the searched decisions for the first player.
-    pub(crate) values: Vec<f32>,
-    /// The player who would have resigned first, if any.
-    pub(crate) resigned: Option<Player>,
     /// The noisy player of a bootstrap game, or of an uneven beginning, if there is one.
     pub(crate) noisy_player: Option<Player>,
     /// The search under way, if any.
@@ -148,16 +139,13 @@ impl GameRecord {
         let mut fault = None;
         let game = self.replay(rules, |_, legal, _| {
             if let Some(decision) = decisions.next_if(|decision| decision.ply == ply) {
-                let Decision { policy, win_draw_loss, surprise, .. } = decision;
+                let Decision { policy, win_draw_loss, .. } = decision;
                 // What a shard would refuse must not be played on to its samples.
                 let are_targets = [&policy[..], win_draw_loss].into_iter().all(|probabilities| {
                     let is_one = |&part: &f32| PROBABILITY.contains(&f64::from(part));
                     sums_to_one(probabilities) && probabilities.iter().all(is_one)
                 });
-                let are_weights = [(surprise.weight, 1.0), (surprise.policy, SURPRISE_MAX), (surprise.value, 1.0)]
-                    .into_iter()
-                    .all(|(number, most)| (-ROUNDING..=most + ROUNDING).contains(&number));
-                if policy.len() != legal.len() || !are_targets || !are_weights {
+                if policy.len() != legal.len() || !are_targets {
                     fault = Some(format!("game {}: the targets at action {ply} are damaged", self.number));
                 }
             }
@@ -169,16 +157,13 @@ impl GameRecord {
         if decisions.next().is_some() {
             return Err(format!("game {}: a decision belongs to no position", self.number));
         }
-        if !self.values.iter().all(|value| value.abs() <= 1.0 + ROUNDING) {
-            return Err(format!("game {}: a value is not from -1 to 1", self.number));
-        }
         if game.full_key() != self.game_key {
             return Err(format!("game {}: its position is not the recorded one", self.number));
         }
         Ok(game)
     }
 
-    /// Returns the samples of the finished game: the decisions of positive weight, one weight per decision. The result has
+    /// Returns the samples of the finished game, each of weight 1: the decisions that are kept. The result has
     /// `result_weight` in their results, in `[0, 1]`, the search's expectation the rest.
     ///
     /// Where a player was noisy to the end (`is_noisy`), the final margin tells of the noise as the result does: the margin of
@@ -187,14 +172,7 @@ impl GameRecord {
     ///
     /// # Panics
     /// When the record is not that of a game under `rules`.
-    pub(crate) fn samples(
-        &self,
-        rules: &Arc<Rules>,
-        outcome: Outcome,
-        weights: &[f32],
-        result_weight: f32,
-        is_noisy: bool,
-    ) -> Samples {
+    pub(crate) fn samples(&self, rules: &Arc<Rules>, outcome: Outcome, result_weight: f32, is_noisy: bool) -> Samples {
         let mut seen = Vec::with_capacity(self.decisions.len());
         let mut players = Vec::with_capacity(self.actions.len());
         let mut played = Vec::with_capacity(self.actions.len());
@@ -211,11 +189,12 @@ impl GameRecord {
         let last_turn = u32::from(end.position().turns());
         // The index of each decision among the samples.
         let mut kept = 0;
-        let indices: Vec<Option<usize>> = weights
+        let indices: Vec<Option<usize>> = self
+            .decisions
             .iter()
-            .map(|&weight| {
-                kept += usize::from(weight > 0.0);
-                (weight > 0.0).then(|| kept - 1)
+            .map(|decision| {
+                kept += usize::from(decision.is_kept);
+                decision.is_kept.then(|| kept - 1)
             })
             .collect();
         // The opponent's very next action, if it was a decision that is kept. Where it was forced there is nothing to be
@@ -246,7 +225,7 @@ impl GameRecord {
                 survival: rules.turn_squares(seen.player, survivors[index]),
                 opponent_policy: reply(decision.ply),
                 moves_left: last_turn - seen.turn,
-                weights: weights[index],
+                weights: 1.0,
                 games: self.number as u32,
                 turns: seen.turn,
             });
@@ -358,7 +337,7 @@ mod tests {
                     ply: record.actions.len(),
                     policy: vec![1.0 / legal.len() as f32; legal.len()],
                     win_draw_loss: [0.0, 1.0, 0.0],
-                    surprise: Surprise::default(),
+                    is_kept: true,
                 });
             }
             let index = stream.random_range(0..legal.len());
@@ -377,7 +356,7 @@ mod tests {
                 let (record, outcome) = random_game(&rules, &mut stream);
                 let mut players = Vec::new();
                 record.replay(&rules, |game, _, _| players.push(game.player_to_act())).unwrap();
-                let samples = record.samples(&rules, outcome, &vec![1.0; record.decisions.len()], 1.0, false);
+                let samples = record.samples(&rules, outcome, 1.0, false);
                 assert_eq!(samples.len(), record.decisions.len());
                 for (index, decision) in record.decisions.iter().enumerate() {
                     let own = players[decision.ply];

@@ -14,7 +14,7 @@ pub enum Purpose {
     Choice,
     /// The draw of training samples.
     Training,
-    /// The budget of a search, and the weight of its position.
+    /// Whether a search is a full one.
     Effort,
     /// The draw of random mixes of rules; the game is the number of the mix.
     Mix,

@@ -1,13 +1,9 @@
 //! Settings of self-play.
 
 use latrunculi_search::mcts;
-use latrunculi_search::mcts::SearchBudget;
+use latrunculi_search::mcts::{SIMULATIONS_MAX, SearchBudget};
 use serde::{Deserialize, Serialize};
 
-use crate::weighting::{ResignationSettings, SurpriseSettings};
-
-/// Most simulations of a search.
-pub const SIMULATIONS_MAX: u32 = 10_000_000;
 /// Most actions of an opening.
 pub const OPENING_ACTIONS_MAX: u32 = 1000;
 
@@ -26,24 +22,12 @@ pub struct SelfPlaySettings {
     pub temperature: f32,
     /// Number of searched actions of a game that are drawn so; later ones are the searched choice.
     pub temperature_actions: u32,
-    /// Temperature that it falls to, at least 0.
-    #[serde(default)]
-    pub temperature_end: f32,
-    /// Half-life of the fall, in turns; 0: the temperature is constant.
-    #[serde(default)]
-    pub temperature_half_life: f32,
     /// Other variety at the start of games.
     #[serde(default)]
     pub starts: StartSettings,
     /// Full and fast searches.
     #[serde(default)]
     pub playout_cap: PlayoutCapSettings,
-    /// Positions that surprised the network weigh more.
-    #[serde(default)]
-    pub surprise: SurpriseSettings,
-    /// Decided games are searched less.
-    #[serde(default)]
-    pub resignation: ResignationSettings,
     /// The search itself.
     pub search: mcts::Settings,
 }
@@ -79,8 +63,7 @@ pub struct PlayoutCapSettings {
     pub full_probability: f64,
     /// The same once more than half of the turns without a capture that end the game have passed; 1 is off.
     pub quiet_full_probability: f64,
-    /// Simulations of a fast search, which adds no noise and makes samples only as far as it surprised
-    /// ([`SurpriseSettings`]); 1 to [`SIMULATIONS_MAX`].
+    /// Simulations of a fast search, which adds no noise and makes no sample; 1 to [`SIMULATIONS_MAX`].
     pub fast_simulations: u32,
 }
 
@@ -99,12 +82,8 @@ impl Default for SelfPlaySettings {
             opening_actions_max: 16,
             temperature: 1.0,
             temperature_actions: 16,
-            temperature_end: 0.0,
-            temperature_half_life: 0.0,
             starts: StartSettings::default(),
             playout_cap: PlayoutCapSettings::default(),
-            surprise: SurpriseSettings::default(),
-            resignation: ResignationSettings::default(),
             search: mcts::Settings { edges_max: 1 << 16, ..mcts::Settings::default() },
         }
     }
@@ -123,20 +102,14 @@ impl SelfPlaySettings {
         let is_probability = |value: f64| (0.0..=1.0).contains(&value);
         let is_effort = |simulations: u32| (1..=SIMULATIONS_MAX).contains(&simulations);
         let efforts = format!("1 to {SIMULATIONS_MAX}");
-        let not_negative = |value: f32| value >= 0.0 && value.is_finite();
-        let SelfPlaySettings { starts, playout_cap, surprise, resignation, .. } = self;
+        let SelfPlaySettings { starts, playout_cap, .. } = self;
         require("simulations", self.simulations.into(), is_effort(self.simulations), &efforts);
         require("opening_probability", self.opening_probability, is_probability(self.opening_probability), "in [0, 1]");
         let actions = self.opening_actions_max;
         let openings = format!("at most {OPENING_ACTIONS_MAX}");
         require("opening_actions_max", actions.into(), actions <= OPENING_ACTIONS_MAX, &openings);
-        for (name, value) in [
-            ("temperature", self.temperature),
-            ("temperature_end", self.temperature_end),
-            ("temperature_half_life", self.temperature_half_life),
-        ] {
-            require(name, value.into(), not_negative(value), "at least 0");
-        }
+        let is_temperature = self.temperature >= 0.0 && self.temperature.is_finite();
+        require("temperature", self.temperature.into(), is_temperature, "at least 0");
         let mean = starts.policy_actions_mean;
         let is_mean = (0.0..=OPENING_ACTIONS_MAX as f32).contains(&mean);
         require("starts.policy_actions_mean", mean.into(), is_mean, &format!("0 to {OPENING_ACTIONS_MAX}"));
@@ -161,20 +134,6 @@ impl SelfPlaySettings {
         }
         let fast = playout_cap.fast_simulations;
         require("playout_cap.fast_simulations", fast.into(), is_effort(fast), &efforts);
-        let weights = f64::from(surprise.policy_weight) + f64::from(surprise.value_weight);
-        let fit = surprise.policy_weight >= 0.0 && surprise.value_weight >= 0.0 && weights <= 1.0;
-        require("surprise.policy_weight + surprise.value_weight", weights, fit, "in [0, 1], and neither below 0");
-        let threshold = f64::from(resignation.threshold);
-        require("resignation.threshold", threshold, threshold > 0.0 && threshold <= 1.0, "above 0 and at most 1");
-        require("resignation.searches", resignation.searches as f64, resignation.searches > 0, "at least 1");
-        let fewest = resignation.simulations;
-        require("resignation.simulations", fewest.into(), is_effort(fewest), &efforts);
-        require(
-            "resignation.weight",
-            resignation.weight.into(),
-            is_probability(resignation.weight.into()),
-            "in [0, 1]",
-        );
         if self.search.edges_max < 1024 {
             reasons.push(format!("search.edges_max = {} must be at least 1024", self.search.edges_max));
         }
@@ -182,23 +141,10 @@ impl SelfPlaySettings {
         reasons
     }
 
-    /// Returns the temperature after `turns` turns of a game:
-    /// `end + (start - end) / 2^(turns / half life)`.
-    #[must_use]
-    pub fn temperature_at(&self, turns: u32) -> f32 {
-        if self.temperature_half_life == 0.0 {
-            return self.temperature;
-        }
-        let left = (-(turns as f32) / self.temperature_half_life).exp2();
-        self.temperature_end + (self.temperature - self.temperature_end) * left
-    }
-
-    /// Returns the budget of a search where the game is decided to the degree `decided` in `[0, 1]`.
-    pub(crate) fn effort(&self, is_full: bool, decided: f32) -> SearchBudget {
+    /// Returns the budget of a search.
+    pub(crate) fn effort(&self, is_full: bool) -> SearchBudget {
         let simulations = if is_full { self.simulations } else { self.playout_cap.fast_simulations };
-        let least = self.resignation.simulations.min(simulations);
-        let reduced = ResignationSettings::reduced(decided, simulations as f32, least as f32);
-        SearchBudget { simulations: (reduced.round() as u32).max(1), add_noise: is_full }
+        SearchBudget { simulations, add_noise: is_full }
     }
 }
 
@@ -222,28 +168,11 @@ mod tests {
     }
 
     #[test]
-    fn the_temperature_falls_by_its_half_life() {
-        let settings = SelfPlaySettings {
-            temperature: 0.8,
-            temperature_end: 0.2,
-            temperature_half_life: 19.0,
-            ..SelfPlaySettings::default()
-        };
-        for (turns, expected) in [(0, 0.8), (19, 0.5), (38, 0.35), (1000, 0.2)] {
-            assert!((settings.temperature_at(turns) - expected).abs() < 1e-6, "{turns}");
-        }
-        let constant = SelfPlaySettings { temperature_half_life: 0.0, ..settings };
-        assert_eq!(constant.temperature_at(500), 0.8);
-    }
-
-    #[test]
-    fn fast_searches_and_decided_games_cost_less() {
+    fn fast_searches_cost_less_and_have_no_noise() {
         let playout_cap =
             PlayoutCapSettings { full_probability: 0.25, fast_simulations: 8, ..PlayoutCapSettings::default() };
         let settings = SelfPlaySettings { simulations: 32, playout_cap, ..SelfPlaySettings::default() };
-        assert_eq!(settings.effort(true, 0.0), SearchBudget { simulations: 32, add_noise: true });
-        assert_eq!(settings.effort(false, 0.0), SearchBudget { simulations: 8, add_noise: false });
-        assert_eq!(settings.effort(true, 0.5), SearchBudget { simulations: 18, add_noise: true });
-        assert_eq!(settings.effort(false, 1.0), SearchBudget { simulations: 4, add_noise: false });
+        assert_eq!(settings.effort(true), SearchBudget { simulations: 32, add_noise: true });
+        assert_eq!(settings.effort(false), SearchBudget { simulations: 8, add_noise: false });
     }
 }

@@ -29,6 +29,7 @@ fn games_make_shards_shards_a_model_and_a_model_games() {
     assert!(lines.iter().all(|line| line["games"] == 4 && line["is_new"] == true));
     let lines = said(&run("selfplay", &["--shards", "2", "--set", "teacher.games=4"], &taught));
     assert!(lines.iter().all(|line| line["is_new"] == false), "what is there is not played again");
+    let samples: u64 = lines.iter().map(|line| line["samples"].as_u64().unwrap()).sum();
 
     let shards = ["--shards", taught.to_str().unwrap(), "--steps", "6", "--checkpoint-every", "4"];
     let lines = said(&run("fit", &shards, &fitted));
@@ -39,6 +40,9 @@ fn games_make_shards_shards_a_model_and_a_model_games() {
     said(&run("fit", &shards, &again));
     assert!(bytes == fs::read(again.join("model.safetensors")).unwrap(), "the same seed trains the same");
     assert_eq!(said(&run("fit", &shards, &fitted)).len(), 1, "what is finished is not trained again");
+    let of_reuse = ["--shards", taught.to_str().unwrap(), "--set", "replay.reuse=2"];
+    let lines = said(&run("fit", &of_reuse, &folder.path().join("of reuse")));
+    assert_eq!(lines.last().unwrap()["steps_total"], 2 * samples / 64, "as often as a run would use the samples");
     let other = run("fit", &["--shards", taught.to_str().unwrap(), "--steps", "9"], &fitted);
     assert!(String::from_utf8_lossy(&other.stderr).contains("--out"), "another training needs another folder");
 

@@ -212,6 +212,27 @@ mod on_a_terminal {
     }
 
     #[test]
+    fn where_the_record_cannot_be_written_another_file_is_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [gone, path] = ["gone", "game.jsonl"].map(|name| folder.path().join(name));
+        fs::create_dir(&gone).expect("a folder");
+        let record = gone.join("game.jsonl");
+        let arguments = ["--ruleset", "bell", "--second", "human", "--record", record.to_str().expect("a path")];
+        let mut terminal = start(&arguments, &[]);
+        terminal.exp_string("player 1 (M)> ").expect("a prompt");
+        terminal.send_line("c3").expect("typed");
+        terminal.exp_string("player 1 (M)> ").expect("a prompt");
+        fs::remove_dir(&gone).expect("an empty folder");
+        terminal.send_line("quit").expect("typed");
+        terminal.exp_string("cannot write").expect("the reason");
+        terminal.exp_string("this game is not saved").expect("the question");
+        terminal.send_line(path.to_str().expect("a path")).expect("typed");
+        terminal.exp_string("saved to").expect("an answer");
+        terminal.exp_eof().expect("the end");
+        assert_eq!(games(&path)[0]["actions"], serde_json::json!(["@c3"]));
+    }
+
+    #[test]
     fn ctrl_c_ends_an_agents_thinking_and_the_record_is_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("game.jsonl");

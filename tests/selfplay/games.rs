@@ -5,8 +5,8 @@ use std::sync::Arc;
 use latrunculi_data::{Encoder, ReplaySettings, TrainingBatch};
 use latrunculi_engine::{Player, Square, SquareSet, Symmetry, presets};
 use latrunculi_selfplay::{
-    PlayoutCapSettings, Pool, PoolPlan, PoolTask, Progress, Quota, ResignationSettings, SelfPlayError,
-    SelfPlaySettings, StartSettings, SurpriseSettings, TeacherSettings, play_pools,
+    PlayoutCapSettings, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, SelfPlaySettings, StartSettings,
+    TeacherSettings, play_pools,
 };
 
 use crate::static_evaluator::StaticEvaluator;
@@ -36,8 +36,6 @@ fn neither_actors_nor_batches_nor_threads_change_a_game() {
 fn techniques() -> SelfPlaySettings {
     SelfPlaySettings {
         simulations: 6,
-        temperature_end: 0.2,
-        temperature_half_life: 20.0,
         starts: StartSettings {
             policy_actions_mean: 2.0,
             fork_probability: 0.5,
@@ -46,8 +44,6 @@ fn techniques() -> SelfPlaySettings {
             uneven_actions_max: 12,
         },
         playout_cap: PlayoutCapSettings { full_probability: 0.5, quiet_full_probability: 0.25, fast_simulations: 2 },
-        surprise: SurpriseSettings { policy_weight: 0.5, value_weight: 0.1 },
-        resignation: ResignationSettings { threshold: 0.5, simulations: 1, ..ResignationSettings::default() },
         ..SelfPlaySettings::default()
     }
 }
@@ -60,11 +56,10 @@ fn with_every_technique_on_a_game_depends_on_its_key_alone() {
     for (in_flight, actors) in [(6, 1), (3, 2), (2, 3)] {
         assert_eq!(play_apart(&with(in_flight), actors, false), alone);
     }
-    // Fast searches are mostly not learnt from, and what counts does so a whole number of times.
+    // Fast searches are not learnt from.
     let decisions: u32 = alone.iter().map(|game| game.action_count).sum();
     let samples: usize = alone.iter().map(|game| game.samples.len()).sum();
     assert!(samples as u32 * 3 < decisions * 2, "{samples} of {decisions}");
-    assert!(alone.iter().flat_map(|game| &game.samples.weights).all(|weight| *weight >= 1.0 && weight.fract() == 0.0));
 }
 
 #[test]

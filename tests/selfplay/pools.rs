@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use latrunculi_engine::Rules;
 use latrunculi_selfplay::{
     ActorEvaluator, PlayedGame, PlayoutCapSettings, Pool, PoolPlan, PoolState, PoolTask, Progress, Quota,
-    ResignationSettings, SelfPlayError, SelfPlaySettings, StartSettings, SurpriseSettings, Watch, play_pools,
-    states_from_bytes, states_to_bytes,
+    SelfPlayError, SelfPlaySettings, StartSettings, Watch, play_pools, states_from_bytes, states_to_bytes,
 };
 
 use crate::static_evaluator::StaticEvaluator;
@@ -25,8 +24,6 @@ fn plans() -> Vec<PoolPlan> {
             uneven_actions_max: 12,
         },
         playout_cap: PlayoutCapSettings { full_probability: 0.5, quiet_full_probability: 0.25, fast_simulations: 2 },
-        surprise: SurpriseSettings { policy_weight: 0.5, value_weight: 0.1 },
-        resignation: ResignationSettings { threshold: 0.5, simulations: 1, ..ResignationSettings::default() },
         ..SelfPlaySettings::default()
     };
     let pools = [("bell", 4), ("bell", 7), ("savard", 3), ("dutch-8x8", 2)];

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, ReplaySettings, TrainingConfig};
 use latrunculi_eval::AgentSpec;
-use latrunculi_selfplay::settings::{OPENING_ACTIONS_MAX, SIMULATIONS_MAX};
+use latrunculi_search::mcts::SIMULATIONS_MAX;
+use latrunculi_selfplay::settings::OPENING_ACTIONS_MAX;
 use latrunculi_selfplay::{SelfPlaySettings, TeacherSettings};
 use serde::{Deserialize, Serialize};
 

@@ -122,10 +122,6 @@ pub struct GameMetrics {
     pub actions_mean: f64,
     /// Mean number of turns of a game.
     pub turns_mean: f64,
-    /// Fraction of games in which a player would have resigned.
-    pub resigned_rate: f64,
-    /// Fraction of these that this player did not lose.
-    pub resigned_wrongly_rate: f64,
     /// Number of games by the reason of their end.
     pub end_reasons: BTreeMap<&'static str, u64>,
     /// The games by ruleset; those of the mixes together are called `mixes`.
@@ -204,10 +200,6 @@ impl GameMetrics {
         let samples = games.iter().map(|(_, game)| game.samples.len()).sum();
         let all = RulesetMetrics::new(&games, samples);
         let count = games.len().max(1) as f64;
-        let resigned = games.iter().filter(|(_, game)| game.resigned.is_some()).count();
-        let wrongly =
-            |game: &PlayedGame| game.resigned.is_some_and(|loser| game.outcome.winner != Some(loser.opponent()));
-        let resigned_wrongly_rate = games.iter().filter(|(_, game)| wrongly(game)).count() as f64;
         let mut end_reasons: BTreeMap<&str, u64> = BTreeMap::new();
         for (_, game) in &games {
             *end_reasons.entry(game.outcome.reason.as_str()).or_default() += 1;
@@ -228,8 +220,6 @@ impl GameMetrics {
             first_player_score: all.first_player_score,
             actions_mean: all.actions_mean,
             turns_mean: games.iter().map(|(_, game)| f64::from(game.turn_count)).sum::<f64>() / count,
-            resigned_rate: resigned as f64 / count,
-            resigned_wrongly_rate: resigned_wrongly_rate / resigned.max(1) as f64,
             end_reasons,
             rulesets: by_ruleset
                 .iter()

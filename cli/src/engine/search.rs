@@ -11,11 +11,10 @@ use latrunculi_eval::opinion::variation_texts;
 use latrunculi_eval::{AgentKind, AgentSpec, Choice, SearchLimits, SearchOptions};
 use latrunculi_search::StopSignal;
 use latrunculi_search::alphabeta::{DEPTH_MAX, actions_to_end};
+use latrunculi_search::mcts::SIMULATIONS_MAX;
 
 use super::session::Session;
 
-/// The most simulations of one search, as in the texts of agents.
-const SIMULATIONS_MAX: u32 = 10_000_000;
 /// The longest that one search may think, in seconds.
 const SECONDS_MAX: f64 = 1e6;
 

@@ -148,22 +148,14 @@ fn percents(verdict: &Verdict) -> [f64; 3] {
 /// Returns a summary of games.
 #[must_use]
 pub fn games(games: &GameMetrics) -> String {
-    let mut text = format!(
+    format!(
         "{} games, {:.1}/s, {:.0} actions each, first player {:.0} %, draws {:.0} %",
         games.games,
         games.games_per_sec,
         games.actions_mean,
         games.first_player_score * 100.0,
         games.draw_rate * 100.0,
-    );
-    if games.resigned_rate > 0.0 {
-        text += &format!(
-            ", decided early {:.0} % ({:.1} % of them wrongly)",
-            games.resigned_rate * 100.0,
-            games.resigned_wrongly_rate * 100.0
-        );
-    }
-    text
+    )
 }
 
 /// Returns a summary of training steps.

@@ -10,7 +10,7 @@ use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings, DEPTH_MAX, EVALUATION_MAX, Limits};
 use latrunculi_search::evaluators::Rollouts;
 use latrunculi_search::latrunculi::{LatrunculiHeuristic, Weights};
-use latrunculi_search::mcts::{LeafBatch, Proofs, Search, SearchBudget, Settings};
+use latrunculi_search::mcts::{LeafBatch, Proofs, SIMULATIONS_MAX, Search, SearchBudget, Settings};
 use latrunculi_search::{Evaluator, Game, StopSignal};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -274,9 +274,6 @@ fn finish(
     }
     Ok(choice_of(search))
 }
-
-/// The most simulations of one search.
-pub(super) const SIMULATIONS_MAX: u32 = 10_000_000;
 
 /// The number of simulations before the first report of a tree search.
 const REPORTED_SIMULATIONS: u32 = 64;

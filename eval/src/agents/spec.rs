@@ -9,10 +9,9 @@ use latrunculi_engine::parameters::nearest;
 use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::latrunculi::Weights;
+use latrunculi_search::mcts::SIMULATIONS_MAX;
 
-use super::search_agents::{
-    AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent, SIMULATIONS_MAX,
-};
+use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent};
 use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, SearchLimits, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
@@ -213,7 +212,7 @@ impl<'a> Settings<'a> {
 
     fn simulations(&self, least: u64) -> Result<Option<u32>, AgentTextError> {
         let range = if least == 0 { "a whole number up to 10000000" } else { "a whole number from 1 to 10000000" };
-        Ok(self.number("sims", least, 10_000_000, range)?.map(|number| number as u32))
+        Ok(self.number("sims", least, SIMULATIONS_MAX.into(), range)?.map(|number| number as u32))
     }
 
     fn search(&self) -> Result<Option<SearchKind>, AgentTextError> {

@@ -7,7 +7,7 @@
 use latrunculi_engine::Player;
 
 use super::settings::{GumbelSettings, QScale, RANGE_MIN};
-use super::tree::Edge;
+use super::tree::{Child, Edge};
 use super::value::ValueWeights;
 
 /// The least score that an action considered can have, as in mctx `score_considered`.
@@ -134,7 +134,7 @@ impl Completion {
                 *entry /= sum;
             }
         } else {
-            // All products underflow to 0: uniform over the visited actions.
+            // All products underflow to 0, in single precision: uniform over the visited actions.
             let best = edges.iter().filter(|edge| edge.visits > 0).count().max(1);
             for (entry, edge) in policy.iter_mut().zip(edges) {
                 *entry = if edge.visits > 0 { 1.0 / best as f32 } else { 0.0 };
@@ -206,12 +206,13 @@ impl GumbelRoot {
     }
 
     /// Picks the action to play: the best by the same score among the most visited of this search and
-    /// those whose result is proven, lost ones last.
+    /// those whose result is proven, lost ones last. Where `ends_are_tried`, those that end the game need no visits either.
     pub(crate) fn choose(
         &self,
         edges: &[Edge],
         ties: &[u32],
         player: Player,
+        ends_are_tried: bool,
         completion: &Completion,
         completed: &[f32],
     ) -> usize {
@@ -219,7 +220,9 @@ impl GumbelRoot {
         let is_lost = |index: &usize| edges[*index].bounds.is_lost_for(player);
         let most_visited = (0..edges.len()).filter(|index| !is_lost(index)).map(new_visits).max().unwrap_or(0);
         self.best_by_rank(edges, ties, completion, completed, |index| {
-            let is_candidate = new_visits(index) == most_visited || edges[index].bounds.result().is_some();
+            let edge = &edges[index];
+            let is_known = edge.bounds.result().is_some() || ends_are_tried && matches!(edge.child(), Child::End(_));
+            let is_candidate = new_visits(index) == most_visited || is_known;
             if is_lost(&index) { 2 } else { usize::from(!is_candidate) }
         })
     }

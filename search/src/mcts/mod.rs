@@ -48,7 +48,8 @@ pub use batch::LeafBatch;
 pub use gumbel::considered_visits;
 pub use result::{Proven, SearchResult};
 pub use settings::{
-    GumbelSettings, Interior, MaxConsideredActions, Mode, Proofs, PuctSettings, QScale, SearchBudget, Settings,
+    GumbelSettings, Interior, MaxConsideredActions, Mode, Proofs, PuctSettings, QScale, SIMULATIONS_MAX, SearchBudget,
+    Settings,
 };
 
 /// What a search needs next.
@@ -383,7 +384,6 @@ impl<G: Game> Search<G> {
         result.simulations = self.simulations;
         let weights = self.value_weights();
         let result_weights = ValueWeights { margin_weight: 0.0, ..weights };
-        result.network_value = root.evaluation.for_player(player, 1, result_weights);
 
         let bounds = self.tree.root_bounds;
         result.proven = bounds
@@ -400,20 +400,24 @@ impl<G: Game> Search<G> {
         result.value = mean_sum.for_player(player, count, result_weights);
         result.win_draw_loss = mean_sum.win_draw_loss(player, count);
 
+        // Without simulations the result is the network's policy, whatever ends were found.
+        let is_policy_alone = self.budget.simulations == 0;
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
                 let value = root.evaluation.for_player(player, 1, weights);
                 let completion = Completion::new(edges, player, value, weights, settings, &mut result.q);
-                if self.budget.simulations == 0 {
-                    // The network's policy alone, whatever ends were found.
+                result.policy.clear();
+                if is_policy_alone {
                     for (q, _) in result.q.iter_mut().zip(edges).filter(|(_, edge)| edge.visits == 0) {
                         *q = completion.mixed_value;
                     }
+                    result.policy.extend_from_slice(&result.prior);
+                } else {
+                    result.policy.extend_from_slice(&result.q);
+                    completion.improve(edges, &mut result.policy);
                 }
-                result.best = self.gumbel_root.choose(edges, ties, player, &completion, &result.q);
-                result.policy.clear();
-                result.policy.extend_from_slice(&result.q);
-                completion.improve(edges, &mut result.policy);
+                let ends_are_tried = self.settings.proofs != Proofs::Off;
+                result.best = self.gumbel_root.choose(edges, ties, player, ends_are_tried, &completion, &result.q);
             }
             Mode::Puct(settings) => {
                 let node = self.puct_root();
@@ -421,7 +425,9 @@ impl<G: Game> Search<G> {
                 let priors = if forced { &self.noised_prior } else { &result.prior };
                 node.target(settings, priors, forced, &mut result.policy);
                 result.q.clear();
-                result.q.extend(edges.iter().map(|edge| edge.known_q(player, weights).unwrap_or(node.mean)));
+                let is_assumed = |edge: &Edge| is_policy_alone && edge.visits == 0;
+                let known = |edge: &Edge| edge.known_q(player, weights).filter(|_| !is_assumed(edge));
+                result.q.extend(edges.iter().map(|edge| known(edge).unwrap_or(node.mean)));
                 let rank = |&index: &usize| {
                     let edge = &edges[index];
                     let is_open = !edge.bounds.is_lost_for(player);
@@ -748,13 +754,22 @@ fn first_best<R: PartialOrd>(indices: impl Iterator<Item = usize>, rank: impl Fn
     best.map(|(_, index)| index)
 }
 
-/// Returns the expected result of playing by `policy`: the policy-weighted mean over the visited actions.
+/// Returns the expected result of playing by `policy`: the policy-weighted mean over the visited actions and the known ends;
+/// `None` before a visit.
 fn value_of_policy(edges: &[Edge], policy: &[f32]) -> Option<ValueSum> {
     let (mut sum, mut weights) = (ValueSum::default(), 0.0);
-    for (edge, &probability) in edges.iter().zip(policy).filter(|(edge, _)| edge.visits > 0) {
+    for (edge, &probability) in edges.iter().zip(policy) {
+        let value = match (edge.visits, edge.child()) {
+            (0, Child::End(end)) => end,
+            (0, _) => continue,
+            (visits, _) => edge.value_sum.scaled(1.0 / f64::from(visits)),
+        };
         let weight = f64::from(probability);
-        sum += edge.value_sum.scaled(weight / f64::from(edge.visits));
+        sum += value.scaled(weight);
         weights += weight;
+    }
+    if edges.iter().all(|edge| edge.visits == 0) {
+        return None;
     }
     (weights > 0.0).then(|| sum.scaled(1.0 / weights))
 }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The most simulations of one search.
+pub const SIMULATIONS_MAX: u32 = 10_000_000;
+
 /// The settings of a search, the same for all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
