@@ -337,13 +337,16 @@ pub struct Standing {
     pub worst: f64,
 }
 
-/// Returns mean and worst score over the rulesets at the time of each match. The last score of a ruleset counts until the
-/// next match in it.
+/// Returns mean and worst score over the rulesets at the time of each match on the terms of the last one: its opponent and
+/// the network's simulations. The last score of a ruleset counts until the next match in it.
 #[must_use]
 pub fn standings<'a>(measured: impl IntoIterator<Item = &'a Measured>) -> Vec<Standing> {
+    let measured: Vec<&Measured> = measured.into_iter().collect();
+    let terms = |one: &Measured| (one.verdict.opponent.clone(), one.verdict.simulations);
+    let last = measured.last().map(|last| terms(last));
     let mut scores: BTreeMap<&str, f64> = BTreeMap::new();
     let mut found: Vec<Standing> = Vec::new();
-    for one in measured {
+    for one in measured.into_iter().filter(|one| Some(terms(one)) == last) {
         scores.insert(&one.ruleset, one.verdict.score);
         let mean = scores.values().sum::<f64>() / scores.len() as f64;
         let worst = scores.values().copied().fold(f64::INFINITY, f64::min);

@@ -104,7 +104,7 @@ export class Board {
   show(about, { state, action, pieces }, marks = {}) {
     this.layOut(about);
     const bound = new Set(state.bound);
-    this.placePieces(pieces, action, bound, state.bound.join());
+    this.placePieces(pieces, action, bound);
     this.drawMarks(state, action, marks);
     for (const [name, square] of this.buttons) {
       square.setAttribute("aria-label", this.label(name, pieces.get(name), bound, state, action, marks));

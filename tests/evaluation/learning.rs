@@ -188,6 +188,11 @@ fn the_last_score_of_each_ruleset_makes_mean_and_worst() {
     let found: Vec<(f64, usize, f64, f64)> =
         standings(&measured).iter().map(|one| (one.minutes, one.rulesets, one.mean, one.worst)).collect();
     assert_eq!(found, [(1.0, 2, 0.625, 0.5), (2.0, 2, 0.5, 0.25)]);
+    // Against another opponent the scores are others.
+    let mut changed = measured.clone();
+    changed[2].verdict.opponent = "random".to_owned();
+    let found: Vec<(usize, f64)> = standings(&changed).iter().map(|one| (one.rulesets, one.mean)).collect();
+    assert_eq!(found, [(1, 0.25)]);
 }
 
 #[test]
@@ -198,6 +203,7 @@ fn the_page_of_several_rulesets_has_a_curve_for_each_that_was_measured() {
         assert!(page.contains(title), "{title}");
     }
     assert!(!page.contains("Score of all in savard"), "it was not measured");
+    assert!(page.contains(" of 2),"), "the table has the mean over both");
     assert!(page.contains("worst") && page.contains("33.5") && !has_no_number(&page));
 }
 

@@ -148,7 +148,9 @@ fn fit_text(text: &mut String, table: &RatingTable) {
     );
     let errors = match table.errors {
         ErrorKind::ClusteredByOpening => "clustered by opening",
-        ErrorKind::FisherInformation => "Fisher information, as there are few openings: they may be too small",
+        ErrorKind::FisherInformation => {
+            "Fisher information, as there are few openings, or all say the same: they may be too small"
+        }
     };
     *text += &(beside(&format!("  {:<22} ", "errors"), errors) + "\n");
     let tests = "games of one opening taken as independent: p is too small where openings matter";

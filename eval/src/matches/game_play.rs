@@ -404,7 +404,9 @@ pub(crate) fn play_in_step<S: GameSource>(
     {
         return play_groups(source, games_at_once.div_ceil(count), pool, groups);
     }
-    play_group(source, games_at_once, Some(pool), evaluators)
+    // A pool of one thread would be a second one beside the caller's.
+    let pool = Some(pool).filter(|pool| pool.current_num_threads() > 1);
+    play_group(source, games_at_once, pool, false, evaluators)
 }
 
 /// The networks of one thread.
@@ -429,7 +431,7 @@ fn play_groups<S: GameSource>(
             scope.spawn(move |_| {
                 let mut own: Vec<NetworkEvaluator<'_>> =
                     group.into_iter().map(|one| one as NetworkEvaluator<'_>).collect();
-                *result = play_group(source, games_at_once, None, &mut own);
+                *result = play_group(source, games_at_once, None, true, &mut own);
                 if result.is_err() {
                     source.abort();
                 }
@@ -439,11 +441,13 @@ fn play_groups<S: GameSource>(
     results.into_iter().collect()
 }
 
-/// Plays `games_at_once` games at once, on the threads of `pool`, or without one on the calling thread alone.
+/// Plays `games_at_once` games at once, on the threads of `pool`, or without one on the calling thread alone; `has_others` says
+/// whether other groups play games of the source too, whose ends may make new ones.
 fn play_group<S: GameSource>(
     source: &S,
     games_at_once: usize,
     pool: Option<&ThreadPool>,
+    has_others: bool,
     evaluators: &mut [NetworkEvaluator<'_>],
 ) -> Result<(), S::Error> {
     let mut active: Vec<ActiveGame<S::Job>> = Vec::new();
@@ -454,7 +458,7 @@ fn play_group<S: GameSource>(
         {
             active.push(ActiveGame::start(source, job)?);
         }
-        if source.is_over() || active.is_empty() && (pool.is_some() || !source.wait()) {
+        if source.is_over() || active.is_empty() && (!has_others || !source.wait()) {
             return Ok(());
         }
         let (searching, local): (Vec<_>, Vec<_>) = active

@@ -125,7 +125,7 @@ pub enum ErrorKind {
     /// The sandwich by opening.
     ClusteredByOpening,
     /// The joint Fisher information: there were no more openings than parameters, or the games of every opening say the same
-    /// of the advantage.
+    /// of the advantage or of a strength.
     FisherInformation,
 }
 

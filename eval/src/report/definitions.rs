@@ -29,7 +29,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "Balanced",
-        "The score is shown to differ from 50 % by less than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). Besides, pieces are captured in enough games, and another kind of player that searches shows the same with its largest budget while none shows the contrary. The absence of a significant difference is not enough; a small advantage within the margin counts as balanced, even if it is significant.",
+        "The score is shown to differ from 50 % by less than the margin: both “too high” and “too low” are rejected (two one-sided tests, after Holm). Besides, pieces are captured in enough games, too few games are cut off to matter, and another kind of player that searches shows the same with its largest budget while none shows the contrary. The absence of a significant difference is not enough; a small advantage within the margin counts as balanced, even if it is significant.",
         "max(Φ((s − ½ − δ)/SE(½ + δ)), Φ((½ − δ − s)/SE(½ − δ))) < 1 − c",
     ),
     (

@@ -70,7 +70,7 @@ fn results(runs: &[LearningRun]) -> Markup {
                     @for (index, run) in runs.iter().enumerate() {
                         @let all = run.measured();
                         @let measured = of_last_opponent(&all);
-                        @let standings = standings(measured.iter().copied());
+                        @let standings = standings(&all);
                         tr role="row" {
                             th scope="row" role="rowheader" data-key=(run.name) { a href=(format!("#run-{index}")) { (run.name) } }
                             (cell(1, None, html! { (run.subject()) }))
@@ -102,8 +102,7 @@ fn minute(minutes: f64) -> Markup {
 
 /// Returns the matches on the terms of the last one, in order.
 fn of_last_opponent(measured: &[Measured]) -> Vec<&Measured> {
-    let parts = by_opponent(measured);
-    parts.into_iter().find(|part| part.last().copied() == measured.last()).unwrap_or_default()
+    measured.iter().filter(|one| measured.last().is_some_and(|last| terms(one) == terms(last))).collect()
 }
 
 /// Says on which terms matches were played.

@@ -99,7 +99,7 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
         p {
             "A score of 50 % is a fair game. A ruleset counts as balanced only if its games show that the true score is less than "
             (numbers::points_width(margin)) " points away from 50 %, if pieces are captured in at least "
-            (numbers::percent(study.summary.settings.min_contact)) " of the games, and if another kind of player shows the same. "
+            (numbers::percent(study.summary.settings.min_contact)) " of the games, if no result of games that were cut off could change that, and if another kind of player shows the same. "
             "The absence of a significant difference proves nothing, and neither do games in which the sides never meet. "
             "The verdicts of each kind, ahead or balanced, hold simultaneously for all rulesets with " (study.confidence()) " confidence (Holm). "
             a href="#reading" { "How to read this" } " explains every term."

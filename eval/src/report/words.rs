@@ -18,11 +18,12 @@ pub(super) fn agent(agent: &AgentSummary) -> String {
 
 /// Returns the same in few words, for tables.
 pub(super) fn short_agent(agent: &AgentSummary) -> String {
-    let name = match agent.family.as_str() {
-        "alphabeta" | "alphabeta by depth" => "alpha-beta".to_owned(),
+    let (kind, rest) = parts(&agent.family);
+    let name = match kind {
+        "alphabeta" | "alphabeta by depth" => format!("alpha-beta{rest}"),
         "mcts" => "random playouts".to_owned(),
         "greedy" | "random" => agent.family.clone(),
-        other => family(other),
+        _ => family(&agent.family),
     };
     match (agent.budget, agent.budget_unit.as_deref()) {
         (Some(budget), Some(unit)) => format!("{name}, {budget} {unit}"),
@@ -30,14 +31,21 @@ pub(super) fn short_agent(agent: &AgentSummary) -> String {
     }
 }
 
+/// Parts the name of a family into the kind of player, and what else all its agents have in common.
+fn parts(family: &str) -> (&str, &str) {
+    let at = [" to depth ", " with seed "].iter().filter_map(|word| family.find(word)).min();
+    family.split_at(at.filter(|_| !family.starts_with("net ")).unwrap_or(family.len()))
+}
+
 /// Returns what agents of a family are.
 pub(super) fn family(family: &str) -> String {
-    match family {
-        "alphabeta" => "alpha-beta search".to_owned(),
-        "alphabeta by depth" => "alpha-beta search to a fixed depth".to_owned(),
+    let (kind, rest) = parts(family);
+    match kind {
+        "alphabeta" => format!("alpha-beta search{rest}"),
+        "alphabeta by depth" => format!("alpha-beta search to a fixed depth{rest}"),
         "mcts" => "tree search with random playouts".to_owned(),
         "greedy" => "greedy player, which maximises its immediate gain".to_owned(),
-        "random" => "random player".to_owned(),
+        "random" => format!("random player{rest}"),
         _ => match family.strip_prefix("net ") {
             Some(model) => format!("neural network {}", model.rsplit('/').next().unwrap_or(model)),
             None => family.to_owned(),

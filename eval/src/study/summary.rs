@@ -293,7 +293,8 @@ pub struct VerdictSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// The score is within the margin of ½, pieces are captured in enough games, and another kind of player agrees.
+    /// The score is within the margin of ½ whatever the results of games that were cut off, pieces are captured in enough
+    /// games, and another kind of player agrees.
     Balanced,
     /// The score is within the margin of ½, but a [`Doubt`] remains.
     EvenWithThisPlayer,

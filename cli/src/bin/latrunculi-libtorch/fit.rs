@@ -73,7 +73,8 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         }
         trainer
     } else {
-        Trainer::new(&first_network(args, &config, device)?, &config.training)?
+        let (network, steps_before) = first_network(args, &config, device)?;
+        Trainer::new(&network, &config.training)?.after(steps_before)
     };
     let display = Display::new(args.quiet || args.json);
     let begun_at = trainer.counters().steps;
@@ -128,15 +129,16 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
 }
 
 /// Returns the network with which the training begins.
-fn first_network(args: &FitArgs, config: &TrainConfig, device: Device) -> anyhow::Result<Network> {
+fn first_network(args: &FitArgs, config: &TrainConfig, device: Device) -> anyhow::Result<(Network, u64)> {
     let Some(path) = &args.model else {
-        return Network::new(&config.network, config.seed, device).context("making the network");
+        let network = Network::new(&config.network, config.seed, device).context("making the network")?;
+        return Ok((network, 0));
     };
-    let network = load_model(path, device)?.1.network;
+    let Model { network, info } = load_model(path, device)?.1;
     if *network.config() != config.network {
         bail!("{}: its network differs from the configuration", path.display());
     }
-    Ok(network)
+    Ok((network, info.training.steps + info.training.steps_before))
 }
 
 /// Reads the shards of a folder, or of the run in it, in the order of their names.

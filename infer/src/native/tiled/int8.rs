@@ -220,8 +220,6 @@ impl Network {
         }
         assert!(inner.len() >= area * quads * TILE, "a tile for each square and block");
 
-        let (to_sums, to_trunk, to_inner, to_wide) =
-            (sums.as_mut_ptr(), trunk.as_mut_ptr(), inner.as_mut_ptr(), wide.as_mut_ptr());
         // The channels of an output tile are half a row of a tile of 16 bits, and a quarter of one of 8.
         let wide_at = |base: *mut u16, strip: &Strip| {
             base.wrapping_add((strip.square * pairs + strip.output / 2) * BF16S + strip.output % 2 * 16)
@@ -231,6 +229,8 @@ impl Network {
         };
         let (wide_skip, narrow_skip) = ((pairs - 1) * BF16S, (quads - 1) * TILE);
         let bias = Bias::PerPosition(&stem.bias);
+        // Pointers are taken anew for each convolution: those to a board do not outlive its being read.
+        let (to_sums, to_trunk) = (sums.as_mut_ptr(), trunk.as_mut_ptr());
         let finish = |strip: Strip| StemEpilogue {
             sums: strip.sums,
             residual: wide_at(to_sums, &strip),
@@ -246,6 +246,7 @@ impl Network {
         unsafe { convolve::<Bf16, _, _>(unit, board, stem.input.bytes(), &self.stem.tiles, bias, scratch, finish) };
         for (index, block) in self.blocks.iter().enumerate() {
             let is_last = index + 1 == self.blocks.len();
+            let to_inner = inner.as_mut_ptr();
             let finish = |strip: Strip| InnerEpilogue {
                 sums: strip.sums.cast(),
                 output: narrow_at(to_inner, &strip),
@@ -263,6 +264,7 @@ impl Network {
                 unsafe { pooled.global_bias(unit, weights, &block.bias) };
                 bias = Bias::PerPosition(&pooled.bias);
             }
+            let (to_sums, to_trunk, to_wide) = (sums.as_mut_ptr(), trunk.as_mut_ptr(), wide.as_mut_ptr());
             let finish = |strip: Strip| OuterEpilogue::<false> {
                 sums: strip.sums.cast(),
                 residual: wide_at(to_sums, &strip),
