@@ -34,7 +34,8 @@ pub struct TrainingConfig {
     /// Weight of the final margin in the loss; at least 0.
     pub margin_weight: f64,
     /// Weight of the survival of each piece in the loss, mean over the pieces; at least 0. Where this and the next two
-    /// are 0, their heads are not computed.
+    /// are 0, their heads are not computed. All three rise with the learning rate in the warm-up: these heads begin at
+    /// random even where the network is trained, and would pull its trunk away from what it has learnt.
     pub survival_weight: f64,
     /// Weight of the opponent's next decision in the loss; at least 0.
     pub opponent_policy_weight: f64,
@@ -122,10 +123,16 @@ impl TrainingConfig {
         reasons
     }
 
+    /// Returns how far the warm-up has come at step `step`, from 0: a factor in `(0, 1]`.
+    #[must_use]
+    pub fn warmup_at(&self, step: u64) -> f64 {
+        if step < self.warmup_steps { (step + 1) as f64 / (self.warmup_steps + 1) as f64 } else { 1.0 }
+    }
+
     /// Returns the learning rate of step `step`, from 0, after the fraction `progress` of the training.
     #[must_use]
     pub fn learning_rate_at(&self, step: u64, progress: f64) -> f64 {
-        let warmup = if step < self.warmup_steps { (step + 1) as f64 / (self.warmup_steps + 1) as f64 } else { 1.0 };
+        let warmup = self.warmup_at(step);
         let progress = progress.clamp(0.0, 1.0);
         let decay = if progress <= self.decay_from {
             1.0
@@ -175,4 +182,7 @@ pub struct TrainingCounters {
     pub steps: u64,
     /// Samples trained on, repetitions counted.
     pub samples: u64,
+    /// Steps of earlier trainings that made the network it began with; 0 where that was a new one.
+    #[serde(default)]
+    pub steps_before: u64,
 }

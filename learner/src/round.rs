@@ -49,6 +49,8 @@ use latrunculi_train::run_rulesets::RunRuleset;
 
 /// Half of the most games that alpha-beta plays in a unit of work: each takes a second or some.
 const TEACHER_UNIT: usize = 8;
+/// The generation with which a run that begins with a trained network begins to train it.
+const SETTLED_FROM: u64 = 3;
 
 /// The parts of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -208,7 +210,8 @@ impl TrainingRun<'_> {
         }
         let is_bootstrap = generation::is_bootstrap(&self.config, generation);
         let is_first_of_network = generation > 0 && generation == self.config.teacher.generations.max(1);
-        let learns_first = self.config.games.actors_beside_training == 0 || is_first_of_network;
+        let is_new = self.trainer.counters().steps_before == 0;
+        let learns_first = self.config.games.actors_beside_training == 0 || is_first_of_network && is_new;
         let evaluation = &self.config.evaluation;
         let measures =
             evaluation.every > 0 && generation > 0 && generation.is_multiple_of(evaluation.every) && !is_bootstrap;
@@ -286,7 +289,11 @@ impl TrainingRun<'_> {
         let counts = &self.config.games;
         let steps =
             self.config.replay.steps_allowed(self.state.samples, self.trainer.counters().samples, counts.batch_size);
-        let steps = if self.windows.is_empty() { 0 } else { steps };
+        // All games begin at once, so the first generations of a run have more than their share of short ones. A trained
+        // network would unlearn by them what long games are like; one that alpha-beta teaches has seen others.
+        let is_unsettled =
+            self.trainer.counters().steps_before > 0 && generation < SETTLED_FROM && round.plays.is_some();
+        let steps = if self.windows.is_empty() || is_unsettled { 0 } else { steps };
         let step_plan = StepPlan {
             windows: &self.windows,
             // The training on the generations up to `g` has the random stream of `g`.
@@ -330,12 +337,13 @@ impl TrainingRun<'_> {
                 evaluation.play(evaluator, pairs, match_seed(config.seed, generation), &watch)
             };
             let (opponent, networks) = (&config.evaluation.baseline, || opponent_networks(config, device));
-            let evaluation = EvaluationMatch::new(Arc::clone(rules), config, opponent, networks())?;
+            let evaluation = EvaluationMatch::new(Arc::clone(rules), config, opponent, networks())?.on_one_thread();
             let mut verdict = play(evaluation, evaluator, config.evaluation.opening_pairs)?;
             if let (true, Some((generation, path))) = (earlier_pairs > 0, &earlier[index]) {
                 let opponent = (path.as_path(), precision);
                 let evaluation = EvaluationMatch::against_network(Arc::clone(rules), config, opponent, networks())
-                    .context("evaluation.earlier_opening_pairs = 0 goes on without this match")?;
+                    .context("evaluation.earlier_opening_pairs = 0 goes on without this match")?
+                    .on_one_thread();
                 let Verdict { wins, draws, losses, score, lower, upper, .. } = play(evaluation, again, earlier_pairs)?;
                 verdict.earlier = Some(Earlier { generation: *generation, wins, draws, losses, score, lower, upper });
             }

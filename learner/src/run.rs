@@ -13,10 +13,11 @@ use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile, presets};
 use latrunculi_eval::learning::Verdict;
 use latrunculi_model::device::libtorch_version;
-use latrunculi_model::{Device, Network, Trainer};
+use latrunculi_model::{Device, Model, Network, Trainer};
 use latrunculi_selfplay::{Pool, states_from_bytes};
 use serde_json::{Value, json};
 
+use crate::conclude::model_info;
 use crate::confirm::{self, MetricsFound};
 use crate::state::{MixWindow, RulesetState, RunState};
 use latrunculi_train::config::TrainConfig;
@@ -100,15 +101,18 @@ impl<'o> TrainingRun<'o> {
         let device = Device::open(config.device.parse()?).of_libtorch()?;
         check_precision(config.precision, device)?;
         check_opponents(&rulesets, &config, device)?;
-        let network = match &origin.from {
+        let (network, steps_before) = match &origin.from {
             Some(path) => {
-                let network = load_model(path, device)?.1.network;
+                let Model { network, info } = load_model(path, device)?.1;
                 config.network = network.config().clone();
                 // The network's own games teach it more than those of alpha-beta.
                 config.teacher.generations = 0;
-                network
+                (network, info.training.steps + info.training.steps_before)
             }
-            None => Network::new(&config.network, config.seed, device).of_libtorch().context("making the network")?,
+            None => {
+                let network = Network::new(&config.network, config.seed, device).of_libtorch();
+                (network.context("making the network")?, 0)
+            }
         };
         let folder = RunDir::create(&folder()?)?;
         for trained in &rulesets {
@@ -116,6 +120,7 @@ impl<'o> TrainingRun<'o> {
             write_whole(&folder.ruleset_path(trained.id()), text.as_bytes())?;
         }
         let trainer = Trainer::new(&network, &config.training).of_libtorch().context("setting up the training")?;
+        let trainer = trainer.after(steps_before);
         let playing = LibtorchNetwork { network, device };
         let precision = playing.precision(config.precision);
         let mut provenance = describe(origin, device);
@@ -128,7 +133,12 @@ impl<'o> TrainingRun<'o> {
             provenance["from"] = json!({ "model": path.display().to_string(), "checksum": checksum });
         }
         write_whole(&folder.provenance_path(), format!("{provenance:#}\n").as_bytes())?;
-        let state = RunState::new(&config, &rulesets, precision)?;
+        let mut state = RunState::new(&config, &rulesets, precision)?;
+        if steps_before > 0 && config.evaluation.earlier_opening_pairs > 0 {
+            // The first match in each ruleset tells how far the network has come from where it began.
+            write_whole(&folder.network_path(0), &playing.file(model_info(&config, &rulesets))?)?;
+            state.rulesets.iter_mut().for_each(|known| known.measured = Some(0));
+        }
         state.save(&folder, &trainer)?;
         // The configuration comes last: a folder without it holds no run.
         write_whole(&folder.config_path(), config.to_text()?.as_bytes())?;

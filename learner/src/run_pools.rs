@@ -161,8 +161,8 @@ impl TrainingRun<'_> {
             };
             let pool = match pools.remove(&plan.name) {
                 Some(pool) => pool,
-                // Where workers played in between, the first games are not to be played again.
-                None => Pool::new(PoolPlan { first_game: self.state.games, ..plan })?,
+                // Where workers played in between, the games that it has begun are not to be played again.
+                None => Pool::new(PoolPlan { first_game: self.state.games + plan.in_flight as u64, ..plan })?,
             };
             match quota {
                 Quota::Samples(0) | Quota::Games(0) => planned.idle.push(pool),

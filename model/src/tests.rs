@@ -311,6 +311,37 @@ fn the_same_seed_gives_the_same_weights() {
 }
 
 #[test]
+fn a_training_that_goes_on_from_a_network_keeps_what_it_knows() {
+    let network = trained(Pooling::GlobalBias).averaged_network().unwrap();
+    let batch = made_up_batch(&shape(), 32, 10);
+    let batches = std::slice::from_ref(&batch);
+    let play = network.layout.len();
+    let in_play = |vector: &Tensor| vector.detach().narrow(0, 0, play);
+    // The averaged weights, which play, stay near its own.
+    for (steps_before, kept) in [(0, 0.0..0.2), (20_000, 0.99..1.0)] {
+        let mut trainer = Trainer::new(&network, &settings()).unwrap().after(steps_before);
+        let start = in_play(&trainer.parameters).copy();
+        trainer.step(batches, 0.0).unwrap();
+        let distance = |vector: &Tensor| (in_play(vector) - &start).norm().double_value(&[]);
+        let share = 1.0 - distance(&trainer.average) / distance(&trainer.parameters);
+        assert!(kept.contains(&share), "{steps_before} steps before: {share}");
+        assert_eq!(trainer.counters().steps_before, steps_before);
+    }
+    // The heads of training, which begin at random, hardly pull at first.
+    let gradient = |settings: TrainingConfig| {
+        let (gradient, _) = Trainer::new(&network, &settings).unwrap().gradient(batches).unwrap();
+        in_play(&gradient)
+    };
+    let alone = gradient(settings().without_training_heads());
+    let pull = |warmup_steps| {
+        let with = gradient(TrainingConfig { warmup_steps, ..settings() });
+        (with - &alone).norm().double_value(&[]) / alone.norm().double_value(&[])
+    };
+    let [at_once, at_first] = [0, 1000].map(pull);
+    assert!(at_first < 0.01 * at_once, "{at_first} {at_once}");
+}
+
+#[test]
 fn heads_of_training_can_be_switched_off_and_never_play() {
     let network = Network::new(&config(Pooling::GlobalBias), 3, Device::CPU).unwrap();
     let off = settings().without_training_heads();

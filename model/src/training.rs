@@ -82,6 +82,13 @@ impl Trainer {
         })
     }
 
+    /// Says that earlier trainings of so many steps made the network: the averaged weights then begin with its own.
+    #[must_use]
+    pub fn after(mut self, steps: u64) -> Trainer {
+        self.counters.steps_before = steps;
+        self
+    }
+
     /// Changes the settings of the following steps.
     ///
     /// # Errors
@@ -179,13 +186,14 @@ impl Trainer {
         batches: &[TrainingBatch],
     ) -> Result<(Tensor, StepReport), TorchError> {
         let (config, totals) = (&self.config, Totals::of(batches));
+        let warmup = config.warmup_at(self.counters.steps);
         let weights = LossWeights {
             policy: config.policy_weight as f32,
             value: config.value_weight as f32,
             margin: config.margin_weight as f32,
-            survival: config.survival_weight as f32,
-            opponent_policy: config.opponent_policy_weight as f32,
-            moves_left: config.moves_left_weight as f32,
+            survival: (config.survival_weight * warmup) as f32,
+            opponent_policy: (config.opponent_policy_weight * warmup) as f32,
+            moves_left: (config.moves_left_weight * warmup) as f32,
             total: totals.weight as f32,
             answered: totals.answered as f32,
         };
@@ -311,21 +319,22 @@ impl Trainer {
             + &margin * self.config.margin_weight;
 
         let config = &self.config;
+        let warmup = config.warmup_at(self.counters.steps);
         let zero = || Tensor::from(0.0_f32).to_device(device);
         let (mut survival, mut opponent_policy, mut moves_left) = (zero(), zero(), zero());
         if config.survival_weight > 0.0 {
             let targets = to_device(&batch.survival, &[size, shape.area() as i64])?;
             survival = mean(survival_loss(outputs.get(Output::Survival), &targets)?)?;
-            loss = loss.f_add(&(&survival * config.survival_weight))?;
+            loss = loss.f_add(&(&survival * (config.survival_weight * warmup)))?;
         }
         if config.opponent_policy_weight > 0.0 {
             opponent_policy = opponent_policy_loss(outputs.get(Output::OpponentPolicy), batch, totals.answered)?;
-            loss = loss.f_add(&(&opponent_policy * config.opponent_policy_weight))?;
+            loss = loss.f_add(&(&opponent_policy * (config.opponent_policy_weight * warmup)))?;
         }
         if config.moves_left_weight > 0.0 {
             let targets = to_device(&batch.moves_left, &[size])?;
             moves_left = mean((outputs.get(Output::MovesLeft) - targets).f_square()?)?;
-            loss = loss.f_add(&(&moves_left * config.moves_left_weight))?;
+            loss = loss.f_add(&(&moves_left * (config.moves_left_weight * warmup)))?;
         }
 
         let entropy = tch::no_grad(|| mean(sum(-log_policy.f_exp()? * &log_policy)?))?;
@@ -352,7 +361,9 @@ impl Trainer {
         let decay = &self.decay_mask * (-report.learning_rate * config.weight_decay);
         let moved = parameters.f_addcmul(&parameters, &decay)?;
         let moved = moved.f_addcdiv(&(&first * (-report.learning_rate * bias2.sqrt() / bias1)), &root)?;
-        let ema_weight = 1.0 - config.ema_decay.min(taken as f64 / (taken as f64 + 9.0));
+        // The first weights of a new network are soon forgotten, those of a trained one are not.
+        let age = (taken + self.counters.steps_before) as f64;
+        let ema_weight = 1.0 - config.ema_decay.min(age / (age + 9.0));
         let average = self.average.f_lerp(&moved, ema_weight)?;
         self.parameters = moved.set_requires_grad(true);
         self.average = average;

@@ -321,14 +321,25 @@ fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
 fn a_run_may_begin_with_the_weights_of_a_model() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
-    let few = ["budget.generations=2", "evaluation.every=0", "evaluation.final_opening_pairs=1"];
+    let few = ["budget.generations=2", "evaluation.every=0", "evaluation.final_opening_pairs=0"];
     assert!(train(&first, &few).status.success());
+    let result: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(first.join("result.json")).unwrap()).unwrap();
+    assert_eq!(result["verdicts"], serde_json::json!({}), "no final match, no final score");
     let own = folder.path().join("own.toml");
     fs::write(&own, "id = \"own\"\nbase = \"bell-8x8\"\n[end]\nquiet_limit = 20\n").unwrap();
     let rulesets = format!("rulesets={}", own.display());
     let mut command = program();
     command.arg("train").arg(smoke()).arg("--from").arg(&first).arg("--run").arg(&second);
-    for setting in few.iter().chain([&rulesets.as_str(), &"network.blocks=3"]) {
+    for setting in [
+        "budget.generations=2",
+        "evaluation.every=1",
+        "evaluation.opening_pairs=1",
+        "evaluation.earlier_opening_pairs=1",
+        "evaluation.final_opening_pairs=0",
+        "network.blocks=3",
+        &rulesets,
+    ] {
         command.args(["--set", setting]);
     }
     let output = command.output().unwrap();
@@ -340,6 +351,11 @@ fn a_run_may_begin_with_the_weights_of_a_model() {
     let provenance = fs::read_to_string(second.join("provenance.json")).unwrap();
     assert!(provenance.contains("\"from\"") && provenance.contains("checksum"), "{provenance}");
     assert!(second.join("shards/000001-own.npz").is_file());
+    let rounds: Vec<serde_json::Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rounds[1]["verdicts"]["own"]["earlier"]["generation"], 0, "it is compared with where it began");
+    // Its first games are not learnt from until there are more of them.
+    assert_eq!((&rounds[0]["steps"], &rounds[1]["steps"]), (&0.into(), &0.into()));
+    assert!(rounds[2]["steps"].as_u64().unwrap() > 0, "{metrics}");
 }
 
 #[test]

@@ -88,12 +88,18 @@ impl EvaluationMatch {
         }
         let match_config = MatchConfig {
             opening_length: Some(evaluation.opening_actions as usize),
-            // Half of the games wait for the network at any time: its batches are as large as in self-play.
             games_at_once: config.games.actors * config.games.in_flight,
             ..MatchConfig::new([own, opponent], 0)
         };
         let search = with_room(config.selfplay.search.clone());
         Ok(EvaluationMatch { rules, config: match_config, simulations, search, networks })
+    }
+
+    /// Plays on the calling thread alone, where others have work of their own.
+    #[must_use]
+    pub fn on_one_thread(mut self) -> EvaluationMatch {
+        self.config.threads = 1;
+        self
     }
 
     /// Returns the text of the opponent.
