@@ -9,7 +9,6 @@ state. The player need not change, so the discount is 1 between states of one pl
 In some cases a transition ends the game, with a reward for who acted and a discount of 0.
 """
 
-import functools
 import json
 import sys
 
@@ -20,8 +19,6 @@ import numpy as np
 from mctx._src import qtransforms, seq_halving
 
 MIN_MAX = qtransforms.qtransform_completed_by_mix_value
-# The paper's c_scale = 1.0 with q in [0, 1], written for q in [-1, 1]; what is common to all actions falls out.
-ABSOLUTE = functools.partial(MIN_MAX, value_scale=0.5, rescale_values=False)
 
 
 def rounded(array):
@@ -29,7 +26,7 @@ def rounded(array):
     return [rounded(entry) for entry in array] if np.ndim(array) else float(str(np.float32(array)))
 
 
-def case(name, seed, states, actions, simulations, considered, scale="min_max", gumbel_scale=1.0, alternating=False,
+def case(name, seed, states, actions, simulations, considered, gumbel_scale=1.0, alternating=False,
          end_share=0.0, invalid_count=0, logits_scale=1.0):
     rng = np.random.default_rng(seed)
     players = np.arange(states) % 2 if alternating else rng.integers(0, 2, states)
@@ -70,7 +67,7 @@ def case(name, seed, states, actions, simulations, considered, scale="min_max", 
             recurrent_fn=recurrent_fn,
             num_simulations=simulations,
             invalid_actions=jnp.asarray(invalid[None]),
-            qtransform=MIN_MAX if scale == "min_max" else ABSOLUTE,
+            qtransform=MIN_MAX,
             max_num_considered_actions=considered,
             gumbel_scale=gumbel_scale,
         )
@@ -94,7 +91,6 @@ def case(name, seed, states, actions, simulations, considered, scale="min_max", 
         "name": name,
         "simulations": simulations,
         "considered": considered,
-        "scale": scale,
         "players": players.tolist(),
         "following": following.tolist(),
         "logits": rounded(logits),
@@ -121,8 +117,6 @@ def main():
         case("players alternate", 4, 40, 6, 50, 4, alternating=True),
         case("fewer actions than considered", 5, 40, 3, 24, 8),
         case("no noise", 6, 40, 10, 40, 8, gumbel_scale=0.0),
-        case("values as they stand", 7, 60, 12, 48, 8, scale="absolute"),
-        case("values as they stand, sixty-four simulations", 8, 60, 20, 64, 16, scale="absolute"),
         case("confident prior", 9, 40, 16, 64, 16, logits_scale=4.0),
         case("illegal actions at the root", 10, 40, 16, 32, 8, invalid_count=5),
         case("some transitions end the game", 11, 40, 8, 48, 8, end_share=0.3),

@@ -140,8 +140,8 @@ pub enum TensorFileError {
         /// Version that is read.
         known: u32,
     },
-    /// It was written by an older version of the program, whose networks knew one board.
-    #[error("{path}: {kind} of version {found}, this program reads {known}: networks of that version know one board and one ruleset; train anew, or use the version of the program that wrote it", path = .path.display())]
+    /// It was written by an older version of the program.
+    #[error("{path}: {kind} of version {found}, this program reads {known}: files of that version name settings that are gone; train anew, or use the version of the program that wrote it", path = .path.display())]
     Older {
         /// The file.
         path: PathBuf,

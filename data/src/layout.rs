@@ -107,7 +107,7 @@ pub mod group {
     pub const RULES_EMBEDDING: usize = 17;
     /// `[C, E]`
     pub const RULES_STEM: usize = 18;
-    /// `[2N, F, C, E]`
+    /// `[2N, 2, C, E]`: scales, then shifts
     pub const RULES_TRUNK: usize = 19;
     /// The first that only training has. Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
     pub const TRAINING_SQUARES_WEIGHT: usize = 20;
@@ -239,7 +239,7 @@ impl ParameterLayout {
         builder.end_group();
         for (block, half) in convolutions() {
             let name = format!("blocks.{block}.conv{half}.rules.weight");
-            builder.add(&name, &[config.rule_outputs() * channels, RULE_EMBEDDING], true, reader);
+            builder.add(&name, &[2 * channels, RULE_EMBEDDING], true, reader);
         }
         builder.end_group();
         builder

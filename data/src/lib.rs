@@ -42,7 +42,7 @@ pub use features::{ENCODING_VERSION, EncodedPosition, Encoder, EncodingNames, PL
 pub use layout::ParameterLayout;
 pub use model_file::{StoredCheckpoint, StoredModel};
 pub use model_info::{MeasuredMargin, Measurement, ModelHistory, ModelInfo};
-pub use network_config::{Conditioning, NetworkConfig, Pooling};
+pub use network_config::{NetworkConfig, Pooling};
 pub use policy_index::ActionIndices;
 pub use precision::{Precision, cpu_has_bf16};
 pub use replay::{ReplaySettings, ReplayWindow};

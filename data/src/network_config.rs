@@ -15,21 +15,10 @@ pub enum Pooling {
     GlobalBias,
 }
 
-/// How the ruleset reaches the blocks. Both are folded into the convolutions for a known ruleset, so neither costs
-/// anything in play.
+/// Length of the embedding of a ruleset, from which a scale and a shift of each channel of every convolution in a block are
+/// made; for a known ruleset they are folded into the convolutions.
 ///
 /// Source: Perez et al. 2018, "FiLM: Visual Reasoning with a General Conditioning Layer".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Conditioning {
-    /// Every convolution of a block has a scale and a shift of each channel.
-    #[default]
-    Film,
-    /// A shift alone.
-    Bias,
-}
-
-/// Length of the embedding of a ruleset, from which scales and shifts are made.
 pub const RULE_EMBEDDING: usize = 32;
 
 /// Returns the factor by which the means over a board of `area` squares are multiplied for the weights that know the
@@ -64,9 +53,6 @@ pub struct NetworkConfig {
     pub value_channels: usize,
     /// Width of the hidden layer behind them; 4 to 1024.
     pub value_hidden: usize,
-    /// How the ruleset reaches the blocks.
-    #[serde(default)]
-    pub conditioning: Conditioning,
 }
 
 impl Default for NetworkConfig {
@@ -80,7 +66,6 @@ impl Default for NetworkConfig {
             policy_channels: 16,
             value_channels: 16,
             value_hidden: 64,
-            conditioning: Conditioning::default(),
         }
     }
 }
@@ -111,14 +96,5 @@ impl NetworkConfig {
     #[must_use]
     pub fn is_pooled(&self, index: usize) -> bool {
         self.pooling != Pooling::None && (index + 1).is_multiple_of(self.pooling_every)
-    }
-
-    /// Returns how many numbers each channel of a convolution gets from the ruleset.
-    #[must_use]
-    pub fn rule_outputs(&self) -> usize {
-        match self.conditioning {
-            Conditioning::Film => 2,
-            Conditioning::Bias => 1,
-        }
     }
 }

@@ -91,7 +91,7 @@ sample_schema! {
         => Vec<f32>, [PerSampleRow], "`[B]`: `ln(1 + turns to the end of the game)`.",
         |view, column| column.push((view.samples.moves_left[view.index] as f32).ln_1p());
 
-    /// weight in the loss, at least 0
+    /// weight in the loss, at least 0; this program writes 1
     weights: PerSample<f32>, in NOT_NEGATIVE
         => Vec<f32>, [PerSampleRow], "`[B]`: weights of the samples, at least 0.",
         |view, column| column.push(view.samples.weights[view.index]);

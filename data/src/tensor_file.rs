@@ -40,9 +40,9 @@ pub struct FileKind {
 }
 
 /// A model, which plays ([`crate::StoredModel`]).
-pub const MODEL: FileKind = FileKind { name: "latrunculi model", version: 2 };
+pub const MODEL: FileKind = FileKind { name: "latrunculi model", version: 3 };
 /// A checkpoint, from which a training goes on.
-pub const CHECKPOINT: FileKind = FileKind { name: "latrunculi checkpoint", version: 3 };
+pub const CHECKPOINT: FileKind = FileKind { name: "latrunculi checkpoint", version: 4 };
 /// Weights for other programs.
 pub const WEIGHTS: FileKind = FileKind { name: "latrunculi weights", version: 2 };
 

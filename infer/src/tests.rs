@@ -6,8 +6,7 @@ use std::path::Path;
 use latrunculi_data::network_config::RULE_EMBEDDING;
 use latrunculi_data::tensor_file::{MODEL, TensorFile};
 use latrunculi_data::{
-    Conditioning, ModelInfo, NamedTensor, NetworkConfig, PLANES, Pooling, SCALARS, Shape, StoredModel, TrainedRuleset,
-    rule_inputs,
+    ModelInfo, NamedTensor, NetworkConfig, PLANES, Pooling, SCALARS, Shape, StoredModel, TrainedRuleset, rule_inputs,
 };
 use latrunculi_engine::{Rules, Square, SquareSet, presets};
 use rand::{RngExt, SeedableRng};
@@ -42,8 +41,7 @@ pub(crate) fn tensors(config: &NetworkConfig, seed: u64) -> BTreeMap<String, Nam
             add(&format!("blocks.{block}.conv{half}.weight"), &[channels, 3, 3, channels], 0.01, 0.1);
             add(&format!("blocks.{block}.conv{half}.gain"), &[channels], 1.0, 0.4);
             add(&format!("blocks.{block}.conv{half}.bias"), &[channels], 0.0, 0.1);
-            let rows = config.rule_outputs() * channels;
-            add(&format!("blocks.{block}.conv{half}.rules.weight"), &[rows, RULE_EMBEDDING], 0.0, 0.05);
+            add(&format!("blocks.{block}.conv{half}.rules.weight"), &[2 * channels, RULE_EMBEDDING], 0.0, 0.05);
         }
         if config.is_pooled(block) {
             add(&format!("blocks.{block}.global.weight"), &[channels, 2 * channels], 0.0, 0.3 * head);
@@ -96,7 +94,6 @@ fn config(blocks: usize, channels: usize, pooling: Pooling) -> NetworkConfig {
         policy_channels: (channels / 2).clamp(4, 32),
         value_channels: (channels / 2).clamp(4, 32),
         value_hidden: channels + 8,
-        conditioning: if blocks == 1 { Conditioning::Bias } else { Conditioning::Film },
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
-use latrunculi_data::{Conditioning, NamedTensor, NetworkConfig, PLANES, SCALARS, Shape, rule_inputs};
+use latrunculi_data::{NamedTensor, NetworkConfig, PLANES, SCALARS, Shape, rule_inputs};
 
 use crate::error::ModelError;
 
@@ -57,7 +57,7 @@ pub(crate) struct Convolution {
 }
 
 impl Convolution {
-    /// Multiplies each channel's weights and bias by 1 plus its number of `scales`, which may be empty for none.
+    /// Multiplies each channel's weights and bias by 1 plus its number of `scales`.
     fn scale(&mut self, scales: &[f32]) {
         let rows = self.weight.chunks_exact_mut(9 * self.inputs);
         for ((row, bias), scale) in rows.zip(&mut self.bias).zip(scales) {
@@ -115,8 +115,7 @@ pub(crate) struct Parameters {
     embedding: Linear,
     /// From the embedding to a shift of each channel of the stem: `[C, E]`.
     stem: Linear,
-    /// From the embedding to scales and shifts of the two convolutions of each block: `[2C, E]`; where there are shifts
-    /// alone `[C, E]`.
+    /// From the embedding to scales and shifts of the two convolutions of each block: `[2C, E]`.
     blocks: Vec<[Linear; 2]>,
     /// For each block that pools: added, times the factor of the size, to the columns of the means.
     pooling_by_size: Vec<Option<Linear>>,
@@ -130,13 +129,12 @@ impl Parameters {
         let mut weights = Weights { shape: *shape, ..self.general.clone() };
         let embedding: Vec<f32> = self.embedding.times(rule_inputs).into_iter().map(f32::tanh).collect();
         add(&mut weights.stem.bias, &self.stem.times(&embedding));
-        let film = weights.config.conditioning == Conditioning::Film;
         let size = size_factor(shape.area());
         let own = self.blocks.iter().zip(&self.pooling_by_size);
         for (block, (rules, by_size)) in weights.blocks.iter_mut().zip(own) {
             for (convolution, rules) in [&mut block.first, &mut block.second].into_iter().zip(rules) {
                 let numbers = rules.times(&embedding);
-                let (scales, shifts) = numbers.split_at(if film { convolution.outputs } else { 0 });
+                let (scales, shifts) = numbers.split_at(convolution.outputs);
                 convolution.scale(scales);
                 add(&mut convolution.bias, shifts);
             }
@@ -181,10 +179,8 @@ impl Parameters {
             pooling_by_size.push(of_pooling("global.size", channels)?);
             let first = tensors.standardised(&format!("blocks.{index}.conv1"), channels)?;
             let second = tensors.standardised(&format!("blocks.{index}.conv2"), channels)?;
-            let mut of_rules = |half: usize| {
-                let rows = config.rule_outputs() * channels;
-                tensors.matrix(&format!("blocks.{index}.conv{half}.rules"), rows, RULE_EMBEDDING)
-            };
+            let mut of_rules =
+                |half: usize| tensors.matrix(&format!("blocks.{index}.conv{half}.rules"), 2 * channels, RULE_EMBEDDING);
             rules.push([of_rules(1)?, of_rules(2)?]);
             blocks.push(Block { first, second, pooling });
         }

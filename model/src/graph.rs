@@ -40,7 +40,7 @@
 
 use serde::Serialize;
 
-use latrunculi_data::{Conditioning, NetworkConfig, SCALARS, rule_inputs};
+use latrunculi_data::{NetworkConfig, SCALARS, rule_inputs};
 
 /// Index of a value: that of the operation that makes it.
 pub(crate) type ValueIndex = usize;
@@ -237,9 +237,9 @@ pub(crate) enum WeightPart {
     RulesEmbedding,
     /// Only in exported files: `[C, E]`
     RulesStem,
-    /// Only in exported files, two per block: scales and shifts `[2C, E]`, or shifts alone `[C, E]`
+    /// Only in exported files, two per block: scales and shifts `[2C, E]`
     RulesTrunk,
-    /// Only in exported files, two per block: `[2C]`, 1 for scales and 0 for shifts; or `[C]` of zeros
+    /// Only in exported files, two per block: `[2C]`, 1 for scales and 0 for shifts
     RulesTrunkBias,
     /// Survival; from-squares and to-squares of the opponent's policy: `[1 + 2D, C]`
     TrainingSquares,
@@ -415,16 +415,14 @@ impl Graph {
         rules: Option<ValueIndex>,
         index: usize,
     ) -> ValueIndex {
-        let mut board = self.convolution(name, input, WeightPart::Trunk, WeightPart::TrunkBias, index);
+        let board = self.convolution(name, input, WeightPart::Trunk, WeightPart::TrunkBias, index);
         let Some(rules) = rules else { return board };
         let channels = config.channels as i64;
         let (weight, bias) = (WeightPart::RulesTrunk, Some(WeightPart::RulesTrunkBias));
-        let mut bias = self.linear(&format!("{name}.rules"), rules, weight, bias, index);
-        if config.conditioning == Conditioning::Film {
-            let factor = self.push(Op::Slice { input: bias, dim: 1, start: 0, len: channels });
-            bias = self.push(Op::Slice { input: bias, dim: 1, start: channels, len: channels });
-            board = self.push(Op::Scale { board, factor });
-        }
+        let numbers = self.linear(&format!("{name}.rules"), rules, weight, bias, index);
+        let factor = self.push(Op::Slice { input: numbers, dim: 1, start: 0, len: channels });
+        let bias = self.push(Op::Slice { input: numbers, dim: 1, start: channels, len: channels });
+        let board = self.push(Op::Scale { board, factor });
         self.push(Op::AddBias { board, bias })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{Conditioning, ModelInfo, NetworkConfig, Pooling, Precision, StoredModel, TrainedRuleset};
+use latrunculi_data::{ModelInfo, NetworkConfig, Pooling, Precision, StoredModel, TrainedRuleset};
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel};
 use latrunculi_search::{Evaluation, Evaluator};
@@ -37,9 +37,8 @@ fn infer_answers_as_libtorch_does() {
         let games = games(name);
         let rules = games[0].rules();
         let pooling = [Pooling::GlobalBias, Pooling::None][index % 3 / 2];
-        let conditioning = [Conditioning::Film, Conditioning::Bias][index % 2];
         let channels = [16, 24, 32, 48][index % 4];
-        let config = NetworkConfig { blocks: 3, channels, pooling, conditioning, ..Default::default() };
+        let config = NetworkConfig { blocks: 3, channels, pooling, ..Default::default() };
         let network = perturbed(&config);
         let mut expected = NetEvaluator::new(&network, Device::CPU, Precision::F32);
         let rulesets = vec![TrainedRuleset::new(rules, 1.0)];

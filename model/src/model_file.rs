@@ -174,11 +174,11 @@ mod tests {
         assert!(matches!(refusal(|bytes| bytes[..8].fill(0xff)), TensorFileError::NotSafetensors { .. }));
         let other = |bytes: &mut Vec<u8>| replace(bytes, "latrunculi model", "latrunculi mobel");
         assert!(matches!(refusal(other), TensorFileError::OtherKind { .. }));
-        let version = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"2\"", "\"format_version\":\"9\"");
+        let version = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"3\"", "\"format_version\":\"9\"");
         assert!(matches!(refusal(version), TensorFileError::Version { .. }));
-        let older = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"2\"", "\"format_version\":\"1\"");
+        let older = |bytes: &mut Vec<u8>| replace(bytes, "\"format_version\":\"3\"", "\"format_version\":\"1\"");
         let said = refusal(older).to_string();
-        assert!(said.contains("one board") && said.contains("train anew"), "{said}");
+        assert!(said.contains("version 1") && said.contains("train anew"), "{said}");
         let said = |version: u32| format!("\"encoding\":\"{version}\"");
         let encoding = |bytes: &mut Vec<u8>| replace(bytes, &said(ENCODING_VERSION), &said(ENCODING_VERSION - 1));
         assert!(matches!(refusal(encoding), TensorFileError::Encoding { .. }));

@@ -1,8 +1,8 @@
 //! Tests of the network on made-up positions.
 
 use latrunculi_data::{
-    Conditioning, EncodedBatch, NetworkConfig, PLANES, Pooling, Precision, SCALARS, Shape, SparsePolicy, StepReport,
-    TrainingBatch, TrainingConfig,
+    EncodedBatch, NetworkConfig, PLANES, Pooling, Precision, SCALARS, Shape, SparsePolicy, StepReport, TrainingBatch,
+    TrainingConfig,
 };
 use latrunculi_infer::{GradientKernel, Unit};
 use rand::SeedableRng;
@@ -30,7 +30,6 @@ pub(crate) fn config(pooling: Pooling) -> NetworkConfig {
         policy_channels: 8,
         value_channels: 8,
         value_hidden: 16,
-        conditioning: Conditioning::Film,
     }
 }
 
@@ -112,25 +111,23 @@ fn exported(network: &Network, batch: &TrainingBatch) -> Outputs {
 
 #[test]
 fn rulesets_and_boards_that_are_folded_into_the_weights_answer_as_those_that_are_inputs() {
-    for conditioning in [Conditioning::Film, Conditioning::Bias] {
-        for pooling in [Pooling::None, Pooling::GlobalBias] {
-            let network = perturbed(&NetworkConfig { conditioning, ..config(pooling) });
-            let mut seen = Vec::new();
-            for (files, ranks, rules) in [(6, 5, 0), (6, 5, 1), (12, 8, 1), (5, 6, 1)] {
-                let mut batch = made_up_batch(&Shape::board(files, ranks), 5, 10);
-                batch.rule_inputs = made_up_rules(rules);
-                let folded = in_training(&network, &batch);
-                let general = exported(&network, &batch);
-                let values = folded.get(Output::WinDrawLossLogits).softmax(1, None);
-                assert!(largest_difference(&values, general.get(Output::WinDrawLoss)) < 1e-5);
-                assert!(largest_difference(folded.get(Output::Margin), general.get(Output::Margin)) < 1e-5);
-                let logits = folded.get(Output::ActionMap).flatten(1, -1);
-                let found = general.get(Output::PolicyLogits).narrow(1, 0, logits.size()[1]);
-                assert!(largest_difference(&logits, &found) < 1e-4);
-                seen.push(folded.get(Output::Margin).shallow_clone());
-            }
-            assert!(largest_difference(&seen[0], &seen[1]) > 1e-4, "the ruleset matters");
+    for pooling in [Pooling::None, Pooling::GlobalBias] {
+        let network = perturbed(&config(pooling));
+        let mut seen = Vec::new();
+        for (files, ranks, rules) in [(6, 5, 0), (6, 5, 1), (12, 8, 1), (5, 6, 1)] {
+            let mut batch = made_up_batch(&Shape::board(files, ranks), 5, 10);
+            batch.rule_inputs = made_up_rules(rules);
+            let folded = in_training(&network, &batch);
+            let general = exported(&network, &batch);
+            let values = folded.get(Output::WinDrawLossLogits).softmax(1, None);
+            assert!(largest_difference(&values, general.get(Output::WinDrawLoss)) < 1e-5);
+            assert!(largest_difference(folded.get(Output::Margin), general.get(Output::Margin)) < 1e-5);
+            let logits = folded.get(Output::ActionMap).flatten(1, -1);
+            let found = general.get(Output::PolicyLogits).narrow(1, 0, logits.size()[1]);
+            assert!(largest_difference(&logits, &found) < 1e-4);
+            seen.push(folded.get(Output::Margin).shallow_clone());
         }
+        assert!(largest_difference(&seen[0], &seen[1]) > 1e-4, "the ruleset matters");
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::TorchError;
 use crate::graph::{Graph, WeightPart};
 use latrunculi_data::layout::{ParameterLayout, group};
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
-use latrunculi_data::{Conditioning, NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
+use latrunculi_data::{NetworkConfig, PLANES, Pooling, SCALARS, Shape, rule_inputs};
 use latrunculi_engine::Rules;
 use latrunculi_infer::PARTS;
 
@@ -46,8 +46,8 @@ pub(crate) struct WeightMaker<'a> {
 struct Film {
     /// `[C]`: shift of the stem.
     stem: Tensor,
-    /// `[2N, C]`: scale; absent where there are shifts alone.
-    scale: Option<Tensor>,
+    /// `[2N, C]`
+    scale: Tensor,
     /// `[2N, C]`
     shift: Tensor,
 }
@@ -94,19 +94,14 @@ impl<'a> WeightMaker<'a> {
     /// Computes what a ruleset does to the convolutions.
     fn film(&self, rule_inputs: &[f32]) -> Result<Film, TorchError> {
         let (channels, convolutions) = (self.config.channels as i64, 2 * self.config.blocks as i64);
-        let (length, outputs) = (RULE_EMBEDDING as i64, self.config.rule_outputs() as i64);
+        let length = RULE_EMBEDDING as i64;
         let device = self.trunk.device();
         let inputs = Tensor::f_from_slice(rule_inputs)?.f_to_device(device)?;
         let embedding = self.groups[group::RULES_EMBEDDING].f_view([length, -1])?.f_mv(&inputs)?.f_tanh()?;
         let stem = self.groups[group::RULES_STEM].f_view([channels, length])?.f_mv(&embedding)?;
         let trunk = self.groups[group::RULES_TRUNK].f_view([-1, length])?.f_mv(&embedding)?;
-        let trunk = trunk.f_view([convolutions, outputs, channels])?;
-        let shift = trunk.f_select(1, outputs - 1)?;
-        let scale = match self.config.conditioning {
-            Conditioning::Film => Some(trunk.f_select(1, 0)? + 1.0),
-            Conditioning::Bias => None,
-        };
-        Ok(Film { stem, scale, shift })
+        let trunk = trunk.f_view([convolutions, 2, channels])?;
+        Ok(Film { stem, scale: trunk.f_select(1, 0)? + 1.0, shift: trunk.f_select(1, 1)? })
     }
 
     /// Returns the weights that `latrunculi-infer` trains on, `f32`, in the order and the sizes of its
@@ -143,8 +138,8 @@ impl<'a> WeightMaker<'a> {
     fn gain(&self, film: Option<&Film>) -> Result<Tensor, TorchError> {
         let (channels, convolutions) = (self.config.channels as i64, 2 * self.config.blocks as i64);
         let gain = self.groups[group::TRUNK_GAIN].f_view([convolutions, channels])?;
-        Ok(match film.and_then(|film| film.scale.as_ref()) {
-            Some(scale) => gain * scale,
+        Ok(match film {
+            Some(film) => gain * &film.scale,
             None => gain,
         })
     }
@@ -205,8 +200,7 @@ impl<'a> WeightMaker<'a> {
             WeightPart::TrunkBias => {
                 let bias = groups[group::TRUNK_BIAS].f_view([convolutions, channels])?;
                 Ok(match film {
-                    Some(Film { scale: Some(scale), shift, .. }) => bias * scale + shift,
-                    Some(Film { scale: None, shift, .. }) => bias + shift,
+                    Some(Film { scale, shift, .. }) => bias * scale + shift,
                     None => bias,
                 })
             }
@@ -230,18 +224,11 @@ impl<'a> WeightMaker<'a> {
             WeightPart::LastBias => view(group::LAST_BIAS, &[1, 6 + 4 * keys]),
             WeightPart::RulesEmbedding => view(group::RULES_EMBEDDING, &[1, length, -1]),
             WeightPart::RulesStem => view(group::RULES_STEM, &[1, channels, length]),
-            WeightPart::RulesTrunk => {
-                view(group::RULES_TRUNK, &[convolutions, config.rule_outputs() as i64 * channels, length])
-            }
+            WeightPart::RulesTrunk => view(group::RULES_TRUNK, &[convolutions, 2 * channels, length]),
             WeightPart::RulesTrunkBias => {
                 let options = (Kind::Float, self.trunk.device());
                 let shifts = Tensor::f_zeros([convolutions, channels], options)?;
-                Ok(match config.conditioning {
-                    Conditioning::Film => {
-                        Tensor::f_cat(&[Tensor::f_ones([convolutions, channels], options)?, shifts], 1)?
-                    }
-                    Conditioning::Bias => shifts,
-                })
+                Ok(Tensor::f_cat(&[Tensor::f_ones([convolutions, channels], options)?, shifts], 1)?)
             }
             WeightPart::TrainingSquares => view(group::TRAINING_SQUARES_WEIGHT, &[1, 1 + 2 * keys, channels]),
             WeightPart::TrainingSquaresBias => view(group::TRAINING_SQUARES_BIAS, &[1, 1 + 2 * keys]),

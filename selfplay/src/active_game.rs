@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::actors::PlayedGame;
-use crate::openings::{Start, fork_choice, random_opening};
+use crate::openings::{Start, random_opening};
 use crate::pool::PoolPlan;
 use crate::record::{Decision, GameRecord, PlannedSearch, SearchPurpose};
 use crate::seeds::{GameKey, Purpose};
@@ -218,12 +218,11 @@ impl ActiveGame {
             return PlannedSearch::new(budget, SearchPurpose::Opening);
         }
         let cap = &settings.playout_cap;
-        let (game, mut full_probability) = (self.search.game(), cap.full_probability);
+        let game = self.search.game();
         let quiet_limit = u32::from(game.rules().ruleset().end.quiet_limit);
-        if 2 * u32::from(game.position().quiet_turns()) > quiet_limit && quiet_limit > 0 {
-            full_probability = full_probability.min(cap.quiet_full_probability);
-        }
-        let is_full = full_probability >= 1.0 || self.effort_stream.random_bool(full_probability);
+        let is_quiet = 2 * u32::from(game.position().quiet_turns()) > quiet_limit && quiet_limit > 0;
+        let probability = if is_quiet { cap.quiet_full_probability } else { 1.0 };
+        let is_full = probability >= 1.0 || self.effort_stream.random_bool(probability);
         PlannedSearch::new(settings.effort(is_full), SearchPurpose::Decision { is_full })
     }
 
@@ -244,9 +243,7 @@ impl ActiveGame {
             return;
         };
         let searched_count = self.record.decisions.len() as u32;
-        let choice = if self.record.start.fork_at == Some(searched_count) {
-            fork_choice(&result.prior, &mut self.choice_stream)
-        } else if searched_count < settings.temperature_actions && settings.temperature > 0.0 {
+        let choice = if searched_count < settings.temperature_actions && settings.temperature > 0.0 {
             result.sample_by_policy(settings.temperature, &mut self.choice_stream)
         } else {
             result.best

@@ -112,10 +112,7 @@ mod tests {
     fn plan(teacher: Option<TeacherSettings>) -> PoolPlan {
         let rules = Arc::new(Rules::new(&presets::ruleset("dutch-8x8").unwrap()).unwrap());
         let mut settings = SelfPlaySettings { simulations: 4, ..SelfPlaySettings::default() };
-        settings.starts.policy_actions_mean = 2.0;
-        settings.starts.fork_probability = 0.5;
-        settings.starts.fork_actions = 8;
-        settings.playout_cap.full_probability = 0.5;
+        settings.playout_cap.quiet_full_probability = 0.5;
         settings.starts.uneven_probability = 0.5;
         settings.starts.uneven_actions_max = 6;
         PoolPlan { rules, settings, teacher, run_seed: 3, name: "games".to_owned(), in_flight: 3, first_game: 4 }
@@ -163,7 +160,7 @@ mod tests {
             ("not legal", &|record| record.actions.push(0)),
             ("belongs to no position", &|record| _ = record.actions.pop()),
             ("not the recorded one", &|record| record.game_key ^= 1),
-            ("does not begin as its number says", &|record| record.start.fork_at = Some(7_000)),
+            ("does not begin as its number says", &|record| record.start.random_actions = 7_000),
         ];
         for (reason, change) in changes {
             let told = changed(change);

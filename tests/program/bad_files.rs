@@ -84,7 +84,7 @@ const WEIGHTS: [(&str, Damage, &str); 9] = [
     ("too long", |bytes| bytes.push(0), "cut off"),
     ("a header of more than memory", |bytes| bytes[..8].fill(0xff), "header"),
     ("a text", |bytes| *bytes = b"what is this?\n".repeat(50), "safetensors"),
-    ("another version", |bytes| replace(bytes, "\"format_version\":\"2\"", "\"format_version\":\"7\""), "version 7"),
+    ("another version", |bytes| replace(bytes, "\"format_version\":\"3\"", "\"format_version\":\"7\""), "version 7"),
     ("not a number", |bytes| end_with(bytes, f32::NAN), "not a finite number"),
     ("infinite", |bytes| end_with(bytes, f32::INFINITY), "not a finite number"),
 ];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::{EndReason, Outcome, Player};
 use latrunculi_search::mcts::{
-    GumbelSettings, MaxConsideredActions, Mode, Proofs, QScale, Search, Settings, Step, considered_visits,
+    GumbelSettings, MaxConsideredActions, Mode, Proofs, Search, Settings, Step, considered_visits,
 };
 use latrunculi_search::mix;
 use latrunculi_search::{Evaluation, Game};
@@ -29,7 +29,6 @@ struct Case {
     name: String,
     simulations: u32,
     considered: u32,
-    scale: String,
     /// The player of each state, 0 or 1.
     players: Vec<usize>,
     /// The state behind each action of each state.
@@ -141,10 +140,6 @@ fn whole_searches_equal_those_of_mctx() {
         let case = &*game.case;
         let gumbel = GumbelSettings {
             max_considered_actions: MaxConsideredActions::Fixed(case.considered),
-            q_scale: match case.scale.as_str() {
-                "min_max" => QScale::MCTX,
-                _ => QScale::Absolute { c_scale: 1.0 },
-            },
             ..GumbelSettings::default()
         };
         let settings = Settings { mode: Mode::Gumbel(gumbel), proofs: Proofs::Off, ..Settings::default() };

@@ -3,8 +3,8 @@
 use latrunculi_engine::{Outcome, Player};
 use latrunculi_search::evaluators::{Rollouts, Uniform};
 use latrunculi_search::mcts::{
-    GumbelSettings, Interior, LeafBatch, MaxConsideredActions, Mode, Proofs, PuctSettings, QScale, Search,
-    SearchBudget, SearchResult, Settings, Step, considered_visits,
+    GumbelSettings, LeafBatch, MaxConsideredActions, Mode, Proofs, Search, SearchBudget, SearchResult, Settings, Step,
+    considered_visits,
 };
 use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
 use latrunculi_search::{EvalError, Evaluation, Evaluator, Game};
@@ -332,8 +332,7 @@ fn what_is_expected_of_the_policy_is_its_mean_over_visited_actions() {
 #[test]
 fn equal_values_leave_the_policy_unchanged_where_their_range_has_a_floor() {
     let with = |range_min| {
-        let q_scale = QScale::MinMax { value_scale: 0.1, range_min };
-        let mode = Mode::Gumbel(GumbelSettings { q_scale, ..GumbelSettings::default() });
+        let mode = Mode::Gumbel(GumbelSettings { range_min, ..GumbelSettings::default() });
         let divergence = |seed| {
             let mut search = Search::new(Settings { mode: mode.clone(), ..Settings::default() }, &TicTacToe::new());
             search.start(SearchBudget { simulations: 16, add_noise: false }, &mut rng(seed));
@@ -427,15 +426,11 @@ fn rollouts_play_tic_tac_toe_without_losing_to_a_fork() {
     for action in [0, 4, 8] {
         game.play(action);
     }
-    let interior = Interior::Puct(PuctSettings::default());
-    let gumbel = GumbelSettings { interior, ..GumbelSettings::default() };
-    for mode in [Mode::Gumbel(gumbel), Mode::Puct(PuctSettings::default())] {
-        let settings = Settings { mode, proofs: Proofs::Off, ..Settings::default() };
-        let mut own = Search::new(settings, &game);
-        own.start(SearchBudget { simulations: 2000, add_noise: false }, &mut rng(1));
-        own.run(&mut Rollouts::new(1, 20, rng(4))).unwrap();
-        assert!(matches!(own.result().best_action(), 1 | 3 | 5 | 7), "{:?}", own.result());
-    }
+    let settings = Settings { proofs: Proofs::Off, ..Settings::puct() };
+    let mut own = Search::new(settings, &game);
+    own.start(SearchBudget { simulations: 2000, add_noise: false }, &mut rng(1));
+    own.run(&mut Rollouts::new(1, 20, rng(4))).unwrap();
+    assert!(matches!(own.result().best_action(), 1 | 3 | 5 | 7), "{:?}", own.result());
 }
 
 #[test]

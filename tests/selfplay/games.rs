@@ -36,14 +36,8 @@ fn neither_actors_nor_batches_nor_threads_change_a_game() {
 fn techniques() -> SelfPlaySettings {
     SelfPlaySettings {
         simulations: 6,
-        starts: StartSettings {
-            policy_actions_mean: 2.0,
-            fork_probability: 0.5,
-            fork_actions: 10,
-            uneven_probability: 0.3,
-            uneven_actions_max: 12,
-        },
-        playout_cap: PlayoutCapSettings { full_probability: 0.5, quiet_full_probability: 0.25, fast_simulations: 2 },
+        starts: StartSettings { uneven_probability: 0.3, uneven_actions_max: 12 },
+        playout_cap: PlayoutCapSettings { quiet_full_probability: 0.25, fast_simulations: 2 },
         ..SelfPlaySettings::default()
     }
 }
@@ -56,10 +50,6 @@ fn with_every_technique_on_a_game_depends_on_its_key_alone() {
     for (in_flight, actors) in [(6, 1), (3, 2), (2, 3)] {
         assert_eq!(play_apart(&with(in_flight), actors, false), alone);
     }
-    // Fast searches are not learnt from.
-    let decisions: u32 = alone.iter().map(|game| game.action_count).sum();
-    let samples: usize = alone.iter().map(|game| game.samples.len()).sum();
-    assert!(samples as u32 * 3 < decisions * 2, "{samples} of {decisions}");
 }
 
 #[test]
@@ -179,7 +169,7 @@ fn a_noisy_player_makes_bootstrap_games_decisive() {
 fn an_uneven_beginning_makes_no_samples_and_games_keep_their_end() {
     let rules = rules("dutch-8x8");
     let first_turns = |uneven_probability: f64| {
-        let starts = StartSettings { uneven_probability, uneven_actions_max: 60, ..StartSettings::default() };
+        let starts = StartSettings { uneven_probability, uneven_actions_max: 60 };
         let settings =
             SelfPlaySettings { simulations: 4, opening_probability: 0.0, starts, ..SelfPlaySettings::default() };
         let games = play(&PoolPlan { settings, ..plan(&rules, 1) }, 12);

@@ -16,14 +16,8 @@ use crate::{plan, rules};
 fn plans() -> Vec<PoolPlan> {
     let settings = SelfPlaySettings {
         simulations: 5,
-        starts: StartSettings {
-            policy_actions_mean: 2.0,
-            fork_probability: 0.5,
-            fork_actions: 10,
-            uneven_probability: 0.3,
-            uneven_actions_max: 12,
-        },
-        playout_cap: PlayoutCapSettings { full_probability: 0.5, quiet_full_probability: 0.25, fast_simulations: 2 },
+        starts: StartSettings { uneven_probability: 0.3, uneven_actions_max: 12 },
+        playout_cap: PlayoutCapSettings { quiet_full_probability: 0.25, fast_simulations: 2 },
         ..SelfPlaySettings::default()
     };
     let pools = [("bell", 4), ("bell", 7), ("savard", 3), ("dutch-8x8", 2)];
@@ -237,7 +231,7 @@ fn games_that_give_no_samples_are_not_played_without_end() {
     // Every game has one action, which belongs to its random beginning.
     let mut ruleset = rules("dutch-8x8").ruleset().clone();
     ruleset.end.max_plies = 1;
-    let starts = StartSettings { uneven_probability: 1.0, uneven_actions_max: 9, ..StartSettings::default() };
+    let starts = StartSettings { uneven_probability: 1.0, uneven_actions_max: 9 };
     let settings = SelfPlaySettings { simulations: 1, starts, ..SelfPlaySettings::default() };
     let plan = PoolPlan { settings, ..plan(&Arc::new(Rules::new(&ruleset).unwrap()), 4) };
     let task = PoolTask { pool: Pool::new(plan).unwrap(), quota: Quota::Samples(1) };

@@ -89,7 +89,7 @@ fn leaves(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
 
 #[cfg(test)]
 mod tests {
-    use latrunculi_search::mcts::{GumbelSettings, MaxConsideredActions, PuctSettings, QScale};
+    use latrunculi_search::mcts::{GumbelSettings, MaxConsideredActions, PuctSettings};
 
     use super::*;
 
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(words(Settings::gumbel()), ["kernel=bf16-amx"]);
         let gumbel = GumbelSettings {
             max_considered_actions: MaxConsideredActions::Fixed(12),
-            q_scale: QScale::MinMax { value_scale: 0.1, range_min: 0.2 },
+            range_min: 0.2,
             ..GumbelSettings::default()
         };
         let search =
@@ -109,12 +109,7 @@ mod tests {
         found.sort();
         assert_eq!(
             found,
-            [
-                "margin_weight=0.3",
-                "max_considered_actions.fixed=12",
-                "q_scale.min_max.range_min=0.2",
-                "reuse_tree=false"
-            ]
+            ["margin_weight=0.3", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]
         );
         assert_eq!(play.words(Some(SearchKind::Gumbel)), Vec::<String>::new());
         assert_eq!(play.search(None), search);

@@ -6,7 +6,7 @@
 
 use latrunculi_engine::Player;
 
-use super::settings::{GumbelSettings, QScale, RANGE_MIN};
+use super::settings::{GumbelSettings, RANGE_MIN};
 use super::tree::{Child, Edge};
 use super::value::ValueWeights;
 
@@ -100,13 +100,9 @@ impl Completion {
             }
         }
         let visit_scale = settings.maxvisit_init + visits_max as f32;
-        let (slope, origin) = match settings.q_scale {
-            QScale::MinMax { value_scale, range_min } => {
-                (visit_scale * value_scale / (greatest - least).max(range_min.max(RANGE_MIN)), least)
-            }
-            QScale::Absolute { c_scale } => (visit_scale * c_scale * 0.5, -1.0),
-        };
-        Completion { mixed_value, visits_sum, slope, origin, greatest }
+        let range = (greatest - least).max(settings.range_min.max(RANGE_MIN));
+        let slope = visit_scale * settings.value_scale / range;
+        Completion { mixed_value, visits_sum, slope, origin: least, greatest }
     }
 
     /// Returns `sigma(q)`, commensurable with logits.
@@ -144,6 +140,9 @@ impl Completion {
 }
 
 /// Picks the edge below the root that brings the visits closest to the improved policy.
+///
+/// Meant for few simulations: in a long search the values of visited actions get ever more weight, and the others may never be
+/// tried.
 ///
 /// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; of equals the greatest of `ties`. Skips edges proven lost. `scratch` is working memory.
 pub(crate) fn select_interior(

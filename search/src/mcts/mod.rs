@@ -48,8 +48,7 @@ pub use batch::LeafBatch;
 pub use gumbel::considered_visits;
 pub use result::{Proven, SearchResult};
 pub use settings::{
-    GumbelSettings, Interior, MaxConsideredActions, Mode, Proofs, PuctSettings, QScale, SIMULATIONS_MAX, SearchBudget,
-    Settings,
+    GumbelSettings, MaxConsideredActions, Mode, Proofs, PuctSettings, SIMULATIONS_MAX, SearchBudget, Settings,
 };
 
 /// What a search needs next.
@@ -655,11 +654,11 @@ impl<G: Game> Search<G> {
         let weights = self.value_weights();
         let value = node.evaluation.for_player(player, 1, weights);
         match &self.settings.mode {
-            Mode::Gumbel(settings @ GumbelSettings { interior: Interior::ImprovedPolicy, .. }) => {
+            Mode::Gumbel(settings) => {
                 let scratch = &mut self.scratch;
                 gumbel::select_interior(edges, ties, player, value, weights, settings, scratch)
             }
-            Mode::Gumbel(GumbelSettings { interior: Interior::Puct(settings), .. }) | Mode::Puct(settings) => {
+            Mode::Puct(settings) => {
                 let mean = value_sum.for_player(player, visits, weights);
                 let node = PuctNode { edges, ties, player, value, mean, weights };
                 node.select(settings, settings.fpu_reduction, None, false)

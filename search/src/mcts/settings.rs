@@ -20,7 +20,7 @@ pub struct Settings {
     /// Results and targets stay win, draw and loss.
     ///
     /// Source: Wu 2019 (arXiv 1902.10565), score utility, which saturates unbounded scores of Go by an arctangent.
-    /// Not validated.
+    /// 0.2 showed no gain in learning (docs/results.md).
     pub margin_weight: f32,
     /// Which ends may be proven.
     pub proofs: Proofs,
@@ -93,20 +93,10 @@ impl GumbelSettings {
             require(errors, &format!("mode.gumbel.{name}"), value, good, range);
         };
         check("maxvisit_init", self.maxvisit_init, is_not_negative(self.maxvisit_init), "at least 0");
-        match self.q_scale {
-            QScale::MinMax { value_scale, range_min } => {
-                check("q_scale.min_max.value_scale", value_scale, is_not_negative(value_scale), "at least 0");
-                check("q_scale.min_max.range_min", range_min, is_above_zero(range_min), "above 0");
-            }
-            QScale::Absolute { c_scale } => {
-                check("q_scale.absolute.c_scale", c_scale, is_not_negative(c_scale), "at least 0");
-            }
-        }
+        check("value_scale", self.value_scale, is_not_negative(self.value_scale), "at least 0");
+        check("range_min", self.range_min, is_above_zero(self.range_min), "above 0");
         if self.max_considered_actions == MaxConsideredActions::Fixed(0) {
             errors.push("mode.gumbel.max_considered_actions.fixed = 0 must be at least 1".to_owned());
-        }
-        if let Interior::Puct(puct) = &self.interior {
-            puct.validate_into("mode.gumbel.interior.puct", errors);
         }
     }
 }
@@ -177,34 +167,25 @@ pub enum Proofs {
 pub struct GumbelSettings {
     /// How many actions the root considers at first.
     pub max_considered_actions: MaxConsideredActions,
-    /// How values are made comparable with logits.
-    pub q_scale: QScale,
+    /// Factor on the completed values of a node, which are rescaled to `[0, 1]` between the least and the greatest of them, and
+    /// then multiplied by the visit scale: `sigma(q)` of the paper (equation 8) as in mctx; 0.1.
+    pub value_scale: f32,
+    /// The least difference that is rescaled, of values in `[-1, 1]`; above 0. Where all actions are about equal
+    /// their differences are errors of the network, which mctx stretches to the whole scale. mctx has 1e-8, which
+    /// in single precision magnifies rounding errors of equal values; 1e-6 here is the same otherwise.
+    pub range_min: f32,
     /// `c_visit`: visits every value is credited with when it is weighed against the prior; 50 in the
     /// paper (section 3.4) and in mctx.
     pub maxvisit_init: f32,
-    /// How nodes below the root choose.
-    pub interior: Interior,
-}
-
-/// How nodes below a Gumbel root choose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Interior {
-    /// By the improved policy (Danihelka et al. 2022, section 5; mctx). For few simulations: in a long search the
-    /// values of visited actions get ever more weight, and the others may never be tried.
-    #[default]
-    ImprovedPolicy,
-    /// By PUCT, as MiniZero does: never stops exploring.
-    Puct(PuctSettings),
 }
 
 impl Default for GumbelSettings {
     fn default() -> GumbelSettings {
         GumbelSettings {
             max_considered_actions: MaxConsideredActions::Auto,
-            q_scale: QScale::MCTX,
+            value_scale: 0.1,
+            range_min: RANGE_MIN,
             maxvisit_init: 50.0,
-            interior: Interior::ImprovedPolicy,
         }
     }
 }
@@ -233,39 +214,8 @@ impl MaxConsideredActions {
     }
 }
 
-/// How values become comparable with logits: `sigma(q)` of the paper, equation 8.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum QScale {
-    /// mctx: completed values rescaled to `[0, 1]` between the least and the greatest of the node, times
-    /// `value_scale` (0.1) times the visit scale.
-    MinMax {
-        /// Factor on the rescaled value.
-        value_scale: f32,
-        /// The least difference that is rescaled, of values in `[-1, 1]`; above 0. Where all actions are about equal
-        /// their differences are errors of the network, which mctx stretches to the whole scale. mctx has 1e-8, which
-        /// in single precision magnifies rounding errors of equal values; 1e-6 here is the same otherwise.
-        #[serde(default = "range_min_of_mctx")]
-        range_min: f32,
-    },
-    /// The paper's board games: `q` in `[0, 1]` as it stands, times `c_scale` (1.0) times the visit scale.
-    Absolute {
-        /// Factor on the value.
-        c_scale: f32,
-    },
-}
-
-impl QScale {
-    /// The default of mctx.
-    pub const MCTX: QScale = QScale::MinMax { value_scale: 0.1, range_min: RANGE_MIN };
-}
-
 /// The least `range_min` that rounding stays below.
 pub(crate) const RANGE_MIN: f32 = 1e-6;
-
-fn range_min_of_mctx() -> f32 {
-    RANGE_MIN
-}
 
 /// The constants of the PUCT mode, KataGo's where not said otherwise.
 ///
@@ -341,12 +291,12 @@ mod tests {
         );
         let gumbel = GumbelSettings {
             max_considered_actions: MaxConsideredActions::Fixed(0),
-            q_scale: QScale::MinMax { value_scale: -1.0, range_min: 0.0 },
+            value_scale: -1.0,
+            range_min: 0.0,
             maxvisit_init: -100.0,
-            interior: Interior::Puct(PuctSettings { c_puct: f32::NAN, ..PuctSettings::default() }),
         };
         let errors = Settings { mode: Mode::Gumbel(gumbel), ..Settings::default() }.validate();
-        assert_eq!(errors.len(), 5, "{errors:?}");
-        assert!(errors.contains(&"mode.gumbel.interior.puct.c_puct = NaN must be at least 0".to_owned()), "{errors:?}");
+        assert_eq!(errors.len(), 4, "{errors:?}");
+        assert!(errors.contains(&"mode.gumbel.range_min = 0 must be above 0".to_owned()), "{errors:?}");
     }
 }
