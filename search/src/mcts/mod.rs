@@ -415,8 +415,15 @@ impl<G: Game> Search<G> {
                     result.policy.extend_from_slice(&result.q);
                     completion.improve(edges, &mut result.policy);
                 }
-                let ends_are_tried = self.settings.proofs != Proofs::Off;
-                result.best = self.gumbel_root.choose(edges, ties, player, ends_are_tried, &completion, &result.q);
+                result.best = if is_policy_alone {
+                    // The same number added to all logits would blur small differences.
+                    let rank =
+                        |&index: &usize| (!edges[index].bounds.is_lost_for(player), result.prior[index], ties[index]);
+                    first_best(0..edges.len(), rank).unwrap_or(0)
+                } else {
+                    let ends_are_tried = self.settings.proofs != Proofs::Off;
+                    self.gumbel_root.choose(edges, ties, player, ends_are_tried, &completion, &result.q)
+                };
             }
             Mode::Puct(settings) => {
                 let node = self.puct_root();
