@@ -186,3 +186,11 @@ pub struct TrainingCounters {
     #[serde(default)]
     pub steps_before: u64,
 }
+
+impl TrainingCounters {
+    /// Returns the steps of this training and of those before.
+    #[must_use]
+    pub fn all_steps(&self) -> u64 {
+        self.steps + self.steps_before
+    }
+}

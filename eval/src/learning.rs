@@ -191,14 +191,22 @@ pub struct Measured {
     pub elo: Option<Estimate>,
 }
 
+impl Measured {
+    /// Returns whether the score can be compared with another: the same opponent, and as many simulations.
+    #[must_use]
+    pub fn is_comparable(&self, other: &Measured) -> bool {
+        let (one, other) = (&self.verdict, &other.verdict);
+        (&one.opponent, one.simulations) == (&other.opponent, other.simulations)
+    }
+}
+
 /// Parts the matches of a run by ruleset, by opponent and by the network's simulations, in the order in which these were
 /// first met: only scores within one part make a curve.
 #[must_use]
 pub fn by_opponent(measured: &[Measured]) -> Vec<Vec<&Measured>> {
-    let terms = |one: &Measured| (one.ruleset.clone(), one.verdict.opponent.clone(), one.verdict.simulations);
     let mut parts: Vec<Vec<&Measured>> = Vec::new();
     for one in measured {
-        match parts.iter_mut().find(|part| terms(part[0]) == terms(one)) {
+        match parts.iter_mut().find(|part| part[0].ruleset == one.ruleset && part[0].is_comparable(one)) {
             Some(part) => part.push(one),
             None => parts.push(vec![one]),
         }
@@ -342,11 +350,10 @@ pub struct Standing {
 #[must_use]
 pub fn standings<'a>(measured: impl IntoIterator<Item = &'a Measured>) -> Vec<Standing> {
     let measured: Vec<&Measured> = measured.into_iter().collect();
-    let terms = |one: &Measured| (one.verdict.opponent.clone(), one.verdict.simulations);
-    let last = measured.last().map(|last| terms(last));
+    let last = measured.last().copied();
     let mut scores: BTreeMap<&str, f64> = BTreeMap::new();
     let mut found: Vec<Standing> = Vec::new();
-    for one in measured.into_iter().filter(|one| Some(terms(one)) == last) {
+    for one in measured.into_iter().filter(|one| last.is_some_and(|last| one.is_comparable(last))) {
         scores.insert(&one.ruleset, one.verdict.score);
         let mean = scores.values().sum::<f64>() / scores.len() as f64;
         let worst = scores.values().copied().fold(f64::INFINITY, f64::min);

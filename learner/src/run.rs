@@ -107,7 +107,7 @@ impl<'o> TrainingRun<'o> {
                 config.network = network.config().clone();
                 // The network's own games teach it more than those of alpha-beta.
                 config.teacher.generations = 0;
-                (network, info.training.steps + info.training.steps_before)
+                (network, info.training.all_steps())
             }
             None => {
                 let network = Network::new(&config.network, config.seed, device).of_libtorch();

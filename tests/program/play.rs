@@ -172,6 +172,15 @@ mod on_a_terminal {
         spawn_command(command, Some(PATIENCE_MILLISECONDS)).expect("a terminal")
     }
 
+    /// Starts a game of two persons whose first action is played.
+    fn begun(arguments: &[&str]) -> PtySession {
+        let mut terminal = start(&[&["--ruleset", "bell", "--second", "human"], arguments].concat(), &[]);
+        terminal.exp_string("player 1 (M)> ").expect("a prompt");
+        terminal.send_line("c3").expect("typed");
+        terminal.exp_string("player 1 (M)> ").expect("a prompt");
+        terminal
+    }
+
     #[test]
     fn tab_completes_what_is_legal_and_the_arrow_brings_back_what_was_typed() {
         let mut terminal = start(&["--ruleset", "savard", "--position", WON, "--second", "human"], &[]);
@@ -196,10 +205,7 @@ mod on_a_terminal {
     fn who_leaves_is_asked_where_to_save_the_game() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("game.jsonl");
-        let mut terminal = start(&["--ruleset", "bell", "--second", "human"], &[]);
-        terminal.exp_string("player 1 (M)> ").expect("a prompt");
-        terminal.send_line("c3").expect("typed");
-        terminal.exp_string("player 1 (M)> ").expect("a prompt");
+        let mut terminal = begun(&[]);
         terminal.send_control('c').expect("typed");
         terminal.exp_string("this game is not saved").expect("the question");
         terminal.send_line("Cargo.toml").expect("typed");
@@ -217,11 +223,7 @@ mod on_a_terminal {
         let [gone, path] = ["gone", "game.jsonl"].map(|name| folder.path().join(name));
         fs::create_dir(&gone).expect("a folder");
         let record = gone.join("game.jsonl");
-        let arguments = ["--ruleset", "bell", "--second", "human", "--record", record.to_str().expect("a path")];
-        let mut terminal = start(&arguments, &[]);
-        terminal.exp_string("player 1 (M)> ").expect("a prompt");
-        terminal.send_line("c3").expect("typed");
-        terminal.exp_string("player 1 (M)> ").expect("a prompt");
+        let mut terminal = begun(&["--record", record.to_str().expect("a path")]);
         fs::remove_dir(&gone).expect("an empty folder");
         terminal.send_line("quit").expect("typed");
         terminal.exp_string("cannot write").expect("the reason");

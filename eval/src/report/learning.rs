@@ -102,7 +102,7 @@ fn minute(minutes: f64) -> Markup {
 
 /// Returns the matches on the terms of the last one, in order.
 fn of_last_opponent(measured: &[Measured]) -> Vec<&Measured> {
-    measured.iter().filter(|one| measured.last().is_some_and(|last| terms(one) == terms(last))).collect()
+    measured.iter().filter(|one| measured.last().is_some_and(|last| one.is_comparable(last))).collect()
 }
 
 /// Says on which terms matches were played.
@@ -161,7 +161,7 @@ fn minutes_scale(run: &LearningRun, across: (f64, f64)) -> Scale {
 /// Returns whether all matches of a run were against one opponent, with one number of simulations.
 fn has_one_opponent(run: &LearningRun) -> bool {
     let measured = run.measured();
-    measured.iter().all(|one| terms(one) == terms(&measured[0]))
+    measured.iter().all(|one| one.is_comparable(&measured[0]))
 }
 
 /// Mean and worst score over the rulesets, by time.

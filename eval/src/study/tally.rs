@@ -21,7 +21,7 @@ pub(crate) struct StopRule {
     pub(crate) batch: usize,
 }
 
-/// So many repetitions in a row, and a batch of them, end a series: there are hardly other games.
+/// So many repetitions in a row, and at least a batch of them, end a series: hardly any new game is left.
 const REPEATS_MIN: usize = 20;
 
 /// The games of one series.

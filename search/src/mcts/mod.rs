@@ -399,31 +399,15 @@ impl<G: Game> Search<G> {
         result.value = mean_sum.for_player(player, count, result_weights);
         result.win_draw_loss = mean_sum.win_draw_loss(player, count);
 
-        // Without simulations the result is the network's policy, whatever ends were found.
-        let is_policy_alone = self.budget.simulations == 0;
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
                 let value = root.evaluation.for_player(player, 1, weights);
                 let completion = Completion::new(edges, player, value, weights, settings, &mut result.q);
+                let ends_are_tried = self.settings.proofs != Proofs::Off;
+                result.best = self.gumbel_root.choose(edges, ties, player, ends_are_tried, &completion, &result.q);
                 result.policy.clear();
-                if is_policy_alone {
-                    for (q, _) in result.q.iter_mut().zip(edges).filter(|(_, edge)| edge.visits == 0) {
-                        *q = completion.mixed_value;
-                    }
-                    result.policy.extend_from_slice(&result.prior);
-                } else {
-                    result.policy.extend_from_slice(&result.q);
-                    completion.improve(edges, &mut result.policy);
-                }
-                result.best = if is_policy_alone {
-                    // The same number added to all logits would blur small differences.
-                    let rank =
-                        |&index: &usize| (!edges[index].bounds.is_lost_for(player), result.prior[index], ties[index]);
-                    first_best(0..edges.len(), rank).unwrap_or(0)
-                } else {
-                    let ends_are_tried = self.settings.proofs != Proofs::Off;
-                    self.gumbel_root.choose(edges, ties, player, ends_are_tried, &completion, &result.q)
-                };
+                result.policy.extend_from_slice(&result.q);
+                completion.improve(edges, &mut result.policy);
             }
             Mode::Puct(settings) => {
                 let node = self.puct_root();
@@ -431,9 +415,7 @@ impl<G: Game> Search<G> {
                 let priors = if forced { &self.noised_prior } else { &result.prior };
                 node.target(settings, priors, forced, &mut result.policy);
                 result.q.clear();
-                let is_assumed = |edge: &Edge| is_policy_alone && edge.visits == 0;
-                let known = |edge: &Edge| edge.known_q(player, weights).filter(|_| !is_assumed(edge));
-                result.q.extend(edges.iter().map(|edge| known(edge).unwrap_or(node.mean)));
+                result.q.extend(edges.iter().map(|edge| edge.known_q(player, weights).unwrap_or(node.mean)));
                 let rank = |&index: &usize| {
                     let edge = &edges[index];
                     let is_open = !edge.bounds.is_lost_for(player);
@@ -441,6 +423,12 @@ impl<G: Game> Search<G> {
                 };
                 result.best = first_best(0..edges.len(), rank).unwrap_or(0);
             }
+        }
+        if self.budget.simulations == 0 {
+            // The network's policy alone, whatever ends were found.
+            result.policy.clone_from(&result.prior);
+            let rank = |&index: &usize| (!edges[index].bounds.is_lost_for(player), result.prior[index], ties[index]);
+            result.best = first_best(0..edges.len(), rank).unwrap_or(0);
         }
         self.apply_proofs(result);
         let is_exact = bounds.result().is_some() || is_safe || is_held;

@@ -38,8 +38,8 @@ impl PuctNode<'_> {
     /// `priors` replaces the edges' own ones at a noised root, where `forced` playouts may apply too. Skips
     /// edges proven lost.
     ///
-    /// An action without a visit, unless it is known to end the game, has the assumed value `avg - r * sqrt(m)`, with `m` the prior of the
-    /// visited actions and `avg` between the network's and the search's value of the node (KataGo,
+    /// An action without a visit, unless it is known to end the game, has the assumed value `avg - r * sqrt(m)`, with `m`
+    /// the prior of the visited actions and `avg` between the network's and the search's value of the node (KataGo,
     /// `getFpuValueForChildrenAssumeVisited`): never 0.
     pub(crate) fn select(
         &self,

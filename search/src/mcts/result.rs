@@ -17,8 +17,8 @@ pub struct SearchResult<A> {
     pub policy: Vec<f32>,
     /// The evaluator's policy, sums to 1, without noise.
     pub prior: Vec<f32>,
-    /// Mean search value of each action, `W - L` and the weighted terms of the settings; for those without a visit the value of the end of the game that they were
-    /// found to be, else the value assumed for them (`v_mix`, or the mean of the root).
+    /// Mean search value of each action, `W - L` and the weighted terms of the settings. Without a visit it is the value of
+    /// the end, for an action that was found to end the game, and else the value assumed (`v_mix`, or the mean of the root).
     pub q: Vec<f32>,
     /// The chosen action, as an index into `actions`.
     pub best: usize,
@@ -26,9 +26,9 @@ pub struct SearchResult<A> {
     pub value: f32,
     /// The same as probabilities of win, draw and loss; sums to 1.
     pub win_draw_loss: [f32; 3],
-    /// The expected result of playing by `policy`: the policy-weighted mean over the visited actions and the known
-    /// ends, or the proven result. The value target of training: a search of few simulations spends half of them on actions that it then
-    /// rejects, so that the mean over all visits is too low for the player to act.
+    /// The expected result of playing by `policy`: the policy-weighted mean over the visited actions and the known ends, or
+    /// the proven result. The value target of training: a search of few simulations spends half of them on actions that it
+    /// then rejects, so that the mean over all visits is too low for the player to act.
     pub policy_win_draw_loss: [f32; 3],
     /// The proven result for the player to act, if there is one.
     pub proven: Option<Proven>,

@@ -138,7 +138,7 @@ fn first_network(args: &FitArgs, config: &TrainConfig, device: Device) -> anyhow
     if *network.config() != config.network {
         bail!("{}: its network differs from the configuration", path.display());
     }
-    Ok((network, info.training.steps + info.training.steps_before))
+    Ok((network, info.training.all_steps()))
 }
 
 /// Reads the shards of a folder, or of the run in it, in the order of their names.
