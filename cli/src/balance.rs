@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use latrunculi_engine::Rules;
+use latrunculi_eval::AgentSpec;
 use latrunculi_eval::agents::OpenedNetwork;
 use latrunculi_eval::study::{
     StudyConfig, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study, saved_study,
@@ -55,7 +56,7 @@ pub(crate) struct BalanceArgs {
     #[arg(value_name = "STUDY.toml")]
     study: Option<PathBuf>,
     /// Rulesets by name or path, with commas between; `all` is every reconstruction
-    #[arg(long, alias = "ruleset", value_name = "A,B", value_delimiter = ',')]
+    #[arg(long, alias = "ruleset", value_name = "RULESET,RULESET", value_delimiter = ',')]
     rulesets: Option<Vec<String>>,
     /// Agents with commas between, each of which plays itself; those of one kind form a ladder of budgets
     #[arg(long, value_name = "AGENT,AGENT")]
@@ -133,8 +134,13 @@ pub(crate) struct BalanceArgs {
 impl BalanceArgs {
     /// As [`NetworkArgs::prepare`].
     pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        let has_networks = // A study names its agents in a file.
-            self.agents.as_ref().is_none_or(|agents| agents.contains("net"));
+        if self.report_only.is_some() {
+            return Ok(());
+        }
+        let is_network = |text: &String| text.parse().is_ok_and(|agent: AgentSpec| agent.model().is_some());
+        // A study may name its agents in a file.
+        let has_networks = self.agents.as_deref().is_none_or(|agents| settings::agents(agents).iter().any(is_network))
+            || self.opening_policy.as_ref().is_some_and(is_network);
         self.network.prepare(has_networks, libtorch)
     }
 }

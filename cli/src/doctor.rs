@@ -1,6 +1,5 @@
 //! `doctor`: what was found on this machine, what will be used, how to mend what is wrong.
 
-use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
@@ -84,7 +83,7 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     // A missing GPU is no fault: `auto` takes the processor then.
     let gpu_text = match &gpu {
         Ok(()) => "found, used by device = \"auto\"".to_owned(),
-        Err(_) if !has_gpu_device() => "none found".to_owned(),
+        Err(_) if !libtorch::has_gpu() => "none found".to_owned(),
         Err(error) => format!("none usable: {error}"),
     };
     let features = processor_features();
@@ -117,11 +116,6 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     row("kernels", &kernels.join(" "));
     row("GPU", &gpu_text);
     Ok(())
-}
-
-/// Returns whether the system knows of an NVIDIA GPU, through its driver or that of Windows.
-fn has_gpu_device() -> bool {
-    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|device| Path::new(device).exists())
 }
 
 /// Returns the processor features that matter for speed, as the system names them.

@@ -17,9 +17,9 @@ pub struct FitArgs {
     /// Folder of the checkpoint and the model; unfinished training in it is continued
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Begins with the weights of this model, or of the model of this run, instead of random ones
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
+    /// Begins with this model, or with the model of this run, instead of random weights; the network keeps its sizes
+    #[arg(long, value_name = "MODEL")]
+    pub from: Option<PathBuf>,
     /// Number of steps [default: what replay.reuse allows]
     #[arg(long)]
     pub steps: Option<u64>,

@@ -60,6 +60,11 @@ impl Game {
         self.record.agents = agents;
     }
 
+    /// Notes what everything random follows from.
+    pub(crate) fn set_seed(&mut self, seed: u64) {
+        self.record.seed = seed;
+    }
+
     /// Tells whether the game is over, by the rules or because somebody resigned.
     pub(crate) fn is_over(&self) -> bool {
         self.record.result.is_some() || self.state.outcome().is_some()

@@ -50,7 +50,8 @@ use latrunculi_train::error_chain;
 use libtorch::Libtorch;
 
 /// The exit status that other programs may rely on.
-const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C before its end";
+const EXIT_STATUS: &str =
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 stopped by Ctrl-C or TERM before its end";
 
 /// Trains and plays agents for 26 reconstructed rulesets of the Roman game Latrunculi, and measures their fairness
 #[derive(Parser)]

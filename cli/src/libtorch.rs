@@ -85,9 +85,9 @@ pub(crate) fn gpu(
     if is_wanted { needed(libtorch, &format!("--device {device}"))?.gpu(device) } else { Ok(None) }
 }
 
-/// Tells whether the system has a GPU that libtorch may be able to use.
-fn has_gpu() -> bool {
-    Path::new("/dev/nvidia0").exists()
+/// Tells whether the system has a GPU that libtorch may be able to use: through NVIDIA's driver, or that of Windows.
+pub(crate) fn has_gpu() -> bool {
+    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|device| Path::new(device).exists())
 }
 
 /// Returns where the program that has libtorch would be: beside this one.

@@ -47,7 +47,7 @@ pub(crate) struct MatchArgs {
     #[arg(value_name = "B")]
     second: AgentSpec,
     /// A shipped ruleset, or the path of a file; several with commas between, or `all`, make a match of each
-    #[arg(long, alias = "rulesets", value_name = "NAME,NAME", value_delimiter = ',', required = true)]
+    #[arg(long, alias = "rulesets", value_name = "RULESET,RULESET", value_delimiter = ',', required = true)]
     ruleset: Vec<String>,
     /// Games to play, in pairs of one opening with seats swapped [default: 200; with --sprt at most 20000]
     #[arg(long, value_name = "N")]
@@ -56,10 +56,10 @@ pub(crate) struct MatchArgs {
     #[arg(long, value_name = "E0,E1", value_parser = two_numbers, allow_hyphen_values = true)]
     sprt: Option<(f64, f64)>,
     /// The chance that --sprt takes E0 for E1
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(long, default_value_t = 0.05, requires = "sprt")]
     alpha: f64,
     /// The chance that --sprt takes E1 for E0
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(long, default_value_t = 0.05, requires = "sprt")]
     beta: f64,
     /// Source of all randomness
     #[arg(long, default_value_t = 0)]
@@ -71,7 +71,7 @@ pub(crate) struct MatchArgs {
     #[arg(long, value_name = "AGENT")]
     opening_policy: Option<AgentSpec>,
     /// Temperature of that policy; less prefers the best actions
-    #[arg(long, value_name = "T", default_value_t = 1.0)]
+    #[arg(long, value_name = "T", default_value_t = 1.0, requires = "opening_policy")]
     opening_temperature: f64,
     /// Where every game is written as it ends; a match that was stopped goes on from there
     #[arg(long, value_name = "FILE")]

@@ -1,4 +1,4 @@
-//! The ruleset of a command, alone or as an option: `play bell` or `play --ruleset bell`.
+//! The ruleset of a command, alone or as an option: `perft bell` or `perft --ruleset bell`.
 
 use clap::Args;
 

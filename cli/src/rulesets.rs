@@ -41,9 +41,11 @@ enum RulesetsCommand {
     /// Shows the parameters in which two rulesets differ
     Diff {
         /// A shipped name, or the path of a file
-        first: String,
+        #[arg(value_name = "RULESET")]
+        one: String,
         /// A shipped name, or the path of a file
-        second: String,
+        #[arg(value_name = "RULESET")]
+        other: String,
     },
     /// Prints the file of a new ruleset, with every parameter and its meaning, to be changed
     New {
@@ -56,7 +58,7 @@ enum RulesetsCommand {
     /// Checks a ruleset file: every fault with its place, and settings that change nothing
     Check {
         /// Paths of files, or shipped names
-        #[arg(required = true)]
+        #[arg(required = true, value_name = "RULESET")]
         rulesets: Vec<String>,
     },
     /// Writes the documentation of every ruleset and parameter, as in docs/RULES.md
@@ -67,7 +69,7 @@ pub(crate) fn run(args: RulesetsArgs) -> anyhow::Result<()> {
     match args.command {
         RulesetsCommand::List { json } => list(json),
         RulesetsCommand::Show { ruleset, json } => show::run(&ruleset, json),
-        RulesetsCommand::Diff { first, second } => compare::run(&first, &second),
+        RulesetsCommand::Diff { one, other } => compare::run(&one, &other),
         RulesetsCommand::New { id, base } => new::run(&id, &base),
         RulesetsCommand::Check { rulesets } => check::run(&rulesets),
         RulesetsCommand::Document => document::run(),

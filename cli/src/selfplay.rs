@@ -58,6 +58,8 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
         bail!("the configuration has {}; choose one with --set rulesets=NAME", config.rulesets);
     };
     let rules = Arc::clone(&only.rules);
+    // Mixes belong to runs; without them games may be counted.
+    config.mixes.fraction = 0.0;
     config.validate(rulesets.len())?;
     let gpu = libtorch::gpu(config.device.parse()?, args.model.is_some(), libtorch)?;
     let loader: &dyn NetworkLoader = gpu.as_deref().unwrap_or(&Processor);
@@ -70,7 +72,10 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
     let network = match &args.model {
         Some(path) => {
             if config.games.per_generation == 0 {
-                bail!("games.per_generation = 0 must be at least 1 with --model");
+                bail!(
+                    "games.per_generation = 0 must be at least 1 with --model; add --set games.per_generation=256 \
+                     --set games.samples_per_generation=0"
+                );
             }
             Some(models::load(path, loader)?)
         }

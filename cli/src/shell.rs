@@ -8,11 +8,14 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use latrunculi_engine::parameters::nearest;
 use latrunculi_engine::presets;
+use latrunculi_train::SHIPPED_CONFIGS;
 
 /// The beginnings of agents' texts.
 const AGENTS: [&str; 6] = ["human", "random", "greedy", "alphabeta:nodes=", "mcts:sims=", "net:"];
-/// Arguments whose value is an agent's text.
-const AGENT_ARGUMENTS: [&str; 5] = ["first", "second", "hint", "agent", "agents"];
+/// The names of values that are agents' texts.
+const AGENT_VALUES: [&str; 4] = ["AGENT", "AGENT,AGENT", "A", "B"];
+/// The names of values that are rulesets.
+const RULESET_VALUES: [&str; 2] = ["RULESET", "RULESET,RULESET"];
 
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {
@@ -32,10 +35,15 @@ pub(crate) fn completions(args: &CompletionsArgs, program: Command) -> anyhow::R
 /// well.
 fn with_values(command: Command) -> Command {
     let command = command.mut_args(|argument| {
-        if argument.get_id() == "ruleset" {
+        let is_of = |names: &[&str]| {
+            argument.get_value_names().is_some_and(|found| found.iter().any(|name| names.contains(&name.as_str())))
+        };
+        if is_of(&RULESET_VALUES) {
             argument.value_parser(PossibleValuesParser::new(presets::NAMES))
-        } else if AGENT_ARGUMENTS.contains(&argument.get_id().as_str()) {
+        } else if is_of(&AGENT_VALUES) {
             argument.value_parser(PossibleValuesParser::new(AGENTS))
+        } else if is_of(&["CONFIG"]) {
+            argument.value_parser(PossibleValuesParser::new(SHIPPED_CONFIGS))
         } else {
             argument
         }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::display;
 use crate::interrupt::stop_on_signals;
-use crate::train::{RoundTable, legend, time_text};
+use crate::train::{RoundTable, command_to_resume, legend, time_text};
 
 /// Seconds from one look to the next.
 const WATCH_SECS: u64 = 1;
@@ -133,7 +133,7 @@ fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
 fn doing(root: &Path, run: &LearningRun) -> String {
     match activity(root, run) {
         Activity::Finished => "finished".to_owned(),
-        Activity::Stopped => format!("not running; continue with: latrunculi train --resume {}", root.display()),
+        Activity::Stopped => format!("not running; continue with: {}", command_to_resume(root)),
         Activity::Running => {
             let written = root.join(run_dir::METRICS).metadata().and_then(|about| about.modified()).ok();
             let since = written.and_then(|at| SystemTime::now().duration_since(at).ok());

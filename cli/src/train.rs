@@ -10,14 +10,20 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use latrunculi_store::Store;
-use latrunculi_train::ConfigSource;
 use latrunculi_train::shared::{Close, Leader, owner_of};
+use latrunculi_train::{ConfigSource, run_dir};
 
 use crate::config_args::{SetArgs, config_help};
 use crate::store_args::{notice, stopped};
 
 pub(crate) use rounds::{RoundTable, legend, time as time_text};
 pub use text::{RunText, games as games_text, json as event_json, steps as steps_text};
+
+/// Returns the command that goes on with the run in a folder.
+pub(crate) fn command_to_resume(root: &Path) -> String {
+    let store = if root.join(run_dir::STORE_ID).exists() { " --store URL, the store that it had" } else { "" };
+    format!("latrunculi train --resume {}{store}", root.display())
+}
 
 /// When a generation that workers play is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -73,8 +73,9 @@ pub struct Measurement {
     /// The material margin at the end of the games, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<MeasuredMargin>,
-    /// The command that plays such games again.
-    pub command: String,
+    /// The command that plays such games again, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// Men of the network minus men of its opponent at the end of games, as a fraction in `[-1, 1]` of those that a side

@@ -91,11 +91,6 @@ sample_schema! {
         => Vec<f32>, [PerSampleRow], "`[B]`: `ln(1 + turns to the end of the game)`.",
         |view, column| column.push((view.samples.moves_left[view.index] as f32).ln_1p());
 
-    /// weight in the loss, at least 0; this program writes 1
-    weights: PerSample<f32>, in NOT_NEGATIVE
-        => Vec<f32>, [PerSampleRow], "`[B]`: weights of the samples, at least 0.",
-        |view, column| column.push(view.samples.weights[view.index]);
-
     /// number of the game in its generation
     games: PerSample<u32>, in NOT_NEGATIVE;
 
@@ -147,7 +142,7 @@ impl Samples {
 }
 
 impl TrainingBatch {
-    /// Checks the batch: that its shape is one of this encoding, lengths, offsets and weights.
+    /// Checks the batch: that its shape is one of this encoding, lengths and offsets.
     ///
     /// # Errors
     /// [`BatchError`]: what does not fit.
@@ -161,13 +156,6 @@ impl TrainingBatch {
             let found = self.action_offsets.len();
             return Err(BatchError::Length { name: "action_offsets", found, expected: 2 });
         }
-        self.check_lengths()?;
-        if let Some(index) = self.weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
-            return Err(BatchError::Range { name: "weights", index });
-        }
-        match self.weights.iter().sum::<f32>() > 0.0 {
-            true => Ok(()),
-            false => Err(BatchError::Range { name: "weights", index: 0 }),
-        }
+        self.check_lengths()
     }
 }

@@ -17,9 +17,6 @@ pub fn sums_to_one(probabilities: &[f32]) -> bool {
     (probabilities.iter().sum::<f32>() - 1.0).abs() <= SUM_TOLERANCE
 }
 
-/// The largest weight of a sample: far above what a long game gives one position.
-const WEIGHT_MAX: f32 = 1e4;
-
 impl Samples {
     /// Checks samples that come from elsewhere than a shard, as those of a shard are checked.
     ///
@@ -34,8 +31,8 @@ impl Samples {
         self.check_contents(rules)
     }
 
-    /// Checks that policies and win-draw-loss sum to 1, that planes show a position of the board, that weights are
-    /// bounded, and that the opponent's next decision is a later one of the same game.
+    /// Checks that policies and win-draw-loss sum to 1, that planes show a position of the board, and
+    /// that the opponent's next decision is a later one of the same game.
     ///
     /// # Errors
     /// [`NpzError::Array`]: the array, the first sample that is wrong, and why.
@@ -57,9 +54,6 @@ impl Samples {
                 if !sums_to_one(&column[index]) {
                     return fault(name, index, "win, draw and loss do not sum to 1");
                 }
-            }
-            if self.weights[index] > WEIGHT_MAX {
-                return fault("weights", index, "its weight is larger than any that self-play gives");
             }
             let begin = index * PLANES.len() * bytes;
             let plane = |plane: usize| unpack_plane(&self.planes[begin + plane * bytes..][..bytes]);

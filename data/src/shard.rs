@@ -16,7 +16,7 @@ use crate::sample_checks::check_rule_inputs;
 use crate::schema::Columns;
 
 /// Version of the format.
-pub const SHARD_VERSION: u32 = 4;
+pub const SHARD_VERSION: u32 = 5;
 
 /// Where the samples of a shard come from.
 #[derive(Clone, Debug, PartialEq)]

@@ -137,6 +137,6 @@ impl TrainingRun<'_> {
             let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
             MeasuredMargin { mean: margin.value, lower: interval.lower, upper: interval.upper }
         });
-        Measurement { what, wins, draws, losses, score, lower, upper, margin, command }.rounded()
+        Measurement { what, wins, draws, losses, score, lower, upper, margin, command: Some(command) }.rounded()
     }
 }

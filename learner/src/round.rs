@@ -527,7 +527,7 @@ impl TrainingRun<'_> {
 }
 
 /// Returns the score of the player who begins in games of self-play. They share no openings, so the interval is that of
-/// independent games.
+/// independent games. No match has their beginnings and their noise, so no command plays them again.
 fn first_player(played: &RulesetGames, simulations: u32) -> Measurement {
     let ruleset = played.rules.ruleset();
     let mut results = WinDrawLoss::default();
@@ -535,9 +535,11 @@ fn first_player(played: &RulesetGames, simulations: u32) -> Measurement {
         results.record(GameResult::for_player(game.outcome.winner, ruleset.first_player));
     }
     let interval = results.mean_test().interval(Confidence::NINETY_FIVE);
-    let agent = |seed| format!("net:model.safetensors,sims={simulations},seed={seed}");
     Measurement {
-        what: format!("for the player who begins, in self-play with {simulations} simulations"),
+        what: format!(
+            "for the player who begins, in the training games of the last generation, with {simulations} simulations and \
+             their random openings"
+        ),
         wins: results.wins,
         draws: results.draws,
         losses: results.losses,
@@ -545,13 +547,7 @@ fn first_player(played: &RulesetGames, simulations: u32) -> Measurement {
         lower: interval.lower,
         upper: interval.upper,
         margin: None,
-        command: format!(
-            "latrunculi match {} {} --ruleset {} --games {}",
-            agent(1),
-            agent(2),
-            ruleset.id,
-            played.games.len()
-        ),
+        command: None,
     }
     .rounded()
 }

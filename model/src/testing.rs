@@ -16,8 +16,7 @@ pub(crate) fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> Trai
     let (planes, scalars) = sample_inputs(shape, count);
     let area = shape.area();
     let none = shape.policy_len() as u32;
-    let (rule_inputs, weights) = (made_up_rules(0), vec![1.0; count]);
-    let mut batch = TrainingBatch { planes, scalars, rule_inputs, weights, ..TrainingBatch::new(*shape) };
+    let mut batch = TrainingBatch { planes, scalars, rule_inputs: made_up_rules(0), ..TrainingBatch::new(*shape) };
     for position in 0..count {
         let board = &batch.planes[position * shape.planes * area..(position + 1) * shape.planes * area];
         let count_in = |plane: usize| board[(plane % shape.planes) * area..][..area].iter().sum::<f32>();

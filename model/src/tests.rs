@@ -178,17 +178,12 @@ fn part(batch: &TrainingBatch, range: std::ops::Range<usize>) -> TrainingBatch {
         survival: rows(&batch.survival, area),
         opponent_policy,
         moves_left: rows(&batch.moves_left, 1),
-        weights: rows(&batch.weights, 1),
     }
 }
 
 #[test]
 fn a_step_on_parts_is_a_step_on_their_union() {
-    let whole = {
-        let mut batch = made_up_batch(&shape(), 24, 10);
-        batch.weights.iter_mut().enumerate().for_each(|(index, weight)| *weight = 0.5 + index as f32 / 10.0);
-        batch
-    };
+    let whole = made_up_batch(&shape(), 24, 10);
     let other = TrainingBatch { rule_inputs: made_up_rules(3), ..made_up_batch(&Shape::board(8, 7), 10, 10) };
     let parts = [part(&whole, 7..24), other.clone(), part(&whole, 0..7)];
     let after = |batches: &[TrainingBatch]| {
@@ -393,7 +388,7 @@ fn a_step_reports_whether_its_gradient_was_clipped() {
 fn batches_that_do_not_fit_are_refused() {
     let mut trainer = trained(Pooling::None);
     let good = made_up_batch(&shape(), 8, 10);
-    let broken: [fn(&mut TrainingBatch); 10] = [
+    let broken: [fn(&mut TrainingBatch); 9] = [
         |batch| _ = batch.survival.pop(),
         |batch| batch.opponent_policy.indices[0] = u32::MAX,
         |batch| batch.opponent_policy.offsets[1] = 10_000,
@@ -402,7 +397,6 @@ fn batches_that_do_not_fit_are_refused() {
         |batch| _ = batch.scalars.pop(),
         |batch| _ = batch.policy.pop(),
         |batch| batch.action_indices[0][0] = u32::MAX,
-        |batch| batch.weights[2] = -1.0,
         |batch| batch.action_offsets[1] = 10_000,
     ];
     for break_it in broken {

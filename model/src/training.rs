@@ -194,7 +194,7 @@ impl Trainer {
             survival: (config.survival_weight * warmup) as f32,
             opponent_policy: (config.opponent_policy_weight * warmup) as f32,
             moves_left: (config.moves_left_weight * warmup) as f32,
-            total: totals.weight as f32,
+            samples: totals.samples as f32,
             answered: totals.answered as f32,
         };
         let maker = WeightMaker::new(&self.network_config, &self.layout, &self.parameters)?;
@@ -235,7 +235,7 @@ impl Trainer {
         if let Some(trunk) = trunk {
             products.push(product(&trunk, &gradient.trunk)?);
         }
-        report.target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.weight;
+        report.target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.samples;
         Ok((Tensor::f_stack(&products, 0)?.f_sum(Kind::Float)?, report))
     }
 
@@ -254,7 +254,7 @@ impl Trainer {
         let mut found = [0.0_f32; 8];
         numbers.detach().f_to_device(tch::Device::Cpu)?.f_copy_data(&mut found, 8)?;
         let [loss, policy, value, margin, policy_entropy, survival, opponent_policy, moves_left] = found.map(f64::from);
-        let target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.weight;
+        let target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.samples;
         let report = StepReport {
             loss,
             policy,
@@ -302,10 +302,9 @@ impl Trainer {
         let targets = to_device(&targets, &[size, width as i64])?;
         let entries = gather.fetch(outputs.action_logits())?;
         let log_policy = gather.table(&entries, offsets, width)?.f_log_softmax(1, Kind::Float)?;
-        let sample_weights = to_device(&batch.weights, &[size])?;
-        // What `[B]` adds to the mean over all samples, weighted by their weights.
+        // What `[B]` adds to the mean over the samples of all batches.
         let mean = |values: Tensor| -> Result<Tensor, TorchError> {
-            Ok(values.f_dot(&sample_weights)?.f_div_scalar(totals.weight)?)
+            Ok(values.f_sum(Kind::Float)?.f_div_scalar(totals.samples)?)
         };
         let rows: &[i64] = &[1];
         let sum = |products: Tensor| products.f_sum_dim_intlist(rows, false, Kind::Float);
@@ -381,22 +380,20 @@ fn product(weights: &Tensor, gradient: &[f32]) -> Result<Tensor, TorchError> {
 /// What the losses of all batches of a step are divided by.
 #[derive(Clone, Copy, Debug)]
 struct Totals {
-    /// Sum of the samples' weights.
-    weight: f64,
-    /// Sum of the weights where the opponent's next decision is known.
+    /// Samples.
+    samples: f64,
+    /// Samples where the opponent's next decision is known.
     answered: f64,
 }
 
 impl Totals {
     fn of(batches: &[TrainingBatch]) -> Totals {
-        let mut totals = Totals { weight: 0.0, answered: 0.0 };
-        for batch in batches {
-            for (pair, &weight) in batch.opponent_policy.offsets.windows(2).zip(&batch.weights) {
-                totals.weight += f64::from(weight);
-                totals.answered += if pair[0] < pair[1] { f64::from(weight) } else { 0.0 };
-            }
+        let answered =
+            |batch: &TrainingBatch| batch.opponent_policy.offsets.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        Totals {
+            samples: batches.iter().map(TrainingBatch::len).sum::<usize>() as f64,
+            answered: batches.iter().map(answered).sum::<usize>() as f64,
         }
-        totals
     }
 }
 
@@ -412,14 +409,10 @@ fn check(batches: &[TrainingBatch]) -> Result<Vec<ActionGather>, BatchError> {
     checked.collect()
 }
 
-/// Returns the sum of the entropies of the policy targets times the samples' weights.
+/// Returns the sum of the entropies of the policy targets.
 fn target_entropy(batch: &TrainingBatch) -> f64 {
     let surprise = |p: &f32| if *p > 0.0 { -f64::from(*p) * f64::from(*p).ln() } else { 0.0 };
-    let of_sample = |(pair, weight): (&[u32], &f32)| {
-        let policy = &batch.policy[pair[0] as usize..pair[1] as usize];
-        f64::from(*weight) * policy.iter().map(surprise).sum::<f64>()
-    };
-    batch.action_offsets.windows(2).zip(&batch.weights).map(of_sample).sum()
+    batch.policy.iter().map(surprise).sum()
 }
 
 /// Makes the runner of the training step; heads that only training has are left out where all their weights are 0.
@@ -453,17 +446,17 @@ fn survival_loss(logits: &Tensor, targets: &Tensor) -> Result<Tensor, TorchError
     Ok(losses.f_sum_dim_intlist(squares, false, Kind::Float)? / pieces)
 }
 
-/// Returns what a batch adds to the cross-entropy of the opponent's next decision, the weighted mean over the positions
-/// where it is known, whose weights sum to `total`. `logits` is `[B, policy_len]`.
+/// Returns what a batch adds to the cross-entropy of the opponent's next decision, the mean over the `total` positions of the
+/// step where it is known. `logits` is `[B, policy_len]`.
 fn opponent_policy_loss(logits: &Tensor, batch: &TrainingBatch, total: f64) -> Result<Tensor, TorchError> {
     let (policy, policy_len) = (&batch.opponent_policy, batch.shape.policy_len() as i64);
     let mut indices = Vec::with_capacity(policy.indices.len());
     let mut probabilities = Vec::with_capacity(policy.indices.len());
-    for (position, (pair, &weight)) in policy.offsets.windows(2).zip(&batch.weights).enumerate() {
+    for (position, pair) in policy.offsets.windows(2).enumerate() {
         let range = pair[0] as usize..pair[1] as usize;
         indices
             .extend(policy.indices[range.clone()].iter().map(|&index| position as i64 * policy_len + i64::from(index)));
-        probabilities.extend(policy.probabilities[range].iter().map(|&probability| -probability * weight));
+        probabilities.extend(policy.probabilities[range].iter().map(|&probability| -probability));
     }
     if indices.is_empty() || total == 0.0 {
         return Ok(Tensor::from(0.0_f32).f_to_device(logits.device())?);

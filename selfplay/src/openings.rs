@@ -36,36 +36,71 @@ impl Start {
     }
 }
 
-/// Plays `count` random actions from the start, and begins again when the game ends before. Where it ends every time, no
-/// action is played. Returns the game and the actions played, each as its index among the legal ones.
+/// Plays `count` random actions from the start, and takes back the last ones until at least half of the turns without a
+/// capture that end the game are left: what follows is to be decided on the board, not by the counter. Begins again when
+/// the game ends otherwise. Where it ends every time, no action is played. Returns the game and the actions played, each
+/// as its index among the legal ones.
 pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> (GameState, Vec<u16>) {
+    let quiet_limit = u32::from(rules.ruleset().end.quiet_limit);
+    let is_quiet = |game: &GameState| quiet_limit > 0 && 2 * u32::from(game.position().quiet_turns()) > quiet_limit;
     let mut legal = Vec::new();
-    let mut game = GameState::new(Arc::clone(rules));
-    let mut played = Vec::new();
     // A ruleset in which a hundred random openings in a row end the game is no playable game.
     for _ in 0..100 {
-        for _ in 0..count {
-            if game.outcome().is_some() {
-                break;
-            }
+        let mut game = GameState::new(Arc::clone(rules));
+        let (mut played, mut kept) = (Vec::new(), 0);
+        while game.outcome().is_none() && played.len() < count as usize {
             game.legal_actions(&mut legal);
             let index = stream.random_range(0..legal.len());
             game.play(legal[index]);
             played.push(index as u16);
+            if game.outcome().is_none() && !is_quiet(&game) {
+                kept = played.len();
+            }
+        }
+        if is_quiet(&game) {
+            played.truncate(kept);
+            game = GameState::new(Arc::clone(rules));
+            for &index in &played {
+                game.legal_actions(&mut legal);
+                game.play(legal[usize::from(index)]);
+            }
         }
         if game.outcome().is_none() {
             return (game, played);
         }
-        game = GameState::new(Arc::clone(rules));
-        played.clear();
     }
-    (game, played)
+    (GameState::new(Arc::clone(rules)), Vec::new())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use latrunculi_engine::presets;
     use rand::SeedableRng;
+
+    #[test]
+    fn an_opening_leaves_half_of_the_turns_without_a_capture() {
+        for name in presets::NAMES {
+            let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+            let quiet_limit = rules.ruleset().end.quiet_limit;
+            let mut longest = 0;
+            for seed in 0..20 {
+                let mut stream = ChaCha8Rng::seed_from_u64(seed);
+                let (game, played) = random_opening(&rules, 60, &mut stream);
+                assert!(game.outcome().is_none(), "{name}");
+                assert!(quiet_limit == 0 || 2 * game.position().quiet_turns() <= quiet_limit, "{name}");
+                longest = longest.max(played.len());
+                let mut again = GameState::new(Arc::clone(&rules));
+                let mut legal = Vec::new();
+                for index in played {
+                    again.legal_actions(&mut legal);
+                    again.play(legal[usize::from(index)]);
+                }
+                assert_eq!(again.position(), game.position(), "{name}");
+            }
+            assert!(longest >= 15, "{name}: {longest}");
+        }
+    }
 
     #[test]
     fn starts_are_drawn_as_set() {

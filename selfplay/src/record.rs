@@ -163,7 +163,7 @@ impl GameRecord {
         Ok(game)
     }
 
-    /// Returns the samples of the finished game, each of weight 1: the decisions that are kept. The result has
+    /// Returns the samples of the finished game: the decisions that are kept. The result has
     /// `result_weight` in their results, in `[0, 1]`, the search's expectation the rest.
     ///
     /// Where a player was noisy to the end (`is_noisy`), the final margin tells of the noise as the result does: the margin of
@@ -225,7 +225,6 @@ impl GameRecord {
                 survival: rules.turn_squares(seen.player, survivors[index]),
                 opponent_policy: reply(decision.ply),
                 moves_left: last_turn - seen.turn,
-                weights: 1.0,
                 games: self.number as u32,
                 turns: seen.turn,
             });

@@ -16,7 +16,8 @@ pub struct SelfPlaySettings {
     /// Probability that a game begins with random actions, in `[0, 1]`.
     pub opening_probability: f64,
     /// Most random actions at the start of such a game, at most [`OPENING_ACTIONS_MAX`]; their number is drawn
-    /// evenly from 1 to this.
+    /// evenly from 1 to this. The last are taken back until at least half of the turns without a capture that end the game
+    /// are left.
     pub opening_actions_max: u32,
     /// Temperature of the draw of an action from the improved policy, at least 0; 0 plays the searched choice.
     pub temperature: f32,

@@ -69,7 +69,6 @@ fn samples(rules: &Arc<Rules>) -> Samples {
                 survival: rules.turn_squares(player, stones),
                 opponent_policy: next.map(|later| index + later),
                 moves_left: u32::from(end.position().turns() - position.turns()),
-                weights: 1.0 + (index % 3) as f32,
                 games: game as u32,
                 turns: u32::from(position.turns()),
             });

@@ -35,7 +35,7 @@ fn entries_out_of_range_are_refused() {
         Samples::read(&mut reader, good.shape).map(drop).map_err(|error| error.to_string())
     };
     assert_eq!(refusal(|_| ()), Ok(()));
-    let changes: [Change<Samples>; 9] = [
+    let changes: [Change<Samples>; 8] = [
         ("planes", |samples| *samples.planes.last_mut().unwrap() = 0xff),
         ("scalars", |samples| samples.scalars[3] = f32::NAN),
         ("action_indices", |samples| samples.action_indices[0][0] = u32::MAX),
@@ -43,7 +43,6 @@ fn entries_out_of_range_are_refused() {
         ("win_draw_loss", |samples| samples.win_draw_loss[0][2] = -1.0),
         ("margin", |samples| samples.margin[0] = 1.5),
         ("opponent_policy", |samples| samples.opponent_policy[0] = samples.margin.len() as i64),
-        ("weights", |samples| samples.weights[0] = f32::INFINITY),
         ("action_offsets", |samples| samples.action_offsets[1] = 0),
     ];
     for (name, change) in changes {
@@ -61,11 +60,10 @@ fn columns_of_a_batch_have_the_declared_lengths() {
     let batch = window.draw(rand::SeedableRng::seed_from_u64(1)).batch(12);
     assert_eq!(batch.len(), 12);
     batch.validate().unwrap();
-    let changes: [Change<TrainingBatch>; 4] = [
+    let changes: [Change<TrainingBatch>; 3] = [
         ("moves_left", |batch| _ = batch.moves_left.pop()),
         ("survival", |batch| _ = batch.survival.pop()),
         ("opponent_policy", |batch| _ = batch.opponent_policy.offsets.pop()),
-        ("weights", |batch| batch.weights[3] = -1.0),
     ];
     for (name, change) in changes {
         let mut changed = batch.clone();

@@ -163,7 +163,7 @@ fn the_folder_of_a_run_stands_for_its_model_and_its_shards() {
     let games = ["--ruleset", "bell", "--games", "2", "--opening", "34", "--quiet"];
     succeeds(&[&["match", &by_run, "random", "--ledger", &path("ledger.jsonl")], &games[..]].concat());
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
-    let fit = ["fit", config.to_str().unwrap(), "--shards", run, "--model", run, "--steps", "1"];
+    let fit = ["fit", config.to_str().unwrap(), "--shards", run, "--from", run, "--steps", "1"];
     succeeds(&[&fit[..], &["--quiet", "--out", &path("fitted")]].concat());
     // What `fit` has made is found in its folder as well.
     succeeds(&["analyse", "--ruleset", "bell", "--agent", &format!("net:{},sims=0", path("fitted"))]);

@@ -171,6 +171,14 @@ fn nonsense_is_refused_before_anything_is_played() {
             &["did you mean capture.per_move?"],
         ),
         (&["--rulesets", "bell", "--agents", "greedy", "--sweep", "nothing"], &["write a parameter and its values"]),
+        (
+            &["--rulesets", "bell", "--agents", "greedy", "--opening-policy", "mcts:seconds=1"],
+            &["opening.policy: mcts:seconds=1"],
+        ),
+        (
+            &["--rulesets", "bell", "--agents", "greedy", "--opening-temperature", "2"],
+            &["name one with --opening-policy"],
+        ),
         (&["--rulesets", "bell", "--agents", "net:none.safetensors"], &["can play none", "none.safetensors"]),
     ] {
         let complaint = with(arguments);

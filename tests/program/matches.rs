@@ -151,6 +151,8 @@ fn nonsense_is_refused_with_its_reason() {
         (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "0,inf"], 2, "two numbers"),
         (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "0,20", "--alpha", "0"], 1, "alpha"),
         (&["match", "random", "greedy", "--ruleset", "bell", "--sprt", "0,20", "--beta", "NaN"], 1, "beta"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--alpha", "0.1"], 2, "--sprt"),
+        (&["match", "random", "greedy", "--ruleset", "bell", "--opening-temperature", "2"], 2, "--opening-policy"),
         (&["match", "random", "greedy", "--ruleset", "bell", "--records", "no/such/folder/x"], 1, "no/such/folder"),
         (&["match", "random", "greedy", "--ruleset", "bell", "--ledger", "no/such/folder/x"], 1, "no/such/folder"),
         (

@@ -24,6 +24,22 @@ fn completions_know_every_command_and_the_names_of_rulesets_and_agents() {
         }
     }
     assert_refused(&["completions", "cmd"], 2, &["bash"]);
+    // What may follow an option is offered by its kind; the first value stands on the option's line.
+    let fish = printed(&latrunculi(&["completions", "fish"]));
+    let offered = |command: &str, option: &str| {
+        let is_its = |line: &&str| line.contains(command) && line.contains(&format!("-l {option} "));
+        let line = fish.lines().find(is_its).unwrap_or_else(|| panic!("no {option} of {command}"));
+        line.rsplit_once(" -a \"").map_or("", |(_, values)| values.split('\\').next().unwrap_or_default())
+    };
+    for (command, option, first) in [
+        ("subcommand play", "ruleset", "bell"),
+        ("subcommand play", "second", "human"),
+        ("subcommand balance", "rulesets", "bell"),
+        ("subcommand rate", "gauntlet", "human"),
+        ("subcommand selfplay", "first", ""),
+    ] {
+        assert_eq!(offered(command, option), first, "{command} --{option}");
+    }
 }
 
 #[test]

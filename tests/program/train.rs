@@ -599,7 +599,7 @@ fn what_is_not_of_this_run_or_does_not_agree_with_its_checkpoint_is_refused() {
             // A shard in which nothing is wrong, and which is not the one that was written.
             let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
             let (info, mut samples) = read_shard(&run.join(second), &rules).unwrap();
-            samples.weights.iter_mut().for_each(|weight| *weight *= 2.0);
+            samples.moves_left.iter_mut().for_each(|turns| *turns += 1);
             write_shard(&run.join(second), &info, &samples).unwrap();
         },
         &[second, "checksum"],

@@ -134,7 +134,7 @@ pub struct GameMetrics {
     pub precision: Precision,
     /// What computed it ([`crate::networks::PlayNetwork::kernel`]).
     pub kernel: String,
-    /// How far its answers in 16 bits differ from those in 32 bits, where that decided the precision.
+    /// How far its answers in 8 or 16 bits differ from those in 32 bits, where that decided the precision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision_difference: Option<PrecisionDifference>,
 }

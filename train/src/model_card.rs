@@ -83,16 +83,16 @@ pub fn text(info: &ModelInfo, config: &NetworkConfig, name: &str) -> String {
         let _ = writeln!(text, "| {name} | {} |", value.replace('|', "\\|"));
     }
     let history = &info.history;
-    let measured: Vec<&Measurement> = history.strength.iter().chain(&history.first_player).collect();
-    if measured.is_empty() {
+    let commands: Vec<&str> = history.strength.iter().filter_map(|measured| measured.command.as_deref()).collect();
+    if commands.is_empty() {
         text.push_str("\nIts strength was not measured.\n");
     } else {
         text.push_str(
             "\nA draw counts one half. Strength is measured in games from random openings, each played twice with seats \
              swapped; its interval is over these pairs. These commands repeat such matches:\n\n```sh\n",
         );
-        for measured in measured {
-            let _ = writeln!(text, "{}", renamed(&measured.command, &file));
+        for command in commands {
+            let _ = writeln!(text, "{}", renamed(command, &file));
         }
         text.push_str("```\n");
     }

@@ -30,8 +30,8 @@ const DIFFERENCE_MAX: f64 = 0.03;
 const GAMES: usize = 16;
 const DECISIONS: usize = 48;
 const STRIDE: usize = 4;
-/// Seed of their actions.
-const SEED: u64 = 1;
+/// Seed of their actions: not that of the games from which the scales of 8-bit activations come.
+const SEED: u64 = 2;
 
 impl PrecisionDifference {
     /// Tells whether the fewer bits are exact enough.

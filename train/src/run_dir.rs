@@ -46,6 +46,8 @@ pub const LATEST: &str = "latest";
 /// The result of a finished run.
 pub const RESULT: &str = "result.json";
 const FINAL: &str = "final.json";
+/// What tells the run from others in a store of workers; only a run that was led with one has it.
+pub const STORE_ID: &str = "store-id";
 /// Folder of the shards.
 pub const SHARDS: &str = "shards";
 /// Folder of the checkpoints.

@@ -13,8 +13,6 @@ use super::BalanceArgs;
 
 /// A study file is a few kilobytes; what is larger is something else.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// The agents' names, by which a list of them is taken apart.
-const AGENTS: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 
 /// Reads a distance of two scores in points of 100; a study file has it as a share of 1.
 pub(super) fn points(text: &str) -> Result<f64, String> {
@@ -38,11 +36,11 @@ pub(super) fn sweep(text: &str) -> Result<(String, Vec<String>), String> {
 }
 
 /// Takes a list of agents apart, whose texts may hold commas themselves.
-fn agents(text: &str) -> Vec<String> {
+pub(super) fn agents(text: &str) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
     for part in text.split(',') {
-        let name = part.trim().split(':').next().unwrap_or_default();
-        let continues = !part.contains(':') && !AGENTS.contains(&name) && part.contains('=');
+        // No agent's text begins with a setting.
+        let continues = !part.contains(':') && part.contains('=');
         match agents.last_mut() {
             Some(last) if continues => last.push_str(&format!(",{}", part.trim())),
             _ => agents.push(part.trim().to_owned()),
@@ -90,6 +88,9 @@ pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
     }
     opening.second = args.second_opening.or(opening.second);
     opening.policy = args.opening_policy.clone().or(opening.policy.take());
+    if args.opening_temperature.is_some() && opening.policy.is_none() {
+        bail!("--opening-temperature is that of a policy; name one with --opening-policy");
+    }
     set(&mut opening.temperature, &args.opening_temperature);
     set(&mut settings.compensation, &args.compensation);
     settings.metrics |= args.metrics;

@@ -84,6 +84,7 @@ impl Session {
     /// Lets everything random follow from another seed, from now on.
     pub(super) fn set_seed(&mut self, seed: u64) {
         self.seed = seed;
+        self.game.set_seed(seed);
         self.forget();
     }
 

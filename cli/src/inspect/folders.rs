@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::report::Report;
 use super::tensors::{self, CHECKPOINT, SHARD};
 use super::texts::{TEXT_BYTES_MAX, read_json, study};
+use crate::train::command_to_resume;
 
 /// Inspects a folder by what lies in it.
 pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
@@ -154,7 +155,7 @@ fn run(root: &Path) -> anyhow::Result<Report> {
     if result.is_file() {
         report.add_data("result", json!(curve.result));
     } else {
-        report.add("not_finished", format!("`latrunculi train --resume {}` goes on", root.display()));
+        report.add("not_finished", format!("continue with: {}", command_to_resume(root)));
     }
     Ok(report)
 }

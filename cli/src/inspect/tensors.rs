@@ -163,7 +163,7 @@ pub(super) fn npz(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::R
         let games: std::collections::BTreeSet<_> = samples.games.iter().collect();
         report.add("games", games.len());
         let scores = samples.win_draw_loss.iter().map(|value| f64::from(value[0] + value[1] / 2.0));
-        report.add("score_of_who_acts", rounded(scores.sum::<f64>() / samples.weights.len().max(1) as f64, 1000.0));
+        report.add("score_of_who_acts", rounded(scores.sum::<f64>() / samples.len().max(1) as f64, 1000.0));
         report.add("verified", "every number is finite and every array as the format has it");
     }
     Ok(report)

@@ -106,9 +106,9 @@ pub(super) fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
             (format!("net {model}{search}"), simulations.map(u64::from), Some("simulations"))
         }
     };
-    // Agents that differ in more than their budget are no steps of one ladder; on others a seed has no effect.
-    let family = match (&spec.kind, spec.seed) {
-        (AgentKind::AlphaBeta { .. } | AgentKind::Random, Some(seed)) => format!("{family} with seed {seed}"),
+    // Agents that differ in more than their budget are no steps of one ladder; on a network a seed has no effect.
+    let family = match spec.seed {
+        Some(seed) if !matches!(spec.kind, AgentKind::Network { .. }) => format!("{family} with seed {seed}"),
         _ => family,
     };
     AgentSummary { agent: text.to_owned(), family, budget, budget_unit: unit.map(str::to_owned) }

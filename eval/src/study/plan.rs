@@ -19,7 +19,7 @@ use super::summary::AgentSummary;
 use super::sweep::{self, NotDerived};
 use super::tally::{SeriesTally, StopRule};
 use super::turns::{FirstTurns, first_turns};
-use crate::agents::{AgentKind, AgentSpec, NetworkEvaluator, NetworkPlay, OpenedNetwork, mix_seeds};
+use crate::agents::{AgentKind, AgentSpec, AgentTextError, NetworkEvaluator, NetworkPlay, OpenedNetwork, mix_seeds};
 use crate::matches::openings::{PolicyOpenings, default_length};
 use crate::metrics::MetricsConfig;
 use latrunculi_stats::Confidence;
@@ -100,17 +100,15 @@ impl Plan {
         let opening_policy = match &settings.opening.policy {
             None => None,
             Some(text) => {
-                let agent =
-                    text.parse().map_err(|error| StudyError::Settings(vec![format!("opening.policy: {error}")]))?;
+                let refused = |fault: String| StudyError::Settings(vec![format!("opening.policy: {fault}")]);
+                let agent: AgentSpec = text.parse().map_err(|error: AgentTextError| refused(error.to_string()))?;
+                if !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. }) {
+                    return Err(refused(format!("{agent} has no policy to draw from; use mcts or net")));
+                }
+                agent.check_for_matches().map_err(|error| refused(error.to_string()))?;
                 Some(PolicyOpenings { agent, temperature: settings.opening.temperature, identity: String::new() })
             }
         };
-        if let Some(PolicyOpenings { agent, .. }) = &opening_policy
-            && !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. })
-        {
-            let fault = format!("opening.policy: {agent} has no policy to draw from; use mcts or net");
-            return Err(StudyError::Settings(vec![fault]));
-        }
         let mut notes = Vec::new();
         let entries = entries(settings, rulesets, &mut notes)?;
         let agents: Vec<AgentSummary> =

@@ -156,7 +156,7 @@ pub(super) fn draw(rules: &Arc<Rules>, samples: Samples) {
     let stream = GameKey { run_seed: 1, series: 0, game: 0 }.stream(Purpose::Search);
     for batch in windows.draw(stream).batches(8, 2) {
         batch.check_lengths().expect("a batch fits its samples");
-        let numbers = batch.policy.iter().chain(&batch.margin).chain(&batch.weights).chain(&batch.moves_left);
+        let numbers = batch.policy.iter().chain(&batch.margin).chain(&batch.moves_left);
         let values = batch.win_draw_loss.iter().flatten();
         assert!(numbers.chain(values).all(|number| number.is_finite()), "targets are numbers");
     }

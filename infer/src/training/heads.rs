@@ -183,7 +183,7 @@ impl Heads {
         self.last.forward(&buffers.hidden, &mut buffers.last);
         buffers.of_last.fill(0.0);
 
-        let share = batch.weights[index] / weights.total;
+        let share = 1.0 / weights.samples;
         self.policy(batch, index, share, weights, squares, of_squares, buffers, losses);
         self.values(batch, index, share, weights, &buffers.last, &mut buffers.of_last, losses);
         if weights.survival > 0.0 {
@@ -192,7 +192,7 @@ impl Heads {
         }
         let known = &batch.opponent_policy.offsets[index..index + 2];
         if weights.opponent_policy > 0.0 && known[0] < known[1] && weights.answered > 0.0 {
-            let share = batch.weights[index] / weights.answered;
+            let share = 1.0 / weights.answered;
             self.opponent_policy(batch, index, share, weights, squares, of_squares, buffers, products, losses);
         }
 

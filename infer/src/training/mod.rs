@@ -147,9 +147,9 @@ pub struct LossWeights {
     pub opponent_policy: f32,
     /// Weight of the squared error of `ln(1 + turns left)`.
     pub moves_left: f32,
-    /// Sum of the samples' weights of the step; the opponent's policy is divided by `answered`, all others by this.
-    pub total: f32,
-    /// Sum of the weights of the samples where the opponent's next decision is known.
+    /// Samples of the step; the loss of the opponent's policy is divided by `answered`, all others by this.
+    pub samples: f32,
+    /// Samples of the step where the opponent's next decision is known.
     pub answered: f32,
 }
 

@@ -99,7 +99,7 @@ pub struct ManifestUnit {
     pub games: u64,
     /// Samples that they make.
     pub samples: u64,
-    /// Who played, on which machine, with what computing the network, in how many seconds.
+    /// The worker that played.
     pub worker: String,
     /// The machine.
     pub host: String,

@@ -20,6 +20,7 @@ use crate::config::TrainConfig;
 use crate::error::{Error, bail};
 use crate::files::{read_text, write_whole};
 use crate::generation::{GenerationGames, RulesetGames};
+use crate::run_dir::STORE_ID;
 
 /// The waits between two looks at the store: the shortest, and the longest while nothing comes.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
@@ -27,8 +28,6 @@ const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)
 const UNIT_BYTES_MAX: u64 = 1 << 30;
 /// Of alpha-beta's games, which repeat everywhere, one in so many is played again here and compared.
 const REPLAYED_ONE_IN: u32 = 100;
-/// The file in the folder of a run that tells it from others in a store.
-const OWNER: &str = "store-id";
 /// It is sixteen digits.
 const OWNER_BYTES_MAX: u64 = 256;
 /// The share of each ruleset's units that a quorum needs.
@@ -74,7 +73,7 @@ pub struct Leader {
 /// # Errors
 /// When the file cannot be read or written.
 pub fn owner_of(folder: &Path) -> Result<String, Error> {
-    let path = folder.join(OWNER);
+    let path = folder.join(STORE_ID);
     if !path.exists() {
         write_whole(&path, format!("{}\n", WorkOrder::new(0, 1).name()).as_bytes())?;
     }

@@ -41,11 +41,19 @@ struct FitState {
 /// Everything that keeps the training from going on.
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
-    let config = args.config.read()?;
+    let mut config = args.config.read()?;
     let rulesets = run_rulesets::load(&config.rulesets)?;
     config.validate(rulesets.len())?;
     let device = Device::open(config.device.parse()?)?;
-    let windows = windows(&args.shards, &rulesets, &config)?;
+    let first = match &args.from {
+        None => None,
+        Some(path) => {
+            let Model { network, info } = load_model(path, device)?.1;
+            config.network = network.config().clone();
+            Some((network, info.training.all_steps()))
+        }
+    };
+    let (windows, left_out) = windows(&args.shards, &rulesets, &config)?;
     let batch_size = config.games.batch_size;
     let steps = args.steps.unwrap_or_else(|| config.replay.steps_allowed(windows.len(), 0, batch_size));
     fs::create_dir_all(&args.out).with_context(|| format!("{}: making the folder", args.out.display()))?;
@@ -55,7 +63,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         steps,
         checkpoint_every: args.checkpoint_every,
         samples: windows.len(),
-        model: args.model.as_ref().map(|path| models::checksum(&path.to_string_lossy())).transpose()?,
+        model: args.from.as_ref().map(|path| models::checksum(&path.to_string_lossy())).transpose()?,
         config: config.to_text()?,
     };
     let extra = serde_json::to_string(&state).context("describing the training")?;
@@ -73,10 +81,16 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         }
         trainer
     } else {
-        let (network, steps_before) = first_network(args, &config, device)?;
+        let (network, steps_before) = match first {
+            Some(first) => first,
+            None => (Network::new(&config.network, config.seed, device).context("making the network")?, 0),
+        };
         Trainer::new(&network, &config.training)?.after(steps_before)
     };
     let display = Display::new(args.quiet || args.json);
+    if left_out > 0 && !args.json {
+        display.say(&format!("leaves out {left_out} shards of random mixes of rules"));
+    }
     let begun_at = trainer.counters().steps;
     let work = display.begin("training", steps, "steps", None);
     while trainer.counters().steps < steps {
@@ -128,21 +142,9 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the network with which the training begins.
-fn first_network(args: &FitArgs, config: &TrainConfig, device: Device) -> anyhow::Result<(Network, u64)> {
-    let Some(path) = &args.model else {
-        let network = Network::new(&config.network, config.seed, device).context("making the network")?;
-        return Ok((network, 0));
-    };
-    let Model { network, info } = load_model(path, device)?.1;
-    if *network.config() != config.network {
-        bail!("{}: its network differs from the configuration", path.display());
-    }
-    Ok((network, info.training.all_steps()))
-}
-
-/// Reads the shards of a folder, or of the run in it, in the order of their names.
-fn windows(folder: &Path, rulesets: &[RunRuleset], config: &TrainConfig) -> anyhow::Result<ReplayWindows> {
+/// Reads the shards of a folder, or of the run in it, in the order of their names. Also returns the number of shards of random
+/// mixes, which it leaves out.
+fn windows(folder: &Path, rulesets: &[RunRuleset], config: &TrainConfig) -> anyhow::Result<(ReplayWindows, usize)> {
     let of_run = folder.join(run_dir::SHARDS);
     let is_run = folder.join(run_dir::CONFIG).is_file() && of_run.is_dir();
     let folder = if is_run { of_run.as_path() } else { folder };
@@ -154,11 +156,13 @@ fn windows(folder: &Path, rulesets: &[RunRuleset], config: &TrainConfig) -> anyh
     paths.sort();
     let part = |known: &RunRuleset| ReplayPart { rules: Arc::clone(&known.rules), share: known.share, earlier: 0 };
     let mut windows = ReplayWindows::new(config.replay, rulesets.iter().map(part), 0.0, 0);
+    let mut left_out = 0;
     for (number, path) in (0..).zip(&paths) {
         let summary = ShardSummary::read(path)?;
         let is_of = |known: &&RunRuleset| ruleset_fingerprint(known.rules.ruleset()) == summary.fingerprint;
         let found = rulesets.iter().find(is_of);
         if found.is_none() && is_mix_of(&summary.ruleset, rulesets) {
+            left_out += 1;
             continue;
         }
         // Where none is meant, the first says what is wrong with the shard.
@@ -168,7 +172,7 @@ fn windows(folder: &Path, rulesets: &[RunRuleset], config: &TrainConfig) -> anyh
     if windows.is_empty() {
         bail!("{}: the folder holds no shard with a sample", folder.display());
     }
-    Ok(windows)
+    Ok((windows, left_out))
 }
 
 /// Tells whether a name is that of a random mix of these rulesets (`train/src/mixes.rs`). Mixes have no share of their own
