@@ -4,7 +4,6 @@
 //! before its turn comes: it ends the search of the last `go` or `genmove` before it.
 
 mod commands;
-pub(crate) mod lines;
 mod search;
 mod session;
 
@@ -17,9 +16,9 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_search::StopSignal;
 use latrunculi_train::error_chain;
 
+use crate::input_lines::{LineFault, read_line};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
-use lines::{LineFault, read_line};
 use session::Session;
 
 /// The version of the protocol, as `protocol_version` says it.

@@ -19,6 +19,7 @@ pub mod fit;
 mod game;
 mod game_files;
 mod games_args;
+mod input_lines;
 mod inspect;
 pub mod interrupt;
 pub mod libtorch;

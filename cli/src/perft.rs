@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use clap::Args;
 use latrunculi_engine::perft::{divide, perft};
+use latrunculi_train::rulesets;
 
 use crate::position_args::read_state;
 use crate::ruleset_arg::RulesetArg;
@@ -27,7 +28,7 @@ pub(crate) struct PerftArgs {
 }
 
 pub(crate) fn run(args: PerftArgs) -> anyhow::Result<()> {
-    let state = read_state(args.ruleset.name(), &args.position, args.player)?;
+    let state = read_state(&rulesets::load(args.ruleset.name())?, &args.position, args.player)?;
     let begin = Instant::now();
     let leaves = if args.divide && args.depth > 0 {
         let mut counts = divide(&state, args.depth);

@@ -1,10 +1,11 @@
 //! Positions as commands take them: a text, or a place in a game record; and actions played from there.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use latrunculi_engine::{GameRecord, GameState, Player};
+use latrunculi_engine::{GameRecord, GameState, Player, Rules};
 use latrunculi_train::rulesets;
 
 use crate::game_files;
@@ -47,7 +48,7 @@ impl PositionArgs {
     pub(crate) fn state(&self) -> anyhow::Result<GameState> {
         let mut state = match &self.record {
             Some(path) => self.recorded(path)?,
-            None => read_state(self.ruleset().unwrap_or_default(), &self.position, self.player)?,
+            None => read_state(&rulesets::load(self.ruleset().unwrap_or_default())?, &self.position, self.player)?,
         };
         for (index, text) in self.actions.split([' ', ',']).filter(|text| !text.is_empty()).enumerate() {
             let action = state.parse_action(text).with_context(|| format!("action {} of --actions", index + 1))?;
@@ -100,11 +101,11 @@ impl PositionArgs {
     }
 }
 
-/// Reads a position as every command takes it: `initial`, a list of pieces, or the line of a position.
-pub(crate) fn read_state(ruleset: &str, position: &str, player: u64) -> anyhow::Result<GameState> {
-    let rules = rulesets::load(ruleset)?;
+/// Reads a position as every command takes it: `initial`, a list of pieces, in which the player of that number is to act, or
+/// the line of a position.
+pub(crate) fn read_state(rules: &Arc<Rules>, position: &str, player: u64) -> anyhow::Result<GameState> {
     if position == "initial" {
-        return Ok(GameState::new(rules));
+        return Ok(GameState::new(Arc::clone(rules)));
     }
     let to_act = Player::from_number(player).unwrap_or(Player::First);
     let read = if position.contains(':') && !position.contains('/') {
@@ -112,5 +113,5 @@ pub(crate) fn read_state(ruleset: &str, position: &str, player: u64) -> anyhow::
     } else {
         rules.parse_position(position)?
     };
-    Ok(GameState::from_position(rules, read))
+    Ok(GameState::from_position(Arc::clone(rules), read))
 }

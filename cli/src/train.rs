@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use latrunculi_store::Store;
-use latrunculi_train::shared::{Close, Leader, owner_of};
+use latrunculi_train::workers::{Close, Leader, owner_of};
 use latrunculi_train::{ConfigSource, run_dir};
 
 use crate::config_args::{SetArgs, config_help};

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use latrunculi_engine::Rules;
-use latrunculi_eval::workers::{GamesWork, WorkError, WorkProgress, Worker};
+use latrunculi_eval::workers::{GamesWork, WorkDone, WorkError, WorkProgress, Worker};
 use latrunculi_store::{Delivered, Store, WorkOrder};
-use latrunculi_train::shared::{TrainingWork, TrainingWorker};
+use latrunculi_train::workers::TrainingWorker;
 use latrunculi_train::{Error, error_chain, models};
 
 use crate::games_args::GamesArgs;
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         &format!("worker {} on {}, {} threads, store {store}", order.name(), worker.host, pool.current_num_threads()),
     );
     let said = Mutex::new(Said { line: Instant::now(), text: String::new() });
-    let mut worked = Work { args, stop: &stop, said, games: GamesWork::default(), training: TrainingWork::default() };
+    let mut worked = Work { args, stop: &stop, said, games: GamesWork::default(), training: WorkDone::default() };
     let ended = worked.until_idle(&worker, &trainer);
     let (games, training) = (worked.games.done, worked.training);
     let twice = match games.twice + training.twice {
@@ -153,7 +153,7 @@ struct Work<'a> {
     stop: &'a AtomicBool,
     said: Mutex<Said>,
     games: GamesWork,
-    training: TrainingWork,
+    training: WorkDone,
 }
 
 impl Work<'_> {
@@ -186,7 +186,7 @@ impl Work<'_> {
 
     fn train(&mut self, trainer: &TrainingWorker<'_>, faults: &mut Vec<String>) -> Result<bool, Error> {
         let (args, said) = (self.args, &self.said);
-        self.training.play(trainer, faults, &|title: &str, done| {
+        trainer.play(&mut self.training, faults, &|title: &str, done| {
             show(
                 args,
                 said,

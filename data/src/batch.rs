@@ -161,13 +161,6 @@ impl SparsePolicy {
         }
         self.offsets.push(self.indices.len() as u32);
     }
-
-    /// Removes what is known of every sample.
-    pub fn forget(&mut self) {
-        self.offsets.fill(0);
-        self.indices.clear();
-        self.probabilities.clear();
-    }
 }
 
 impl BatchColumn for SparsePolicy {

@@ -186,12 +186,6 @@ impl ReplayWindow {
         }
     }
 
-    /// Returns the samples ever added.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Returns the samples in memory.
     #[must_use]
     pub fn held(&self) -> u64 {

@@ -97,12 +97,6 @@ impl ReplayWindows {
         self.mixes.iter().map(ReplayWindow::held).sum()
     }
 
-    /// Returns the samples ever added.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.windows.iter().map(|(_, window)| window.total()).sum::<u64>() + self.mixes_total
-    }
-
     /// Returns the number of samples that are drawn from.
     #[must_use]
     pub fn len(&self) -> u64 {

@@ -24,6 +24,7 @@ mod conclude;
 mod confirm;
 mod final_matches;
 mod round;
+mod round_parts;
 mod run;
 mod run_pools;
 mod state;

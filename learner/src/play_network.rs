@@ -57,7 +57,7 @@ pub(crate) fn check_precision(precision: Precision, device: Device) -> Result<()
 impl PlayNetwork for LibtorchNetwork {
     fn precision(&self, wanted: Precision) -> Precision {
         match wanted {
-            Precision::Auto if self.is_fused(Precision::Int8) => Precision::Int8,
+            Precision::Auto if self.is_fused(Precision::Int8) => FusedNetwork::fastest(self.network.config()),
             wanted => self.device.precision(wanted),
         }
     }
@@ -74,7 +74,7 @@ impl PlayNetwork for LibtorchNetwork {
         if self.is_fused(precision) {
             let (config, tensors) = (self.network.config(), self.network.tensors().of_libtorch()?);
             let model = InferenceModel::from_tensors(config, tensors)?;
-            return FusedNetwork(model).evaluators(count, precision);
+            return FusedNetwork { model, fastest: precision }.evaluators(count, precision);
         }
         check_precision(precision, self.device)?;
         let evaluator = || -> PlayEvaluator { Box::new(NetEvaluator::new(&self.network, self.device, precision)) };

@@ -11,7 +11,6 @@
 //! that alpha-beta had finished are kept, in the journal.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,41 +18,31 @@ use std::thread;
 use std::time::Instant;
 
 use latrunculi_data::files::checksum;
-use latrunculi_data::{Measurement, ModelInfo, Precision, ReplayWindow, ShardInfo, write_shard};
-use latrunculi_engine::Rules;
-use latrunculi_eval::learning::{Earlier, Verdict};
-use latrunculi_selfplay::{GameKey, Journal, PlayedGame, Pool, PoolState, Quota, states_to_bytes};
+use latrunculi_data::{Measurement, Precision, ReplayWindow, ShardInfo, write_shard};
+use latrunculi_eval::learning::Verdict;
+use latrunculi_selfplay::{GameKey, Pool, PoolState, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
-
-use latrunculi_train::Error;
-use latrunculi_train::PrecisionChoice;
-use latrunculi_train::error::Context;
-use latrunculi_train::error::bail;
-use latrunculi_train::evaluation::EvaluationMatch;
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::files::{file_name, write_whole};
-use latrunculi_train::generation::{self, GameList, GenerationGames, ListedGames, Playing, RulesetGames};
-use latrunculi_train::metrics::StepResults;
-use latrunculi_train::networks::{PlayEvaluator, PlayNetwork};
-use latrunculi_train::shared::{GenerationHead, Leader};
+use latrunculi_train::generation::{self, GenerationGames, RulesetGames};
+use latrunculi_train::metrics::{GameMetrics, RoundMetrics, StepResults, TrainingMetrics};
+use latrunculi_train::networks::PlayNetwork;
+use latrunculi_train::observer::Event;
+use latrunculi_train::run_rulesets::RunRuleset;
+use latrunculi_train::{Error, PrecisionChoice};
 
 use crate::conclude::model_info;
 use crate::error::OfLibtorch;
 use crate::learner::{StepPlan, train_steps};
 use crate::play_network::LibtorchNetwork;
-use crate::run::{TrainingRun, choose_precision_of, match_name, match_seed, opponent_networks};
-use crate::run_pools::PoolTasks;
+use crate::round_parts::{Games, Listed, RoundParts, WorkersGames};
+use crate::run::{TrainingRun, choose_precision_of};
 use crate::state::MixWindow;
-use latrunculi_train::metrics::{GameMetrics, RoundMetrics, TrainingMetrics};
-use latrunculi_train::observer::Event;
-use latrunculi_train::run_rulesets::RunRuleset;
 
-/// Half of the most games that alpha-beta plays in a unit of work: each takes a second or some.
-const TEACHER_UNIT: usize = 8;
 /// The generation with which a run that begins with a trained network begins to train it.
 const SETTLED_FROM: u64 = 3;
 
-/// The parts of a round.
+/// What a round is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
     /// The generation to be played, if any.
@@ -77,33 +66,6 @@ struct RoundResults {
     measured: Option<Vec<u8>>,
 }
 
-/// A bootstrap generation of one ruleset, with its journal.
-struct Listed {
-    list: GameList,
-    journal: Journal,
-    found: Vec<PlayedGame>,
-}
-
-/// What is played in a round.
-enum Games {
-    /// By alpha-beta, to the end.
-    Lists(Vec<Listed>),
-    /// By the network, from the games in flight on.
-    Pools(PoolTasks),
-    /// By workers, each game from its beginning to its end.
-    Shared(SharedGames),
-}
-
-/// A generation that workers play.
-struct SharedGames {
-    /// The games of each ruleset, and how many of them a unit has.
-    games: Vec<(Arc<Rules>, u64, u64)>,
-    /// What the pools of a network would have had to play; `None` where alpha-beta plays.
-    planned: Option<PoolTasks>,
-    /// How many games, or samples where these are counted, are asked for.
-    parts: (u64, &'static str),
-}
-
 impl TrainingRun<'_> {
     /// Makes the next round and the checkpoint after it.
     pub(crate) fn round(&mut self) -> Result<(), Error> {
@@ -113,14 +75,7 @@ impl TrainingRun<'_> {
         let network = self.playing()?;
         let mut choice = self.choose_precision(&network)?;
         self.state.precision = choice.precision;
-        let mut games = match round.plays {
-            Some(generation) if self.workers.is_some() => Some(Games::Shared(self.shared_games(generation)?)),
-            Some(generation) if generation::is_bootstrap(&self.config, generation) => {
-                Some(Games::Lists(self.lists(generation)?))
-            }
-            Some(_) => Some(Games::Pools(self.pool_tasks()?)),
-            None => None,
-        };
+        let mut games = round.plays.map(|generation| self.games_of(generation)).transpose()?;
         let mut results = self.play_and_train(&round, &mut games, &mut choice)?;
 
         let (mut teacher, mut metrics) = (None, None);
@@ -129,33 +84,13 @@ impl TrainingRun<'_> {
             teacher = Some(is_bootstrap);
             let kernel = network.kernel(choice.precision);
             metrics = Some(GameMetrics::new(played, &self.rulesets, self.config.games.actors, choice, kernel));
+            // Before the samples are counted, on which they depend.
+            let teacher_games = if is_bootstrap { self.teacher_games() } else { Vec::new() };
             for ruleset in &played.rulesets {
-                let samples = ruleset.samples();
-                if samples.is_empty() {
-                    continue;
-                }
-                let plan = generation::pool_plan(&self.config, &ruleset.rules, String::new());
-                let list = self.list(&ruleset.rules, generation);
-                let plan = if is_bootstrap { &list.plan } else { &plan };
-                // Each worker computes in what it has.
-                let precision = if self.workers.is_some() { Precision::Auto } else { choice.precision };
-                let players = generation::players(plan, list.games, Some(&results.network), precision);
-                let info = ShardInfo::new(&ruleset.rules, self.config.seed, generation, players);
-                let name = &ruleset.rules.ruleset().id;
-                let path = self.folder.shard_path(generation, name);
-                let checksum = write_shard(&path, &info, &samples)?;
-                self.state.shards.insert(file_name(&path), checksum);
-                self.state.games += ruleset.games.len() as u64;
-                self.state.samples += samples.len() as u64;
-                let known = self.state.rulesets.iter_mut().find(|known| known.name == *name);
-                if let Some(known) = known {
-                    if is_bootstrap {
-                        known.samples += samples.len() as u64;
-                    } else {
-                        known.first_player = Some(first_player(ruleset, self.config.selfplay.simulations));
-                    }
-                }
-                self.windows.add(&ruleset.rules, generation, samples);
+                let is_its = |trained: &RunRuleset| Arc::ptr_eq(&trained.rules, &ruleset.rules);
+                let index = self.rulesets.iter().position(is_its).filter(|_| is_bootstrap);
+                let games = index.map_or(self.config.games.per_generation, |index| teacher_games[index]);
+                self.keep_samples(ruleset, games, &results.network, choice.precision)?;
             }
             self.state.generations += 1;
             if !is_bootstrap {
@@ -204,6 +139,47 @@ impl TrainingRun<'_> {
         Ok(())
     }
 
+    /// Writes the samples of a generation's games under one ruleset as a shard, counts them, and adds them to the replay
+    /// windows. `games` is how many were asked for, 0 where samples are counted.
+    fn keep_samples(
+        &mut self,
+        played: &RulesetGames,
+        games: u64,
+        network: &str,
+        precision: Precision,
+    ) -> Result<(), Error> {
+        let samples = played.samples();
+        if samples.is_empty() {
+            return Ok(());
+        }
+        let generation = self.state.generations;
+        let is_bootstrap = generation::is_bootstrap(&self.config, generation);
+        let plan = match is_bootstrap {
+            true => generation::list(&self.config, &played.rules, generation).plan,
+            false => generation::pool_plan(&self.config, &played.rules, String::new()),
+        };
+        // Each worker computes in what it has.
+        let precision = if self.workers.is_some() { Precision::Auto } else { precision };
+        let players = generation::players(&plan, games, Some(network), precision);
+        let info = ShardInfo::new(&played.rules, self.config.seed, generation, players);
+        let name = &played.rules.ruleset().id;
+        let path = self.folder.shard_path(generation, name);
+        let checksum = write_shard(&path, &info, &samples)?;
+        self.state.shards.insert(file_name(&path), checksum);
+        self.state.games += played.games.len() as u64;
+        self.state.samples += samples.len() as u64;
+        if let Some(known) = self.state.rulesets.iter_mut().find(|known| known.name == *name) {
+            if is_bootstrap {
+                known.samples += samples.len() as u64;
+                known.teacher_games += played.games.len() as u64;
+            } else {
+                known.first_player = Some(first_player(played, self.config.selfplay.simulations));
+            }
+        }
+        self.windows.add(&played.rules, generation, samples);
+        Ok(())
+    }
+
     fn next_round(&self) -> Round {
         let generation = self.state.generations;
         if self.is_over() {
@@ -220,63 +196,6 @@ impl TrainingRun<'_> {
         let at_once = if measures { evaluation.rulesets_at_once.min(count) } else { 0 };
         let measures = (0..at_once).map(|turn| (self.state.next_measured + turn) % count).collect();
         Round { plays: Some(generation), learns_first, measures }
-    }
-
-    /// Returns the games of a generation under one ruleset. Those of alpha-beta are divided among the rulesets by share, as
-    /// the samples of training are, so that those of no ruleset are seen far more often than those of another.
-    fn list(&self, rules: &Arc<Rules>, generation: u64) -> GameList {
-        let list = generation::list(&self.config, rules, generation);
-        let trained = self.rulesets.iter().find(|trained| Arc::ptr_eq(&trained.rules, rules));
-        match trained {
-            Some(trained) if generation::is_bootstrap(&self.config, generation) => {
-                let games = trained.part_of_games(list.games, self.rulesets.len());
-                GameList { games, pools: games, ..list }
-            }
-            _ => list,
-        }
-    }
-
-    /// Opens the journals of a bootstrap generation.
-    fn lists(&self, generation: u64) -> Result<Vec<Listed>, Error> {
-        let listed = |trained: &RunRuleset| {
-            let list = self.list(&trained.rules, generation);
-            let players = generation::players(&list.plan, list.games, None, Precision::F32);
-            let info = ShardInfo::new(&trained.rules, self.config.seed, generation, players);
-            let path = self.folder.journal_path(generation, trained.id());
-            let (journal, found) = Journal::open(&path, &trained.rules, &info)?;
-            Ok(Listed { list, journal, found })
-        };
-        self.rulesets.iter().map(listed).collect()
-    }
-
-    /// Returns what workers have to play in a generation.
-    fn shared_games(&mut self, generation: u64) -> Result<SharedGames, Error> {
-        let Some(leader) = self.workers.clone() else { bail!("there are no workers") };
-        if generation::is_bootstrap(&self.config, generation) {
-            let units = leader.units_for(generation, self.rulesets.len())?;
-            let games = self.rulesets.iter().map(|trained| {
-                let count = self.list(&trained.rules, generation).games;
-                (Arc::clone(&trained.rules), count, Leader::per_unit(count, TEACHER_UNIT, units))
-            });
-            let games: Vec<_> = games.collect();
-            let parts = (games.iter().map(|(_, count, _)| count).sum(), "games");
-            return Ok(SharedGames { games, planned: None, parts });
-        }
-        let planned = self.pool_tasks()?;
-        let mut games: Vec<(Arc<Rules>, u64, u64)> = Vec::new();
-        let quotas = planned.quotas_by_rules();
-        let units = leader.units_for(generation, quotas.len())?;
-        for (rules, quota) in quotas {
-            let count = match quota {
-                Quota::Samples(samples) => leader.games_for(generation, &rules, samples)?,
-                Quota::Games(games) => games,
-                Quota::PlayOut { .. } | Quota::Given => 0,
-            };
-            let per_unit = Leader::per_unit(count, self.config.games.in_flight, units);
-            games.push((rules, count, per_unit));
-        }
-        let parts = planned.parts();
-        Ok(SharedGames { games, planned: Some(planned), parts })
     }
 
     /// Plays and trains, one after the other or both at once. After an error the games in flight are gone.
@@ -304,16 +223,24 @@ impl TrainingRun<'_> {
             batches: counts.batches_per_step,
             progress: self.progress(round.plays.is_none()),
         };
-        let left = self.secs_left();
-        let (config, rulesets, observer) = (&self.config, &self.rulesets, self.observer);
-        let (device, stop, workers) = (self.device, &self.stop, self.workers.as_ref());
         // Set by the part that fails, so that the other one ends too.
         let halt = AtomicBool::new(false);
+        let stop = &self.stop;
         let goes_on = || !stop.load(Ordering::Relaxed) && !halt.load(Ordering::Relaxed);
+        let parts = RoundParts {
+            config: &self.config,
+            rulesets: &self.rulesets,
+            generation,
+            device: self.device,
+            workers: self.workers.as_ref(),
+            observer: self.observer,
+            secs_left: self.secs_left(),
+            goes_on: &goes_on,
+        };
+        let RoundParts { config, observer, .. } = parts;
         let trainer = &mut self.trainer;
-
         let train = |trainer: &mut _| {
-            let work = (steps > 0).then(|| observer.begin("training", steps, "steps", left));
+            let work = (steps > 0).then(|| observer.begin("training", steps, "steps", parts.secs_left));
             train_steps(trainer, &step_plan, &|done| {
                 work.iter().for_each(|work| work.set(done));
                 goes_on()
@@ -326,104 +253,35 @@ impl TrainingRun<'_> {
             .iter()
             .map(|known| known.measured.map(|measured| (measured, self.folder.network_path(measured))))
             .collect();
-        let earlier_pairs = config.evaluation.earlier_opening_pairs;
-        let measure = |index: usize, precision, [evaluator, again]: [PlayEvaluator; 2]| -> Result<Verdict, Error> {
-            let rules = &rulesets[index].rules;
-            let play = |evaluation: EvaluationMatch, evaluator, pairs| {
-                let work = observer.begin(&match_name(rules), 2 * pairs, "games", left);
-                let watch = |games: Option<u64>| {
-                    games.into_iter().for_each(|games| work.set(games));
-                    goes_on()
-                };
-                evaluation.play(evaluator, pairs, match_seed(config.seed, generation), &watch)
-            };
-            let (opponent, networks) = (&config.evaluation.baseline, || opponent_networks(config, device));
-            let evaluation = EvaluationMatch::new(Arc::clone(rules), config, opponent, networks())?.on_one_thread();
-            let mut verdict = play(evaluation, evaluator, config.evaluation.opening_pairs)?;
-            if let (true, Some((generation, path))) = (earlier_pairs > 0, &earlier[index]) {
-                let opponent = (path.as_path(), precision);
-                let evaluation = EvaluationMatch::against_network(Arc::clone(rules), config, opponent, networks())
-                    .context("evaluation.earlier_opening_pairs = 0 goes on without this match")?
-                    .on_one_thread();
-                let Verdict { wins, draws, losses, score, lower, upper, .. } = play(evaluation, again, earlier_pairs)?;
-                verdict.earlier = Some(Earlier { generation: *generation, wins, draws, losses, score, lower, upper });
-            }
-            Ok(verdict)
-        };
 
         let first = if round.learns_first { train(trainer)? } else { StepResults::default() };
         let Some(games) = games else {
             return Ok(RoundResults { trained: first, ..RoundResults::default() });
         };
-        let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device };
+        let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device: self.device };
         if round.learns_first {
-            *choice = choose_precision_of(&network, config, rulesets)?;
+            *choice = choose_precision_of(&network, config, parts.rulesets)?;
         }
         let precision = choice.precision;
         if let (Precision::F32, Some(difference)) = (precision, choice.difference) {
             observer.event(Event::RoundingRefused { generation, difference });
         }
-        let mut play = |gate: &FairGate| -> Result<(Vec<Pool>, GenerationGames), Error> {
-            let (name, count, unit, evaluators) = match games {
-                Games::Lists(lists) => {
-                    let count = lists.iter().map(|listed| listed.list.games).sum();
-                    ("teacher's games", count, "games", generation::idle_evaluators(config.games.actors))
-                }
-                Games::Pools(pools) => {
-                    let evaluators = network.evaluators(config.games.actors, precision)?;
-                    let (count, unit) = pools.parts();
-                    ("self-play", count, unit, evaluators)
-                }
-                Games::Shared(shared) => {
-                    let (count, unit) = shared.parts;
-                    ("games by workers", count, unit, Vec::new())
-                }
-            };
-            let work = observer.begin(&format!("generation {generation}: {name}"), count, unit, left);
-            let watch = |done| {
-                work.set(done);
-                goes_on()
-            };
-            let playing = Playing { evaluators, parallel_trees: config.games.parallel_trees, gate, watch: &watch };
-            Ok(match games {
-                Games::Lists(lists) => {
-                    let listed = lists.iter_mut().map(|Listed { list, journal, found }| ListedGames {
-                        list: list.clone(),
-                        journal: Some(&*journal),
-                        found: mem::take(found),
-                    });
-                    let lists = listed.collect();
-                    (Vec::new(), generation::play_lists(lists, playing)?)
-                }
-                Games::Pools(pools) => generation::play_generation(mem::take(&mut pools.tasks), playing)?,
-                Games::Shared(shared) => {
-                    let Some(leader) = workers else { bail!("there are no workers") };
-                    let fingerprint = match shared.planned {
-                        Some(_) => network.network.fingerprint().of_libtorch()?,
-                        None => String::new(),
-                    };
-                    let head = GenerationHead::new(leader, generation, config, &fingerprint, &shared.games)?;
-                    let rules: Vec<Arc<Rules>> = shared.games.iter().map(|(rules, ..)| Arc::clone(rules)).collect();
-                    let model = || network.file(ModelInfo::default());
-                    let counts_samples = shared.planned.is_some() && counts.samples_per_generation > 0;
-                    (Vec::new(), leader.play(head, &rules, &model, (counts_samples, &watch))?)
-                }
-            })
-        };
         let mut measured = Vec::new();
         for &index in &round.measures {
             let mut evaluators = network.evaluators(2, precision)?;
             measured.push((index, [evaluators.remove(0), evaluators.remove(0)]));
         }
-        let keeps_network = !measured.is_empty() && earlier_pairs > 0;
-        let kept = keeps_network.then(|| network.file(model_info(config, rulesets))).transpose()?;
+        let keeps_network = !measured.is_empty() && config.evaluation.earlier_opening_pairs > 0;
+        let kept = keeps_network.then(|| network.file(model_info(config, parts.rulesets))).transpose()?;
         let has_work = !measured.is_empty() || !round.learns_first && steps > 0;
         let gate = FairGate::new(if has_work { counts.actors_beside_training.max(1) } else { counts.actors });
         // Beside the games, the network that plays them is measured and then trained on.
         let beside = || -> Result<(Vec<(usize, Verdict)>, StepResults), Error> {
             let verdicts = measured
                 .into_iter()
-                .map(|(index, evaluators)| Ok((index, measure(index, precision, evaluators)?)))
+                .map(|(index, evaluators)| {
+                    Ok((index, parts.measure(index, earlier[index].as_ref(), precision, evaluators)?))
+                })
                 .collect::<Result<_, Error>>()?;
             let trained = if round.learns_first { first } else { train(trainer)? };
             Ok((verdicts, trained))
@@ -435,7 +293,7 @@ impl TrainingRun<'_> {
                 gate.open();
                 done
             });
-            let played = play(&gate);
+            let played = parts.play(games, &network, precision, &gate);
             halt.fetch_or(played.is_err(), Ordering::Relaxed);
             (played, beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
@@ -446,12 +304,12 @@ impl TrainingRun<'_> {
             (Err(error), Err(other)) if other.is_stopped() => return Err(error),
             (_, Err(error)) => return Err(error),
         };
-        let network = match (&*games, workers) {
-            (Games::Shared(_), Some(leader)) => leader.network_of(generation)?,
+        let network = match (&*games, parts.workers) {
+            (Games::Workers(_), Some(leader)) => leader.network_of(generation)?,
             (Games::Lists(_), _) => String::new(),
             _ => network.network.fingerprint().of_libtorch()?,
         };
-        if let Games::Pools(planned) | Games::Shared(SharedGames { planned: Some(planned), .. }) = games {
+        if let Games::Pools(planned) | Games::Workers(WorkersGames { planned: Some(planned), .. }) = games {
             self.take_pools(pools, planned, &played);
         }
         Ok(RoundResults { played: Some(played), network, trained, verdicts, measured: kept })

@@ -31,7 +31,7 @@ use latrunculi_train::observer::{Event, Observer, Totals};
 use latrunculi_train::provenance::{self, Origin};
 use latrunculi_train::run_dir::RunDir;
 use latrunculi_train::run_rulesets::{self, RunRuleset};
-use latrunculi_train::shared::Leader;
+use latrunculi_train::workers::Leader;
 use latrunculi_train::{PrecisionChoice, choose_precision, models, rulesets, runs};
 
 use crate::error::{OfLibtorch, is_divergence};

@@ -46,9 +46,7 @@ impl PoolTasks {
         let counts_samples = self.tasks.iter().any(|task| matches!(task.quota, Quota::Samples(_)));
         (self.tasks.iter().map(part).sum(), if counts_samples { "samples" } else { "games" })
     }
-}
 
-impl PoolTasks {
     /// Returns what is to be played under each rules, all its pools together.
     pub(crate) fn quotas_by_rules(&self) -> Vec<(Arc<Rules>, Quota)> {
         let mut all: Vec<(Arc<Rules>, Quota)> = Vec::new();

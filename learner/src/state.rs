@@ -28,6 +28,9 @@ pub(crate) struct RulesetState {
     pub(crate) share: f64,
     /// Samples played.
     pub(crate) samples: u64,
+    /// Games that alpha-beta played.
+    #[serde(default)]
+    pub(crate) teacher_games: u64,
     /// Samples by which the last generation exceeded its quota, negative where it fell short; the next one plays so many less.
     pub(crate) ahead: i64,
     /// Generations in the replay window, oldest first.
@@ -118,6 +121,7 @@ impl RunState {
             fingerprint: ruleset_fingerprint(trained.rules.ruleset()),
             share: trained.share,
             samples: 0,
+            teacher_games: 0,
             ahead: 0,
             window: Vec::new(),
             measured: None,

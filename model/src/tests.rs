@@ -355,7 +355,10 @@ fn unknown_survival_and_opponent_policy_add_no_loss() {
     let mut trainer = Trainer::new(&network, &settings()).unwrap();
     let mut batch = made_up_batch(&shape(), 8, 10);
     batch.survival.fill(-1.0);
-    batch.opponent_policy.forget();
+    let unknown = &mut batch.opponent_policy;
+    unknown.offsets.fill(0);
+    unknown.indices.clear();
+    unknown.probabilities.clear();
     let report = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
     assert_eq!((report.survival, report.opponent_policy), (0.0, 0.0));
 }

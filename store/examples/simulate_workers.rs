@@ -4,7 +4,7 @@
 //! `cargo run --release -p latrunculi-store --example simulate_workers -- [key=value ...]`
 //!
 //! The keys are those of [`SETTINGS`]. Values with commas between them are compared: `workers=10,100 places=told,head`.
-//! Workers do what `train/src/shared/work.rs` does, and choose units by [`WorkOrder`]; the learner does what `lead.rs`
+//! Workers do what `train/src/workers/work.rs` does, and choose units by [`WorkOrder`]; the learner does what `lead.rs`
 //! beside it does, and trains beside the games of the next generation. All units are of one ruleset. A request takes a
 //! constant time, also above the limits of a store. Constants without a source are assumptions.
 
@@ -35,7 +35,7 @@ const MODEL_BYTES: f64 = 2.34e6; // Source: models/universal.safetensors.
 const PAGE: usize = 1000; // Names in one answer to LIST. Source: the interface of S3.
 const LIMITS: [u32; 2] = [5500, 3500]; // LIST and GET, PUT a second for each prefix. Source: the manual of S3.
 const IDLE: f64 = 5.0; // Seconds between looks of a worker that has nothing to do. Source: cli/src/worker.rs.
-const LOOK: f64 = 10.0; // Seconds between looks whether what is played is closed. Source: train/src/shared/work.rs.
+const LOOK: f64 = 10.0; // Seconds between looks whether what is played is closed. Source: train/src/workers/work.rs.
 const WAITS: [f64; 2] = [0.25, 5.0]; // Shortest and longest seconds between looks of the learner. Source: lead.rs.
 const REUSE: f64 = 3.0; // How often the learner trains on a sample. Source: configs/train/evening.toml.
 const AT_ONCE: usize = 2; // Units that a worker plays at once.

@@ -214,6 +214,21 @@ fn games_are_counted_by_ruleset_agents_result_and_end() {
     fs::write(&own, line.replace("\"ruleset\":\"savard\"", "\"ruleset\":\"mine\"")).expect("written");
     assert_eq!(inspected(&own, &[])["games"], 1);
     assert_refused(&["inspect", "--verify", own.to_str().expect("a path")], 1, &["no shipped ruleset"]);
+    // Games of a ruleset whose parameters have changed since are counted, whichever come first; a named ruleset is that of its
+    // own games alone.
+    let fingerprint = serde_json::from_str::<Value>(line).expect("JSON")["ruleset_fingerprint"].clone();
+    let older = line.replace(fingerprint.as_str().expect("a text"), "00000000");
+    let both = folder.path().join("both.jsonl");
+    for (one, other) in [(line, older.as_str()), (older.as_str(), line)] {
+        fs::write(&both, format!("{one}\n{other}\n")).expect("written");
+        assert_eq!(inspected(&both, &[])["games"], 2);
+        assert_refused(
+            &["inspect", "--verify", both.to_str().expect("a path")],
+            1,
+            &["savard has other parameters now"],
+        );
+    }
+    assert_eq!(inspected(&path, &["--verify", "--ruleset", "bell"])["games"], 6);
     let cheat = folder.path().join("cheat.jsonl");
     fs::write(&cheat, line.replacen("\"actions\":[\"", "\"actions\":[\"a1-h8\",\"", 1)).expect("written");
     assert_refused(&["inspect", cheat.to_str().expect("a path")], 1, &["line 1", "action 1"]);

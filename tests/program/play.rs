@@ -45,6 +45,11 @@ fn a_person_plays_with_words_however_short_and_is_told_what_was_wrong() {
         assert!(said.contains(part), "{part:?} is missing from\n{said}");
     }
     assert!(said.contains("1. c2-c3\n"), "the record: {said}");
+    let pieces = "D:a1 M:c2 M:a3 m:b3 d:h8";
+    for (position, line) in [("initial", "mmmmmmmm"), (pieces, WON)] {
+        let said = played(&["--ruleset", "savard", "--position", position], "position\nquit\n");
+        assert!(said.contains(line), "{position}: {said}");
+    }
     assert_eq!(said.matches("player 1 wins").count(), 2, "once before undo, once after: {said}");
     assert!(!said.contains('\u{1b}'), "no colours without a terminal");
 }

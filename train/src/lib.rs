@@ -15,7 +15,7 @@ pub mod metrics;
 pub mod networks;
 pub mod observer;
 pub mod precision;
-pub mod shared;
+pub mod workers;
 
 pub mod curves;
 pub mod events;

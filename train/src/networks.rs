@@ -57,16 +57,35 @@ pub struct Processor;
 impl NetworkLoader for Processor {
     fn network(&self, model: &StoredModel) -> Result<Box<dyn PlayNetwork>, Error> {
         let tensors = model.tensors.clone();
-        let model = InferenceModel::from_tensors(&model.config, tensors)?;
-        Ok(Box::new(FusedNetwork(model)))
+        let fused = InferenceModel::from_tensors(&model.config, tensors)?;
+        Ok(Box::new(FusedNetwork { model: fused, fastest: FusedNetwork::fastest(&model.config) }))
     }
 }
 
 /// A network on the fused kernels.
 #[derive(Clone, Debug)]
-pub struct FusedNetwork(pub InferenceModel);
+pub struct FusedNetwork {
+    /// The network's weights.
+    pub model: InferenceModel,
+    /// The precision of the fastest kernel for it ([`FusedNetwork::fastest`]).
+    pub fastest: Precision,
+}
+
+/// From so many channels on 8 bits take about half the time of 16 bits. With 32 channels both take as long, and 16 bits are
+/// closer to 32 (docs/results.md, "Speed").
+const INT8_CHANNELS_MIN: usize = 48;
 
 impl FusedNetwork {
+    /// Returns the precision of the fastest kernel that this processor has for a network of this size.
+    #[must_use]
+    pub fn fastest(config: &NetworkConfig) -> Precision {
+        match Unit::best().is_available() {
+            false => Precision::F32,
+            true if config.channels < INT8_CHANNELS_MIN => Precision::Bf16,
+            true => Precision::Int8,
+        }
+    }
+
     /// Returns the kernel that computes in `precision`, which is not `auto`.
     #[must_use]
     pub fn kernel_of(precision: Precision) -> Kernel {
@@ -81,8 +100,7 @@ impl FusedNetwork {
 impl PlayNetwork for FusedNetwork {
     fn precision(&self, wanted: Precision) -> Precision {
         match wanted {
-            Precision::Auto if Unit::best().is_available() => Precision::Int8,
-            Precision::Auto => Precision::F32,
+            Precision::Auto => self.fastest,
             chosen => chosen,
         }
     }
@@ -92,7 +110,7 @@ impl PlayNetwork for FusedNetwork {
     }
 
     fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
-        let networks = self.0.networks(FusedNetwork::kernel_of(precision))?;
+        let networks = self.model.networks(FusedNetwork::kernel_of(precision))?;
         Ok((0..count).map(|_| -> PlayEvaluator { Box::new(InferenceEvaluator::new(&networks)) }).collect())
     }
 }

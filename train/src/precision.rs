@@ -77,9 +77,9 @@ pub struct PrecisionChoice {
 
 /// Chooses the precision in which `network` plays.
 ///
-/// [`Precision::Auto`] chooses the fewest bits that the hardware has and whose answers agree with those in 32 bits on
-/// positions of games that the network plays by its own policy under `rules`. Nothing is timed, so the same network on
-/// the same hardware gets the same precision.
+/// [`Precision::Auto`] begins with the fastest precision that the hardware has ([`PlayNetwork::precision`]), and takes more
+/// bits until the answers agree with those in 32 bits on positions of games that the network plays by its own policy
+/// under `rules`. Nothing is timed, so the same network on the same hardware gets the same precision.
 ///
 /// # Errors
 /// When the network gives no answer in 32 bits.
@@ -167,10 +167,10 @@ mod tests {
     use super::*;
     use crate::networks::{NetworkLoader, Processor};
 
-    /// Rules, and a network whose gains are drawn at random, as after training, times `factor`.
-    fn network(factor: f32) -> (Arc<Rules>, Box<dyn PlayNetwork>) {
+    /// Rules, and a network of so many channels whose gains are drawn at random, as after training, times `factor`.
+    fn network_of(channels: usize, factor: f32) -> (Arc<Rules>, Box<dyn PlayNetwork>) {
         let rules = Arc::new(Rules::new(&presets::ruleset("bell").unwrap()).unwrap());
-        let mut model = StoredModel::fresh(&NetworkConfig::default(), 5).unwrap();
+        let mut model = StoredModel::fresh(&NetworkConfig { channels, ..NetworkConfig::default() }, 5).unwrap();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for (name, tensor) in &mut model.tensors {
             if name.ends_with(".gain") {
@@ -182,6 +182,7 @@ mod tests {
 
     #[test]
     fn fewer_bits_agree_for_ordinary_weights_and_not_for_extreme_ones() {
+        let network = |factor| network_of(32, factor);
         let (rules, ordinary) = network(1.0);
         if ordinary.precision(Precision::Auto) == Precision::F32 {
             println!("SKIPPED: this processor has no kernel in 16 bits");
@@ -191,7 +192,10 @@ mod tests {
             let difference = difference(&*ordinary, precision, &rules).unwrap();
             assert!(difference.policy > 1e-6 && difference.is_small(), "{precision}: {difference}");
         }
-        assert_eq!(choose_precision(&*ordinary, Precision::Auto, &rules).unwrap().precision, Precision::Int8);
+        // 8 bits only where they are faster.
+        assert_eq!(choose_precision(&*ordinary, Precision::Auto, &rules).unwrap().precision, Precision::Bf16);
+        let (_, wide) = network_of(48, 1.0);
+        assert_eq!(choose_precision(&*wide, Precision::Auto, &rules).unwrap().precision, Precision::Int8);
         // Where the gains are larger still, one action takes the whole policy in both precisions.
         let is_extreme = |(rules, network): &(Arc<Rules>, Box<dyn PlayNetwork>)| {
             !difference(&**network, Precision::Bf16, rules).unwrap().is_small()

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::explain::why_not;
 use crate::game::Game;
 use crate::network::NetworkArgs;
+use crate::position_args::read_state;
 
 /// Rules, a game under them, and who thinks.
 pub(super) struct Session {
@@ -117,13 +118,7 @@ impl Session {
     /// that cannot be done.
     pub(super) fn set_position(&mut self, text: &str, actions: &[&str]) -> anyhow::Result<()> {
         let rules = Arc::clone(self.rules());
-        let state = match text {
-            "initial" => GameState::new(rules),
-            _ => {
-                let position = rules.parse_position(text)?;
-                GameState::from_position(rules, position)
-            }
-        };
+        let state = read_state(&rules, text, 1)?;
         let mut game = begun(state, &self.spec, self.seed);
         play_all(&mut game, actions)?;
         self.game = game;

@@ -31,8 +31,8 @@ pub(super) struct Games {
     check: Check,
     /// The rules named by the user.
     ruleset: Option<Arc<Rules>>,
-    /// The shipped rules by id, loaded once.
-    shipped: BTreeMap<String, Arc<Rules>>,
+    /// The shipped rules by id and fingerprint, loaded once; `None` where those of the games are others.
+    shipped: BTreeMap<(String, String), Option<Arc<Rules>>>,
     count: u64,
     actions: u64,
     rulesets: BTreeMap<String, u64>,
@@ -110,22 +110,32 @@ impl Games {
         Ok(())
     }
 
-    /// Returns the rules of a game; `None` if they are unknown and nobody has demanded them.
+    /// Returns the rules of a game: those that the user names, if they have its id, or the shipped ones. `None` if these are
+    /// unknown or have changed since, and nobody has demanded them.
     fn rules_of(&mut self, record: &GameRecord) -> anyhow::Result<Option<Arc<Rules>>> {
-        if let Some(rules) = self.ruleset.as_ref().or_else(|| self.shipped.get(&record.ruleset)) {
-            return Ok(Some(Arc::clone(rules)));
+        if let Some(named) = self.ruleset.as_ref().filter(|named| named.ruleset().id == record.ruleset) {
+            return Ok(Some(Arc::clone(named)));
         }
-        let known = presets::ruleset(&record.ruleset);
-        let is_same = known.is_some_and(|now| ruleset_fingerprint(&now) == record.ruleset_fingerprint);
-        if !is_same && self.check != Check::Demanded {
-            return Ok(None);
+        let key = (record.ruleset.clone(), record.ruleset_fingerprint.clone());
+        if let Some(known) = self.shipped.get(&key) {
+            return Ok(known.clone());
         }
-        if !presets::NAMES.contains(&record.ruleset.as_str()) {
-            bail!("{:?} is no shipped ruleset; name its file with --ruleset", record.ruleset);
-        }
-        let rules = rulesets::load(&record.ruleset)?;
-        self.shipped.insert(record.ruleset.clone(), Arc::clone(&rules));
-        Ok(Some(rules))
+        let now = presets::ruleset(&record.ruleset);
+        let is_same = now.as_ref().is_some_and(|now| ruleset_fingerprint(now) == record.ruleset_fingerprint);
+        let rules = match (is_same, self.check == Check::Demanded) {
+            (false, false) => None,
+            (false, true) if now.is_none() => {
+                bail!("{:?} is no shipped ruleset; name its file with --ruleset", record.ruleset)
+            }
+            (false, true) => bail!(
+                "{} has other parameters now than in a game; name the file of the rules that it was played under with \
+                 --ruleset FILE",
+                record.ruleset
+            ),
+            (true, _) => Some(rulesets::load(&record.ruleset)?),
+        };
+        self.shipped.insert(key, rules.clone());
+        Ok(rules)
     }
 
     /// Returns what the games are like, by name, if there is something to tell: of the largest sample alone, since

@@ -12,7 +12,7 @@ use super::session::{Next, Seat, Session};
 use super::thinking::{opinion, think};
 use super::words::{Meaning, understand};
 use super::{curve, listing};
-use crate::lines::beside;
+use crate::lines::{COLUMNS, beside};
 use crate::rulesets::rules_text;
 
 const HELP: &str = "Type an action or a command:
@@ -161,7 +161,6 @@ impl Session {
 
 /// Sets words in lines of at most eighty columns.
 fn in_lines(words: &[String]) -> String {
-    const COLUMNS: usize = 80;
     let width = words.iter().map(|word| word.len() + 2).max().unwrap_or(1);
     let rows = words.chunks((COLUMNS / width).max(1));
     let row =

@@ -11,7 +11,7 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, Helper};
 
-use crate::engine::lines::read_line;
+use crate::input_lines::read_line;
 
 /// What came of asking for a line.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! The actions of a game, turn by turn.
 
 use crate::game::Game;
-
-/// Lines are no longer, in columns.
-const COLUMNS_MAX: usize = 80;
+use crate::lines::COLUMNS;
 
 /// Lists the actions of a game, numbered by turns as the line below the board counts them; the actions of one turn
 /// stand together.
@@ -19,7 +17,7 @@ pub(super) fn listing(game: &Game) -> String {
     let mut text = String::new();
     let mut column = 0;
     for (_, turn) in turns {
-        let is_full = column + 2 + turn.len() > COLUMNS_MAX;
+        let is_full = column + 2 + turn.len() > COLUMNS;
         let between = match column {
             0 => "",
             _ if is_full => "\n",

@@ -17,6 +17,7 @@ use super::words::COMMANDS;
 use super::{PlayArgs, curve, listing};
 use crate::game::Game;
 use crate::interrupt::{Interrupt, Stopped};
+use crate::position_args::read_state;
 
 /// Who chooses for a player.
 pub(super) enum Seat {
@@ -69,7 +70,7 @@ impl Session {
         let adviser = make(&args.hint, 2)?;
         let state = match &args.position {
             None => GameState::new(Arc::clone(&rules)),
-            Some(text) => GameState::from_position(Arc::clone(&rules), rules.parse_position(text)?),
+            Some(text) => read_state(&rules, text, 1)?,
         };
         let names = [args.first.to_string(), args.second.to_string()];
         let mut session = Session {

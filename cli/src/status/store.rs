@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use latrunculi_eval::workers::series;
 use latrunculi_store::{HEADER_BYTES_MAX, Object, REJECTED, Store, UNITS, UnitHeader};
-use latrunculi_train::shared::runs;
+use latrunculi_train::workers::runs;
 use serde_json::json;
 
 use crate::interrupt::stop_on_interrupt;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use latrunculi_data::StoredModel;
 use latrunculi_engine::{Rules, presets};
+use latrunculi_eval::workers::WorkDone;
 use latrunculi_selfplay::{EndedGame, Pool, PoolTask, Progress, Quota, Watch, ended_to_bytes, play_pools};
 use latrunculi_store::faults::{Faults, FaultyStore};
 use latrunculi_store::{Delivered, Patience, StopFlag, Store, UnitHeader, WorkOrder};
@@ -61,7 +62,7 @@ fn lead(leader: &Leader, generation: u64, watch: &dyn Fn(u64) -> bool) -> Result
 }
 
 /// A worker that lives for so many units.
-fn work(store: &Store, stop: &AtomicBool, units: u64) -> TrainingWork {
+fn work(store: &Store, stop: &AtomicBool, units: u64) -> WorkDone {
     work_on(store, stop, units, 1)
 }
 
@@ -86,13 +87,13 @@ fn worker<'a>(
 }
 
 /// A worker that plays so many units at once.
-fn work_on(store: &Store, stop: &AtomicBool, units: u64, actors: usize) -> TrainingWork {
+fn work_on(store: &Store, stop: &AtomicBool, units: u64, actors: usize) -> WorkDone {
     let (cache, delivered, dead) = (tempfile::tempdir().unwrap(), Delivered::default(), AtomicBool::new(false));
-    let mut done = TrainingWork::default();
+    let mut done = WorkDone::default();
     let mut faults = Vec::new();
     let worker = TrainingWorker { actors, ..worker(store, cache.path(), &delivered, &dead) };
     while !stop.load(Ordering::Relaxed) && !dead.load(Ordering::Relaxed) {
-        let told = done.play(&worker, &mut faults, &|_, so_far| {
+        let told = worker.play(&mut done, &mut faults, &|_, so_far| {
             // It dies in the middle of a unit.
             dead.fetch_or(so_far.units + so_far.twice >= units || stop.load(Ordering::Relaxed), Ordering::Relaxed);
         });
@@ -365,7 +366,7 @@ fn a_network_that_is_missing_or_damaged_keeps_no_worker_from_other_runs() {
         let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
         let worker = worker(&shared, cache.path(), &delivered, &stop);
         let mut faults = Vec::new();
-        assert!(TrainingWork::default().play(&worker, &mut faults, &|_, _| {}).unwrap());
+        assert!(worker.play(&mut WorkDone::default(), &mut faults, &|_, _| {}).unwrap());
         assert!(faults.len() == 1 && faults[0].contains("run-0") && faults[0].contains(fault), "{faults:?}");
         assert_eq!(shared.list("units/run-1").unwrap().len(), 6);
         shared.list("units").unwrap().iter().for_each(|unit| shared.remove(&unit.name).unwrap());
@@ -380,7 +381,7 @@ fn a_worker_leaves_what_was_moved_aside_to_others_and_ends_at_the_third() {
     let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
     let worker = worker(&shared, cache.path(), &delivered, &stop);
     let mut faults = Vec::new();
-    let mut play = |worker: &TrainingWorker<'_>| TrainingWork::default().play(worker, &mut faults, &|_, _| {});
+    let mut play = |worker: &TrainingWorker<'_>| worker.play(&mut WorkDone::default(), &mut faults, &|_, _| {});
     assert!(play(&worker).unwrap());
     let units: Vec<String> = shared.list("units").unwrap().into_iter().map(|unit| unit.name).collect();
     assert_eq!(units.len(), 6);
@@ -413,7 +414,7 @@ fn a_worker_without_a_place_has_that_of_its_name_among_the_workers_of_the_genera
     let worker = worker(&shared, cache.path(), &delivered, &stop);
     let leader = leader(plain(&inner), Close::All);
     assert!(lead(&leader, 0, &|_| false).unwrap_err().is_stopped());
-    assert!(TrainingWork::default().play(&worker, &mut Vec::new(), &|_, _| {}).unwrap());
+    assert!(worker.play(&mut WorkDone::default(), &mut Vec::new(), &|_, _| {}).unwrap());
     lead(&leader, 0, &go_on).unwrap();
     // As if two more had been there, one before and one behind it.
     let mut manifest = Manifest::read(&shared, "run-1", 0).unwrap().unwrap();
@@ -425,8 +426,8 @@ fn a_worker_without_a_place_has_that_of_its_name_among_the_workers_of_the_genera
     shared.remove(&name).unwrap();
     shared.create(&name, &super::head::to_bytes(&manifest).unwrap()).unwrap();
     assert!(lead(&leader, 1, &|_| false).unwrap_err().is_stopped());
-    let ends = |_: &str, so_far: TrainingWork| stop.store(so_far.units == 2, Ordering::Relaxed);
-    let ended = TrainingWork::default().play(&worker, &mut Vec::new(), &ends);
+    let ends = |_: &str, so_far: WorkDone| stop.store(so_far.units == 2, Ordering::Relaxed);
+    let ended = worker.play(&mut WorkDone::default(), &mut Vec::new(), &ends);
     assert!(ended.unwrap_err().is_stopped());
     let units: Vec<String> = shared.list("units/run-1/000001").unwrap().into_iter().map(|unit| unit.name).collect();
     assert_eq!(units, ["units/run-1/000001/000001", "units/run-1/000001/000004"], "the second of three");
@@ -439,10 +440,10 @@ fn a_worker_gives_up_a_unit_whose_generation_is_closed_without_it() {
     assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
     let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
     let worker = worker(&shared, cache.path(), &delivered, &stop);
-    let mut done = TrainingWork::default();
+    let mut done = WorkDone::default();
     let closes = |_: &str, _| _ = shared.create(&super::head::name_of(MANIFESTS, "run-1", 0), b"{}").unwrap();
-    assert!(done.play(&worker, &mut Vec::new(), &closes).unwrap());
-    assert_eq!(done, TrainingWork::default());
+    assert!(worker.play(&mut done, &mut Vec::new(), &closes).unwrap());
+    assert_eq!(done, WorkDone::default());
     assert!(shared.list("units").unwrap().is_empty());
 }
 
@@ -460,10 +461,10 @@ fn a_worker_ends_with_the_fault_of_its_store_in_the_middle_of_a_unit() {
     let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
     let worker = worker(&shared, cache.path(), &delivered, &stop);
     let breaks = |_: &str, _| is_down.store(true, Ordering::Relaxed);
-    let mut done = TrainingWork::default();
-    let ended = done.play(&worker, &mut Vec::new(), &breaks);
+    let mut done = WorkDone::default();
+    let ended = worker.play(&mut done, &mut Vec::new(), &breaks);
     assert!(matches!(ended, Err(Error::Store(_))), "{ended:?}");
-    assert_eq!(done, TrainingWork::default());
+    assert_eq!(done, WorkDone::default());
     assert!(faulty.injected() < 10, "it does not play on and ask again and again: {}", faulty.injected());
 }
 
@@ -487,9 +488,9 @@ fn a_head_that_is_damaged_or_foreign_is_refused_by_name() {
         // A worker plays what else there is.
         let mut faults = Vec::new();
         let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-        let ends = |_: &str, done: TrainingWork| stop.store(done.units > 0, Ordering::Relaxed);
+        let ends = |_: &str, done: WorkDone| stop.store(done.units > 0, Ordering::Relaxed);
         let played =
-            TrainingWork::default().play(&worker(&shared, cache.path(), &delivered, &stop), &mut faults, &ends);
+            worker(&shared, cache.path(), &delivered, &stop).play(&mut WorkDone::default(), &mut faults, &ends);
         assert!(played.is_ok_and(|played| played) || stop.load(Ordering::Relaxed));
         assert_eq!(runs(&shared).unwrap().len(), 1);
         shared.remove(&name).unwrap();
@@ -552,7 +553,7 @@ fn the_status_of_a_store_leaves_out_what_another_version_wrote() {
     let worker = worker(&shared, cache.path(), &delivered, &stop);
     assert!(worker.is_wanted().unwrap());
     let mut faults = Vec::new();
-    while TrainingWork::default().play(&worker, &mut faults, &|_, _| {}).unwrap() {}
+    while worker.play(&mut WorkDone::default(), &mut faults, &|_, _| {}).unwrap() {}
     assert!(faults.iter().any(|fault| fault.contains("version 0.0.1")), "{faults:?}");
     assert!(!worker.is_wanted().unwrap(), "nothing is missing in one, and the other is refused");
     for object in [shared.list("units").unwrap(), shared.list("heads/run-2").unwrap()].concat() {

@@ -25,7 +25,7 @@ mod work;
 
 pub use head::{GenerationHead, HeadRuleset, Manifest, ManifestUnit};
 pub use lead::{Close, Leader, owner_of};
-pub use work::{RunStatus, TrainingWork, TrainingWorker, runs};
+pub use work::{RunStatus, TrainingWorker, runs};
 
 /// The folder of the heads.
 pub const HEADS: &str = "heads";

@@ -1,13 +1,16 @@
 //! The part of a worker: plays units of the newest generations that are open.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use latrunculi_engine::Rules;
+use latrunculi_eval::workers::WorkDone;
 use latrunculi_infer::GROUP;
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_selfplay::{
@@ -16,13 +19,13 @@ use latrunculi_selfplay::{
 };
 use latrunculi_store::{Created, Delivered, Store, StoreError, UnitHeader, WorkOrder};
 
-use super::head::{GenerationHead, Manifest, UnitPlace, name_of, of_name};
+use super::head::{GenerationHead, HeadRuleset, Manifest, UnitPlace, name_of, of_name};
 use super::{HEADS, MANIFESTS, PROGRAM};
 use crate::config::TrainConfig;
 use crate::error::{Error, error_chain};
 use crate::generation;
 use crate::models;
-use crate::networks::{NetworkLoader, PlayEvaluator};
+use crate::networks::{NetworkLoader, PlayEvaluator, PlayNetwork};
 use crate::precision::choose_precision;
 
 /// So often a worker looks whether the generation that it plays was closed without its units.
@@ -67,43 +70,30 @@ impl TrainingWorker<'_> {
         let is_missing = |run: &&RunStatus| run.is_open && run.units[0] < run.units[1];
         Ok(runs.iter().filter(is_missing).any(|run| !refused.contains(&(run.run.clone(), run.generation))))
     }
-}
 
-/// What a worker has done for training runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrainingWork {
-    /// Units written.
-    pub units: u64,
-    /// Units that another worker had written before.
-    pub twice: u64,
-    /// Games played.
-    pub games: u64,
-}
-
-impl TrainingWork {
-    /// Plays units of one open generation until none is missing; returns whether there was one. `faults` receives, in a
-    /// sentence each, why a generation cannot be played here; `tell` is called, from any thread, with what is played and the
-    /// units written.
+    /// Plays units of one open generation until none is missing; returns whether there was one. `done` is added to;
+    /// `faults` receives, in a sentence each, why a generation cannot be played here; `tell` is called, from any thread,
+    /// with what is played and all that is done.
     ///
     /// # Errors
     /// [`Error::Stopped`]; when the store cannot be used, or a network cannot be computed.
     pub fn play(
-        &mut self,
-        worker: &TrainingWorker<'_>,
+        &self,
+        done: &mut WorkDone,
         faults: &mut Vec<String>,
-        tell: &(dyn Fn(&str, TrainingWork) + Sync),
+        tell: &(dyn Fn(&str, WorkDone) + Sync),
     ) -> Result<bool, Error> {
-        lock(&worker.refused).clear();
-        for (run, generation, is_open) in newest_generations(worker.store)? {
+        lock(&self.refused).clear();
+        for (run, generation, is_open) in newest_generations(self.store)? {
             if !is_open {
                 continue;
             }
-            match self.play_generation(worker, &run, generation, tell) {
+            match self.play_generation(&run, generation, done, tell) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(Error::Refused(fault)) => {
                     faults.push(fault);
-                    lock(&worker.refused).insert((run, generation));
+                    lock(&self.refused).insert((run, generation));
                 }
                 Err(error) => return Err(error),
             }
@@ -112,13 +102,13 @@ impl TrainingWork {
     }
 
     fn play_generation(
-        &mut self,
-        worker: &TrainingWorker<'_>,
+        &self,
         run: &str,
         generation: u64,
-        tell: &(dyn Fn(&str, TrainingWork) + Sync),
+        done: &mut WorkDone,
+        tell: &(dyn Fn(&str, WorkDone) + Sync),
     ) -> Result<bool, Error> {
-        let Some(head) = GenerationHead::read(worker.store, run, generation)? else { return Ok(false) };
+        let Some(head) = GenerationHead::read(self.store, run, generation)? else { return Ok(false) };
         let title = format!("generation {generation} of run {run}");
         if head.program != PROGRAM || head.search_version != SEARCH_VERSION {
             return Err(Error::Refused(format!(
@@ -126,66 +116,17 @@ impl TrainingWork {
                 head.program, head.search_version
             )));
         }
-        let refused = |error: &dyn std::fmt::Display| Error::Refused(format!("{title} cannot be played here: {error}"));
-        let config = TrainConfig::from_text(&head.config).map_err(|error| refused(&error_chain(&error)))?;
-        let rules = head.rules().map_err(|error| refused(&error_chain(&error)))?;
+        let config = TrainConfig::from_text(&head.config).map_err(|error| refused(&title, &error_chain(&error)))?;
+        let rules = head.rules().map_err(|error| refused(&title, &error_chain(&error)))?;
         let units = head.units();
-        let order = order_in(worker, run, generation)?;
-        let units = Units { worker, order, head: &head, all: &units, state: Mutex::new(State::default()) };
+        let order = order_in(self, run, generation)?;
+        let units = Units { worker: self, order, head: &head, all: &units, state: Mutex::new(State::default()) };
         // No network is fetched for a generation of which nothing is missing.
         let Some(first) = units.next(None)? else { return Ok(false) };
-        let network = match head.model.as_str() {
-            "" => None,
-            model => {
-                let path = worker.store.fetch_model(model, &worker.cache, &worker.order.name())?;
-                let path = path.map_err(|fault| refused(&fault))?;
-                let loaded = models::load(&path, worker.loader).map_err(|error| refused(&error_chain(&error)))?;
-                if loaded.fingerprint != head.fingerprint {
-                    return Err(refused(&"its network is another than its head says"));
-                }
-                Some(loaded.network)
-            }
-        };
-        // The precision is a question of the board's size; all units of a ruleset are played in the same.
-        let mut plans = Vec::new();
-        for (rules, ruleset) in rules.iter().zip(&head.rulesets) {
-            let (mut plan, series) = head.plan(&config, rules);
-            let per_unit = usize::try_from(ruleset.per_unit).unwrap_or(usize::MAX);
-            // With more games than that a slow worker would hold units that others could play.
-            let useful = match &network {
-                None => Some(per_unit),
-                Some(_) => per_unit.checked_next_multiple_of(GROUP),
-            };
-            plan.in_flight = plan.in_flight.min(useful.unwrap_or(usize::MAX));
-            let at_once = (worker.actors * plan.in_flight.div_ceil(per_unit)) as u64;
-            let precision = match &network {
-                None => None,
-                Some(network) => {
-                    let choice = choose_precision(&**network, config.precision, rules);
-                    Some(choice.map_err(|error| refused(&error_chain(&error)))?.precision)
-                }
-            };
-            let kernel = match (&network, precision) {
-                (Some(network), Some(precision)) => network.kernel(precision),
-                _ => String::new(),
-            };
-            plans.push(Playable { plan, at_once, series, precision, kernel });
-        }
-        let evaluators = |precision| match (&network, precision) {
-            (Some(network), Some(precision)) => {
-                let opened = network.evaluators(worker.actors, precision);
-                opened.map_err(|error| refused(&error_chain(&error)))
-            }
-            _ => Ok(generation::idle_evaluators(worker.actors)),
-        };
-        // One evaluator for each actor and ruleset; rulesets of one precision could share them, but the memory is small.
-        let mut of_actors: Vec<Vec<PlayEvaluator>> = (0..worker.actors).map(|_| Vec::new()).collect();
-        for playable in &plans {
-            for (own, evaluator) in of_actors.iter_mut().zip(evaluators(playable.precision)?) {
-                own.push(evaluator);
-            }
-        }
-        let total = Mutex::new(*self);
+        let network = self.network_of(&head, &title)?;
+        let playables = self.playables(&head, &config, &rules, network.as_deref(), &title)?;
+        let mut of_actors = self.evaluators(&playables, network.as_deref(), &title)?;
+        let total = Mutex::new(*done);
         let halt = AtomicBool::new(false);
         let first = Mutex::new(Some(first));
         let act = |evaluators: &mut Vec<PlayEvaluator>| -> Result<(), Error> {
@@ -198,7 +139,7 @@ impl TrainingWork {
                         None => return Ok(()),
                     },
                 };
-                let playable = &plans[unit.ruleset];
+                let playable = &playables[unit.ruleset];
                 let stream = Stream {
                     units: &units,
                     ruleset: unit.ruleset,
@@ -223,7 +164,7 @@ impl TrainingWork {
                 .map(|actor| actor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        *self = *lock(&total);
+        *done = *lock(&total);
         // What made the other actors stop says more than that they did.
         let mut errors: Vec<Error> = ended.into_iter().filter_map(Result::err).collect();
         errors.sort_by_key(Error::is_stopped);
@@ -232,6 +173,81 @@ impl TrainingWork {
             None => Ok(true),
         }
     }
+
+    /// Returns the network that plays a generation; `None` where alpha-beta does.
+    fn network_of(&self, head: &GenerationHead, title: &str) -> Result<Option<Box<dyn PlayNetwork>>, Error> {
+        if head.model.is_empty() {
+            return Ok(None);
+        }
+        let path = self.store.fetch_model(&head.model, &self.cache, &self.order.name())?;
+        let path = path.map_err(|fault| refused(title, &fault))?;
+        let loaded = models::load(&path, self.loader).map_err(|error| refused(title, &error_chain(&error)))?;
+        if loaded.fingerprint != head.fingerprint {
+            return Err(refused(title, &"its network is another than its head says"));
+        }
+        Ok(Some(loaded.network))
+    }
+
+    /// Returns how units are played in each ruleset of a generation. The precision is a question of the board's size; all
+    /// units of a ruleset are played in the same.
+    fn playables(
+        &self,
+        head: &GenerationHead,
+        config: &TrainConfig,
+        rules: &[Arc<Rules>],
+        network: Option<&dyn PlayNetwork>,
+        title: &str,
+    ) -> Result<Vec<Playable>, Error> {
+        let playable = |(rules, ruleset): (&Arc<Rules>, &HeadRuleset)| {
+            let (mut plan, series) = head.plan(config, rules);
+            let per_unit = usize::try_from(ruleset.per_unit).unwrap_or(usize::MAX);
+            // With more games than that a slow worker would hold units that others could play.
+            let useful = match network {
+                None => Some(per_unit),
+                Some(_) => per_unit.checked_next_multiple_of(GROUP),
+            };
+            plan.in_flight = plan.in_flight.min(useful.unwrap_or(usize::MAX));
+            let at_once = (self.actors * plan.in_flight.div_ceil(per_unit)) as u64;
+            let (precision, kernel) = match network {
+                None => (None, String::new()),
+                Some(network) => {
+                    let choice = choose_precision(network, config.precision, rules);
+                    let precision = choice.map_err(|error| refused(title, &error_chain(&error)))?.precision;
+                    (Some(precision), network.kernel(precision))
+                }
+            };
+            Ok(Playable { plan, at_once, series, precision, kernel })
+        };
+        rules.iter().zip(&head.rulesets).map(playable).collect()
+    }
+
+    /// Makes one evaluator for each actor and ruleset; rulesets of one precision could share them, but the memory is small.
+    fn evaluators(
+        &self,
+        playables: &[Playable],
+        network: Option<&dyn PlayNetwork>,
+        title: &str,
+    ) -> Result<Vec<Vec<PlayEvaluator>>, Error> {
+        let mut of_actors: Vec<Vec<PlayEvaluator>> = (0..self.actors).map(|_| Vec::new()).collect();
+        for playable in playables {
+            let evaluators = match (network, playable.precision) {
+                (Some(network), Some(precision)) => {
+                    let opened = network.evaluators(self.actors, precision);
+                    opened.map_err(|error| refused(title, &error_chain(&error)))?
+                }
+                _ => generation::idle_evaluators(self.actors),
+            };
+            for (own, evaluator) in of_actors.iter_mut().zip(evaluators) {
+                own.push(evaluator);
+            }
+        }
+        Ok(of_actors)
+    }
+}
+
+/// Says that a generation cannot be played here, and why.
+fn refused(title: &str, fault: &dyn Display) -> Error {
+    Error::Refused(format!("{title} cannot be played here: {fault}"))
 }
 
 /// Returns the newest generation of each run, and whether it has no manifest.
@@ -359,8 +375,8 @@ impl Units<'_> {
 struct Shared<'a> {
     /// Set when an actor fails.
     halt: &'a AtomicBool,
-    total: &'a Mutex<TrainingWork>,
-    tell: &'a (dyn Fn(TrainingWork) + Sync),
+    total: &'a Mutex<WorkDone>,
+    tell: &'a (dyn Fn(WorkDone) + Sync),
 }
 
 /// The units of one ruleset that an actor plays, one after the other. While the last games of a unit are played, those of
