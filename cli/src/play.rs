@@ -44,7 +44,7 @@ pub(crate) struct PlayArgs {
     /// The agent that gives hints
     #[arg(long, default_value = "alphabeta:nodes=50000", value_name = "AGENT")]
     hint: AgentSpec,
-    /// Position to begin from: `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position
+    /// Position to begin from: `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position [default: initial]
     #[arg(long)]
     position: Option<String>,
     /// Continues the last game in a file of game records
