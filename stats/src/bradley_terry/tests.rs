@@ -1,0 +1,214 @@
+use super::*;
+use crate::interval::Estimate;
+
+const MODELS: [DrawModel; 2] = [DrawModel::RaoKupper, DrawModel::Davidson];
+
+fn series(first: usize, second: usize, games: [u64; 3], opening: u64) -> SeriesResult {
+    let [wins, draws, losses] = games;
+    SeriesResult { first, second, games: WinDrawLoss::new(wins, draws, losses), opening }
+}
+
+fn three_agents() -> Vec<SeriesResult> {
+    vec![
+        series(0, 1, [62, 18, 20], 0),
+        series(1, 0, [38, 22, 40], 1),
+        series(0, 2, [70, 15, 15], 2),
+        series(2, 0, [33, 20, 47], 3),
+        series(1, 2, [55, 20, 25], 4),
+        series(2, 1, [45, 22, 33], 5),
+    ]
+}
+
+#[test]
+fn self_play_alone_gives_the_closed_form() {
+    for model in MODELS {
+        let games = WinDrawLoss::new(480, 240, 280);
+        let fit = BradleyTerry::new(model, 1).fit(&[series(0, 0, [480, 240, 280], 0)]).unwrap();
+        let closed = match model {
+            DrawModel::RaoKupper => 0.5 * (480.0 / 280.0 * 720.0 / 520.0f64).ln(),
+            DrawModel::Davidson => (480.0 / 280.0f64).ln(),
+        };
+        let advantage = fit.advantage(Covariance::Fisher).unwrap();
+        assert!((advantage.value - closed).abs() < 1e-10);
+        let draw_parameter = model.draw_parameter_of_equals([480.0, 240.0, 280.0]);
+        assert!((fit.draw_parameter() - draw_parameter).abs() < 1e-10);
+        let score = fit.equal_strength_score(Covariance::Fisher).unwrap();
+        let plain = games.score().unwrap();
+        assert!((score.mean() - plain.mean()).abs() < 1e-10);
+        assert!((score.standard_error() - plain.standard_error()).abs() < 1e-10);
+    }
+}
+
+#[test]
+fn davidson_reproduces_every_agents_points() {
+    let results = three_agents();
+    let fit = BradleyTerry::new(DrawModel::Davidson, 3).fit(&results).unwrap();
+    for agent in 0..3 {
+        let mut points = 0.0;
+        let mut expected = 0.0;
+        for result in &results {
+            let games = result.games.games() as f64;
+            let score = fit.probabilities(result.first, result.second).unwrap().score();
+            if result.first == agent {
+                points += result.games.points();
+                expected += games * score;
+            } else if result.second == agent {
+                points += games - result.games.points();
+                expected += games * (1.0 - score);
+            }
+        }
+        assert!((points - expected).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn anchors_move_the_scale_and_nothing_else() {
+    for model in MODELS {
+        let at_zero = BradleyTerry::new(model, 3).fit(&three_agents()).unwrap();
+        let shifted = BradleyTerry::new(model, 3).anchored([(2, 8.0)]).fit(&three_agents());
+        let shifted = shifted.unwrap();
+        assert!((at_zero.log_likelihood() - shifted.log_likelihood()).abs() < 1e-9);
+        let one = at_zero.difference(0, 1, Covariance::Fisher).unwrap();
+        let other = shifted.difference(0, 1, Covariance::Fisher).unwrap();
+        assert!((one.value - other.value).abs() < 1e-9);
+        assert!((one.standard_error - other.standard_error).abs() < 1e-9);
+        let anchor = shifted.strength(2, Covariance::Fisher).unwrap();
+        assert_eq!(anchor, Estimate { value: 8.0, standard_error: 0.0 });
+        let two = BradleyTerry::new(model, 3).anchored([(0, 0.0), (1, -0.5)]);
+        assert!(two.fit(&three_agents()).unwrap().log_likelihood() <= one_less(&at_zero));
+    }
+}
+
+fn one_less(fit: &Fit) -> f64 {
+    fit.log_likelihood() + 1e-9
+}
+
+#[test]
+fn copies_of_an_opening_do_not_shrink_the_clustered_error() {
+    let results: Vec<SeriesResult> = (0..60u64)
+        .map(|opening| {
+            let games = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]][(opening % 4) as usize];
+            series((opening / 4 % 2) as usize, ((opening / 4 + 1) % 2) as usize, games, opening)
+        })
+        .collect();
+    let copied: Vec<SeriesResult> = results.iter().cycle().take(10 * results.len()).copied().collect();
+    for model in MODELS {
+        let fit = BradleyTerry::new(model, 2);
+        let once = fit.fit(&results).unwrap().equal_strength_score(Covariance::Clustered);
+        let ten = fit.fit(&copied).unwrap().equal_strength_score(Covariance::Clustered);
+        let (once, ten) = (once.unwrap(), ten.unwrap());
+        assert!((once.standard_error() - ten.standard_error()).abs() < 1e-9);
+        let trusting = fit.fit(&copied).unwrap().equal_strength_score(Covariance::Fisher);
+        assert!(trusting.unwrap().standard_error() < 0.4 * ten.standard_error());
+    }
+}
+
+#[test]
+fn clusters_of_one_game_agree_with_the_fisher_information() {
+    let mut results = Vec::new();
+    for pairing in three_agents() {
+        let games = pairing.games;
+        for (result, count) in [([1, 0, 0], games.wins), ([0, 1, 0], games.draws), ([0, 0, 1], games.losses)] {
+            for _ in 0..count {
+                let opening = results.len() as u64;
+                results.push(series(pairing.first, pairing.second, result, opening));
+            }
+        }
+    }
+    for model in MODELS {
+        let fit = BradleyTerry::new(model, 3).fit(&results).unwrap();
+        let clustered = fit.equal_strength_score(Covariance::Clustered).unwrap();
+        let fisher = fit.equal_strength_score(Covariance::Fisher).unwrap();
+        assert!((clustered.standard_error() / fisher.standard_error() - 1.0).abs() < 0.05);
+    }
+}
+
+#[test]
+fn one_sided_games_are_fitted_with_a_prior_and_say_so() {
+    for model in MODELS {
+        for games in [[[50, 0, 0], [0, 0, 50]], [[50, 3, 0], [0, 2, 50]], [[0, 9, 0], [0, 9, 0]]] {
+            let results = [series(0, 1, games[0], 0), series(1, 0, games[1], 1)];
+            let fit = BradleyTerry::new(model, 2).fit(&results).unwrap();
+            assert!(fit.regularised(), "{model:?} {games:?}");
+            let difference = fit.difference(0, 1, Covariance::Fisher).unwrap();
+            assert!(difference.value.is_finite() && difference.value >= -1e-9);
+            assert!(difference.value * ELO_PER_NAT < 1_500.0);
+            assert!(difference.standard_error.is_finite());
+        }
+        let always_first = [series(0, 1, [9, 0, 0], 0), series(1, 0, [9, 0, 0], 1)];
+        let fit = BradleyTerry::new(model, 2).fit(&always_first).unwrap();
+        assert!(fit.regularised());
+        assert!(fit.equal_strength().score() > 0.9);
+        let plain = BradleyTerry::new(model, 3).fit(&three_agents()).unwrap();
+        assert!(!plain.regularised());
+    }
+}
+
+#[test]
+fn games_that_say_nothing_are_errors() {
+    let model = BradleyTerry::new(DrawModel::Davidson, 3);
+    assert!(matches!(model.fit(&[]), Err(StatisticsError::NoObservations("games"))));
+    assert!(matches!(
+        model.fit(&[series(0, 7, [1, 1, 1], 0)]),
+        Err(StatisticsError::UnknownAgent { agent: 7, agent_count: 3 })
+    ));
+    assert!(matches!(model.fit(&three_agents()[..2]), Err(StatisticsError::Unconnected { agent: 2 })));
+    let seats_kept = [series(0, 1, [5, 5, 5], 0), series(0, 2, [5, 5, 5], 1)];
+    assert!(matches!(model.fit(&seats_kept), Err(StatisticsError::Unidentified)));
+    let fixed = model.clone().with_advantage(0.0).fit(&seats_kept).unwrap();
+    assert_eq!(fixed.advantage(Covariance::Fisher).unwrap().standard_error, 0.0);
+    assert!(matches!(
+        model.clone().with_advantage(f64::NAN).fit(&three_agents()),
+        Err(StatisticsError::OutOfRange { .. })
+    ));
+    let fit = model.fit(&three_agents()).unwrap();
+    assert!(fit.strength(3, Covariance::Fisher).is_err());
+    assert!(model.fit(&three_agents()[..1]).is_err());
+}
+
+#[test]
+fn a_changing_advantage_is_found_and_a_constant_one_is_not() {
+    let expected = |slope: f64| -> Vec<SeriesResult> {
+        let strengths = [0.0, 0.8, 1.6, 2.4];
+        let mut results = Vec::new();
+        for (first, one) in strengths.iter().enumerate() {
+            for (second, other) in strengths.iter().enumerate() {
+                let delta = one - other + 0.3 + slope * (one + other) / 2.0;
+                let p = DrawModel::Davidson.probabilities(delta, 0.6).unwrap();
+                let count = |share: f64| (20_000.0 * share).round() as u64;
+                let games = [count(p.win), count(p.draw), count(p.loss)];
+                results.push(series(first, second, games, results.len() as u64));
+            }
+        }
+        results
+    };
+    let model = BradleyTerry::new(DrawModel::Davidson, 4);
+    let constant = expected(0.0);
+    assert!(model.constant_advantage_test(&constant).unwrap().p > 0.9);
+    let found = model.advantage_by_strength_test(&constant).unwrap();
+    assert!(found.slope.abs() < 0.01 && found.likelihood_ratio.p > 0.5);
+    assert!(model.fit(&constant).unwrap().goodness_of_fit().unwrap().p > 0.99);
+    let changing = expected(0.2);
+    assert!(model.constant_advantage_test(&changing).unwrap().p < 1e-6);
+    let found = model.advantage_by_strength_test(&changing).unwrap();
+    assert!((found.slope - 0.2).abs() < 0.01, "{found:?}");
+    assert!(found.likelihood_ratio.p < 1e-6);
+    assert!(model.fit(&changing).unwrap().goodness_of_fit().unwrap().p < 1e-6);
+    let two = [series(0, 1, [5, 2, 3], 0), series(1, 0, [4, 2, 4], 1)];
+    let two_agents = BradleyTerry::new(DrawModel::Davidson, 2);
+    assert!(matches!(two_agents.advantage_by_strength_test(&two), Err(StatisticsError::Unidentified)));
+    assert!(matches!(two_agents.constant_advantage_test(&two), Err(StatisticsError::Unidentified)));
+}
+
+#[test]
+fn shares_at_equal_strength_have_the_errors_of_proportions() {
+    for model in MODELS {
+        let fit = BradleyTerry::new(model, 1).fit(&[series(0, 0, [480, 240, 280], 0)]).unwrap();
+        let shares = fit.equal_strength_probabilities(Covariance::Fisher).unwrap();
+        for (found, share) in shares.into_iter().zip([0.48, 0.24, 0.28f64]) {
+            assert!((found.value - share).abs() < 1e-9, "{model:?} {found:?}");
+            let error = (share * (1.0 - share) / 1000.0).sqrt();
+            assert!((found.standard_error - error).abs() < 1e-9, "{model:?} {found:?}, {error}");
+        }
+    }
+}
