@@ -43,7 +43,8 @@ pub struct TrainingConfig {
     pub moves_left_weight: f64,
     /// Precision of the trunk.
     pub precision: Precision,
-    /// Threads on the processor; at least 1.
+    /// Most threads of a step on the processor, at least 1. A batch is divided into so many parts; where fewer cores are free
+    /// of games, a thread computes several, so that the result does not depend on how many are.
     pub threads: usize,
 }
 
@@ -66,7 +67,7 @@ impl Default for TrainingConfig {
             opponent_policy_weight: 0.15,
             moves_left_weight: 0.02,
             precision: Precision::Auto,
-            threads: 1,
+            threads: 2,
         }
     }
 }

@@ -31,4 +31,4 @@ pub use error::{AnswerError, KernelError, ModelError};
 pub use evaluator::InferenceEvaluator;
 pub use kernel::{GROUP, Kernel, Unit};
 pub use model::{InferenceModel, InferenceNetwork, RulesetNetworks, Session};
-pub use training::{GradientKernel, LossWeights, Losses, PARTS, TrainingWeights};
+pub use training::{GradientKernel, LossWeights, Losses, PARTS, Sharing, TrainingWeights};

@@ -11,8 +11,7 @@ use latrunculi_train::metrics::StepResults;
 
 use crate::error::OfLibtorch;
 
-/// Some training steps to make. They depend on nothing else, in particular not on the clock.
-#[derive(Debug)]
+/// Some training steps to make. What they learn depends on nothing else, in particular not on the clock.
 pub struct StepPlan<'a> {
     /// The samples to draw from.
     pub windows: &'a ReplayWindows,
@@ -27,6 +26,8 @@ pub struct StepPlan<'a> {
     /// Fraction of the whole training, in `[0, 1]`, that is over before the first and after the last step; it sets the
     /// learning rate.
     pub progress: (f64, f64),
+    /// Tells before each step how many threads are free for it. The weights do not depend on it.
+    pub free_threads: &'a (dyn Fn() -> usize + Sync),
 }
 
 /// Makes the steps of a plan. `watch` receives the number of steps made and returns whether to go on.
@@ -50,6 +51,7 @@ pub fn train_steps(
         }
         let (from, to) = plan.progress;
         let progress = from + (to - from) * step as f64 / plan.steps as f64;
+        trainer.set_free_threads((plan.free_threads)());
         let batches = draws.batches(plan.batch_size / plan.batches, plan.batches);
         reports.push(trainer.step(&batches, progress).of_libtorch().context("a training step")?);
     }

@@ -214,6 +214,12 @@ impl TrainingRun<'_> {
         let is_unsettled =
             self.trainer.counters().steps_before > 0 && generation < SETTLED_FROM && round.plays.is_some();
         let steps = if self.windows.is_empty() || is_unsettled { 0 } else { steps };
+        // Cores that no game needs compute the training.
+        let are_games_over = AtomicBool::new(round.learns_first || round.plays.is_none() || self.workers.is_some());
+        let free_threads = || match are_games_over.load(Ordering::Relaxed) {
+            true => counts.actors,
+            false => counts.actors.saturating_sub(counts.actors_beside_training).max(1),
+        };
         let step_plan = StepPlan {
             windows: &self.windows,
             // The training on the generations up to `g` has the random stream of `g`.
@@ -222,6 +228,7 @@ impl TrainingRun<'_> {
             batch_size: counts.batch_size,
             batches: counts.batches_per_step,
             progress: self.progress(round.plays.is_none()),
+            free_threads: &free_threads,
         };
         // Set by the part that fails, so that the other one ends too.
         let halt = AtomicBool::new(false);
@@ -294,6 +301,7 @@ impl TrainingRun<'_> {
                 done
             });
             let played = parts.play(games, &network, precision, &gate);
+            are_games_over.store(true, Ordering::Relaxed);
             halt.fetch_or(played.is_err(), Ordering::Relaxed);
             (played, beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });

@@ -120,17 +120,14 @@ fn open_gpu_library() -> Result<(), DeviceError> {
         .map_err(DeviceError::Library)
 }
 
-/// Lets libtorch use `count` threads for the work of the calling thread.
-///
-/// A thread that evaluates should use one: libtorch's threads wait for one another by spinning, so that two of them on
-/// a busy machine are 40 to 50 times slower than one. [`crate::InferenceNetwork`] sets this itself; a thread that
-/// trains alone may use more.
-pub fn use_threads(count: usize) {
+/// Lets libtorch compute in the calling thread alone: its threads wait for one another by spinning, so that two of them on a
+/// busy machine are 40 to 50 times slower than one.
+pub fn use_one_thread() {
     keep_memory();
-    thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
-    COUNT.with(|set| {
-        if set.replace(count) != count {
-            tch::set_num_threads(i32::try_from(count).unwrap_or(1));
+    thread_local!(static IS_SET: Cell<bool> = const { Cell::new(false) });
+    IS_SET.with(|is_set| {
+        if !is_set.replace(true) {
+            tch::set_num_threads(1);
         }
     });
 }

@@ -88,13 +88,13 @@ impl InferenceNetwork {
 
     /// Evaluates a batch; `answers` is overwritten.
     ///
-    /// On the processor it computes in the calling thread alone (see [`device::use_threads`]).
+    /// On the processor it computes in the calling thread alone (see [`device::use_one_thread`]).
     ///
     /// # Errors
     /// [`InferenceError::Batch`] when the batch does not fit or is of another ruleset, [`InferenceError::NotFinite`] when
     /// an answer is not finite, [`InferenceError::Torch`] when the device fails.
     pub fn answer(&mut self, batch: &EncodedBatch<'_>, answers: &mut Answers) -> Result<(), InferenceError> {
-        device::use_threads(1);
+        device::use_one_thread();
         batch.validate(&self.shape)?;
         if batch.rule_inputs != self.specialisation.rule_inputs && !batch.is_empty() {
             return Err(BatchError::Ruleset.into());
@@ -166,7 +166,7 @@ impl InferenceNetwork {
     /// # Errors
     /// [`TorchError`] when the device fails.
     pub fn bare_seconds(&self, batch_size: usize, repeats: usize) -> Result<f64, TorchError> {
-        device::use_threads(1);
+        device::use_one_thread();
         let (planes, scalars) = sample_inputs(&self.shape, batch_size);
         tch::no_grad(|| {
             let (planes, scalars) = self.inputs(&planes, &scalars, batch_size)?;

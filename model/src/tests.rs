@@ -490,13 +490,17 @@ fn the_kernels_gradient_in_32_bits_is_that_of_libtorch() {
         let mut exact = gradient_trainer(&network, Precision::F32, None);
         let (expected, expected_report) = exact.gradient(&batches).unwrap();
         let mut own = gradient_trainer(&network, Precision::F32, kernel);
-        for threads in [1, 2] {
-            own.config.threads = threads;
+        for parts in [1, 2, 3] {
+            own.config.threads = parts;
+            own.set_free_threads(1);
             let (found, report) = own.gradient(&batches).unwrap();
-            assert_same(&format!("{name}, {threads}"), relative_differences(&exact, &expected, &found));
+            assert_same(&format!("{name}, {parts}"), relative_differences(&exact, &expected, &found));
             assert_alike(&report, &expected_report, 1e-5);
-            let (again, _) = own.gradient(&batches).unwrap();
-            assert_eq!(largest_difference(&found, &again), 0.0, "the same again");
+            for threads in [1, 2, usize::MAX] {
+                own.set_free_threads(threads);
+                let (again, _) = own.gradient(&batches).unwrap();
+                assert_eq!(largest_difference(&found, &again), 0.0, "the same on {threads} threads");
+            }
         }
         kernel = own.kernel;
     }

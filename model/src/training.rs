@@ -5,7 +5,7 @@
 //!
 //! A step depends on the [`Trainer`] and the batches alone, and a checkpoint holds the whole trainer, so a training that
 //! continues from a checkpoint gives the same weights as one that was not interrupted. On the processor the same seed,
-//! batches and number of threads give the same weights bit by bit.
+//! batches and parts of a batch give the same weights bit by bit, on any number of threads.
 //!
 //! Legend: `B` positions, `L` all legal actions, `N` all parameters.
 
@@ -21,7 +21,7 @@ use crate::weights::{Specialisation, WeightMaker};
 use latrunculi_data::{
     BatchError, NetworkConfig, ParameterLayout, SCALARS, StepReport, TrainingBatch, TrainingConfig, TrainingCounters,
 };
-use latrunculi_infer::{GradientKernel, LossWeights, TrainingWeights, Unit};
+use latrunculi_infer::{GradientKernel, LossWeights, Sharing, TrainingWeights, Unit};
 
 /// Checks the settings of a training.
 fn check_config(config: &TrainingConfig) -> Result<(), TrainError> {
@@ -50,6 +50,8 @@ pub struct Trainer {
     pub(crate) counters: TrainingCounters,
     /// Computes the gradient of the folded weights; without it libtorch does.
     pub(crate) kernel: Option<GradientKernel>,
+    /// Threads that are free for a step.
+    threads: usize,
 }
 
 impl Trainer {
@@ -79,6 +81,7 @@ impl Trainer {
             parameters: parameters.set_requires_grad(true),
             counters: TrainingCounters::default(),
             kernel: kernel_for(config, device),
+            threads: usize::MAX,
         })
     }
 
@@ -101,6 +104,11 @@ impl Trainer {
         }
         self.config = config.clone();
         Ok(())
+    }
+
+    /// Says how many threads are free for the following steps, at least 1; at first all are. The weights do not depend on it.
+    pub fn set_free_threads(&mut self, count: usize) {
+        self.threads = count;
     }
 
     /// Returns the progress.
@@ -135,7 +143,7 @@ impl Trainer {
     /// gradient is not finite, [`TrainError::Torch`] when the device fails. Weights, optimiser and counters are then
     /// unchanged.
     pub fn step(&mut self, batches: &[TrainingBatch], progress: f64) -> Result<StepReport, TrainError> {
-        device::use_threads(self.config.threads);
+        device::use_one_thread();
         let (gradient, mut report) = self.gradient(batches)?;
         let step = self.counters.steps;
         report.gradient_norm = gradient.f_norm()?.f_double_value(&[])?;
@@ -156,7 +164,7 @@ impl Trainer {
     /// As [`Trainer::step`].
     #[cfg(test)]
     pub(crate) fn evaluate(&self, batches: &[TrainingBatch]) -> Result<StepReport, TrainError> {
-        device::use_threads(self.config.threads);
+        device::use_one_thread();
         let gathers = check(batches)?;
         let (_, report) = tch::no_grad(|| self.losses(batches, &gathers, &self.average))?;
         Ok(report)
@@ -186,6 +194,7 @@ impl Trainer {
         batches: &[TrainingBatch],
     ) -> Result<(Tensor, StepReport), TorchError> {
         let (config, totals) = (&self.config, Totals::of(batches));
+        let sharing = Sharing { parts: config.threads, threads: self.threads };
         let warmup = config.warmup_at(self.counters.steps);
         let weights = LossWeights {
             policy: config.policy_weight as f32,
@@ -213,8 +222,7 @@ impl Trainer {
                     tensor.detach().f_contiguous()?.f_copy_data(values, count)?;
                 }
             }
-            let losses =
-                kernel.add_gradient(&self.network_config, &folded, batch, &weights, config.threads, &mut gradient);
+            let losses = kernel.add_gradient(&self.network_config, &folded, batch, &weights, sharing, &mut gradient);
             for (index, (tensor, values)) in tensors.into_iter().zip(gradient.parts_mut()).enumerate() {
                 if index == TrainingWeights::TRUNK {
                     trunk = Some(tensor);

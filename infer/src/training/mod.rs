@@ -195,34 +195,54 @@ impl Losses {
     }
 }
 
-/// Computes gradients; keeps the memory of its threads from batch to batch.
+/// Computes gradients; keeps its memory from batch to batch.
 #[derive(Debug)]
-pub struct GradientKernel(Threads);
+pub struct GradientKernel(Memory);
 
-/// What each thread works in, and the gradient of all but the first, zero between the batches.
 #[derive(Debug)]
-enum Threads {
-    F32(Vec<(portable::Buffers, TrainingWeights)>),
-    Bf16(Unit, Vec<(tiled::GradientBuffers, TrainingWeights)>),
+enum Memory {
+    F32(Shared<portable::Buffers>),
+    Bf16(Unit, Shared<tiled::GradientBuffers>),
+}
+
+/// What each thread works in, and the gradient of each part of a batch but the first, zero between the batches.
+#[derive(Debug)]
+struct Shared<B> {
+    buffers: Vec<B>,
+    gradients: Vec<TrainingWeights>,
+}
+
+impl<B> Default for Shared<B> {
+    fn default() -> Shared<B> {
+        Shared { buffers: Vec::new(), gradients: Vec::new() }
+    }
+}
+
+/// How a batch is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// Parts into which the batch is divided, at least 1; their gradients are added up in their order. The result depends
+    /// on their number by rounding.
+    pub parts: usize,
+    /// Threads that compute them, at least 1; more than there are parts are not used. The result does not depend on their
+    /// number.
+    pub threads: usize,
 }
 
 impl GradientKernel {
     /// Makes one that computes in 32 bits, on every processor.
     #[must_use]
     pub fn in_f32() -> GradientKernel {
-        GradientKernel(Threads::F32(Vec::new()))
+        GradientKernel(Memory::F32(Shared::default()))
     }
 
     /// Makes one that computes the trunk in bfloat16 on this unit.
     #[must_use]
     pub fn in_bf16(unit: Unit) -> GradientKernel {
-        GradientKernel(Threads::Bf16(unit, Vec::new()))
+        GradientKernel(Memory::Bf16(unit, Shared::default()))
     }
 
     /// Computes the losses of a batch, which was validated, and adds the gradient of their weighted sum to `gradient`.
-    ///
-    /// The samples are shared out to `threads` threads, at least 1; for the same number of threads the result is the
-    /// same bit by bit.
     ///
     /// # Panics
     /// When the processor does not have the unit, or when weights or gradient are not
@@ -233,23 +253,23 @@ impl GradientKernel {
         weights: &TrainingWeights,
         batch: &TrainingBatch,
         loss_weights: &LossWeights,
-        threads: usize,
+        sharing: Sharing,
         gradient: &mut TrainingWeights,
     ) -> Losses {
         match &mut self.0 {
-            Threads::F32(buffers) => {
+            Memory::F32(shared) => {
                 let network = portable::Network::new(config, weights, batch.shape);
                 let learn = |starts: Starts, buffers: &mut _, gradient: &mut _| {
                     network.learn(batch, loss_weights, starts, buffers, gradient)
                 };
-                share_out(batch.len(), network.chunk(), threads, buffers, config, gradient, learn)
+                shared.compute((batch.len(), network.chunk()), sharing, config, gradient, learn)
             }
-            Threads::Bf16(unit, buffers) => {
+            Memory::Bf16(unit, shared) => {
                 let network = tiled::GradientNetwork::new(config, weights, batch.shape, *unit);
                 let learn = |starts: Starts, buffers: &mut _, gradient: &mut _| {
                     network.learn(batch, loss_weights, starts, buffers, gradient)
                 };
-                share_out(batch.len(), tiled::CHUNK, threads, buffers, config, gradient, learn)
+                shared.compute((batch.len(), tiled::CHUNK), sharing, config, gradient, learn)
             }
         }
     }
@@ -258,45 +278,57 @@ impl GradientKernel {
 /// The first samples of chunks.
 type Starts = std::iter::StepBy<std::ops::Range<usize>>;
 
-/// Shares out the chunks of a batch of `len` samples to at most `threads` threads, and adds up what `learn` returns and the
-/// gradients to which it adds.
-fn share_out<B: Default + Send>(
-    len: usize,
-    chunk: usize,
-    threads: usize,
-    buffers: &mut Vec<(B, TrainingWeights)>,
-    config: &NetworkConfig,
-    gradient: &mut TrainingWeights,
-    learn: impl Fn(Starts, &mut B, &mut TrainingWeights) -> Losses + Sync,
-) -> Losses {
-    let threads = threads.clamp(1, len.div_ceil(chunk).max(1));
-    if buffers.len() < threads {
-        buffers.resize_with(threads, Default::default);
-    }
-    let starts = |thread: usize| (thread * chunk..len).step_by(threads * chunk);
-    let [(own, _), others @ ..] = &mut buffers[..threads] else { unreachable!("at least one thread") };
-    for (_, of_thread) in others.iter_mut() {
-        // That of another network is of another size.
-        if !of_thread.has_sizes_of(gradient) {
-            *of_thread = TrainingWeights::zeros(config);
+impl<B: Default + Send> Shared<B> {
+    /// Divides the chunks of a batch of `len` samples, and adds up what `learn` returns for each part and the gradients to
+    /// which it adds.
+    fn compute(
+        &mut self,
+        (len, chunk): (usize, usize),
+        sharing: Sharing,
+        config: &NetworkConfig,
+        gradient: &mut TrainingWeights,
+        learn: impl Fn(Starts, &mut B, &mut TrainingWeights) -> Losses + Sync,
+    ) -> Losses {
+        let parts = sharing.parts.clamp(1, len.div_ceil(chunk).max(1));
+        let threads = sharing.threads.clamp(1, parts);
+        if self.buffers.len() < threads {
+            self.buffers.resize_with(threads, Default::default);
         }
-    }
-    let mut losses = Losses::default();
-    std::thread::scope(|scope| {
-        let (learn, starts) = (&learn, &starts);
-        let started: Vec<_> = others
-            .iter_mut()
-            .enumerate()
-            .map(|(index, (buffers, of_thread))| {
-                scope.spawn(move || (learn(starts(index + 1), buffers, of_thread), of_thread))
-            })
-            .collect();
-        losses.add(&learn(starts(0), own, gradient));
-        for thread in started {
-            let (of_thread, of_weights) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            losses.add(&of_thread);
-            gradient.take(of_weights);
+        if self.gradients.len() < parts - 1 {
+            self.gradients.resize_with(parts - 1, Default::default);
         }
-    });
-    losses
+        let others = &mut self.gradients[..parts - 1];
+        for of_part in others.iter_mut() {
+            // That of another network is of another size.
+            if !of_part.has_sizes_of(gradient) {
+                *of_part = TrainingWeights::zeros(config);
+            }
+        }
+        // Thread `t` computes the parts `t`, `t + threads` and so on.
+        let mut found = vec![Losses::default(); parts];
+        let mut of_threads: Vec<Vec<_>> = (0..threads).map(|_| Vec::new()).collect();
+        let gradients = std::iter::once(&mut *gradient).chain(others.iter_mut());
+        for (part, (losses, gradient)) in found.iter_mut().zip(gradients).enumerate() {
+            of_threads[part % threads].push((part, losses, gradient));
+        }
+        let compute = |work: Vec<(usize, &mut Losses, &mut TrainingWeights)>, buffers: &mut B| {
+            for (part, losses, gradient) in work {
+                *losses = learn((part * chunk..len).step_by(parts * chunk), buffers, gradient);
+            }
+        };
+        std::thread::scope(|scope| {
+            let compute = &compute;
+            let mut works = of_threads.into_iter().zip(&mut self.buffers);
+            let own = works.next();
+            let started: Vec<_> = works.map(|(work, buffers)| scope.spawn(move || compute(work, buffers))).collect();
+            own.into_iter().for_each(|(work, buffers)| compute(work, buffers));
+            for thread in started {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
+        });
+        others.iter_mut().for_each(|of_part| gradient.take(of_part));
+        let mut losses = Losses::default();
+        found.iter().for_each(|of_part| losses.add(of_part));
+        losses
+    }
 }

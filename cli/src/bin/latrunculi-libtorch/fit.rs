@@ -106,6 +106,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
             batch_size,
             batches: config.games.batches_per_step,
             progress: (fraction(made), fraction(made + count)),
+            free_threads: &|| usize::MAX,
         };
         let results = train_steps(&mut trainer, &plan, &|done| {
             work.set(made + done);
