@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use latrunculi_data::{EncodingNames, ExportFormat, MeasuredMargin, Measurement, ModelHistory, ModelInfo};
+use latrunculi_engine::presets;
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_eval::learning::Verdict;
 use latrunculi_model::Model;
 use latrunculi_stats::Confidence;
@@ -70,11 +72,16 @@ impl TrainingRun<'_> {
             overwrite: true,
         };
         exports.write(&model, &mut |line| written.push(line)).context("exporting the model")?;
-        let result = json!({ "verdicts": verdicts, "match_secs": match_secs, "state": self.state });
+        let RunState { generations, games, samples, elapsed_secs, mixes_drawn, mixes_samples, .. } = &self.state;
+        let state = json!({
+            "generations": generations, "games": games, "samples": samples, "steps": self.trainer.counters().steps,
+            "elapsed_secs": elapsed_secs, "mixes_drawn": mixes_drawn, "mixes_samples": mixes_samples,
+        });
+        let result = json!({ "verdicts": verdicts, "match_secs": match_secs, "state": state });
         write_whole(&self.folder.result_path(), format!("{result:#}\n").as_bytes())?;
-        matches.remove();
         curves::write(self.folder.root(), &[curves::read(self.folder.root())?])
             .context("writing the learning curve")?;
+        matches.remove();
         written.push(format!("wrote {}", self.folder.root().join(curves::PAGE).display()));
         self.observer.event(Event::Finished {
             done: self.totals(),
@@ -119,24 +126,35 @@ impl TrainingRun<'_> {
         (mixes_drawn > 0).then(|| ("mixes".to_owned(), json!(note))).into_iter().collect()
     }
 
+    /// Returns how a command names a ruleset: a shipped one by its name, the first of the model by the model's file, which
+    /// contains it; others have no name that another machine knows.
+    fn name_in_command<'a>(&self, trained: &'a RunRuleset) -> Option<&'a str> {
+        let own = ruleset_fingerprint(trained.rules.ruleset());
+        if presets::ruleset(trained.id()).is_some_and(|shipped| ruleset_fingerprint(&shipped) == own) {
+            return Some(trained.id());
+        }
+        self.rulesets.first().is_some_and(|first| first.id() == trained.id()).then_some("model.safetensors")
+    }
+
     /// Returns the result of a final match of `pairs` openings, with the command that repeats such a match.
     fn measurement(&self, trained: &RunRuleset, verdict: &Verdict, pairs: u64) -> Measurement {
         let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin, earlier: _ } =
             verdict.clone();
-        let command = format!(
-            "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {} --games {} --opening {} \
-             --seed {}",
-            trained.id(),
-            2 * pairs,
-            self.config.evaluation.opening_actions,
-            self.config.seed
-        );
+        let command = self.name_in_command(trained).map(|ruleset| {
+            format!(
+                "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {ruleset} --games {} \
+                 --opening {} --seed {}",
+                2 * pairs,
+                self.config.evaluation.opening_actions,
+                self.config.seed
+            )
+        });
         let place = if self.rulesets.len() > 1 { format!("in {}, ", trained.id()) } else { String::new() };
         let what = format!("{place}against {opponent}, with {simulations} simulations");
         let margin = margin.map(|margin| {
             let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
             MeasuredMargin { mean: margin.value, lower: interval.lower, upper: interval.upper }
         });
-        Measurement { what, wins, draws, losses, score, lower, upper, margin, command: Some(command) }.rounded()
+        Measurement { what, wins, draws, losses, score, lower, upper, margin, command }.rounded()
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct PoolTasks {
     idle: Vec<Pool>,
     /// Names of the pools that are played to their end.
     ending: Vec<String>,
+    /// The rules of the pools, each once.
+    rules: Vec<Arc<Rules>>,
     /// Samples that each ruleset, then each mix, owes.
     quotas: Vec<u64>,
 }
@@ -47,22 +49,20 @@ impl PoolTasks {
         (self.tasks.iter().map(part).sum(), if counts_samples { "samples" } else { "games" })
     }
 
-    /// Returns what is to be played under each rules, all its pools together.
+    /// Returns what is to be played under each rules, all its pools together, also where that is nothing. Games in flight have
+    /// no part in generations that workers play.
     pub(crate) fn quotas_by_rules(&self) -> Vec<(Arc<Rules>, Quota)> {
-        let mut all: Vec<(Arc<Rules>, Quota)> = Vec::new();
-        for PoolTask { pool, quota } in &self.tasks {
-            let rules = &pool.plan().rules;
-            match (all.iter_mut().find(|(known, _)| Arc::ptr_eq(known, rules)), *quota) {
-                (Some((_, Quota::Samples(sum))), Quota::Samples(more))
-                | (Some((_, Quota::Games(sum))), Quota::Games(more)) => {
-                    *sum += more;
-                }
-                (None, quota @ (Quota::Samples(_) | Quota::Games(_))) => all.push((Arc::clone(rules), quota)),
-                // Games in flight have no part in generations that workers play.
-                _ => {}
-            }
-        }
-        all
+        let sum = |sum: Option<Quota>, quota: Quota| match (sum, quota) {
+            (Some(Quota::Samples(sum)), Quota::Samples(more)) => Some(Quota::Samples(sum + more)),
+            (Some(Quota::Games(sum)), Quota::Games(more)) => Some(Quota::Games(sum + more)),
+            (None, quota @ (Quota::Samples(_) | Quota::Games(_))) => Some(quota),
+            (sum, _) => sum,
+        };
+        let quota = |rules: &Arc<Rules>| {
+            let tasks = self.tasks.iter().filter(|task| Arc::ptr_eq(&task.pool.plan().rules, rules));
+            tasks.map(|task| task.quota).fold(None, sum).unwrap_or(Quota::Samples(0))
+        };
+        self.rules.iter().map(|rules| (Arc::clone(rules), quota(rules))).collect()
     }
 }
 
@@ -145,7 +145,9 @@ impl TrainingRun<'_> {
         }
         let count = games.pools as u64;
         let part = |all: u64, number: u64| all * (number + 1) / count - all * number / count;
-        let mut planned = PoolTasks { tasks: Vec::new(), idle: Vec::new(), ending, quotas };
+        let mut rules: Vec<Arc<Rules>> = plans.iter().map(|plan| Arc::clone(&plan.rules)).collect();
+        rules.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        let mut planned = PoolTasks { tasks: Vec::new(), idle: Vec::new(), ending, rules, quotas };
         for (index, plan) in plans.into_iter().enumerate() {
             let (ruleset, number) = (index / games.pools, index as u64 % count);
             let quota = if planned.ending.contains(&plan.name) {

@@ -51,7 +51,8 @@ impl ValueSettings {
 
     /// Returns win, draw and loss for a score in hundredths of a man.
     fn win_draw_loss(&self, score: f32) -> [f32; 3] {
-        let lead = (score / self.scale).tanh();
+        // In 64 bits and rounded once: the last bit of what a processor's library finds would differ between machines.
+        let lead = (f64::from(score) / f64::from(self.scale)).tanh() as f32;
         let draw = self.draw_probability * (1.0 - lead.abs());
         [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0]
     }
@@ -210,7 +211,9 @@ impl Teacher {
 
 /// Returns `softmax(score / temperature)`; actions without a score get 0, and where none has one all get the same.
 fn softmax(scores: &[Option<i32>], best: i32, temperature: f32) -> Vec<f32> {
-    let weight = |score: &Option<i32>| score.map_or(0.0, |score| ((score - best) as f32 / temperature).exp());
+    // In 64 bits, as in [`ScoreValue::win_draw_loss`].
+    let power = |score: i32| (f64::from(score - best) / f64::from(temperature)).exp() as f32;
+    let weight = |score: &Option<i32>| score.map_or(0.0, power);
     let weights: Vec<f32> = scores.iter().map(weight).collect();
     let sum: f32 = weights.iter().sum();
     if sum == 0.0 {

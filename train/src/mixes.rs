@@ -144,6 +144,10 @@ pub fn draw(trained: &[RunRuleset], number: u64, stream: &mut ChaCha8Rng) -> Res
         }
         let base = base.rules.ruleset();
         ruleset.id = format!("{}-mix-{number}", base.id);
+        // Shards and curves are named by it. A ruleset of the user's may have been such a mix.
+        if trained.iter().any(|known| known.id() == ruleset.id) {
+            continue;
+        }
         ruleset.name = format!("{} with {}", base.name, changes.join(", "));
         ruleset.summary = format!("A random mix of rules: {} with {}.", base.id, changes.join(", "));
         ruleset.source = "drawn at random for training".to_owned();

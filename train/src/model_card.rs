@@ -121,10 +121,11 @@ pub fn text(info: &ModelInfo, config: &NetworkConfig, name: &str) -> String {
 
 /// Returns a command that was noted when the model was called `model.safetensors`, with the model's present file.
 fn renamed(command: &str, file: &str) -> String {
-    const NOTED: &str = "net:model.safetensors";
-    let word = |word: &str| match word.strip_prefix(NOTED) {
-        Some(rest) => quoted(&format!("net:{file}{rest}")),
-        None => word.to_owned(),
+    const NOTED: &str = "model.safetensors";
+    let word = |word: &str| match (word.strip_prefix("net:").and_then(|agent| agent.strip_prefix(NOTED)), word) {
+        (Some(rest), _) => quoted(&format!("net:{file}{rest}")),
+        (None, NOTED) => quoted(file),
+        (None, word) => word.to_owned(),
     };
     command.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! Folders read to their end: every file in them that is known, and what must be there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,6 @@ pub(super) fn add(report: &mut Report, root: &Path, ruleset: Option<&str>) -> an
     let named = ruleset.map(rulesets::load).transpose()?;
     let mut walk = Walk {
         root,
-        ruleset,
         rules: KnownRules { root, named, loaded: BTreeMap::new() },
         kinds: BTreeMap::new(),
         warnings: Vec::new(),
@@ -58,26 +57,6 @@ fn check_run(root: &Path) -> anyhow::Result<()> {
     let Some(newest) = newest_checkpoint(root)? else {
         bail!("{}: the run has no checkpoint", root.display());
     };
-    let generations: u64 =
-        newest.split('.').next().and_then(|number| number.parse().ok()).with_context(|| {
-            format!("{}: {newest} is no name of a checkpoint", root.join(run_dir::LATEST).display())
-        })?;
-    let shards = root.join(run_dir::SHARDS);
-    let mut found = BTreeSet::new();
-    for entry in fs::read_dir(&shards).with_context(|| format!("cannot look into {}", shards.display()))? {
-        let path = entry?.path();
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if path.extension().is_some_and(|extension| extension == "npz")
-            && let Some(generation) = stem.split('-').next().and_then(|number| number.parse::<u64>().ok())
-        {
-            found.insert(generation);
-        }
-    }
-    // Those at the beginning are dispensable once the window has left them behind.
-    let oldest = found.first().copied().unwrap_or(0);
-    for generation in oldest..generations {
-        ensure!(found.contains(&generation), "{}: generation {generation} has no shard", shards.display());
-    }
     check_checksums(root, &root.join(run_dir::CHECKPOINTS).join(newest))
 }
 
@@ -113,8 +92,6 @@ fn check_checksums(root: &Path, path: &Path) -> anyhow::Result<()> {
 /// What has been read of a folder.
 struct Walk<'a> {
     root: &'a Path,
-    /// The ruleset that the user names.
-    ruleset: Option<&'a str>,
     rules: KnownRules<'a>,
     /// Files that are whole, by kind.
     kinds: BTreeMap<String, u64>,
@@ -152,7 +129,8 @@ impl Walk<'_> {
         }
         let report = match path.extension().and_then(|extension| extension.to_str()) {
             Some("safetensors") => tensors::safetensors(path, true)?,
-            Some("npz") => tensors::npz(path, true, self.ruleset)?,
+            // A shard holds its rules, and the shards of a folder may be of several rulesets.
+            Some("npz") => tensors::npz(path, true, None)?,
             Some("onnx" | "pt") => tensors::network(path, true)?,
             Some("jsonl") => return self.lines(path).map(Some),
             Some("toml") => texts::toml(path)?,

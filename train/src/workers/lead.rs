@@ -26,6 +26,8 @@ use crate::run_dir::STORE_ID;
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
 /// No unit is larger.
 const UNIT_BYTES_MAX: u64 = 1 << 30;
+/// Generations that are asked how long the games of a ruleset are: one that had too many games has none in the next ones.
+const GENERATIONS_ASKED: u64 = 4;
 /// Of alpha-beta's games, which repeat everywhere, one in so many is played again here and compared.
 const REPLAYED_ONE_IN: u32 = 100;
 /// It is sixteen digits.
@@ -97,23 +99,27 @@ impl Leader {
         Leader { store, run, owner, close, notice, knows_of_few: Arc::default(), learner }
     }
 
-    /// Returns how many games make about so many samples under the rules, by the games of the generation before: those under
-    /// the same rules, or all where there are none, as of a new mix.
+    /// Returns how many games make about so many samples under the rules: by the games of the last of the generations before
+    /// that had some under the same rules, or by all of the generation before where none had, as of a new mix.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn games_for(&self, generation: u64, rules: &Rules, samples: u64) -> Result<u64, Error> {
-        let before = match generation.checked_sub(1) {
-            Some(before) => Manifest::read(&self.store, &self.run, before)?,
-            None => None,
-        };
-        let units = || before.iter().flat_map(|manifest| &manifest.units);
-        let sums = |sums: (u64, u64), unit: &ManifestUnit| (sums.0 + unit.games, sums.1 + unit.samples);
-        let of_ruleset = units().filter(|unit| unit.ruleset == rules.ruleset().id).fold((0, 0), sums);
-        let of_all = units().fold((0, 0), sums);
-        let is_known = |(_, made): &(u64, u64)| *made > 0;
-        let (games, made) = [of_ruleset, of_all].into_iter().find(is_known).unwrap_or((1, GAME_SAMPLES));
-        Ok((samples.saturating_mul(games)).div_ceil(made))
+        let sum = |sums: (u64, u64), unit: &ManifestUnit| (sums.0 + unit.games, sums.1 + unit.samples);
+        let estimate = |(games, made): (u64, u64)| samples.saturating_mul(games).div_ceil(made);
+        let mut of_all = (1, GAME_SAMPLES);
+        for before in (generation.saturating_sub(GENERATIONS_ASKED)..generation).rev() {
+            let Some(manifest) = Manifest::read(&self.store, &self.run, before)? else { continue };
+            let own = manifest.units.iter().filter(|unit| unit.ruleset == rules.ruleset().id).fold((0, 0), sum);
+            if own.1 > 0 {
+                return Ok(estimate(own));
+            }
+            let all = manifest.units.iter().fold((0, 0), sum);
+            if before + 1 == generation && all.1 > 0 {
+                of_all = all;
+            }
+        }
+        Ok(estimate(of_all))
     }
 
     /// Returns how many units of each of so many rulesets are enough, by how many the workers of the generation before played
