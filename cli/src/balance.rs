@@ -90,7 +90,8 @@ pub(crate) struct BalanceArgs {
     /// Source of all randomness [default: 0]
     #[arg(long)]
     seed: Option<u64>,
-    /// Actions that are drawn at the beginning of each game [default: 8 where stones are placed, else 6]
+    /// Actions that are drawn at the beginning of each game [default: 8 where stones are placed,
+    /// else 6; of a policy 20, or all stones that are placed if more]
     #[arg(long, value_name = "ACTIONS")]
     opening: Option<usize>,
     /// Plays every ruleset with openings of this length too, to measure the effect of the opening

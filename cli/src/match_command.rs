@@ -121,6 +121,8 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     let mut config = config(&args)?;
     if let Some(path) = &args.records {
         ensure!(!path.exists(), "{} exists already; choose a new file for --records", path.display());
+        let is_ledger = |ledger: &PathBuf| std::path::absolute(ledger).ok() == std::path::absolute(path).ok();
+        ensure!(!args.ledger.as_ref().is_some_and(is_ledger), "--records and --ledger name one file; choose two");
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
     }

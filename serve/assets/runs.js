@@ -201,10 +201,11 @@ function describe(run, index) {
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])));
 }
 
-function state({ result, is_running, path, seconds_since_written: since }) {
+function state({ result, is_running, path, has_store, seconds_since_written: since }) {
   const last = since === null ? "no round yet" : `last round ${duration(since)} ago`;
   if (is_running) return `running, ${last}`;
-  return result ? "finished" : `not running, ${last}; continue with: latrunculi train --resume ${path}`;
+  const store = has_store ? " --store URL, the store that it had" : "";
+  return result ? "finished" : `not running, ${last}; continue with: latrunculi train --resume ${path}${store}`;
 }
 
 function duration(seconds) {

@@ -54,6 +54,7 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
         "rulesets": rulesets,
         "result": result,
         "path": runs.shown_path(name),
+        "has_store": config_path.parent().is_some_and(|root| root.join(run_dir::STORE_ID).exists()),
         "is_running": config_path.parent().is_some_and(is_locked),
         "seconds_since_written": metrics.as_deref().and_then(seconds_since_written),
     }))

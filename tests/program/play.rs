@@ -88,6 +88,15 @@ fn a_game_is_saved_loaded_resigned_and_taken_back() {
     let said = played(&[&arguments[2..], &["--load", shown, "--record", shown]].concat(), "undo\n@e5\n");
     assert!(said.contains(&format!("the game was added to {shown}")), "{said}");
     assert_eq!(games(&path)[2]["actions"], serde_json::json!(["@c3", "@d4", "@e5"]));
+    // What is not saved is not left unasked.
+    let said = played(&arguments, &format!("e5\nload {shown}\nrecord\nload {shown}\nrecord\nquit\n"));
+    assert!(said.contains("this game is not saved: save FILE first, or write load again to leave it"), "{said}");
+    assert!(said.contains("1. @e5\n") && said.contains("1. @c3"), "{said}");
+    let kept = folder.path().join("kept.jsonl");
+    let kept = kept.to_str().expect("a path");
+    let said = played(&[&arguments[..], &["--record", kept]].concat(), &format!("e5\nload {shown}\nquit\n"));
+    assert_eq!(said.matches(&format!("the game was added to {kept}")).count(), 2, "{said}");
+    assert_eq!(games(Path::new(kept))[0]["actions"], serde_json::json!(["@e5"]));
     // A file of something else is left alone, and so is the game.
     let other = folder.path().join("other.txt");
     fs::write(&other, "my diary\n").expect("written");

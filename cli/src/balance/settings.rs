@@ -85,6 +85,7 @@ pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
     let opening = &mut settings.opening;
     if args.opening.is_some() {
         (opening.array, opening.placement) = (args.opening, args.opening);
+        opening.by_ruleset.clear();
     }
     opening.second = args.second_opening.or(opening.second);
     opening.policy = args.opening_policy.clone().or(opening.policy.take());

@@ -33,7 +33,7 @@ const HELP: &str = "Type an action or a command:
   quit        leaves (so do Ctrl-D and Ctrl-C)
 
   On the board: [M] has moved last, from the colon; x was taken; (m) is bound;
-  D and d are the duces.";
+  {m} is both; D and d are the duces.";
 
 impl Session {
     /// Reads one line of a person and does what it says.
@@ -104,7 +104,7 @@ impl Session {
                 return Ok(Next::Draw);
             }
             "load" => {
-                self.load(Path::new(rest))?;
+                self.load_instead(Path::new(rest), output)?;
                 return Ok(Next::Draw);
             }
             _ => return Ok(Next::Leave),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use latrunculi_engine::GameRecord;
 use latrunculi_train::error_chain;
 
@@ -29,15 +29,38 @@ impl Session {
         Ok(())
     }
 
+    /// Returns the last game of a file, to be played by the agents of this one.
+    fn read(&self, path: &Path) -> anyhow::Result<Game> {
+        let mut game = Game::from_record(last_game(path)?, self.rules())
+            .with_context(|| format!("the last game in {}", path.display()))?;
+        game.set_agents(self.game.record().agents.clone());
+        Ok(game)
+    }
+
     /// Goes on from the last game of a file; nothing changes if that cannot be done.
     pub(super) fn load(&mut self, path: &Path) -> anyhow::Result<()> {
-        let record = last_game(path)?;
-        let mut game =
-            Game::from_record(record, self.rules()).with_context(|| format!("the last game in {}", path.display()))?;
-        game.set_agents(self.game.record().agents.clone());
-        self.game = game;
+        self.game = self.read(path)?;
         self.saved = Some((path.to_owned(), self.game.record().clone()));
         Ok(())
+    }
+
+    /// As [`Session::load`]; the game that is left is added to the file that was asked for at the start. Without one, a game
+    /// that is not saved is only left when the command is given twice.
+    pub(super) fn load_instead(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
+        let record = self.game.record();
+        let is_kept = record.actions.is_empty() || self.saved.as_ref().is_some_and(|(_, saved)| saved == record);
+        if !is_kept {
+            self.read(path)?;
+            if let Some(kept) = self.record_path.clone() {
+                self.save(&kept)?;
+                writeln!(output, "the game was added to {}", kept.display())?;
+            } else {
+                let record = record.clone();
+                let is_asked_again = self.left.replace(record) == Some(self.game.record().clone());
+                ensure!(is_asked_again, "this game is not saved: save FILE first, or write load again to leave it");
+            }
+        }
+        self.load(path)
     }
 
     /// Adds the game to the file that was asked for at the start, or asks where to save it, unless it lies

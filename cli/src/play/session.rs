@@ -39,6 +39,8 @@ pub(super) struct Session {
     pub(super) record_path: Option<PathBuf>,
     /// The file that the game was saved to or loaded from last, and how it stood then.
     pub(super) saved: Option<(PathBuf, GameRecord)>,
+    /// The game that was not left for another one, as it was not saved.
+    pub(super) left: Option<GameRecord>,
 }
 
 /// What is to be done after a person's line.
@@ -84,6 +86,7 @@ impl Session {
             delay: Duration::from_secs_f64(args.delay),
             record_path: args.record.clone(),
             saved: None,
+            left: None,
         };
         if let Some(path) = &args.load {
             session.load(path)?;

@@ -11,6 +11,8 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
     let yes = |is_so: bool| if is_so { "yes" } else { "no" };
     let list = |items: &[u32]| items.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let opening = &settings.opening;
+    let usual =
+        if opening.policy.is_some() { ["20", "20, or all stones if more"] } else { ["6", "8, or all stones if fewer"] };
     let length = |actions: Option<usize>, usual: &str| actions.map_or(usual.to_owned(), |actions| actions.to_string());
     let mut rows: Vec<(&str, Markup)> = vec![
         ("Program", html! { "latrunculi " (summary.program_version) ", format of the summary " (summary.format) }),
@@ -31,7 +33,7 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
         (
             "Opening actions",
             html! {
-                "from an array " (length(opening.array, "6")) ", with placement " (length(opening.placement, "8"))
+                "from an array " (length(opening.array, usual[0])) ", with placement " (length(opening.placement, usual[1]))
                 @for (ruleset, actions) in &opening.by_ruleset { ", " (ruleset) " " (actions) }
                 @if let Some(second) = opening.second { "; for comparison " (second) }
             },

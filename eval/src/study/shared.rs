@@ -26,7 +26,8 @@ pub(crate) struct StudyPlay {
     kind: SharedKind,
     opening_length: usize,
     opening_policy: Option<SharedPolicy>,
-    visits_within: usize,
+    /// Of so many actions the visits are told, for metrics; 0: of none.
+    pub(crate) visits_within: usize,
 }
 
 /// As [`SeriesKind`], actions as text.

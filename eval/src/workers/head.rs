@@ -91,7 +91,12 @@ impl SeriesHead {
     /// Returns the name of the series in the store: another one for another program, other weights or other units.
     pub(super) fn id(&self) -> String {
         let SeriesHead { program, search_version, evaluation, key, games, per_unit, .. } = self;
-        let whole = format!("{program} {search_version} {evaluation} {games} {per_unit} {key}");
+        // Games whose searches are described are other units than those of the same games without.
+        let described = match &self.play {
+            SharedPlay::Study(play) if play.visits_within > 0 => format!(" visits={}", play.visits_within),
+            SharedPlay::Study(_) | SharedPlay::Match(_) => String::new(),
+        };
+        let whole = format!("{program} {search_version} {evaluation} {games} {per_unit} {key}{described}");
         sha256(whole.as_bytes())[..32].to_owned()
     }
 
