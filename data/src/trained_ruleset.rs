@@ -4,7 +4,7 @@ use std::fmt;
 
 use latrunculi_engine::parameters::differing;
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_engine::{Rules, RulesetFile, RulesetFileError, presets};
+use latrunculi_engine::{Rules, RulesetFile, RulesetFileError};
 use serde::{Deserialize, Serialize};
 
 /// A ruleset that a network was trained on.
@@ -35,8 +35,7 @@ impl TrainedRuleset {
     /// # Errors
     /// [`RulesetFileError`] with every fault of the text.
     pub fn rules(&self) -> Result<Rules, RulesetFileError> {
-        let file = RulesetFile::parse(&self.text, &presets::file, presets::NAMES)?;
-        Ok(Rules::new(&file.ruleset).expect("a ruleset that was read from a file is valid"))
+        Ok(RulesetFile::parse(&self.text)?.rules())
     }
 }
 
@@ -109,6 +108,8 @@ impl fmt::Display for Familiarity {
 
 #[cfg(test)]
 mod tests {
+    use latrunculi_engine::presets;
+
     use super::*;
 
     fn rules(name: &str) -> Rules {

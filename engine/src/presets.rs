@@ -57,7 +57,7 @@ pub fn reconstructions() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn file(name: &str) -> Option<RulesetFile> {
     let text = text(name)?;
-    Some(RulesetFile::parse(text, &file, NAMES).expect("the tests read every shipped ruleset"))
+    Some(RulesetFile::parse(text).expect("the tests read every shipped ruleset"))
 }
 
 /// Returns the shipped ruleset of that name, if there is one.

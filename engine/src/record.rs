@@ -546,7 +546,7 @@ mod tests {
         assert!(error.contains("agents is \"\\u{1b}[2Jrandom\""), "{error}");
         assert!(!error.contains('\u{1b}'));
         let text = "id = \"mine\"\nbase = \"savard\"\nsummary = \"\\u001b]0;x\"";
-        let error = crate::RulesetFile::parse(text, &presets::file, presets::NAMES).unwrap_err().to_string();
+        let error = crate::RulesetFile::parse(text).unwrap_err().to_string();
         assert!(error.contains("control character '\\u{1b}'"), "{error}");
     }
 

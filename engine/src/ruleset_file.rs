@@ -10,6 +10,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use crate::parameters::{PARAMETERS, Parameter, ParameterValue, nearest};
+use crate::presets;
 use crate::rules::Rules;
 use crate::ruleset::Ruleset;
 
@@ -112,20 +113,15 @@ struct Reader<'a> {
 }
 
 impl RulesetFile {
-    /// Reads a ruleset from the text of a file and checks that it can be played.
-    ///
-    /// `base` looks up the ruleset named by `base = "…"`; `bases` names all that it knows, for hints.
+    /// Reads a ruleset from the text of a file and checks that it can be played. The ruleset that `base` names is a shipped
+    /// one.
     ///
     /// # Errors
     /// [`RulesetFileError`] with every fault and its place: unknown keys, impossible values, and
     /// combinations that cannot be played.
-    pub fn parse(
-        text: &str,
-        base: &dyn Fn(&str) -> Option<RulesetFile>,
-        bases: &[&str],
-    ) -> Result<RulesetFile, RulesetFileError> {
+    pub fn parse(text: &str) -> Result<RulesetFile, RulesetFileError> {
         let mut reader = Reader { text, faults: Vec::new(), places: BTreeMap::new() };
-        let file = reader.read(base, bases);
+        let file = reader.read();
         let Reader { mut faults, places, .. } = reader;
         if faults.is_empty()
             && let Err(error) = Rules::new(&file.ruleset)
@@ -138,6 +134,15 @@ impl RulesetFile {
         let faults = with_places(text, faults);
         if faults.is_empty() { Ok(file) } else { Err(RulesetFileError { faults }) }
     }
+
+    /// Returns the rules.
+    ///
+    /// # Panics
+    /// When the ruleset was changed after it was read, and can no longer be played.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        Rules::new(&self.ruleset).expect("checked when it was read")
+    }
 }
 
 impl Reader<'_> {
@@ -145,7 +150,7 @@ impl Reader<'_> {
         self.faults.push((at, message));
     }
 
-    fn read(&mut self, base: &dyn Fn(&str) -> Option<RulesetFile>, bases: &[&str]) -> RulesetFile {
+    fn read(&mut self) -> RulesetFile {
         let mut file = RulesetFile { ruleset: Ruleset::default(), base: None, evidence: BTreeMap::new() };
         let table = match DeTable::parse(self.text) {
             Ok(table) => table,
@@ -158,7 +163,7 @@ impl Reader<'_> {
         let table = table.get_ref();
         if let Some(value) = table.get("base") {
             match value.get_ref() {
-                DeValue::String(name) => match base(name) {
+                DeValue::String(name) => match presets::file(name) {
                     Some(found) => {
                         file = found;
                         file.base = Some(name.to_string());
@@ -166,7 +171,7 @@ impl Reader<'_> {
                         file.ruleset.source.clear();
                     }
                     None => {
-                        let hint = nearest(name, bases.iter().copied())
+                        let hint = nearest(name, presets::NAMES.iter().copied())
                             .map(|near| format!("; did you mean {near:?}?"))
                             .unwrap_or_default();
                         self.fault(value.span().start, format!("there is no ruleset {name:?} to start from{hint}"));

@@ -72,10 +72,10 @@ impl TrainingRun<'_> {
             overwrite: true,
         };
         exports.write(&model, &mut |line| written.push(line)).context("exporting the model")?;
-        let RunState { generations, games, samples, elapsed_secs, mixes_drawn, mixes_samples, .. } = &self.state;
+        let RunState { generations, games, samples, elapsed_secs, precision, .. } = &self.state;
         let state = json!({
             "generations": generations, "games": games, "samples": samples, "steps": self.trainer.counters().steps,
-            "elapsed_secs": elapsed_secs, "mixes_drawn": mixes_drawn, "mixes_samples": mixes_samples,
+            "elapsed_secs": elapsed_secs, "precision": precision,
         });
         let result = json!({ "verdicts": verdicts, "match_secs": match_secs, "state": state });
         write_whole(&self.folder.result_path(), format!("{result:#}\n").as_bytes())?;
@@ -133,7 +133,8 @@ impl TrainingRun<'_> {
         if presets::ruleset(trained.id()).is_some_and(|shipped| ruleset_fingerprint(&shipped) == own) {
             return Some(trained.id());
         }
-        self.rulesets.first().is_some_and(|first| first.id() == trained.id()).then_some("model.safetensors")
+        let of_model = run_rulesets::of_model(&self.rulesets, 1.0);
+        of_model.first().is_some_and(|first| first.name == trained.id()).then_some("model.safetensors")
     }
 
     /// Returns the result of a final match of `pairs` openings, with the command that repeats such a match.

@@ -101,9 +101,11 @@ impl TrainingRun<'_> {
         let planned = self.pool_tasks()?;
         let mut games: Vec<(Arc<Rules>, u64, u64)> = Vec::new();
         let quotas = planned.quotas_by_rules();
-        let units = leader.units_for(generation, quotas.len())?;
+        let owing = quotas.iter().filter(|(_, quota)| !matches!(quota, Quota::Samples(0) | Quota::Games(0))).count();
+        let units = leader.units_for(generation, owing)?;
         for (rules, quota) in quotas {
             let count = match quota {
+                Quota::Samples(0) => 0,
                 Quota::Samples(samples) => leader.games_for(generation, &rules, samples)?,
                 Quota::Games(games) => games,
                 Quota::PlayOut { .. } | Quota::Given => 0,

@@ -10,7 +10,7 @@ use std::time::Instant;
 use latrunculi_data::files::checksum;
 use latrunculi_data::{Precision, ReplayPart, ReplayWindows, Samples, ShardSummary, read_shard};
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_engine::{Rules, RulesetFile, presets};
+use latrunculi_engine::{Rules, RulesetFile};
 use latrunculi_eval::learning::Verdict;
 use latrunculi_model::device::libtorch_version;
 use latrunculi_model::{Device, Model, Network, Trainer};
@@ -436,8 +436,7 @@ fn rulesets_of_run(folder: &RunDir, state: &RunState) -> Result<Vec<RunRuleset>,
 
 /// Reads the rules of a text that [`latrunculi_engine::Ruleset::to_toml`] wrote.
 fn rules_of_text(text: &str) -> Result<Arc<Rules>, Error> {
-    let file = RulesetFile::parse(text, &presets::file, presets::NAMES)?;
-    Ok(Arc::new(Rules::new(&file.ruleset)?))
+    Ok(Arc::new(RulesetFile::parse(text)?.rules()))
 }
 
 /// Reads the games in flight at the checkpoint. Where there are other pools now, because the configuration has been

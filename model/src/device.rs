@@ -1,4 +1,4 @@
-//! The device that computes, and how many threads it may use.
+//! The device that computes, and libtorch on it.
 
 use std::cell::Cell;
 use std::fmt;

@@ -524,8 +524,11 @@ fn the_kernels_gradient_in_16_bits_is_that_of_libtorch_within_their_rounding() {
                 assert!(found <= 3.0 * allowed + 5e-3, "{unit:?}, {name}, {parameter}: {found}, allowed {allowed}");
             }
             assert_alike(&report, &expected_report, 0.02);
-            let (again, _) = own.gradient(&batches).unwrap();
-            assert_eq!(largest_difference(&found, &again), 0.0, "the same again");
+            for threads in [1, 2, usize::MAX] {
+                own.set_free_threads(threads);
+                let (again, _) = own.gradient(&batches).unwrap();
+                assert_eq!(largest_difference(&found, &again), 0.0, "the same on {threads} threads");
+            }
         }
     }
 }

@@ -67,7 +67,7 @@ impl Exhaustive {
 mod tests {
     use std::sync::Arc;
 
-    use latrunculi_engine::{GameState, Rules, RulesetFile};
+    use latrunculi_engine::{GameState, RulesetFile};
 
     use super::*;
     use crate::alphabeta::{AlphaBeta, AlphaBetaSettings, EVALUATION_MAX, Limits};
@@ -92,8 +92,7 @@ mod tests {
 
     #[test]
     fn a_search_to_the_end_finds_the_same_values() {
-        let ruleset = RulesetFile::parse(SMALL, &|_| None, &[]).unwrap().ruleset;
-        let rules = Arc::new(Rules::new(&ruleset).unwrap());
+        let rules = Arc::new(RulesetFile::parse(SMALL).unwrap().rules());
         let mut search = AlphaBeta::new(AlphaBetaSettings::default(), LatrunculiHeuristic::new(&rules));
         let mut exhaustive = Exhaustive::new();
         let mut state = GameState::new(Arc::clone(&rules));

@@ -211,7 +211,7 @@ impl Teacher {
 
 /// Returns `softmax(score / temperature)`; actions without a score get 0, and where none has one all get the same.
 fn softmax(scores: &[Option<i32>], best: i32, temperature: f32) -> Vec<f32> {
-    // In 64 bits, as in [`ScoreValue::win_draw_loss`].
+    // In 64 bits, as in [`ValueSettings::win_draw_loss`].
     let power = |score: i32| (f64::from(score - best) / f64::from(temperature)).exp() as f32;
     let weight = |score: &Option<i32>| score.map_or(0.0, power);
     let weights: Vec<f32> = scores.iter().map(weight).collect();

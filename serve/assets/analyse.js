@@ -118,12 +118,20 @@ export class Analyse {
     };
     this.gameField.querySelector("select").replaceChildren(
       ...records.map((record, index) => { const [value, text] = name(record, index); return el("option", { value }, text); }));
-    this.gameField.querySelector("select").value = String(wanted);
+    this.gameField.hidden = records.length < 2;
     return this.openAt(wanted);
   }
 
-  openAt(index) {
-    return this.take(openRecord(this.records[index]), 0);
+  async openAt(index) {
+    const field = this.gameField.querySelector("select");
+    field.value = String(index);
+    try {
+      await this.take(openRecord(this.records[index]), 0);
+    } catch (error) {
+      // None of the file is shown, and each can be chosen.
+      field.value = "";
+      throw error;
+    }
   }
 
   async open(record) {

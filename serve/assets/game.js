@@ -63,8 +63,8 @@ export class Game {
     game.values = [...(record.values ?? [])];
     game.efforts = [...(record.efforts ?? [])];
     game.agents = record.agents ?? ["human", "human"];
-    // A seed of 64 bits is more than a number here can hold.
-    game.seed = record.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number.isSafeInteger(record.seed) ? record.seed : 0;
+    // As a text: a seed of 64 bits is more than a number here can hold.
+    game.seed = String(record.seed ?? Math.floor(Math.random() * 2 ** 31));
     // Who gave up; the rules know nothing of it.
     game.resigned = record.resigned ?? null;
     const { states, legal } = await ask("/api/game", game.request());
@@ -85,12 +85,14 @@ export class Game {
 
   get isOver() { return this.last.outcome !== null || this.resigned !== null; }
 
-  // Plays an action, with what its player expected.
+  // Plays an action, with what its player expected; not where actions were taken back meanwhile.
   async play(text, value = null, effort = null) {
-    const actions = [...this.actions, text];
+    const before = this.actions;
+    const actions = [...before, text];
     const request = { ruleset: this.ruleset, start: this.start, actions, from: actions.length };
     const { states, legal } = await ask("/api/game", request);
-    const count = this.actions.length;
+    if (this.actions !== before) return;
+    const count = before.length;
     this.actions = actions;
     this.states.push(states[0]);
     this.legal = legal.map(readAction);
@@ -184,10 +186,16 @@ export function readRecords(text) {
     const winner = ["1", "2"].includes(record.result) ? Number(record.result) : null;
     return {
       ruleset: record.ruleset, fingerprint: record.ruleset_fingerprint, start: record.start, actions: record.actions,
-      agents: record.agents, seed: record.seed, opening: record.opening, values: record.values, efforts: record.efforts,
+      agents: record.agents, seed: seedOf(line, record), opening: record.opening, values: record.values, efforts: record.efforts,
       is_over: record.result !== null && record.result !== undefined, winner, reason: record.reason,
     };
   });
+}
+
+// Returns the seed of a record as its line has it, digit by digit.
+function seedOf(line, record) {
+  if (Number.isSafeInteger(record.seed)) return record.seed;
+  return /"seed"\s*:\s*(\d+)/.exec(line)?.[1];
 }
 
 // Opens a record and says where its ruleset has changed since.

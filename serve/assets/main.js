@@ -53,6 +53,9 @@ async function show() {
     if (current !== wanted) return;
     parts[wanted] ??= make[wanted]();
     if (wanted !== "play") await parts[wanted].start(rest, parts.play.game);
+    const { fault } = parts.play;
+    parts.play.fault = null;
+    if (fault) throw fault;
   });
 }
 
@@ -67,4 +70,9 @@ function openInAnalysis(games, index) {
 }
 
 addEventListener("hashchange", show);
+// The address names a part of the page, which the link must not change.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  place("main").focus();
+});
 show();

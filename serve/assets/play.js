@@ -26,34 +26,37 @@ export class Play {
     this.isPaused = false;
     this.at = 0;
     this.hint = null;
+    // Why the game that was stored could not be opened.
+    this.fault = null;
     // What was said of networks that do not know their ruleset, by ruleset and agent.
     this.notices = new Map();
     this.build(place);
   }
 
   async start() {
-    const stored = readStored();
+    const found = readStored();
+    const stored = typeof found?.ruleset === "string" ? found : null;
     const known = (record) => this.begin.rulesets.some((ruleset) => ruleset.key === record.ruleset);
     const first = { ruleset: "bell-8x8", agents: [HUMAN, this.begin.levels[3].agent] };
-    let fault = null;
+    let reason = "its ruleset is not offered";
     if (stored && known(stored)) {
       try {
         await this.open(stored);
         return;
       } catch (error) {
-        fault = error;
+        reason = error.message;
       }
     }
     await this.open(first);
-    if (!stored || fault?.isRefused) return;
-    // It may be opened later, as when its ruleset is offered again: it is kept until something is changed here.
+    if (!stored) return;
+    // It may be opened later, as when its ruleset is offered again.
     keep(stored);
-    if (fault) throw fault;
+    this.fault = new Error(`Your game of ${stored.ruleset} is kept until you play here, but cannot be opened now: ${reason}`);
   }
 
   build(place) {
     const rulesets = this.begin.rulesets.map(({ key, name }) => [key, `${key}: ${name}`]);
-    // A game that has begun is given up only by the button.
+    // A game that has begun is given up only by a button that asks.
     this.rulesetField = select("Ruleset", rulesets, undefined, () => { if (!this.game.actions.length) attempt(() => this.restart()); });
     this.seatFields = [1, 2].map((player) => select(`Player ${player}`, this.seatOptions(), undefined, () => this.seat(player)));
     this.top = el("div", { class: "side" });
@@ -86,12 +89,12 @@ export class Play {
             el("div", { class: "row" },
               this.newButton,
               button("Change sides", () => attempt(() => this.changeSides())),
-              button("Set up a position", () => attempt(() => this.setup.open(this.rulesetField.querySelector("select").value, this.game, this.at))))),
+              sureButton("Set up a position", "Leave this game?", isUnderWay, () => attempt(() => this.setup.open(this.rulesetField.querySelector("select").value, this.game, this.at))))),
           el("section", { class: "card", "aria-label": "Moves" }, el("h2", {}, "Moves"), this.moves,
             el("div", { class: "row" },
               button("Analyse", () => this.analyse(this.game)),
               button("Save", () => attempt(() => this.save())),
-              button("Open a file", () => file.click()), file)),
+              sureButton("Open a file", "Leave this game?", isUnderWay, () => file.click()), file)),
           el("section", { class: "card", "aria-label": "Position" }, el("h2", {}, "Position"),
             el("div", { class: "row" }, this.position, button("Copy", () => copy(this.position.value, this.position)))),
           el("section", { class: "card", "aria-label": "Rules" }, this.rules))));
@@ -187,8 +190,16 @@ export class Play {
       const analysis = await this.thought.result;
       await pause(PACE - (performance.now() - begun));
       if (turn !== this.turn) return;
+      this.note(agent);
       await game.play(analysis.action, analysis.value, analysis.effort || null);
-      if (turn !== this.turn) return;
+      if (turn !== this.turn) {
+        // Whoever sits there now goes on from the action that was played.
+        if (game === this.game && !this.isBusy) {
+          this.stopThinking();
+          this.changed();
+        }
+        return;
+      }
       this.thought = null;
       say(`Player ${analysis.player}: ${game.describe(game.actions.length - 1)}. ${game.endText ?? ""}`);
       this.afterAction();
@@ -224,6 +235,7 @@ export class Play {
     this.isBusy = true;
     try {
       this.stopThinking();
+      this.note(HUMAN);
       await this.game.play(text);
       say(`You played ${this.game.describe(this.game.actions.length - 1)}. ${this.game.endText ?? ""}`);
       this.openChoices = [];
@@ -231,6 +243,12 @@ export class Play {
     } finally {
       this.isBusy = false;
     }
+  }
+
+  // Notes who chooses for the player to act: the agents of a file may have others in their places now.
+  note(agent) {
+    const { game } = this;
+    game.agents = game.agents.map((known, index) => (index + 1 === game.toAct ? agent : known));
   }
 
   async undo() {
@@ -246,7 +264,12 @@ export class Play {
     const isHumans = (index) => this.seats[game.states[index].to_act - 1] === HUMAN;
     if (this.hasHuman) while (count > 0 && !isHumans(count)) count--;
     this.isPaused = !this.hasHuman;
-    if (count >= 0) await game.takeBackTo(count);
+    this.isBusy = true;
+    try {
+      if (count >= 0) await game.takeBackTo(count);
+    } finally {
+      this.isBusy = false;
+    }
     // What an agent may have begun to think about meanwhile is not this state.
     this.stopThinking();
     this.hint = null;
@@ -312,8 +335,7 @@ export class Play {
   }
 
   store() {
-    const { game } = this;
-    keep({ ...game.record(), agents: this.seats });
+    keep(this.game.record());
   }
 
   // Draws everything that changes.

@@ -108,7 +108,12 @@ export class Runs {
     const runs = this.shown();
     this.drawRulesets(runs);
     const ruleset = this.rulesetField.querySelector("select").value;
-    this.about.replaceChildren(...runs.map((run, index) => describe(run, index)));
+    // What stands there already is left: it may be selected or read out.
+    const about = el("div", {}, runs.map((run, index) => describe(run, index)));
+    if (about.textContent !== this.about.textContent) this.about.replaceChildren(...about.childNodes);
+    const drawn = JSON.stringify([ruleset, runs.map(({ name, next, rounds }) => [name, next, rounds.length])]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
     const name = (run, what) => (runs.length > 1 ? `${run.name}${what ? ` ${what}` : ""}` : what || run.name);
     const each = (read) => runs.flatMap((run, index) => read(run, index));
     const line = (read, what = "", isDashed = false) => (run, index) => ({

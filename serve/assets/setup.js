@@ -30,6 +30,7 @@ export class Setup {
   // Opens the dialog with the state of a game after `at` actions, or the first one of another ruleset.
   async open(ruleset, game, at) {
     this.ruleset = ruleset;
+    this.tool = "M";
     this.about = await rulesOf(ruleset);
     const isSame = game.about.key === ruleset;
     this.setLine(isSame ? game.states[at].position : this.about.initial.position);

@@ -38,6 +38,7 @@ export class Studies {
     this.field.querySelector("select").replaceChildren(...studies.map((study) => el("option", { value: study.name }, study.name)));
     const known = (one) => studies.some((study) => study.name === one);
     const wanted = [name, this.chosen].find(known) ?? studies[0]?.name;
+    this.field.querySelector("select").value = wanted ?? "";
     this.none.hidden = studies.length > 0;
     this.none.textContent = `There is no study in the folder ${folder}. Begin one with: latrunculi balance --rulesets bell,savard --agents alphabeta:nodes=500 --out ${folder}/first`;
     for (const part of [this.place.querySelector(".fields"), this.frame, this.games, this.link]) part.hidden = !studies.length;
@@ -58,11 +59,12 @@ export class Studies {
     if (name !== this.wanted) return;
     this.chosen = name;
     const address = `/studies/${encodeURIComponent(name)}/report.html`;
+    // A frame of its own for each study: another address in the same one would be a step that the browser goes back from.
+    const frame = el("iframe", { class: "report", title: "Report of the study", src: has_report ? address : null });
+    this.frame.replaceWith(frame);
+    this.frame = frame;
     this.frame.hidden = this.link.hidden = !has_report;
-    if (has_report) {
-      this.frame.src = address;
-      this.link.href = address;
-    }
+    if (has_report) this.link.href = address;
     this.games.hidden = !games.length;
     this.files = games;
     const text = ({ ruleset, file }) => `${ruleset}, ${file.replace(/\.jsonl$/, "")}`;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use latrunculi_engine::record::RecordedResult;
 use latrunculi_engine::{Action, GameRecord, GameState, Player, Rules};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::library::Library;
@@ -85,13 +86,27 @@ impl StatesRequest {
     }
 }
 
+/// Reads a seed, also from its digits as a text: a number of JavaScript holds no 64 bits.
+pub(crate) fn seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Seed {
+        Number(u64),
+        Text(String),
+    }
+    match Seed::deserialize(deserializer)? {
+        Seed::Number(seed) => Ok(seed),
+        Seed::Text(text) => text.parse().map_err(|_| D::Error::custom("a seed is a whole number of at most 64 bits")),
+    }
+}
+
 /// A game that is to be saved.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordRequest {
     #[serde(flatten)]
     game: Game,
     agents: [String; 2],
-    #[serde(default)]
+    #[serde(default, deserialize_with = "seed")]
     seed: u64,
     /// How many of the actions, from the first on, were nobody's choice.
     #[serde(default)]
@@ -140,7 +155,7 @@ impl RecordRequest {
 pub(crate) fn record_json(record: &GameRecord) -> Value {
     let winner = record.result.map(|result| result.winner().map(Player::number));
     json!({
-        "ruleset": record.ruleset, "fingerprint": record.ruleset_fingerprint, "agents": record.agents, "seed": record.seed,
+        "ruleset": record.ruleset, "fingerprint": record.ruleset_fingerprint, "agents": record.agents, "seed": record.seed.to_string(),
         "start": record.start, "opening": record.opening, "actions": record.actions, "is_over": winner.is_some(),
         "winner": winner.flatten(), "reason": record.reason, "values": record.values,
         "efforts": record.efforts,

@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::access::random_text;
-use crate::games::Game;
+use crate::games::{Game, seed};
 use crate::library::Library;
 use crate::refusal::Refusal;
 
@@ -54,7 +54,7 @@ pub(crate) struct SearchRequest {
     /// An agent's text.
     agent: String,
     /// Everything random follows from it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "seed")]
     seed: u64,
     /// How many of the best actions alpha-beta weighs; tree searches weigh all.
     #[serde(default)]

@@ -221,6 +221,33 @@ class Playing(Page):
         self.browser.wait("return document.querySelectorAll('#play [data-square]').length")
         self.browser.wait_text("#play .status", "Your turn")
         self.assertEqual(self.browser.run("return JSON.parse(localStorage.getItem('latrunculi.game'))"), json.loads(kept))
+        self.browser.wait_text("#fault", "Your game of runs/gone/own is kept until you play here")
+
+    def test_the_link_to_the_content_stays_in_its_part(self):
+        self.open("studies")
+        self.browser.wait("return !document.querySelector('#studies').hidden")
+        self.browser.run("document.querySelector('.skip').click()")
+        self.assertEqual(self.browser.run("return [location.hash, document.activeElement.id]"), ["#studies", "main"])
+
+    def test_a_game_under_way_is_not_left_unasked(self):
+        self.open_play()
+        self.begin("bell", "human", "human")
+        self.browser.click("#play [data-square=c3]")
+        self.browser.wait("return document.querySelectorAll('#play .moves button').length === 1")
+        self.browser.click_button("Set up a position", "#play")
+        self.assertFalse(self.browser.run("return Boolean(document.querySelector('dialog[open]'))"))
+        self.browser.click_button("Leave this game?", "#play")
+        self.browser.wait("return document.querySelector('dialog[open]')")
+
+    def test_a_seed_of_64_bits_is_kept(self):
+        self.open_play()
+        line = self.browser.run("""
+            const request = new XMLHttpRequest();
+            request.open("POST", "/api/record", false);
+            request.setRequestHeader("content-type", "application/json");
+            request.send(JSON.stringify({ ruleset: "bell", actions: [], agents: ["human", "human"], seed: "18446744073709551615" }));
+            return JSON.parse(request.responseText).line;""")
+        self.assertIn("18446744073709551615", line)
 
     def test_a_game_goes_on_after_a_search_that_failed(self):
         self.open_play()

@@ -27,8 +27,7 @@ fn tiny_rules() -> Arc<Rules> {
                 [board]\nfiles = 4\nranks = 4\n\
                 [setup]\nmode = \"array\"\narray = \".m../..../M.M./...m\"\n\
                 [end]\neliminate_at = 1\nno_move = \"loss\"\n[dux]\ncapture = \"never\"\n";
-    let file = RulesetFile::parse(text, &|_| None, &[]).expect("a ruleset");
-    Arc::new(Rules::new(&file.ruleset).expect("playable"))
+    Arc::new(RulesetFile::parse(text).expect("a ruleset").rules())
 }
 
 fn play_on(state: &mut GameState, record: &mut GameRecord, text: &str, value: Option<f32>) {

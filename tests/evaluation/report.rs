@@ -208,7 +208,7 @@ fn the_first_player_on_the_board_is_who_begins() {
     let (_, rulesets, page) = page();
     assert!(page.contains("full discs at the bottom"));
     let text = rulesets[1].to_toml().replace("first_player = 1", "first_player = 2");
-    let changed = RulesetFile::parse(&text, &|_| None, &[]).expect("a ruleset").ruleset;
+    let changed = RulesetFile::parse(&text).expect("a ruleset").ruleset;
     let opening = |ruleset: &Ruleset| {
         let page = report::html(&study(std::slice::from_ref(ruleset), 0), std::slice::from_ref(ruleset));
         between(&page, "<svg class=\"board\"", "</svg>")[0].to_owned()

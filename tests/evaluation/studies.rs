@@ -44,7 +44,7 @@ const SMALL: &str = r#"
 "#;
 
 fn small() -> Ruleset {
-    RulesetFile::parse(SMALL, &|_| None, &[]).expect("a ruleset").ruleset
+    RulesetFile::parse(SMALL).expect("a ruleset").ruleset
 }
 
 pub(crate) fn settings(agents: &[&str]) -> StudySettings {
@@ -237,7 +237,7 @@ fn a_folder_keeps_the_study_that_it_has() {
     let fault = fails(&config(folder.path(), asked(), &["bell"]));
     assert!(fault.contains("rulesets is [[\"small\"") && fault.contains("[[\"bell\""), "{fault}");
     let changed = small().to_toml().replace("eliminate_at = 2", "eliminate_at = 1");
-    let changed = RulesetFile::parse(&changed, &|_| None, &[]).expect("a ruleset").ruleset;
+    let changed = RulesetFile::parse(&changed).expect("a ruleset").ruleset;
     let other = StudyConfig { rulesets: vec![changed], ..config(folder.path(), asked(), &[]) };
     assert!(matches!(run_study(&other, &mut NoNetworks, &mut go_on), Err(StudyError::OtherStudy { .. })));
     fs::write(folder.path().join("study.json"), "{").expect("a broken file");
@@ -354,7 +354,7 @@ fn players_that_never_meet_show_no_balance() {
         .replace("ranks = 4", "ranks = 8")
         .replace("..../..../", "..../..../..../..../..../..../")
         .replace("quiet_limit = 6", "quiet_limit = 4");
-    let wide = RulesetFile::parse(&text, &|_| None, &[]).expect("a ruleset").ruleset;
+    let wide = RulesetFile::parse(&text).expect("a ruleset").ruleset;
     let folder = tempfile::tempdir().expect("a folder");
     let mut asked = settings(&["alphabeta:nodes=20", "alphabeta:nodes=40", "mcts:sims=20"]);
     (asked.min_games, asked.max_games, asked.margin) = (20, 20, 0.4);
@@ -421,7 +421,7 @@ fn an_advantage_that_is_there_is_found() {
     // Quiet turns end the game for the side with more men, and the first player has one more.
     let text = SMALL.replace("\"small\"", "\"unfair\"").replace(".MMM", "MMMM");
     let text = text.replace("quiet_limit = 6", "quiet_limit = 6\nquiet_result = \"most_pieces\"");
-    let unfair = RulesetFile::parse(&text, &|_| None, &[]).expect("a ruleset").ruleset;
+    let unfair = RulesetFile::parse(&text).expect("a ruleset").ruleset;
     let folder = tempfile::tempdir().expect("a folder");
     let mut asked = StudySettings {
         half_width: 0.2,

@@ -97,6 +97,10 @@ fn a_game_is_saved_loaded_resigned_and_taken_back() {
     let said = played(&[&arguments[..], &["--record", kept]].concat(), &format!("e5\nload {shown}\nquit\n"));
     assert_eq!(said.matches(&format!("the game was added to {kept}")).count(), 2, "{said}");
     assert_eq!(games(Path::new(kept))[0]["actions"], serde_json::json!(["@e5"]));
+    // Where both are one file, its last game is the one that was there before.
+    let said = played(&[&arguments[..], &["--record", kept]].concat(), &format!("f4\nload {kept}\nrecord\nquit\n"));
+    assert!(said.contains("1. @c3") && !said.contains("1. @f4"), "{said}");
+    assert_eq!(games(Path::new(kept))[2]["actions"], serde_json::json!(["@f4"]));
     // A file of something else is left alone, and so is the game.
     let other = folder.path().join("other.txt");
     fs::write(&other, "my diary\n").expect("written");

@@ -337,10 +337,15 @@ fn a_run_may_begin_with_the_weights_of_a_model() {
         "evaluation.opening_pairs=1",
         "evaluation.earlier_opening_pairs=1",
         "evaluation.final_opening_pairs=0",
-        "network.blocks=3",
         &rulesets,
     ] {
         command.args(["--set", setting]);
+    }
+    for given in ["network.blocks=3", "teacher.generations=1"] {
+        let mut refused = program();
+        refused.args(command.get_args()).args(["--set", given]);
+        let said = String::from_utf8(refused.output().unwrap().stderr).unwrap();
+        assert!(said.contains(&format!("--set {given} has no effect beside --from")), "{said}");
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));

@@ -7,7 +7,7 @@ use latrunculi_engine::{
 };
 
 fn parse(text: &str) -> Result<RulesetFile, RulesetFileError> {
-    RulesetFile::parse(text, &presets::file, presets::NAMES)
+    RulesetFile::parse(text)
 }
 
 fn faults(text: &str) -> Vec<(usize, String)> {

@@ -189,7 +189,7 @@ impl GameMetrics {
         kernel: String,
     ) -> GameMetrics {
         let mut by_ruleset: BTreeMap<&str, Vec<(Player, &PlayedGame)>> = BTreeMap::new();
-        for ruleset in &played.rulesets {
+        for ruleset in played.rulesets.iter().filter(|ruleset| !ruleset.games.is_empty()) {
             let data = ruleset.rules.ruleset();
             let is_trained = trained.iter().any(|trained| trained.id() == data.id);
             let name = if is_trained { data.id.as_str() } else { MIXES };

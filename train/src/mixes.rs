@@ -117,7 +117,7 @@ impl Combination {
 /// Never: that every file can be read is a test.
 #[must_use]
 pub fn held_out() -> Vec<RulesetFile> {
-    let read = |text| RulesetFile::parse(text, &presets::file, presets::NAMES).expect("the tests read every file");
+    let read = |text| RulesetFile::parse(text).expect("the tests read every file");
     HELD_OUT.iter().map(|(_, text)| read(text)).collect()
 }
 
@@ -316,7 +316,7 @@ mod tests {
             let rules = base.rules.ruleset();
             assert!((1..=Familiarity::NEAR_MAX).contains(&differing(mix.ruleset(), rules).len()), "{id}");
             assert!(!is_held_out(&base.family, mix.ruleset()), "{id}");
-            let read = RulesetFile::parse(&mix.ruleset().to_toml(), &presets::file, presets::NAMES).unwrap();
+            let read = RulesetFile::parse(&mix.ruleset().to_toml()).unwrap();
             assert_eq!(read.ruleset, *mix.ruleset(), "its text holds the whole ruleset");
             let differs = |parameter: &&Parameter| parameter.value_in(mix.ruleset()) != parameter.value_in(rules);
             changed.extend(PARAMETERS.iter().filter(differs).map(|parameter| parameter.name));

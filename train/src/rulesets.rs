@@ -47,7 +47,7 @@ pub fn load_file(name_or_path: &str) -> Result<RulesetFile, Error> {
     }
     let is_model = path.extension().is_some_and(|extension| extension == "safetensors");
     let text = if is_model { text_in_model(path)? } else { read_text(path, FILE_BYTES_MAX)? };
-    RulesetFile::parse(&text, &presets::file, presets::NAMES).map_err(|error| {
+    RulesetFile::parse(&text).map_err(|error| {
         let lines: Vec<String> = error
             .faults
             .iter()

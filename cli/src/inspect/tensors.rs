@@ -9,7 +9,7 @@ use latrunculi_data::{
     ExportFormat, ModelInfo, ShardSummary, StoredCheckpoint, StoredModel, TensorFileHeader, TrainedRuleset,
     read_exported, read_shard, verify_check_data,
 };
-use latrunculi_engine::{Rules, RulesetFile, presets};
+use latrunculi_engine::{Rules, RulesetFile};
 use latrunculi_train::model_card::measurement;
 use latrunculi_train::rulesets;
 use serde_json::{Value, json};
@@ -178,9 +178,8 @@ fn rules_of(path: &Path, summary: &ShardSummary, ruleset: Option<&str>) -> anyho
     if let Some(name) = ruleset {
         return Ok(rulesets::load(name)?);
     }
-    let file = RulesetFile::parse(&summary.ruleset_text, &presets::file, presets::NAMES);
-    let ruleset = file.with_context(|| format!("{}: the ruleset in it", path.display()))?.ruleset;
-    Ok(Arc::new(Rules::new(&ruleset)?))
+    let file = RulesetFile::parse(&summary.ruleset_text);
+    Ok(Arc::new(file.with_context(|| format!("{}: the ruleset in it", path.display()))?.rules()))
 }
 
 /// Returns the names of the arrays in an archive, without reading them.

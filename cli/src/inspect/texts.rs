@@ -98,7 +98,7 @@ fn result(path: &Path, value: &Value) -> Report {
     let mut report = Report::new("result of a run", path);
     report.add_known("final_matches", value.get("verdicts").cloned());
     let state = &value["state"];
-    for name in ["generations", "games", "samples", "elapsed_secs", "precision"] {
+    for name in ["generations", "games", "samples", "steps", "elapsed_secs", "precision"] {
         report.add_known(name, state.get(name).filter(|value| !value.is_null()).cloned());
     }
     report

@@ -39,28 +39,33 @@ impl Session {
 
     /// Goes on from the last game of a file; nothing changes if that cannot be done.
     pub(super) fn load(&mut self, path: &Path) -> anyhow::Result<()> {
-        self.game = self.read(path)?;
-        self.saved = Some((path.to_owned(), self.game.record().clone()));
+        let game = self.read(path)?;
+        self.go_on_from(game, path);
         Ok(())
+    }
+
+    fn go_on_from(&mut self, game: Game, path: &Path) {
+        self.saved = Some((path.to_owned(), game.record().clone()));
+        self.game = game;
     }
 
     /// As [`Session::load`]; the game that is left is added to the file that was asked for at the start. Without one, a game
     /// that is not saved is only left when the command is given twice.
     pub(super) fn load_instead(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
+        // Before the game that is left is added to a file, which may be this one.
+        let game = self.read(path)?;
         let record = self.game.record();
         let is_kept = record.actions.is_empty() || self.saved.as_ref().is_some_and(|(_, saved)| saved == record);
-        if !is_kept {
-            self.read(path)?;
-            if let Some(kept) = self.record_path.clone() {
-                self.save(&kept)?;
-                writeln!(output, "the game was added to {}", kept.display())?;
-            } else {
-                let record = record.clone();
-                let is_asked_again = self.left.replace(record) == Some(self.game.record().clone());
-                ensure!(is_asked_again, "this game is not saved: save FILE first, or write load again to leave it");
-            }
+        if let (false, Some(kept)) = (is_kept, self.record_path.clone()) {
+            self.save(&kept)?;
+            writeln!(output, "the game was added to {}", kept.display())?;
+        } else if !is_kept {
+            let record = record.clone();
+            let is_asked_again = self.left.replace(record) == Some(self.game.record().clone());
+            ensure!(is_asked_again, "this game is not saved: save FILE first, or write load again to leave it");
         }
-        self.load(path)
+        self.go_on_from(game, path);
+        Ok(())
     }
 
     /// Adds the game to the file that was asked for at the start, or asks where to save it, unless it lies

@@ -53,8 +53,7 @@ mod tests {
         for name in presets::NAMES {
             let base = presets::ruleset(name).unwrap();
             let text = commented("mine", &base);
-            let file = RulesetFile::parse(&text, &presets::file, presets::NAMES)
-                .unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+            let file = RulesetFile::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
             for parameter in PARAMETERS {
                 assert_eq!(parameter.value_in(&file.ruleset), parameter.value_in(&base), "{name}: {}", parameter.name);
             }

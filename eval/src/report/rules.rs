@@ -504,7 +504,7 @@ mod tests {
         let mut paths: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
         let texts = paths.iter().map(|path| std::fs::read_to_string(path).unwrap());
-        texts.map(|text| RulesetFile::parse(&text, &presets::file, presets::NAMES).unwrap().ruleset).collect()
+        texts.map(|text| RulesetFile::parse(&text).unwrap().ruleset).collect()
     }
 
     #[test]

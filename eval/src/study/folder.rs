@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use latrunculi_data::files::write_atomically;
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{GameRecord, Rules, Ruleset, RulesetFile, presets};
+use latrunculi_engine::{GameRecord, Rules, Ruleset, RulesetFile};
 use latrunculi_search::SEARCH_VERSION;
 use serde::{Deserialize, Serialize};
 
@@ -207,8 +207,7 @@ pub fn saved_study(folder: &Path) -> Result<(StudySettings, Vec<Ruleset>), Study
     let read = |[id, _]: &[String; 2]| {
         let path = folder.join("rulesets").join(format!("{id}.toml"));
         let text = fs::read_to_string(&path).map_err(|error| file_error(&path, &error))?;
-        let file =
-            RulesetFile::parse(&text, &presets::file, presets::NAMES).map_err(|error| file_error(&path, &error))?;
+        let file = RulesetFile::parse(&text).map_err(|error| file_error(&path, &error))?;
         Ok(file.ruleset)
     };
     let rulesets = guard.rulesets.iter().map(read).collect::<Result<_, StudyError>>()?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use latrunculi_engine::{GameState, Rules, RulesetFile, presets};
+use latrunculi_engine::{GameState, Rules, RulesetFile};
 use serde::{Deserialize, Serialize};
 
 use super::series::{Series, SeriesKind};
@@ -91,7 +91,7 @@ impl SharedSeries {
         open: &mut OpenShared<'_, 'e>,
     ) -> Result<(SharedSeries, Vec<NetworkEvaluator<'e>>), String> {
         let rules = read_ruleset(&play.ruleset)?;
-        let evaluated_as = RulesetFile::parse(&play.evaluated_as, &presets::file, presets::NAMES);
+        let evaluated_as = RulesetFile::parse(&play.evaluated_as);
         let evaluated_as = evaluated_as.map_err(|error| error.to_string())?.ruleset;
         let spec: AgentSpec = play.agent.parse().map_err(|error| format!("{error}"))?;
         let mut evaluators = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_engine::{Rules, Ruleset, RulesetFile, presets};
+use latrunculi_engine::{Rules, Ruleset, RulesetFile};
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_store::{Created, Store, StoreError, model_name, sha256};
 use serde::{Deserialize, Serialize};
@@ -154,6 +154,5 @@ impl From<StoreError> for PublishError {
 
 /// Reads a ruleset that [`Ruleset::to_toml`] wrote.
 pub(crate) fn read_ruleset(text: &str) -> Result<Arc<Rules>, String> {
-    let file = RulesetFile::parse(text, &presets::file, presets::NAMES).map_err(|error| error.to_string())?;
-    Ok(Arc::new(Rules::new(&file.ruleset).map_err(|error| error.to_string())?))
+    Ok(Arc::new(RulesetFile::parse(text).map_err(|error| error.to_string())?.rules()))
 }

@@ -25,9 +25,9 @@ pub(super) const RULESET: Target = Target {
     mutate: mutated,
     check: |input| {
         let Some(text) = text(input) else { return false };
-        let Ok(file) = RulesetFile::parse(text, &presets::file, presets::NAMES) else { return false };
+        let Ok(file) = RulesetFile::parse(text) else { return false };
         let written = file.ruleset.to_toml();
-        let again = RulesetFile::parse(&written, &presets::file, presets::NAMES).expect("what is written is read");
+        let again = RulesetFile::parse(&written).expect("what is written is read");
         assert_eq!(again.ruleset, file.ruleset, "a ruleset survives being written");
         let rules = Arc::new(Rules::new(&file.ruleset).expect("what is accepted can be played"));
         play_some(GameState::new(rules), u64::from(crc32fast::hash(input)), ACTIONS_MAX);

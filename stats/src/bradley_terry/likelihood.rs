@@ -79,11 +79,11 @@ impl Row {
 /// A concave function to maximise: a log-likelihood, linear in the parameters up to the draw model.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
-    pub(super) model: DrawModel,
+    model: DrawModel,
     pub(super) rows: Vec<Row>,
     pub(super) phantom: Option<Row>,
     /// Index, mean and precision of each normal prior.
-    pub(super) priors: Vec<(usize, f64, f64)>,
+    priors: Vec<(usize, f64, f64)>,
     /// Where the search begins, for each linear parameter.
     pub(super) linear_start: Vec<f64>,
     pub(super) has_draws: bool,
@@ -142,16 +142,16 @@ impl Problem {
         self
     }
 
-    pub(super) fn parameter_count(&self) -> usize {
+    fn parameter_count(&self) -> usize {
         self.linear_start.len() + usize::from(self.has_draws)
     }
 
     /// Returns the index of the draw coordinate: after the linear parameters.
-    pub(super) fn draw_index(&self) -> usize {
+    fn draw_index(&self) -> usize {
         self.linear_start.len()
     }
 
-    pub(super) fn kappa(&self, parameters: &[f64]) -> Option<f64> {
+    fn kappa(&self, parameters: &[f64]) -> Option<f64> {
         self.has_draws.then(|| parameters[self.draw_index()])
     }
 
@@ -172,7 +172,7 @@ impl Problem {
         cholesky(design).map(drop).ok_or(StatisticsError::Unidentified)
     }
 
-    pub(super) fn log_likelihood<'a>(&self, rows: impl Iterator<Item = &'a Row>, parameters: &[f64]) -> f64 {
+    fn log_likelihood<'a>(&self, rows: impl Iterator<Item = &'a Row>, parameters: &[f64]) -> f64 {
         rows.map(|row| {
             let outcomes = self.outcomes(row, parameters);
             let counted = row.counts.iter().zip(&outcomes.terms);
@@ -182,7 +182,7 @@ impl Problem {
     }
 
     /// Returns what is maximised: the log-likelihood with the prior, if there is one.
-    pub(super) fn objective(&self, parameters: &[f64]) -> f64 {
+    fn objective(&self, parameters: &[f64]) -> f64 {
         let prior =
             |&(index, mean, precision): &(usize, f64, f64)| -0.5 * precision * (parameters[index] - mean).powi(2);
         self.log_likelihood(self.rows.iter().chain(&self.phantom), parameters)
@@ -200,7 +200,7 @@ impl Problem {
     }
 
     /// Adds a row's second derivatives by `ΔΔ`, `Δκ`, `κκ` to a matrix over the parameters.
-    pub(super) fn add_curvature(&self, matrix: &mut DMatrix<f64>, row: &Row, local: [f64; 3]) {
+    fn add_curvature(&self, matrix: &mut DMatrix<f64>, row: &Row, local: [f64; 3]) {
         for &(one, left) in &row.terms {
             for &(other, right) in &row.terms {
                 matrix[(one, other)] += left * right * local[0];
@@ -216,7 +216,7 @@ impl Problem {
     }
 
     /// Returns the gradient and minus the matrix of second derivatives.
-    pub(super) fn derivatives(&self, parameters: &[f64]) -> (DVector<f64>, DMatrix<f64>) {
+    fn derivatives(&self, parameters: &[f64]) -> (DVector<f64>, DMatrix<f64>) {
         let mut gradient = DVector::zeros(self.parameter_count());
         let mut curvature = DMatrix::zeros(self.parameter_count(), self.parameter_count());
         for row in self.rows.iter().chain(&self.phantom) {
@@ -237,7 +237,7 @@ impl Problem {
         (gradient, curvature)
     }
 
-    pub(super) fn start(&self) -> Vec<f64> {
+    fn start(&self) -> Vec<f64> {
         let mut parameters = self.linear_start.clone();
         if self.has_draws {
             let mut counts = [0.5; 3];
@@ -293,7 +293,7 @@ impl Problem {
         Err(StatisticsError::Separated)
     }
 
-    pub(super) fn maximum(&self, parameters: Vec<f64>) -> Result<Maximum, StatisticsError> {
+    fn maximum(&self, parameters: Vec<f64>) -> Result<Maximum, StatisticsError> {
         let information = self.derivatives(&parameters).1;
         let covariance = cholesky(information).ok_or(StatisticsError::Separated)?.inverse();
         let unbounded =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use latrunculi_data::Precision;
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_engine::{Rules, RulesetFile, presets};
+use latrunculi_engine::{Rules, RulesetFile};
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_selfplay::PoolPlan;
 use latrunculi_store::{Store, StoreError, UNITS};
@@ -186,10 +186,7 @@ impl GenerationHead {
 
     /// Returns the rules of the head's rulesets.
     pub(super) fn rules(&self) -> Result<Vec<Arc<Rules>>, Error> {
-        let rules = |ruleset: &HeadRuleset| -> Result<Arc<Rules>, Error> {
-            let file = RulesetFile::parse(&ruleset.text, &presets::file, presets::NAMES)?;
-            Ok(Arc::new(Rules::new(&file.ruleset)?))
-        };
+        let rules = |ruleset: &HeadRuleset| Ok(Arc::new(RulesetFile::parse(&ruleset.text)?.rules()));
         self.rulesets.iter().map(rules).collect()
     }
 

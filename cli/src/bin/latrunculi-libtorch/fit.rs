@@ -41,6 +41,7 @@ struct FitState {
 /// Everything that keeps the training from going on.
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
+    args.config.set.check_beside_from(args.from.as_deref(), &[])?;
     let mut config = args.config.read()?;
     let rulesets = run_rulesets::load(&config.rulesets)?;
     config.validate(rulesets.len())?;

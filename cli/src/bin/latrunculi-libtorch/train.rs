@@ -44,6 +44,7 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
 fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Console) -> anyhow::Result<TrainingRun<'o>> {
     let source = ConfigSource::find(config)?;
     let settings = &args.set.settings;
+    args.set.check_beside_from(args.from.as_deref(), &["teacher.generations"])?;
     let config = TrainConfig::read(&source, settings)?;
     if args.continues {
         let rulesets = run_rulesets::load(&config.rulesets)?;
