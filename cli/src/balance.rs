@@ -91,7 +91,7 @@ pub(crate) struct BalanceArgs {
     #[arg(long)]
     seed: Option<u64>,
     /// Actions that are drawn at the beginning of each game [default: 8 where stones are placed,
-    /// else 6; of a policy 20, or all stones that are placed if more]
+    /// else 6; with --opening-policy 20, or all stones if more]
     #[arg(long, value_name = "ACTIONS")]
     opening: Option<usize>,
     /// Plays every ruleset with openings of this length too, to measure the effect of the opening
