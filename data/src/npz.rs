@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-use npyz::npz::{NpzWriter, file_name_from_array_name};
-use npyz::zip::result::ZipError;
-use npyz::zip::write::FileOptions;
-use npyz::zip::{CompressionMethod, DateTime, ZipArchive};
+use npyz::npz::file_name_from_array_name;
 use npyz::{AutoSerialize, Deserialize, NpyFile, WriterBuilder};
+use zip::result::ZipError;
+use zip::write::FileOptions;
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 /// The most bytes of an array whose shape the caller does not know.
 const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
@@ -23,7 +23,7 @@ const HEADER_BYTES_MAX: u64 = 1 << 16;
 
 /// Writes an archive, array by array.
 pub struct ArrayWriter<W: Write + Seek> {
-    npz: NpzWriter<W>,
+    zip: ZipWriter<W>,
     compression: CompressionMethod,
 }
 
@@ -31,7 +31,7 @@ impl<W: Write + Seek> ArrayWriter<W> {
     /// Begins an archive; its arrays are stored, or deflated where `is_deflated`.
     pub fn new(sink: W, is_deflated: bool) -> ArrayWriter<W> {
         let compression = if is_deflated { CompressionMethod::Deflated } else { CompressionMethod::Stored };
-        ArrayWriter { npz: NpzWriter::new(sink), compression }
+        ArrayWriter { zip: ZipWriter::new(sink), compression }
     }
 
     /// Adds an array; `entries` are those of `shape` in C order.
@@ -44,11 +44,10 @@ impl<W: Write + Seek> ArrayWriter<W> {
             .compression_level((self.compression == CompressionMethod::Deflated).then_some(1))
             .last_modified_time(DateTime::default())
             .large_file(true);
-        let zip = self.npz.zip_writer();
-        zip.start_file(file_name_from_array_name(name), options)?;
+        self.zip.start_file(file_name_from_array_name(name), options)?;
         let shape: Vec<u64> = shape.iter().map(|&len| len as u64).collect();
         // One number at a time into the compressor would be a hundred times slower.
-        let mut buffered = BufWriter::with_capacity(1 << 16, zip);
+        let mut buffered = BufWriter::with_capacity(1 << 16, &mut self.zip);
         let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut buffered).begin_nd()?;
         writer.extend(entries.iter().copied())?;
         writer.finish()?;
@@ -60,7 +59,7 @@ impl<W: Write + Seek> ArrayWriter<W> {
     /// # Errors
     /// When writing fails.
     pub fn finish(mut self) -> io::Result<W> {
-        Ok(self.npz.zip_writer().finish()?)
+        Ok(self.zip.finish()?)
     }
 }
 
@@ -208,7 +207,7 @@ impl ArrayReader {
         Ok(bytes)
     }
 
-    fn member(&mut self, name: &str) -> Result<npyz::zip::read::ZipFile<'_>, NpzError> {
+    fn member(&mut self, name: &str) -> Result<zip::read::ZipFile<'_>, NpzError> {
         match self.zip.by_name(&file_name_from_array_name(name)) {
             Ok(member) => Ok(member),
             Err(ZipError::FileNotFound) => Err(fault(name, "it is missing")),

@@ -22,8 +22,7 @@ pub struct ReplaySettings {
     pub window_exponent: f64,
     /// `beta`: samples that the window gains per new sample at `c`, in `[0, 1]`.
     pub window_slope: f64,
-    /// Most samples trained on per sample played since the run began; above 0. Where a run goes on with a larger number, its
-    /// next round makes up for all samples before.
+    /// Most samples trained on per sample played, since the run began or got another number; above 0.
     pub reuse: f64,
     /// Weight of the search's expectation in the value target, in `[0, 1]`; the rest is the game's result.
     pub bootstrap_weight: f32,
@@ -118,7 +117,7 @@ impl ReplaySettings {
     }
 
     /// Returns the training steps that may still be made: samples trained on must not exceed `reuse` times
-    /// the samples played.
+    /// the samples played, both counted since `reuse` has its value.
     #[must_use]
     pub fn steps_allowed(&self, samples_played: u64, samples_trained: u64, batch_size: usize) -> u64 {
         let allowed = samples_played as f64 * self.reuse - samples_trained as f64;

@@ -19,7 +19,6 @@ impl Rules {
     /// `history` holds the keys of the positions between turns since the last capture, this one included;
     /// only rulesets whose legality depends on it look at it. The position must belong to an unfinished
     /// game; then the list is not empty.
-    #[inline]
     pub(crate) fn legal_actions(&self, position: &Position, history: &[u64], actions: &mut Vec<Action>) {
         actions.clear();
         by_words!(self, self.push_legal_actions(position, actions));

@@ -6,6 +6,7 @@
 mod action;
 mod capture;
 pub mod conformance;
+mod ends;
 mod geometry;
 mod handicap;
 mod legal;
@@ -32,6 +33,7 @@ mod threats;
 mod zobrist;
 
 pub use action::{Action, ActionKind};
+pub use ends::MayEnd;
 pub use geometry::{Direction, STEPS, Shifts, each_direction};
 pub use notation::{ActionError, PositionError, PositionFault};
 pub use outcome::{EndReason, Outcome};

@@ -186,13 +186,18 @@ impl Rules {
         made.turn_goes_on = true;
     }
 
-    fn is_eliminated(&self, position: &Position, player: Player) -> bool {
-        let left = match self.ruleset.end.eliminate {
-            Eliminate::Off => return false,
-            Eliminate::AllMen => position.stones(player).len() - u32::from(position.dux(player).is_some()),
-            Eliminate::AllPieces => position.stones(player).len(),
-        };
-        left <= u32::from(self.ruleset.end.eliminate_at)
+    pub(crate) fn is_eliminated(&self, position: &Position, player: Player) -> bool {
+        let end = &self.ruleset.end;
+        end.eliminate != Eliminate::Off && self.pieces_that_count(position, player) <= u32::from(end.eliminate_at)
+    }
+
+    /// Counts those pieces of `player` that must be captured to win.
+    pub(crate) fn pieces_that_count(&self, position: &Position, player: Player) -> u32 {
+        let pieces = position.stones(player).len();
+        match self.ruleset.end.eliminate {
+            Eliminate::AllMen => pieces - u32::from(position.dux(player).is_some()),
+            Eliminate::AllPieces | Eliminate::Off => pieces,
+        }
     }
 
     /// Ends the turn: step 5 of the order of resolution, up to the ply cap. Repetition and a lack of legal

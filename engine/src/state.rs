@@ -151,8 +151,13 @@ impl GameState {
         self.repetitions_max
     }
 
+    /// Returns the keys of the positions between turns since the last capture, the present one included, where the
+    /// rules remember them.
+    pub(crate) fn history(&self) -> &[u64] {
+        &self.history
+    }
+
     /// Replaces the content of `actions` by the legal actions, in a fixed order; empty once the game is over.
-    #[inline]
     pub fn legal_actions(&self, actions: &mut Vec<Action>) {
         if self.outcome.is_some() {
             actions.clear();
@@ -189,7 +194,6 @@ impl GameState {
     /// # Panics
     /// In debug builds when the action is not legal or the game is over; otherwise the state is then
     /// meaningless.
-    #[inline]
     pub fn play(&mut self, action: Action) {
         debug_assert!(self.is_legal(action), "{action:?} is not legal");
         by_words!(self.rules, self.play_in(action));

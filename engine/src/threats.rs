@@ -111,24 +111,32 @@ impl Rules {
     /// some from which nothing is taken after all.
     #[inline(always)]
     fn possible_landings<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
-        let (position, player) = (view.position, view.player);
-        let capture = &self.ruleset.capture;
         let board: Bits<N> = self.geometry.board.resize();
-        // Whoever stands flanked is taken by any move where it counts however it came about.
-        let any_move_takes = capture.timing == Timing::Immediate
-            && capture.trigger == Trigger::Positional
-            && !self.held::<N>(position, player, false).is_empty();
-        if any_move_takes {
+        if self.any_move_takes(view) {
             return board;
         }
         let Some(around_dux) = self.last_gap_around_dux(view) else { return board };
-        let displaced = if self.binds { position.bound.resize() & view.enemy } else { Bits::EMPTY };
-        self.gaps_of_flanks(view) | self.gaps_of_surrounded(view) | around_dux | displaced
+        self.gaps_of_flanks(view) | self.gaps_of_surrounded(view) | around_dux | self.displaced(view)
+    }
+
+    /// Tells whether a piece stands flanked that any move takes: where it counts however it came about.
+    #[inline(always)]
+    pub(crate) fn any_move_takes<const N: usize>(&self, view: &View<'_, N>) -> bool {
+        let capture = &self.ruleset.capture;
+        capture.timing == Timing::Immediate
+            && capture.trigger == Trigger::Positional
+            && !self.held::<N>(view.position, view.player, false).is_empty()
+    }
+
+    /// Returns the bound enemy pieces, which a move onto them may take.
+    #[inline(always)]
+    pub(crate) fn displaced<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
+        if self.binds { view.position.bound.resize() & view.enemy } else { Bits::EMPTY }
     }
 
     /// Returns the squares at one end of an enemy piece or row whose other end is closed by an own piece.
     #[inline(always)]
-    fn gaps_of_flanks<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
+    pub(crate) fn gaps_of_flanks<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
         let mut gaps = Bits::EMPTY;
         for direction in 0..self.capture_directions {
             let mut row = view.shifts.step(view.own, direction) & view.enemy;
@@ -146,7 +154,7 @@ impl Rules {
 
     /// Returns the last open sides of enemy pieces that are taken from all sides.
     #[inline(always)]
-    fn gaps_of_surrounded<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
+    pub(crate) fn gaps_of_surrounded<const N: usize>(&self, view: &View<'_, N>) -> Bits<N> {
         let capture = &self.ruleset.capture;
         let candidates = match (capture.man_by_enclosure, capture.corner) {
             (true, _) => view.enemy,
@@ -168,7 +176,7 @@ impl Rules {
     /// Returns the one open side of the enemy dux where enclosure takes it, or nothing where more than one is
     /// open; `None` where any move at all may complete the enclosure.
     #[inline(always)]
-    fn last_gap_around_dux<const N: usize>(&self, view: &View<'_, N>) -> Option<Bits<N>> {
+    pub(crate) fn last_gap_around_dux<const N: usize>(&self, view: &View<'_, N>) -> Option<Bits<N>> {
         let rules = &self.ruleset.dux;
         let enemy = view.player.opponent();
         let Some(dux) = view.position.dux(enemy).filter(|_| rules.capture == DuxCapture::Enclosure) else {

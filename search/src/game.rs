@@ -32,6 +32,11 @@ pub trait Game: Clone {
     /// May panic when the action is not legal or the game is over.
     fn play(&mut self, action: Self::Action);
 
+    /// Returns which legal actions may end the game at once: all that do, and perhaps others.
+    fn may_end(&self) -> impl Fn(Self::Action) -> bool {
+        |_| true
+    }
+
     /// Returns a hash of everything that the legal actions and captures of this position depend on, but
     /// not of the history (repetition, turns without a capture, shuttle record).
     fn position_key(&self) -> u64;

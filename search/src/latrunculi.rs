@@ -37,6 +37,11 @@ impl Game for GameState {
         GameState::play(self, action);
     }
 
+    fn may_end(&self) -> impl Fn(Action) -> bool {
+        let may_end = GameState::may_end(self);
+        move |action| may_end.includes(action)
+    }
+
     #[inline]
     fn position_key(&self) -> u64 {
         self.position().key_with_holds()

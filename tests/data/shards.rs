@@ -65,9 +65,9 @@ fn errors_name_the_shard_and_what_is_wrong() {
 fn an_array_that_unpacks_to_more_than_it_may_hold_is_not_unpacked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npz");
-    let mut zip = npyz::zip::ZipWriter::new(fs::File::create(&path).unwrap());
-    let deflated = npyz::zip::CompressionMethod::Deflated;
-    zip.start_file("version.npy", npyz::zip::write::FileOptions::default().compression_method(deflated)).unwrap();
+    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+    let deflated = zip::CompressionMethod::Deflated;
+    zip.start_file("version.npy", zip::write::FileOptions::default().compression_method(deflated)).unwrap();
     for _ in 0..64 {
         zip.write_all(&[0; 1 << 16]).unwrap();
     }
@@ -175,8 +175,8 @@ fn an_array_header_of_nested_brackets_is_refused_at_once() {
             _ => (header.len() as u32).to_le_bytes().to_vec(),
         };
         let array = [b"\x93NUMPY".as_slice(), &[version, 0], &length, header.as_bytes()].concat();
-        let mut zip = npyz::zip::ZipWriter::new(fs::File::create(&path).unwrap());
-        zip.start_file("version.npy", npyz::zip::write::FileOptions::default()).unwrap();
+        let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+        zip.start_file("version.npy", zip::write::FileOptions::default()).unwrap();
         zip.write_all(&array).unwrap();
         zip.finish().unwrap();
         let error = read_shard(&path, &rules("bell")).unwrap_err().to_string();

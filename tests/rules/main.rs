@@ -1,6 +1,7 @@
 //! The rules: the reference and the recorded cases.
 
 mod bad_input;
+mod ends;
 mod laws;
 mod recorded_cases;
 mod reference;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use npyz::zip::ZipArchive;
+use zip::ZipArchive;
 
 use crate::npz::ArrayReader;
 

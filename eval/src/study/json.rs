@@ -134,7 +134,7 @@ impl StudySummary {
             return Err(SummaryError::Format(format));
         }
         check_ranges("", &value).map_err(SummaryError::Content)?;
-        let summary: StudySummary = serde_json::from_value(value).map_err(no_summary)?;
+        let summary: StudySummary = serde_json::from_str(text).map_err(no_summary)?;
         summary.check().map_err(SummaryError::Content)?;
         Ok(summary)
     }

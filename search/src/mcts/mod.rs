@@ -313,9 +313,9 @@ impl<G: Game> Search<G> {
         self.simulations += 1;
     }
 
-    /// Tries every action of a new node, the one at the leaf, and marks those that end the game. Returns the best of them,
-    /// with its value, if it is better for the player to act than the evaluation, or if every action ends the game; of
-    /// equals the one with the greatest tie.
+    /// Tries the actions of a new node, the one at the leaf, that may end the game, and marks those that do. Returns the
+    /// best of them, with its value, if it is better for the player to act than the evaluation, or if every action ends
+    /// the game; of equals the one with the greatest tie.
     ///
     /// A search with few simulations else hardly sees that the opponent can end the game at once: it repeated positions
     /// when ahead, because the reply that made the third repetition had no visit.
@@ -328,7 +328,11 @@ impl<G: Game> Search<G> {
         let mut best: Option<(u32, ValueSum)> = None;
         let mut most = (f32::NEG_INFINITY, 0);
         let mut ends = 0;
+        let may_end = self.leaf_game.may_end();
         for (index, &action) in node.edges().zip(&self.leaf_actions) {
+            if !may_end(action) {
+                continue;
+            }
             self.tried_game.clone_from(&self.leaf_game);
             self.tried_game.play(action);
             let Some(end) = end_value(&self.tried_game) else { continue };
