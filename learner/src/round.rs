@@ -73,7 +73,11 @@ impl TrainingRun<'_> {
         let round = self.next_round();
         let generation = self.state.generations;
         let network = self.playing()?;
-        let mut choice = self.choose_precision(&network)?;
+        // Where the network is trained first, the precision is chosen after that.
+        let mut choice = PrecisionChoice { precision: self.state.precision, difference: None };
+        if self.uses_network(&round) && !round.learns_first {
+            choice = self.choose_precision(&network)?;
+        }
         self.state.precision = choice.precision;
         let mut games = round.plays.map(|generation| self.games_of(generation)).transpose()?;
         let mut results = self.play_and_train(&round, &mut games, &mut choice)?;
@@ -198,6 +202,12 @@ impl TrainingRun<'_> {
         Round { plays: Some(generation), learns_first, measures }
     }
 
+    /// Tells whether the network plays in a round, games or matches.
+    fn uses_network(&self, round: &Round) -> bool {
+        let plays = round.plays.is_some_and(|generation| !generation::is_bootstrap(&self.config, generation));
+        plays || !round.measures.is_empty()
+    }
+
     /// Plays and trains, one after the other or both at once. After an error the games in flight are gone.
     fn play_and_train(
         &mut self,
@@ -207,13 +217,18 @@ impl TrainingRun<'_> {
     ) -> Result<RoundResults, Error> {
         let generation = self.state.generations;
         let counts = &self.config.games;
-        let steps =
-            self.config.replay.steps_allowed(self.state.samples, self.trainer.counters().samples, counts.batch_size);
+        let (played_before, trained_before) = self.state.reuse_since;
+        let steps = self.config.replay.steps_allowed(
+            self.state.samples.saturating_sub(played_before),
+            self.trainer.counters().samples.saturating_sub(trained_before),
+            counts.batch_size,
+        );
         // All games begin at once, so the first generations of a run have more than their share of short ones. A trained
         // network would unlearn by them what long games are like; one that alpha-beta teaches has seen others.
         let is_unsettled =
             self.trainer.counters().steps_before > 0 && generation < SETTLED_FROM && round.plays.is_some();
         let steps = if self.windows.is_empty() || is_unsettled { 0 } else { steps };
+        let chooses_precision = round.learns_first && self.uses_network(round);
         // Cores that no game needs compute the training.
         let are_games_over = AtomicBool::new(round.learns_first || round.plays.is_none() || self.workers.is_some());
         let free_threads = || match are_games_over.load(Ordering::Relaxed) {
@@ -266,7 +281,7 @@ impl TrainingRun<'_> {
             return Ok(RoundResults { trained: first, ..RoundResults::default() });
         };
         let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device: self.device };
-        if round.learns_first {
+        if chooses_precision {
             *choice = choose_precision_of(&network, config, parts.rulesets)?;
         }
         let precision = choice.precision;

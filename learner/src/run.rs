@@ -210,6 +210,10 @@ impl<'o> TrainingRun<'o> {
         resumption["after_generations"] = json!(state.generations);
         provenance::add_resumption(&folder.provenance_path(), resumption)?;
         if !settings.is_empty() {
+            let was = TrainConfig::from_text(&state.config).context("the configuration in the checkpoint")?;
+            if was.replay.reuse != config.replay.reuse {
+                state.reuse_since = (state.samples, trainer.counters().samples);
+            }
             state.config = config.to_text()?;
             write_whole(&folder.config_path(), state.config.as_bytes())?;
             state.save(&folder, &trainer)?;
@@ -276,7 +280,7 @@ impl<'o> TrainingRun<'o> {
                 let root = self.folder.root().display();
                 Err(error.context(format!(
                     "training diverged; the checkpoint after {} generations is good: resume it with a lower learning rate, \
-                     for example train --resume {root} --set training.learning_rate={}",
+                     for example latrunculi train --resume {root} --set training.learning_rate={}",
                     self.state.generations,
                     self.config.training.learning_rate / 2.0
                 )))
@@ -301,6 +305,12 @@ impl<'o> TrainingRun<'o> {
     pub(crate) fn totals(&self) -> Totals {
         let RunState { generations, games, samples, .. } = self.state;
         Totals { generations, games, samples }
+    }
+
+    /// Returns the seconds since the last checkpoint, which a run that is stopped now has to repeat.
+    #[must_use]
+    pub fn secs_since_checkpoint(&self) -> f64 {
+        self.since.elapsed().as_secs_f64()
     }
 
     /// Returns the seconds that the run has taken, without breaks.

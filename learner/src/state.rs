@@ -78,6 +78,9 @@ pub(crate) struct RunState {
     pub(crate) games: u64,
     /// Samples played.
     pub(crate) samples: u64,
+    /// Samples played, and trained on, when `replay.reuse` got its value; it holds for those since.
+    #[serde(default)]
+    pub(crate) reuse_since: (u64, u64),
     /// Seconds that the rounds took.
     pub(crate) elapsed_secs: f64,
     /// Seconds of the last round, and of the training in it; they predict whether another round fits the budget.
@@ -132,6 +135,7 @@ impl RunState {
             is_trained: true,
             games: 0,
             samples: 0,
+            reuse_since: (0, 0),
             elapsed_secs: 0.0,
             last_secs: 0.0,
             last_training_secs: 0.0,
@@ -172,31 +176,36 @@ impl RunState {
             let mut keys = settings.iter().filter_map(|setting| setting.split_once('=')).map(|(key, _)| key.trim());
             keys.any(|set| key == set || key.strip_prefix(set).is_some_and(|rest| rest.starts_with('.')))
         };
-        let (set, unset): (Vec<_>, Vec<_>) = differences.iter().partition(|difference| is_set(&difference.key));
-        if !unset.is_empty() {
-            let confirmations: Vec<String> =
-                unset.iter().map(|difference| format!("--set {}={}", difference.key, difference.now)).collect();
-            bail!(
-                "config.toml has been changed since the last checkpoint:\n{}\nrevert it, or confirm with {}",
-                list(&unset),
-                confirmations.join(" ")
-            );
-        }
         let is_fixed = |key: &str| {
             ["seed", "rulesets", "precision"].contains(&key)
                 || ["network.", "rulesets."].iter().any(|table| key.starts_with(table))
         };
-        let fixed: Vec<_> = set.into_iter().filter(|difference| is_fixed(&difference.key)).collect();
+        let fixed: Vec<_> = differences.iter().filter(|difference| is_fixed(&difference.key)).collect();
         if !fixed.is_empty() {
             bail!(
                 "the seed, the rulesets, the network and the precision of self-play of a run cannot be changed; begin a new \
-                 run:\n{}",
+                 run, or leave them as they were:\n{}",
                 list(&fixed)
             );
+        }
+        let unset: Vec<_> = differences.iter().filter(|difference| !is_set(&difference.key)).collect();
+        if !unset.is_empty() {
+            let mut way_out = "revert it".to_owned();
+            // A value that has gone cannot be set.
+            if unset.iter().all(|difference| difference.now != MISSING) {
+                way_out.push_str(", or confirm with");
+                unset.iter().for_each(|difference| {
+                    way_out.push_str(&format!(" --set '{}={}'", difference.key, difference.now.trim_matches('"')));
+                });
+            }
+            bail!("config.toml has been changed since the last checkpoint:\n{}\n{way_out}", list(&unset));
         }
         Ok(())
     }
 }
+
+/// What a configuration has in place of a value that only the other one has.
+const MISSING: &str = "missing";
 
 /// A value in which two configurations differ.
 #[derive(Debug, PartialEq, Eq)]
@@ -221,7 +230,7 @@ fn differences(was: &str, now: &str) -> Result<Vec<Difference>, Error> {
     };
     let (was, now) = (read(was)?, read(now)?);
     let keys: std::collections::BTreeSet<&String> = was.keys().chain(now.keys()).collect();
-    let text = |value: Option<&String>| value.map_or("missing", String::as_str).to_owned();
+    let text = |value: Option<&String>| value.map_or(MISSING, String::as_str).to_owned();
     Ok(keys
         .into_iter()
         .filter(|key| was.get(*key) != now.get(*key))
@@ -256,9 +265,15 @@ mod tests {
         state.config = older;
         state.allow(&config, &[]).unwrap();
         config.replay.draw_margin_full = 0.5;
+        config.evaluation.baseline = "greedy".to_owned();
+        let fault = state.allow(&config, &[]).unwrap_err().to_string();
+        assert!(
+            fault.ends_with("confirm with --set 'evaluation.baseline=greedy' --set 'replay.draw_margin_full=0.5'"),
+            "{fault}"
+        );
         config.seed += 1;
         let fault = state.allow(&config, &[]).unwrap_err().to_string();
-        assert!(fault.contains("--set replay.draw_margin_full=0.5 --set seed=2"), "{fault}");
+        assert!(fault.contains("seed: was 1, is 2") && !fault.contains("--set"), "{fault}");
     }
 
     #[test]

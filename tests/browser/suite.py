@@ -392,7 +392,7 @@ def metrics(generation):
 
 def write_run(folder, rounds):
     (folder / "rulesets").mkdir(parents=True)
-    shutil.copy(ROOT / "configs/train/smoke.toml", folder / "config.toml")
+    shutil.copy(ROOT / "configs/train/quick.toml", folder / "config.toml")
     shutil.copy(ROOT / "configs/rulesets/bell.toml", folder / "rulesets/bell.toml")
     (folder / "metrics.jsonl").write_text("".join(map(metrics, range(rounds))))
 

@@ -114,7 +114,7 @@ fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {
         let output = stopped_by(signal, &train, &|| holds_a_line(&journal));
         assert_eq!(output.status.code(), Some(status), "{}", complaint(&output));
         assert!(
-            complaint(&output).contains("stopped; continue with: latrunculi train --resume"),
+            complaint(&output).contains("continue from it with: latrunculi train --resume"),
             "{}",
             complaint(&output)
         );

@@ -681,18 +681,32 @@ fn a_configuration_changes_only_when_it_is_said() {
     let refused = resume_with(&[]);
     assert_eq!(refused.status.code(), Some(1));
     let said = text(&refused.stderr);
-    assert!(said.contains("replay.reuse: was 1.0, is 2.5") && said.contains("--set replay.reuse=2.5"), "{said}");
+    assert!(said.contains("replay.reuse: was 1.0, is 2.5") && said.contains("--set 'replay.reuse=2.5'"), "{said}");
     let refused = resume_with(&["replay.reuse=2.5", "seed=2", "network.blocks=2", "precision=bf16"]);
     assert_eq!(refused.status.code(), Some(1));
     let said = text(&refused.stderr);
     for fixed in ["seed: was 1, is 2", "network.blocks: was 1, is 2", "precision: was \"f32\", is \"bf16\""] {
         assert!(said.contains(fixed), "{said}");
     }
+    let rounds = || -> Vec<Value> {
+        let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+        metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let before = rounds().len();
     let left = [run.join(".result.json.1.unfinished"), run.join("shards/000000-bell.journal")];
     left.iter().for_each(|path| fs::write(path, "left by a kill").unwrap());
     let changed = resume_with(&["replay.reuse=2.5", "budget.generations=2"]);
     assert!(changed.status.success(), "{}", text(&changed.stderr));
     assert!(run.join("shards/000001-bell.npz").is_file(), "it went on");
+    let all = rounds();
+    let number = |round: &Value, key: &str| round[key].as_u64().unwrap();
+    let samples = |round: Option<&Value>| number(round.unwrap(), "samples_total");
+    let since = samples(all.last()) - samples(all[..before].last());
+    let steps: u64 = all[before..].iter().map(|round| number(round, "steps")).sum();
+    assert!(
+        steps > 0 && steps * 64 <= since * 5 / 2,
+        "a changed reuse holds for the samples since: {steps} steps, {since}"
+    );
     assert!(!left.iter().any(|path| path.exists()), "what a kill left is gone");
     assert!(resume_with(&[]).status.success(), "what was said once holds");
     let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();

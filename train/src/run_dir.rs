@@ -248,18 +248,23 @@ impl RunDir {
         }
     }
 
-    /// Removes the result of a run that goes on: it is that of an earlier network.
+    /// Removes the result of a run that goes on, and the exported files: they are those of an earlier network. The model
+    /// stays, since each checkpoint replaces it.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn remove_result(&self) -> Result<(), Error> {
-        let path = self.result_path();
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(error).with_context(|| format!("{}: removing it", path.display()))
+        let model = self.model_path();
+        let exports = fs::read_dir(self.root.join(EXPORT)).into_iter().flatten().flatten().map(|entry| entry.path());
+        for path in exports.filter(|path| *path != model && path.is_file()).chain([self.result_path()]) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(error).with_context(|| format!("{}: removing it", path.display()));
+                }
+                _ => {}
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Returns how many bytes of metrics there are.

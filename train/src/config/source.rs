@@ -72,15 +72,17 @@ impl ConfigSource {
         }
     }
 
-    /// Returns the configuration that this one names as its base.
+    /// Returns the configuration that this one names as its base: of a file the one beside it, or else, as of a shipped
+    /// configuration, the shipped one of that name.
     pub(super) fn base(&self, name: &str) -> Result<ConfigSource, Error> {
+        let stem = name.strip_suffix(".toml").unwrap_or(name);
+        let shipped = SHIPPED_CONFIGS.iter().position(|shipped| *shipped == stem).map(ConfigSource::Shipped);
         match self {
-            ConfigSource::Shipped(_) => {
-                let stem = name.strip_suffix(".toml").unwrap_or(name);
-                let index = SHIPPED_CONFIGS.iter().position(|shipped| *shipped == stem);
-                Ok(ConfigSource::Shipped(index.with_context(|| format!("{name} is not shipped"))?))
+            ConfigSource::Shipped(_) => shipped.with_context(|| format!("{name} is not shipped")),
+            ConfigSource::File(path) => {
+                let beside = path.parent().unwrap_or(Path::new("")).join(name);
+                Ok(shipped.filter(|_| !beside.exists()).unwrap_or(ConfigSource::File(beside)))
             }
-            ConfigSource::File(path) => Ok(ConfigSource::File(path.parent().unwrap_or(Path::new("")).join(name))),
         }
     }
 }

@@ -35,7 +35,11 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
         RunEnd::Finished => Ok(()),
         RunEnd::Stopped => {
             let (folder, store) = (run.folder().display(), args.store_as_given());
-            Err(Stopped::telling(format!("stopped; continue with: latrunculi train --resume {folder}{store}")).into())
+            let lost = run.secs_since_checkpoint();
+            Err(Stopped::telling(format!(
+                "stopped {lost:.0} s after the last checkpoint; continue from it with: latrunculi train --resume {folder}{store}"
+            ))
+            .into())
         }
     }
 }
