@@ -26,14 +26,14 @@ enum Reach {
     /// Any.
     Any,
     /// Removals, moves from one of the first squares, and moves to one of the second.
-    Some { from: SquareSet, to: SquareSet },
+    Moves { from: SquareSet, to: SquareSet },
 }
 
 impl MayEnd<'_> {
     /// Tells whether a legal action is among them.
     #[must_use]
     pub fn includes(&self, action: Action) -> bool {
-        let Reach::Some { from: begins, to: ends } = self.reach else { return true };
+        let Reach::Moves { from: begins, to: ends } = self.reach else { return true };
         match action.kind() {
             ActionKind::Move { from, to } | ActionKind::MoveTaking { from, to, .. } => {
                 begins.contains(from)
@@ -67,7 +67,11 @@ impl GameState {
         if position.phase == Phase::Placement {
             // But for the cap, no end is possible before the last stone is placed.
             let in_hand: u32 = Player::BOTH.map(|player| u32::from(position.hand(player).stones())).iter().sum();
-            return if in_hand > 1 { Reach::Some { from: SquareSet::EMPTY, to: SquareSet::EMPTY } } else { Reach::Any };
+            return if in_hand > 1 {
+                Reach::Moves { from: SquareSet::EMPTY, to: SquareSet::EMPTY }
+            } else {
+                Reach::Any
+            };
         }
         let blockade = position.passes > 0 || end.quiet_limit > 0 && position.quiet_turns + 1 >= end.quiet_limit;
         // Where pieces are bound, a key is only known once the move is made.
@@ -130,7 +134,7 @@ impl Rules {
             }
             from.insert(own_dux);
         }
-        Reach::Some { from, to: to.resize() }
+        Reach::Moves { from, to: to.resize() }
     }
 
     /// Tells whether no move can end the game by the pieces that it takes at once: the opponent keeps enough pieces and,

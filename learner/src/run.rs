@@ -307,7 +307,8 @@ impl<'o> TrainingRun<'o> {
         Totals { generations, games, samples }
     }
 
-    /// Returns the seconds since the last checkpoint, which a run that is stopped now has to repeat.
+    /// Returns the seconds since the last checkpoint. A run that is stopped now repeats what it did in them, but for the games
+    /// of alpha-beta that have ended.
     #[must_use]
     pub fn secs_since_checkpoint(&self) -> f64 {
         self.since.elapsed().as_secs_f64()

@@ -693,7 +693,10 @@ fn a_configuration_changes_only_when_it_is_said() {
         metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     let before = rounds().len();
-    let left = [run.join(".result.json.1.unfinished"), run.join("shards/000000-bell.journal")];
+    let left =
+        [".result.json.1.unfinished", "shards/000000-bell.journal", "export/model.older"].map(|left| run.join(left));
+    let own = run.join("export/mine.onnx");
+    fs::write(&own, "put there by a user").unwrap();
     left.iter().for_each(|path| fs::write(path, "left by a kill").unwrap());
     let changed = resume_with(&["replay.reuse=2.5", "budget.generations=2"]);
     assert!(changed.status.success(), "{}", text(&changed.stderr));
@@ -707,7 +710,8 @@ fn a_configuration_changes_only_when_it_is_said() {
         steps > 0 && steps * 64 <= since * 5 / 2,
         "a changed reuse holds for the samples since: {steps} steps, {since}"
     );
-    assert!(!left.iter().any(|path| path.exists()), "what a kill left is gone");
+    assert!(!left.iter().any(|path| path.exists()), "what a kill left, and exports of before, are gone");
+    assert!(own.exists(), "files of other names stay");
     assert!(resume_with(&[]).status.success(), "what was said once holds");
     let provenance = fs::read_to_string(run.join("provenance.json")).unwrap();
     let provenance: Value = serde_json::from_str(&provenance).unwrap();

@@ -248,15 +248,18 @@ impl RunDir {
         }
     }
 
-    /// Removes the result of a run that goes on, and the exported files: they are those of an earlier network. The model
-    /// stays, since each checkpoint replaces it.
+    /// Removes the result of a run that goes on, and the files that it exported: they are those of an earlier network. The
+    /// model stays, since each checkpoint replaces it, and so do files of other names.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn remove_result(&self) -> Result<(), Error> {
         let model = self.model_path();
+        let is_older = |path: &PathBuf| {
+            *path != model && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("model."))
+        };
         let exports = fs::read_dir(self.root.join(EXPORT)).into_iter().flatten().flatten().map(|entry| entry.path());
-        for path in exports.filter(|path| *path != model && path.is_file()).chain([self.result_path()]) {
+        for path in exports.filter(is_older).chain([self.result_path()]) {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(error).with_context(|| format!("{}: removing it", path.display()));
