@@ -265,7 +265,7 @@ pub const fn packed_plane_len(area: usize) -> usize {
 
 /// Appends a plane to `bytes`, eight squares a byte, the first in the lowest bit.
 pub fn pack_plane(plane: SquareSet, area: usize, bytes: &mut Vec<u8>) {
-    let all: Vec<u8> = plane.to_words().into_iter().flat_map(u64::to_le_bytes).collect();
+    let all: Vec<u8> = plane.words().into_iter().flat_map(u64::to_le_bytes).collect();
     bytes.extend_from_slice(&all[..packed_plane_len(area)]);
 }
 

@@ -186,13 +186,17 @@ impl Rules {
         forwards & reach(axis * 2 + 1) & sides.takeable
     }
 
-    /// Returns every bound piece where binding is a function of the board (`capture.trigger = positional`).
-    pub(crate) fn bound_by_position(&self, position: &Position) -> SquareSet {
-        by_words!(self, self.bound_by_position_in(position))
-    }
-
-    fn bound_by_position_in<const N: usize>(&self, position: &Position) -> SquareSet {
-        (self.held_by_both::<N>(position, false) | self.enclosed_duces_to_bind(position)).resize()
+    /// Returns what the board alone binds: flanked pieces where `capture.trigger` is positional, enclosed duces where
+    /// `dux.enclosure_trigger` is.
+    pub(crate) fn bound_by_board(&self, position: &Position) -> SquareSet {
+        let mut bound = SquareSet::EMPTY;
+        if self.ruleset.capture.trigger == Trigger::Positional {
+            bound |= self.held_by_both(position, false);
+        }
+        if self.ruleset.dux.enclosure_trigger == Trigger::Positional {
+            bound |= self.enclosed_duces_to_bind(position);
+        }
+        bound
     }
 
     /// Returns the pieces of both sides that are held now, however it came about.
@@ -201,7 +205,7 @@ impl Rules {
     }
 
     /// Returns the enclosed duces, where enclosure binds a dux (displacement).
-    fn enclosed_duces_to_bind<const N: usize>(&self, position: &Position) -> Bits<N> {
+    pub(crate) fn enclosed_duces_to_bind<const N: usize>(&self, position: &Position) -> Bits<N> {
         if self.ruleset.capture.timing != Timing::Displacement {
             return Bits::EMPTY;
         }

@@ -10,6 +10,7 @@ use crate::parameters::nearest;
 use crate::player::Player;
 use crate::position::{Continuation, Hand, Holds, Phase, Piece, Position, Shuttle};
 use crate::rules::Rules;
+use crate::ruleset::Trigger;
 use crate::squares::{Square, SquareSet};
 use crate::state::GameState;
 
@@ -238,7 +239,8 @@ impl Rules {
         }
     }
 
-    /// Counts the enemy pieces that a legal action takes at once, a dux enclosed at once included.
+    /// Counts the pieces that a legal action takes off the board at once. A dux whose enclosure ends the game
+    /// (`end.win_dux`) is not one of them.
     #[must_use]
     pub fn captures_of(&self, position: &Position, action: Action) -> u32 {
         let mut after = *position;
@@ -440,6 +442,8 @@ impl Rules {
         }
         let hands = fields.next().unwrap_or("-");
         read_hands(hands, &mut position, &mut faults);
+        let has_two = |player: &Player| position.hand(*player).dux > 0 && position.dux(*player).is_some();
+        faults.extend(Player::BOTH.into_iter().filter(has_two).map(PositionFault::SecondDux));
         let phase = fields.next().unwrap_or("move");
         self.read_phase(phase, &mut position, &mut faults);
         let bound = fields.next().unwrap_or("-");
@@ -467,6 +471,11 @@ impl Rules {
         let taken: usize = Player::BOTH.into_iter().map(|player| position.stones(player).len() as usize).sum();
         if in_hand > self.files() * self.ranks() - taken {
             return Some(PositionFault::Contradiction("more stones in hand than free squares"));
+        }
+        if let Some(Continuation { square, .. }) = position.continuation
+            && position.bound.contains(square)
+        {
+            return Some(PositionFault::NoSuchPiece { square: self.square_text(square), role: "the one to go on" });
         }
         let mut actions = Vec::new();
         if position.phase == Phase::Placement || position.is_mid_turn() {
@@ -519,7 +528,8 @@ impl Rules {
         let in_hand = Player::BOTH.into_iter().any(|player| position.hand(player).stones() > 0);
         match parts.as_slice() {
             ["move"] => {}
-            ["removed"] => position.removed_this_turn = true,
+            ["removed"] if self.removes_before_moves() => position.removed_this_turn = true,
+            ["removed"] => faults.push(PositionFault::Contradiction("no removal precedes a move under these rules")),
             ["place", left] => match left.parse::<u8>() {
                 Ok(left) if left > 0 && left <= position.hand(position.to_act).stones() => {
                     position.phase = Phase::Placement;
@@ -531,6 +541,9 @@ impl Rules {
                 Err(_) => faults.push(bad()),
             },
             ["go", square, made] => match (self.parse_square(square), made.parse()) {
+                (Some(_), Ok(moves_made)) if !self.may_go_on_after(moves_made) => {
+                    faults.push(PositionFault::Contradiction("no piece may go on so often under these rules"));
+                }
                 (Some(square), Ok(moves_made)) => {
                     if position.stones(position.to_act).contains(square) {
                         position.continuation = Some(Continuation { square, moves_made });
@@ -580,14 +593,19 @@ impl Rules {
         Some((bound, holds))
     }
 
-    /// Takes over stored bound flags; where the board alone binds, they must say what it says. Pieces
-    /// without marks are held by whatever flanks them now.
+    /// Takes over stored bound flags; where the board alone binds, they must say what it says, but for a dux that a move
+    /// must have enclosed. Pieces without marks are held by whatever flanks them now.
     fn check_flags(&self, flags: Option<(SquareSet, Holds)>, position: &mut Position, faults: &mut Vec<PositionFault>) {
         let Some((bound, mut holds)) = flags else { return };
         if !self.stores_holds {
-            if bound != position.bound {
+            let duces = match self.ruleset.dux.enclosure_trigger {
+                Trigger::Active => self.enclosed_duces_to_bind(position),
+                Trigger::Positional => SquareSet::EMPTY,
+            };
+            if bound & !duces != position.bound {
                 faults.push(PositionFault::Contradiction("the bound squares are not those that the board binds"));
             }
+            position.bound = bound;
             return;
         }
         let marked = holds.by_mark().into_iter().fold(SquareSet::EMPTY, |all, (_, squares)| all | squares);
@@ -598,7 +616,7 @@ impl Rules {
                 *squares |= found & unmarked;
             }
         }
-        position.bound = bound;
+        position.bound |= bound;
         position.holds = holds;
     }
 

@@ -47,7 +47,7 @@ pub enum EndReason {
 }
 
 impl EndReason {
-    /// Every reason, in the order in which they are judged.
+    /// Every reason.
     pub const ALL: [EndReason; 7] = [
         EndReason::DuxEnclosed,
         EndReason::DuxCaptured,

@@ -380,7 +380,12 @@ pub static PARAMETERS: &[Parameter] = &[
     row!("capture.removal", Removal, capture.removal, "a removal is the whole turn, or comes before the move"),
     row!("capture.removal_scope", RemovalScope, capture.removal_scope, "what one removal takes"),
     row!("extra.mode", ExtraMode, extra.mode, "whether a piece that captured may go on"),
-    row!("extra.moves", ExtraMoves, extra.moves, "a continuation is the piece's full move, or one orthogonal step"),
+    row!(
+        "extra.moves",
+        ExtraMoves,
+        extra.moves,
+        "a continuation is the piece's full move, or its step or slide without a jump"
+    ),
     row!("extra.limit", optional 1..=255, extra.limit, "number of continuation moves per turn"),
     row!("dux.armed", boolean, dux.armed, "whether the dux counts as a flanker"),
     row!("dux.capture", DuxCapture, dux.capture, "how the dux is taken"),

@@ -68,7 +68,7 @@ impl Rules {
         let removed: Bits<N> = self.removed_by(position, first, last);
         self.take_all(position, player.opponent(), removed, made);
         self.update_bound::<N>(position, player, None);
-        if self.ruleset.capture.removal == Removal::PrecedesMove
+        if self.removes_before_moves()
             && made.outcome.is_none()
             && !self.is_eliminated(position, player.opponent())
             && View::<N>::new(self, position, player).has_move()
@@ -90,13 +90,17 @@ impl Rules {
         let player = position.to_act;
         let opponent = player.opponent();
         made.moved = Some((from, to));
+        position.removed_this_turn = false;
         if self.binds && position.stones(opponent).contains(to) {
             self.take_all(position, opponent, Bits::<N>::of(to), made);
         }
         position.relocate(player, from, to);
         if self.binds {
-            for inside in &mut position.holds.lines {
-                inside.remove(to);
+            // Who walks into a held row is not held by it. No dux is, unless it is taken like a man.
+            if self.ruleset.dux.capture == DuxCapture::AsMan || position.dux(player) != Some(to) {
+                for inside in &mut position.holds.lines {
+                    inside.remove(to);
+                }
             }
             self.update_bound::<N>(position, player, Some(to));
         } else {
@@ -161,22 +165,23 @@ impl Rules {
         self.judge_enclosed_dux::<N>(position, player.opponent(), made);
     }
 
-    /// Ends the game, or removes the dux, of an `owner` whose dux is enclosed.
+    /// Ends the game, or removes the dux and frees what it held, of an `owner` whose dux is enclosed.
     fn judge_enclosed_dux<const N: usize>(&self, position: &mut Position, owner: Player, made: &mut Made) {
         if self.ruleset.end.win_dux {
             made.outcome = Some(Outcome { winner: Some(owner.opponent()), reason: EndReason::DuxEnclosed });
         } else if let Some(dux) = position.dux(owner) {
             self.take_all(position, owner, Bits::<N>::of(dux), made);
+            if self.binds {
+                self.update_bound::<N>(position, owner.opponent(), None);
+            }
         }
     }
 
     #[inline(always)]
     fn grant_continuation<const N: usize>(&self, position: &mut Position, square: Square, made: &mut Made) {
-        let extra = &self.ruleset.extra;
-        let moves_made = position.continuation.map_or(0, |continuation| continuation.moves_made + 1);
+        let moves_made = position.continuation.map_or(0, |continuation| continuation.moves_made.saturating_add(1));
         position.continuation = None;
-        if extra.mode == ExtraMode::None
-            || extra.limit.is_some_and(|limit| moves_made >= limit)
+        if !self.may_go_on_after(moves_made)
             || self.is_eliminated(position, position.to_act.opponent())
             || !self.may_continue::<N>(position, square)
         {
@@ -184,6 +189,18 @@ impl Rules {
         }
         position.continuation = Some(Continuation { square, moves_made });
         made.turn_goes_on = true;
+    }
+
+    /// Tells whether a piece that has made so many continuations in a turn may be granted one more.
+    pub(crate) fn may_go_on_after(&self, moves_made: u8) -> bool {
+        let extra = &self.ruleset.extra;
+        extra.mode != ExtraMode::None && extra.limit.is_none_or(|limit| moves_made < limit)
+    }
+
+    /// Tells whether a turn may be a removal and then a move.
+    pub(crate) fn removes_before_moves(&self) -> bool {
+        let capture = &self.ruleset.capture;
+        capture.timing == Timing::Delayed && capture.removal == Removal::PrecedesMove
     }
 
     pub(crate) fn is_eliminated(&self, position: &Position, player: Player) -> bool {
@@ -216,9 +233,6 @@ impl Rules {
             for owner in [player.opponent(), player] {
                 if made.outcome.is_none() && self.is_dux_enclosed(position, owner) {
                     self.judge_enclosed_dux::<N>(position, owner, &mut made);
-                    if self.binds {
-                        self.update_bound::<N>(position, player, None);
-                    }
                 }
             }
         }

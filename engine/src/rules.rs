@@ -210,8 +210,8 @@ impl Rules {
     pub(crate) fn settle(&self, position: &mut Position) {
         position.bound = SquareSet::EMPTY;
         position.holds = Holds::default();
-        if self.binds && self.ruleset.capture.trigger == Trigger::Positional {
-            position.bound = self.bound_by_position(position);
+        if self.binds {
+            position.bound = self.bound_by_board(position);
         }
         position.key = position.key_from_scratch();
     }
@@ -453,6 +453,7 @@ fn check_board(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) {
 
 /// Checks the array and returns each side's men and duces.
 fn read_array(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 2] {
+    let (mut men, mut duces) = ([0_u32; 2], [0_u32; 2]);
     let mut stones = [Hand::default(); 2];
     if ruleset.placement.men > 0 || ruleset.placement.dux > 0 {
         let message = "stones in hand are never placed when setup.mode is \"array\": set both to 0, or setup.mode to \
@@ -476,21 +477,23 @@ fn read_array(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 2] {
         }
         for letter in line.chars() {
             match Piece::from_letter(letter) {
-                Some((Piece::Man, owner)) => stones[owner.index()].men += 1,
-                Some((Piece::Dux, owner)) => stones[owner.index()].dux += 1,
+                Some((Piece::Man, owner)) => men[owner.index()] += 1,
+                Some((Piece::Dux, owner)) => duces[owner.index()] += 1,
                 None if letter == '.' => {}
                 None => fault(faults, "setup.array", format!("{letter:?} is none of M D m d .")),
             }
         }
     }
     for player in Player::BOTH {
-        let Hand { men, dux } = stones[player.index()];
-        if men + dux == 0 {
+        let (men, duces) = (men[player.index()], duces[player.index()]);
+        if men + duces == 0 {
             fault(faults, "setup.array", format!("{player} has no stones"));
         }
-        if dux > 1 {
-            fault(faults, "setup.array", format!("{player} has {dux} duces; a side has one at most"));
+        if duces > 1 {
+            fault(faults, "setup.array", format!("{player} has {duces} duces; a side has one at most"));
         }
+        // A wrong drawing may have any number.
+        stones[player.index()] = Hand { men: men.min(254) as u8, dux: duces.min(1) as u8 };
     }
     stones
 }

@@ -198,7 +198,7 @@ choices! {
     ExtraMoves {
         /// The piece's full move.
         Piece = "piece",
-        /// One orthogonal step.
+        /// Its step or slide, without a jump.
         Step = "step",
     }
 }
@@ -386,7 +386,7 @@ pub struct Capture {
 pub struct Extra {
     /// Whether the capturing piece may go on.
     pub mode: ExtraMode,
-    /// With its full move or one orthogonal step.
+    /// With its full move, or with its step or slide alone.
     pub moves: ExtraMoves,
     /// Number of continuation moves per turn; `None` is no limit.
     pub limit: Option<u8>,

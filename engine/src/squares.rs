@@ -59,7 +59,7 @@ impl<const N: usize> Bits<N> {
         bits
     }
 
-    /// Returns the words of the set, square 0 in the lowest bit of the first.
+    /// Returns the set as words: bit `i % 64` of word `i / 64` is the square of index `i`.
     #[inline]
     #[must_use]
     pub const fn words(self) -> [u64; N] {
@@ -127,14 +127,7 @@ impl<const N: usize> Bits<N> {
         }
     }
 
-    /// Returns the set as words: bit `i % 64` of word `i / 64` is the square of index `i`.
-    #[inline]
-    #[must_use]
-    pub const fn to_words(self) -> [u64; N] {
-        self.0
-    }
-
-    /// Returns the set that [`Bits::to_words`] describes.
+    /// Returns the set that [`Bits::words`] describes.
     #[inline]
     #[must_use]
     pub const fn from_words(words: [u64; N]) -> Self {

@@ -156,6 +156,39 @@ fn a_position_that_cannot_be_played_is_refused() {
 }
 
 #[test]
+fn a_position_that_no_game_of_these_rules_reaches_is_refused() {
+    let refused = |id: &str, line: &str, reason: &str| {
+        let error = game(id).rules().parse_position(line).expect_err(line).to_string();
+        assert!(error.contains(reason), "{error}");
+    };
+    refused("bell", "D7/8/8/8/8/8/8 1 D1 place:1", "player 1 has more than one dux");
+    let board = "D7/8/8/8/8/8/8/M6m";
+    refused("savard", &format!("{board} 1 - go:a1:0"), "no piece may go on");
+    refused("savard", &format!("{board} 1 - removed"), "no removal precedes a move");
+    let rules = game("bell").rules().clone();
+    // The most continuations that a line can tell, and one more.
+    let position = rules.parse_position("D7/8/8/8/8/1mM5/M6m 1 - go:a1:255").expect("a position");
+    let mut state = GameState::from_position(Arc::clone(&rules), position);
+    let mut actions = Vec::new();
+    state.legal_actions(&mut actions);
+    let takes = |action: &&latrunculi_engine::Action| rules.captures_of(state.position(), **action) > 0;
+    let capture = *actions.iter().find(takes).expect("b2 can be taken");
+    state.play(capture);
+    assert!(state.outcome().is_none() && !state.last_taken().is_empty());
+}
+
+#[test]
+fn a_drawing_of_too_many_stones_is_refused() {
+    let rows = format!("\n{}", "MMMMMMMMMMMMMMMM\n".repeat(17));
+    let text = format!(
+        "id = \"mine\"\nbase = \"savard\"\n[board]\nfiles = 16\nranks = 16\n[setup]\narray = \"\"\"{rows}\"\"\"\n"
+    );
+    let faults = faults(&text);
+    assert!(faults.iter().any(|(_, message)| message.contains("17 rows")), "{faults:?}");
+    assert!(faults.iter().any(|(_, message)| message.contains("player 2 has no stones")), "{faults:?}");
+}
+
+#[test]
 fn a_position_whose_counters_are_spent_is_over() {
     for id in presets::NAMES {
         let rules = Arc::clone(game(id).rules());

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use latrunculi_engine::parameters::PARAMETERS;
+use latrunculi_engine::ruleset::{ExtraMode, Removal, RowWithDux, Span};
 use latrunculi_engine::{
     Action, EndReason, GameState, Phase, Player, Position, Rules, Ruleset, Square, SquareSet, Symmetry, conformance,
     presets,
@@ -134,6 +135,36 @@ fn positions_read_back_as_they_were_written() {
         let read = rules.parse_position(&text).unwrap_or_else(|error| panic!("{error}\n{}", context(state)));
         assert_eq!(read, *state.position(), "{text}");
     });
+}
+
+#[test]
+fn a_position_after_a_removal_and_a_capturing_move_reads_back() {
+    let mut ruleset = presets::ruleset("savard-delayed").expect("shipped");
+    ruleset.capture.removal = Removal::PrecedesMove;
+    ruleset.extra.mode = ExtraMode::Optional;
+    ruleset.end.win_dux = false;
+    let rules = Arc::new(Rules::new(&ruleset).expect("playable"));
+    let line = "7m/8/8/8/2MmM3/8/M7/d1M4D 1 - move d4- 0 10";
+    let mut state = GameState::from_position(Arc::clone(&rules), rules.parse_position(line).expect("a position"));
+    for action in ["xd4", "c1-b1"] {
+        state.play(state.parse_action(action).expect(action));
+        let text = rules.position_text(state.position());
+        assert_eq!(rules.parse_position(&text).as_ref(), Ok(state.position()), "{text}");
+    }
+    assert!(state.position().is_mid_turn() && state.position().dux(Player::Second).is_none(), "{}", context(&state));
+}
+
+#[test]
+fn a_dux_that_comes_back_into_a_held_row_does_not_end_the_hold() {
+    let mut ruleset = presets::ruleset("savard-delayed").expect("shipped");
+    ruleset.capture.span = Span::Row;
+    ruleset.capture.row_with_dux = RowWithDux::Spared;
+    let rules = Arc::new(Rules::new(&ruleset).expect("playable"));
+    let position = rules.parse_pieces("M:b4,f4,a1 D:h1 m:c4 d:d4", Player::First).expect("a position");
+    let mut state = GameState::from_position(Arc::clone(&rules), position);
+    for action in ["f4-e4", "d4-d5", "a1-a2", "d5-d4", "xc4"] {
+        state.play(state.parse_action(action).expect(action));
+    }
 }
 
 #[test]

@@ -60,6 +60,11 @@ fn compare(values: &Map<String, Value>, seed: u64, actions_max: usize) -> Result
         if bound != reference.bound() {
             return fail("bound", format!("{bound:?}"), format!("{:?}", reference.bound()));
         }
+        let line = engine.rules().position_text(engine.position());
+        let read = engine.rules().parse_position(&line);
+        if read.as_ref() != Ok(engine.position()) {
+            return fail("position", line, format!("read back {read:?}"));
+        }
         let captures: Vec<usize> = (0..actions.len())
             .filter(|&index| engine.rules().captures_of(engine.position(), actions[index]) > 0)
             .collect();
@@ -161,6 +166,39 @@ fn engine_equals_reference_on_mixed_rules() {
         let changes = random.random_range(1..=12);
         let values = mixed_values(&mut random, changes);
         failures.extend(compare(&values, seed, 150).err());
+    }
+    report(&failures, games);
+}
+
+#[test]
+fn engine_equals_reference_where_pieces_are_bound_on_a_small_board() {
+    let games = games_from_environment(150);
+    let mut failures = Vec::new();
+    for seed in 0..games as u64 {
+        let mut random = ChaCha8Rng::seed_from_u64(3_000_000 + seed);
+        let mut values = shipped_values(["savard-delayed", "savard-displacement"][random.random_range(0..2)]);
+        let small = [("board.files", json!(5)), ("board.ranks", json!(5)), ("setup.mode", json!("placement"))];
+        let stones = [("setup.array", Value::Null), ("placement.men", json!(7)), ("placement.dux", json!(1))];
+        values.extend(small.into_iter().chain(stones).map(|(name, value)| (name.to_owned(), value)));
+        values.insert("end.win_dux".to_owned(), json!(false));
+        for parameter in PARAMETERS {
+            let is_varied = [
+                "capture.trigger",
+                "capture.removal",
+                "dux.enclosure_trigger",
+                "dux.enclosure_by",
+                "dux.armed",
+                "dux.jump_over",
+                "extra.mode",
+            ];
+            if is_varied.contains(&parameter.name) {
+                let value = random_value(parameter.kind, parameter.name, &mut random).expect("a choice");
+                values.insert(parameter.name.to_owned(), value);
+            }
+        }
+        let ruleset = conformance::ruleset_from_values("bound", &values).expect("a ruleset");
+        Rules::new(&ruleset).expect("playable rules");
+        failures.extend(compare(&values, seed, 300).err());
     }
     report(&failures, games);
 }
