@@ -70,7 +70,7 @@ pub(crate) struct BalanceArgs {
     resume: Option<PathBuf>,
     /// Writes report.html again from the summary in this folder, without playing
     #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS,
-        conflicts_with_all = ["out", "resume", "max_games", "min_games", "half_width"])]
+        conflicts_with_all = ["out", "resume", "max_games", "min_games", "half_width", "json"])]
     report_only: Option<PathBuf>,
     /// Plays until the half-width of the score's interval is this many points of 100 [default: 3]
     #[arg(long, value_name = "POINTS", value_parser = settings::points)]

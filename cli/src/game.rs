@@ -113,7 +113,7 @@ impl Game {
     pub(crate) fn take_back(&mut self, count: usize) -> anyhow::Result<()> {
         let played = self.past.len();
         if played == 0 {
-            bail!("nothing has been played that could be taken back");
+            bail!("there is nothing to take back");
         }
         ensure!(count <= played, "only {played} actions have been played, {count} cannot be taken back");
         self.take_back_to(played - count);

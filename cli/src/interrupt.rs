@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
 use latrunculi_search::StopSignal;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// The signal that has asked the program to stop; 0 while none has.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
@@ -66,7 +66,7 @@ impl Stopped {
         Stopped { told: String::new() }
     }
 
-    /// Returns the exit status: 130 after Ctrl-C, 143 after a polite kill.
+    /// Returns the exit status: 130 after Ctrl-C, 143 after a polite kill, 129 after the end of the terminal.
     pub(crate) fn status(&self) -> u8 {
         let signal = SIGNAL.load(Ordering::SeqCst) as c_int;
         u8::try_from(status_of(if signal == 0 { SIGINT } else { signal })).unwrap_or(1)
@@ -81,22 +81,26 @@ impl fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-/// What Ctrl-C does: it ends the program, but while something thinks the first one ends the thinking.
+/// What Ctrl-C does, and a polite kill or the end of the terminal: it ends the program, but while something thinks, or a line
+/// is waited for, the first one ends that.
 pub(crate) struct Interrupt {
     stop: StopSignal,
     ends_program: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// Listens for Ctrl-C from now on.
+    /// Listens from now on.
     pub(crate) fn listen() -> anyhow::Result<Interrupt> {
         use signal_hook::flag;
         let stop = StopSignal::default();
         let ends_program = Arc::new(AtomicBool::new(true));
         let register = || -> std::io::Result<()> {
-            flag::register_conditional_default(SIGINT, Arc::clone(&ends_program))?;
-            flag::register(SIGINT, Arc::clone(&ends_program))?;
-            flag::register(SIGINT, stop.flag())?;
+            for signal in [SIGINT, SIGTERM, SIGHUP] {
+                flag::register_conditional_default(signal, Arc::clone(&ends_program))?;
+                flag::register(signal, Arc::clone(&ends_program))?;
+                flag::register_usize(signal, Arc::clone(&SIGNAL), signal as usize)?;
+                flag::register(signal, stop.flag())?;
+            }
             Ok(())
         };
         register().context("cannot listen for Ctrl-C")?;

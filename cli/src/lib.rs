@@ -33,7 +33,6 @@ mod position_args;
 mod progress;
 mod rate;
 mod report;
-mod ruleset_arg;
 mod rulesets;
 mod selfplay;
 mod serve;

@@ -4,31 +4,23 @@ use std::time::Instant;
 
 use clap::Args;
 use latrunculi_engine::perft::{divide, perft};
-use latrunculi_train::rulesets;
 
-use crate::position_args::read_state;
-use crate::ruleset_arg::RulesetArg;
+use crate::position_args::PositionArgs;
 
 #[derive(Args)]
 pub(crate) struct PerftArgs {
     #[command(flatten)]
-    ruleset: RulesetArg,
+    position: PositionArgs,
     /// Actions from the position to the leaves
     #[arg(long)]
     depth: u32,
-    /// Where to begin: `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position
-    #[arg(long, default_value = "initial")]
-    position: String,
-    /// Who is to act in a list of pieces
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=2))]
-    player: u64,
     /// Prints the count below each action
     #[arg(long)]
     divide: bool,
 }
 
 pub(crate) fn run(args: PerftArgs) -> anyhow::Result<()> {
-    let state = read_state(&rulesets::load(args.ruleset.name())?, &args.position, args.player)?;
+    let state = args.position.state()?;
     let begin = Instant::now();
     let leaves = if args.divide && args.depth > 0 {
         let mut counts = divide(&state, args.depth);

@@ -23,12 +23,11 @@ pub(crate) fn write(folder: &Path, summary: &StudySummary) -> anyhow::Result<()>
 }
 
 /// Makes the report again from `summary.json`; nothing is played.
-pub(crate) fn write_again(folder: &Path) -> anyhow::Result<StudySummary> {
+pub(crate) fn write_again(folder: &Path) -> anyhow::Result<()> {
     let path = folder.join("summary.json");
     let text = read_text(&path, SUMMARY_BYTES_MAX)?;
     let summary = StudySummary::from_json(&text).with_context(|| path.display().to_string())?;
-    write(folder, &summary)?;
-    Ok(summary)
+    write(folder, &summary)
 }
 
 /// Returns the rulesets that lie beside the games; the report does without those that cannot be read.

@@ -133,7 +133,11 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
         let played = match generation::play_lists(vec![listed], playing) {
             Err(SelfPlayError::Stopped) => {
                 drop(work);
-                return Err(Stopped::telling("stopped; run the same command to continue").into());
+                let lost = match journal {
+                    Some(_) => String::new(),
+                    None => format!("; it plays shard {number} again from its beginning"),
+                };
+                return Err(Stopped::telling(format!("stopped; run the same command to continue{lost}")).into());
             }
             played => played?,
         };

@@ -127,7 +127,7 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
     let (units, played) = (games.units + training.units, games.games + training.games);
     let summary = format!("{units} units written, {played} games played{twice}");
     match ended {
-        Ok(()) => say(args, &format!("nothing is missing; {summary}")),
+        Ok(()) => eprintln!("nothing is missing; {summary}"),
         Err(error) if error.is_stopped() => {
             return Err(Stopped::telling(format!("stopped; {summary}; the same command goes on")).into());
         }

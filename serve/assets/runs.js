@@ -153,8 +153,7 @@ function scores(run, ruleset, name, index) {
   const lines = new Map();
   for (const round of run.rounds) {
     const kept = Object.entries(round.verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
-    const kinds = Map.groupBy ? Map.groupBy(kept, kindOf) : groupBy(kept, kindOf);
-    for (const [kind, found] of kinds) {
+    for (const [kind, found] of groupBy(kept, kindOf)) {
       const mean = (key) => (100 * found.reduce((sum, verdict) => sum + verdict[key], 0)) / found.length;
       const point = found.length === 1 ? [round.generation, mean("score"), mean("lower"), mean("upper")] : [round.generation, mean("score")];
       if (!lines.has(kind)) lines.set(kind, []);

@@ -39,7 +39,7 @@ pub struct Settings {
     pub address: IpAddr,
     /// The port; 0 takes a free one.
     pub port: u16,
-    /// The model that plays first, as in an agent's text after `net:`; `None` is the one in the program.
+    /// The model that plays first, a file or the folder of a run; `None` is the one in the program.
     pub model: Option<String>,
     /// Opens networks.
     pub networks: NetworkOpener,

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -96,6 +97,28 @@ fn ratings_studies_and_analyses_that_are_stopped_end_with_130() {
     let cut = stopped_by("-INT", &analyse, &after(Duration::from_secs(3)));
     assert_eq!(cut.status.code(), Some(130), "{}", complaint(&cut));
     assert!(printed(&cut).contains("\"stopped_early\": true"), "{}", printed(&cut));
+}
+
+#[test]
+fn a_game_that_is_left_with_a_signal_while_a_line_is_awaited_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let record = folder.path().join(signal);
+        let play = ["play", "bell", "--second", "human", "--record", record.to_str().unwrap()];
+        let mut child =
+            program(&play).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut typed = child.stdin.take().unwrap();
+        typed.write_all(b"@a1\n@b1\n").unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let begun = said.by_ref().any(|line| line.unwrap().contains("on the board 2 : 0"));
+        assert!(begun, "{signal}: the first turn is played");
+        sleep(Duration::from_millis(300));
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert!(child.wait().unwrap().success(), "{signal}: as after quit");
+        let games = std::fs::read_to_string(&record).expect(signal);
+        assert!(games.contains("\"@a1\",\"@b1\""), "{signal}: {games}");
+        drop(typed);
+    }
 }
 
 #[cfg(feature = "libtorch")]

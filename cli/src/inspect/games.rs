@@ -29,6 +29,8 @@ pub(super) enum Check {
 #[derive(Default)]
 pub(super) struct Games {
     check: Check,
+    /// Whether games that were played over are kept, to tell what they are like.
+    keeps: bool,
     /// The rules named by the user.
     ruleset: Option<Arc<Rules>>,
     /// The shipped rules by id and fingerprint, loaded once; `None` where those of the games are others.
@@ -40,8 +42,9 @@ pub(super) struct Games {
     results: BTreeMap<&'static str, u64>,
     reasons: BTreeMap<String, u64>,
     series: BTreeMap<String, u64>,
-    /// How many games were played over, and these by what they are a sample of.
+    /// How many games were played over.
     played_over: u64,
+    /// Those that are kept, by what they are a sample of.
     samples: BTreeMap<String, Sample>,
 }
 
@@ -66,8 +69,8 @@ fn agents_of(record: &GameRecord) -> String {
 }
 
 impl Games {
-    pub(super) fn new(check: Check, ruleset: Option<Arc<Rules>>) -> Games {
-        Games { check, ruleset, ..Games::default() }
+    pub(super) fn new(check: Check, keeps: bool, ruleset: Option<Arc<Rules>>) -> Games {
+        Games { check, keeps, ruleset, ..Games::default() }
     }
 
     pub(super) fn add(&mut self, line: &str) -> anyhow::Result<()> {
@@ -95,6 +98,9 @@ impl Games {
         {
             let key = (record.agents.clone(), play_key(&rules, &record)?);
             self.played_over += 1;
+            if !self.keeps {
+                return Ok(());
+            }
             let sample = series.unwrap_or_else(|| agents_of(&record));
             let sample = self.samples.entry(sample).or_insert_with(|| Sample {
                 rules,

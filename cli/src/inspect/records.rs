@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::games::{Check, Games};
 use super::report::Report;
 
-/// Files of games up to this size are played over unasked, in bytes.
-const PLAYED_OVER_BYTES_MAX: u64 = 1 << 26;
+/// Games of files up to this size, in bytes, are played over unasked, and kept to tell what they are like.
+const KEPT_BYTES_MAX: u64 = 1 << 26;
 
 /// Inspects a file line by line, so that it may be larger than the memory.
 pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::Result<Report> {
@@ -33,11 +33,11 @@ pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyho
     let kind = if object.get("series").is_some() { "ledger" } else { "game records" };
     let check = match verify {
         true => Check::Demanded,
-        false if bytes <= PLAYED_OVER_BYTES_MAX => Check::WherePossible,
+        false if bytes <= KEPT_BYTES_MAX => Check::WherePossible,
         false => Check::Form,
     };
     let ruleset = ruleset.map(rulesets::load).transpose()?;
-    let mut games = Games::new(check, ruleset);
+    let mut games = Games::new(check, bytes <= KEPT_BYTES_MAX, ruleset);
     let mut line = Some(first);
     while let Some(text) = line {
         if !text.trim().is_empty() {

@@ -39,7 +39,9 @@ impl Session {
     /// Reads one line of a person and does what it says.
     pub(super) fn listen(&mut self, output: &mut dyn Write) -> anyhow::Result<Next> {
         let (prompt, words) = (self.prompt(), self.completions());
-        let Asked::Line(line) = self.input.ask(&prompt, words, output)? else { return Ok(Next::Leave) };
+        let Asked::Line(line) = self.input.ask(&prompt, words, &self.interrupt, output)? else {
+            return Ok(Next::Leave);
+        };
         // A person's slip is no reason to end the game.
         match self.obey(&line, output) {
             Ok(next) => Ok(next),
@@ -92,11 +94,9 @@ impl Session {
                 return Ok(Next::Draw);
             }
             "undo" => {
-                let played = self.game.past().len();
-                let Ok(count) = rest.parse::<usize>() else { bail!("undo takes a number of actions, not {rest:?}") };
-                ensure!(played > 0, "there is nothing to take back");
-                ensure!((1..=played).contains(&count), "undo takes 1 to {played}: so many actions have been played");
-                self.game.take_back_to(played - count);
+                let count = rest.parse().ok().filter(|&count: &usize| count > 0);
+                let Some(count) = count else { bail!("undo takes a number of actions, not {rest:?}") };
+                self.game.take_back(count)?;
                 return Ok(Next::Draw);
             }
             "resign" => {

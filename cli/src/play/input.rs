@@ -1,6 +1,8 @@
 //! What people type: with line editing, history and completion on a terminal, plain lines otherwise.
 
-use std::io::{IsTerminal, Write};
+use std::io::{BufReader, IsTerminal, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
 
 use anyhow::Context;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
@@ -11,7 +13,8 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, Helper};
 
-use crate::input_lines::read_line;
+use crate::input_lines::{LineFault, read_line};
+use crate::interrupt::Interrupt;
 
 /// What came of asking for a line.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,15 +29,20 @@ pub(super) enum Asked {
 pub(super) enum Input {
     /// A terminal.
     Terminal(Box<Editor<Words, MemHistory>>),
-    /// A pipe or a file.
-    Plain,
+    /// A pipe or a file, read by a thread, so that Ctrl-C is heard while nothing comes.
+    Plain(Receiver<PlainLine>),
 }
+
+type PlainLine = std::io::Result<Result<String, LineFault>>;
 
 impl Input {
     /// Opens the standard input; on a terminal with line editing.
     pub(super) fn open() -> anyhow::Result<Input> {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-            return Ok(Input::Plain);
+            // One line ahead.
+            let (sender, lines) = sync_channel(1);
+            std::thread::spawn(move || read_lines(&sender));
+            return Ok(Input::Plain(lines));
         }
         let config = Config::builder()
             .completion_type(CompletionType::List)
@@ -52,8 +60,14 @@ impl Input {
         matches!(self, Input::Terminal(_))
     }
 
-    /// Asks for a line; `words` are what may be completed at its beginning.
-    pub(super) fn ask(&mut self, prompt: &str, words: Vec<String>, output: &mut dyn Write) -> anyhow::Result<Asked> {
+    /// Asks for a line, which Ctrl-C ends; `words` are what may be completed at its beginning.
+    pub(super) fn ask(
+        &mut self,
+        prompt: &str,
+        words: Vec<String>,
+        interrupt: &Interrupt,
+        output: &mut dyn Write,
+    ) -> anyhow::Result<Asked> {
         output.flush()?;
         match self {
             Input::Terminal(editor) => {
@@ -66,16 +80,43 @@ impl Input {
                     Err(error) => Err(error).context("cannot read what you type"),
                 }
             }
-            Input::Plain => match read_line(&mut std::io::stdin().lock()).context("cannot read what you type")? {
-                None => Ok(Asked::End),
-                Some(Ok(line)) => Ok(Asked::Line(line)),
-                Some(Err(fault)) => {
-                    writeln!(output, "{fault}")?;
-                    Ok(Asked::Line(String::new()))
+            Input::Plain(lines) => {
+                match next_line(lines, interrupt).transpose().context("cannot read what you type")? {
+                    None => Ok(Asked::End),
+                    Some(Ok(line)) => Ok(Asked::Line(line)),
+                    Some(Err(fault)) => {
+                        writeln!(output, "{fault}")?;
+                        Ok(Asked::Line(String::new()))
+                    }
                 }
-            },
+            }
         }
     }
+}
+
+/// Reads lines until there are no more.
+fn read_lines(sender: &SyncSender<PlainLine>) {
+    let mut input = BufReader::new(std::io::stdin());
+    while let Some(line) = read_line(&mut input).transpose() {
+        let is_last = line.is_err();
+        // Nobody listens any more after `quit`.
+        if sender.send(line).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Waits for a line; `None` when there are no more, or at Ctrl-C.
+fn next_line(lines: &Receiver<PlainLine>, interrupt: &Interrupt) -> Option<PlainLine> {
+    const SLICE: Duration = Duration::from_millis(20);
+    let stop = interrupt.stop();
+    let wait = || loop {
+        match lines.recv_timeout(SLICE) {
+            Err(RecvTimeoutError::Timeout) if !stop.is_raised() => {}
+            line => return line.ok(),
+        }
+    };
+    interrupt.during(wait).0
 }
 
 /// Completes words at the beginning of a line, and names of files after `save` and `load`.

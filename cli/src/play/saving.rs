@@ -88,7 +88,7 @@ impl Session {
         }
         loop {
             let prompt = "this game is not saved; a file to save it to, or Enter to leave: ";
-            let Asked::Line(line) = self.input.ask(prompt, Vec::new(), output)? else { return Ok(()) };
+            let Asked::Line(line) = self.input.ask(prompt, Vec::new(), &self.interrupt, output)? else { return Ok(()) };
             if line.trim().is_empty() {
                 return Ok(());
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use latrunculi_eval::workers::series;
-use latrunculi_store::{HEADER_BYTES_MAX, Object, REJECTED, Store, UNITS, UnitHeader};
+use latrunculi_store::{HEADER_BYTES_MAX, Object, REJECTED, Store, StoreError, UNITS, UnitHeader};
 use latrunculi_train::workers::runs;
 use serde_json::json;
 
@@ -32,7 +32,11 @@ struct Delivered {
 pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
     let stop = stop_on_interrupt()?;
     let store = Store::join(url, Arc::clone(&stop)).map_err(stopped)?;
-    let (series, runs) = (series(&store).map_err(stopped)?, runs(&store)?);
+    let runs = runs(&store).map_err(|error| match error.is_stopped() {
+        true => stopped(StoreError::Stopped),
+        false => error.into(),
+    })?;
+    let series = series(&store).map_err(stopped)?;
     let mut units = store.list(UNITS).map_err(stopped)?;
     units.sort_by_key(|unit| std::cmp::Reverse(unit.written));
     // The clock of the store: those of other machines may differ.
