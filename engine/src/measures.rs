@@ -1,5 +1,6 @@
 //! What a position offers, for those who judge games: no rule depends on it.
 
+use crate::action::Action;
 use crate::capture::by_words;
 use crate::movement::View;
 use crate::player::Player;
@@ -24,6 +25,14 @@ impl Rules {
             3 => self.held::<3>(position, player.opponent(), false).resize(),
             _ => self.held::<4>(position, player.opponent(), false),
         }
+    }
+
+    /// Returns the pieces that a legal action takes off the board at once. A dux whose enclosure ends the game
+    /// (`end.win_dux`) is not one of them.
+    #[must_use]
+    pub fn taken_by(&self, position: &Position, action: Action) -> SquareSet {
+        let mut after = *position;
+        by_words!(self, self.make(&mut after, action)).taken
     }
 
     /// Returns the material margin in `[-1, 1]` for `player`: pieces on the board and in hand, his minus

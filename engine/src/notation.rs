@@ -5,7 +5,6 @@
 //! everything (see [`Rules::position_text`]).
 
 use crate::action::{Action, ActionKind};
-use crate::capture::by_words;
 use crate::parameters::nearest;
 use crate::player::Player;
 use crate::position::{Continuation, Hand, Holds, Phase, Piece, Position, Shuttle};
@@ -237,15 +236,6 @@ impl Rules {
             ActionKind::MoveTaking { victim, .. } => SquareSet::of(victim),
             _ => SquareSet::EMPTY,
         }
-    }
-
-    /// Counts the pieces that a legal action takes off the board at once. A dux whose enclosure ends the game
-    /// (`end.win_dux`) is not one of them.
-    #[must_use]
-    pub fn captures_of(&self, position: &Position, action: Action) -> u32 {
-        let mut after = *position;
-        let made = by_words!(self, self.make(&mut after, action));
-        made.taken.len()
     }
 
     /// Returns the pieces on the board as a list, as `M:c2,b4 D:a1 m:b3 d:h7`; kinds without pieces are left out.

@@ -228,7 +228,7 @@ fn nonsense_is_refused_in_one_line_and_changes_nothing() {
         ("play @z9", "not a square"),
         ("play a1-a2", "still being placed"),
         ("play @a1 @a1", "action 2: "),
-        ("undo", "nothing has been played"),
+        ("undo", "there is nothing to take back"),
         ("undo -1", "at least 1"),
         ("undo 99999999999999999999", "at least 1"),
         ("seed yes", "whole number"),

@@ -171,7 +171,7 @@ fn a_position_that_no_game_of_these_rules_reaches_is_refused() {
     let mut state = GameState::from_position(Arc::clone(&rules), position);
     let mut actions = Vec::new();
     state.legal_actions(&mut actions);
-    let takes = |action: &&latrunculi_engine::Action| rules.captures_of(state.position(), **action) > 0;
+    let takes = |action: &&latrunculi_engine::Action| !rules.taken_by(state.position(), **action).is_empty();
     let capture = *actions.iter().find(takes).expect("b2 can be taken");
     state.play(capture);
     assert!(state.outcome().is_none() && !state.last_taken().is_empty());

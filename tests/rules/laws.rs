@@ -272,7 +272,7 @@ fn play_alike(one: &Ruleset, other: &Ruleset, seed: u64, actions_max: usize) -> 
         if actions.is_empty() {
             break;
         }
-        let captures = |action: &&Action| one.rules().captures_of(one.position(), **action) > 0;
+        let captures = |action: &&Action| !one.rules().taken_by(one.position(), **action).is_empty();
         let captures: Vec<Action> = actions.iter().filter(captures).copied().collect();
         // Captures are rare in random play: they are sought, so that games reach what follows from them.
         let from = if captures.is_empty() || random.random_bool(0.5) { &actions } else { &captures };

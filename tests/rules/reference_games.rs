@@ -66,7 +66,7 @@ fn compare(values: &Map<String, Value>, seed: u64, actions_max: usize) -> Result
             return fail("position", line, format!("read back {read:?}"));
         }
         let captures: Vec<usize> = (0..actions.len())
-            .filter(|&index| engine.rules().captures_of(engine.position(), actions[index]) > 0)
+            .filter(|&index| !engine.rules().taken_by(engine.position(), actions[index]).is_empty())
             .collect();
         // Captures are rare in random play: they are sought, so that games reach what follows from them.
         let index = if !captures.is_empty() && random.random_bool(0.5) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::ruleset::{
     DuxCapture, EnclosureBy, EnclosureSides, JumpOver, Lines, PerMove, Range, Ruleset, SetupMode, Span, StepDirections,
+    Timing, Trigger,
 };
 use latrunculi_engine::{Phase, Player, Position, Rules, Square, presets};
 use latrunculi_search::Game;
@@ -92,11 +93,15 @@ impl<'a> Board<'a> {
             let near = beside(to, direction);
             let behind = beside(near, direction);
             // A piece that comes from there moves the opposite way.
-            let may_step = man.step != StepDirections::ForwardSideways || -STEPS[direction].1 * forward >= 0;
-            let steps = self.is_of(mover, near) && may_step;
+            let may_walk = match man.step {
+                StepDirections::All => true,
+                StepDirections::ForwardSideways => -STEPS[direction].1 * forward >= 0,
+                StepDirections::None => false,
+            };
+            let steps = may_walk && self.is_of(mover, near);
             let empties = self.ray(to, direction);
             let from = (to.0 + STEPS[direction].0 * (empties + 1), to.1 + STEPS[direction].1 * (empties + 1));
-            let slides = man.range == Range::Slide && empties > 0 && self.is_of(mover, from);
+            let slides = may_walk && man.range == Range::Slide && empties > 0 && self.is_of(mover, from);
             let over = man.jump_over.own && self.is_of(mover, near)
                 || man.jump_over.enemy && self.is_of(mover.opponent(), near);
             steps || slides || over && self.is_of(mover, behind)
@@ -225,13 +230,18 @@ impl<'a> Board<'a> {
 }
 
 /// Changes of rules that the evaluation looks at.
-const VARIATIONS: [fn(&mut Ruleset); 12] = [
+const VARIATIONS: [fn(&mut Ruleset); 15] = [
     |_| {},
     |ruleset| ruleset.movement.lines = Lines::All,
     |ruleset| ruleset.capture.lines = Lines::All,
     |ruleset| ruleset.man.range = Range::Slide,
     |ruleset| ruleset.man.jump_over = JumpOver { own: true, enemy: true },
     |ruleset| ruleset.man.step = StepDirections::ForwardSideways,
+    |ruleset| (ruleset.man.step, ruleset.man.range) = (StepDirections::ForwardSideways, Range::Slide),
+    |ruleset| {
+        (ruleset.man.step, ruleset.man.jump_over) = (StepDirections::None, JumpOver { own: true, enemy: true });
+    },
+    |ruleset| ruleset.capture.trigger = Trigger::Positional,
     |ruleset| ruleset.capture.span = Span::Row,
     |ruleset| ruleset.capture.per_move = PerMove::One,
     |ruleset| (ruleset.capture.corner, ruleset.capture.man_by_enclosure) = (true, true),
@@ -281,7 +291,7 @@ fn the_counts_are_those_of_a_look_at_each_piece() {
 
 #[test]
 fn the_gains_of_all_actions_together_are_those_of_each() {
-    let (mut captures, mut quiet) = (0, 0);
+    let (mut captures, mut quiet, mut walked_in) = (0, 0, 0);
     on_random_positions(|name, rules, game| {
         let heuristic = LatrunculiHeuristic::new(rules);
         let mut actions = Vec::new();
@@ -297,10 +307,18 @@ fn the_gains_of_all_actions_together_are_those_of_each() {
             gains.into_iter().filter(|&(ordinal, _)| heuristic.is_tactical(game, actions[ordinal])).collect();
         assert_eq!(tactical, expected, "{name}: {:?}", game.position());
         captures += tactical.len();
+        let capture = &rules.ruleset().capture;
+        if capture.timing == Timing::Immediate && capture.trigger == Trigger::Positional {
+            for &action in actions.iter().filter(|&&action| !rules.taken_by(game.position(), action).is_empty()) {
+                walked_in += 1;
+                assert!(heuristic.is_tactical(game, action), "{name}: {action:?} of {:?}", game.position());
+            }
+        }
         if game.position().phase() == Phase::Movement && !heuristic.needs_quiescence(game) {
             quiet += 1;
             assert!(tactical.is_empty(), "{name}: {:?}", game.position());
         }
     });
     assert!(captures > 1000 && quiet > 100, "{captures} captures, {quiet} positions without any");
+    assert!(walked_in > 100, "{walked_in} captures of what may have walked in");
 }

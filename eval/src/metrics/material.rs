@@ -80,7 +80,7 @@ pub(super) struct QuietPosition {
 impl QuietPosition {
     /// Describes a position; `None` if one of its `legal` actions captures.
     pub(super) fn new(rules: &Rules, position: &Position, legal: &[Action]) -> Option<QuietPosition> {
-        if legal.iter().any(|&action| rules.captures_of(position, action) > 0) {
+        if legal.iter().any(|&action| !rules.taken_by(position, action).is_empty()) {
             return None;
         }
         let player = position.player_to_act();

@@ -552,7 +552,8 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
 
     /// Returns the score of the game at `ply` after its tactical actions are searched.
     ///
-    /// The player to act may stand pat: no ruleset obliges to capture.
+    /// The player to act may stand pat: only a continuation can be compulsory (`extra.mode`), which no shipped ruleset asks
+    /// for; there the score is as if it could be left.
     fn quiescence(&mut self, ply: usize, depth: u32, alpha: i32, beta: i32) -> Score {
         self.frames[ply].variation.clear();
         let mut best = self.evaluate(ply);

@@ -95,7 +95,7 @@ pub(super) struct Terrain {
     pub(super) move_directions: usize,
     pub(super) slides: bool,
     /// Men step forwards and sideways only.
-    never_backwards: bool,
+    man_steps: StepDirections,
     man_jumps: JumpOver,
 }
 
@@ -139,7 +139,7 @@ impl Terrain {
             span: files + ranks - 2,
             move_directions: directions(ruleset.movement.lines),
             slides: ruleset.man.range == Range::Slide,
-            never_backwards: ruleset.man.step == StepDirections::ForwardSideways,
+            man_steps: ruleset.man.step,
             man_jumps: ruleset.man.jump_over,
         }
     }
@@ -182,10 +182,15 @@ impl Terrain {
         let mut reached = Bits::EMPTY;
         each_direction(self.move_directions, |direction| {
             let beside = shifts.step(own, direction);
-            if !(self.never_backwards && STEPS[direction].1 * forward < 0) {
+            let is_walked = match self.man_steps {
+                StepDirections::All => true,
+                StepDirections::ForwardSideways => STEPS[direction].1 * forward >= 0,
+                StepDirections::None => false,
+            };
+            if is_walked {
                 reached |= beside;
             }
-            if self.slides {
+            if is_walked && self.slides {
                 let mut ray = shifts.step(beside & *empty, direction) & *empty;
                 while !ray.is_empty() {
                     reached |= ray;

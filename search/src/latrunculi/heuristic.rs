@@ -1,6 +1,6 @@
 //! The static evaluation of positions and the ordering of actions for alpha-beta.
 
-use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, PerMove, RowWithDux, Span, Timing};
+use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, PerMove, RowWithDux, Span, Timing, Trigger};
 use latrunculi_engine::{
     Action, ActionKind, Bits, GameState, Phase, Player, Position, Rules, Square, SquareSet, each_direction,
 };
@@ -43,6 +43,8 @@ pub struct LatrunculiHeuristic {
     takes_one: bool,
     takes_corners: bool,
     takes_enclosed_men: bool,
+    /// A move takes everything that is flanked, also what walked in between.
+    takes_all_flanked: bool,
     timing: Timing,
 }
 
@@ -76,6 +78,8 @@ impl LatrunculiHeuristic {
             takes_one: ruleset.capture.per_move == PerMove::One,
             takes_corners: ruleset.capture.corner,
             takes_enclosed_men: ruleset.capture.man_by_enclosure,
+            takes_all_flanked: ruleset.capture.timing == Timing::Immediate
+                && ruleset.capture.trigger == Trigger::Positional,
             timing: ruleset.capture.timing,
         }
     }
@@ -136,9 +140,10 @@ impl LatrunculiHeuristic {
         (landings & empty).resize()
     }
 
-    /// Returns what [`Heuristic::capture_gain`] does, given the squares outside which no move flanks anything.
+    /// Returns what [`Heuristic::capture_gain`] does, given the squares outside which no move flanks or takes anything.
     #[inline]
-    fn gain(&self, position: &Position, action: Action, landings: SquareSet) -> i32 {
+    fn gain(&self, game: &GameState, action: Action, landings: SquareSet) -> i32 {
+        let position = game.position();
         let player = position.player_to_act();
         let enemy = player.opponent();
         match action.kind() {
@@ -156,6 +161,7 @@ impl LatrunculiHeuristic {
             ActionKind::Move { from, to } => {
                 let gain = self.flanking_gain(position, player, from.index() as u16, to.index() as u16);
                 match self.timing {
+                    _ if self.takes_all_flanked => gain.max(self.gain_of_taken(game, action)),
                     Timing::Immediate => gain,
                     // A bound piece is not yet taken; a bound dux may decide the game all the same.
                     _ if gain >= DECISIVE => gain,
@@ -174,6 +180,14 @@ impl LatrunculiHeuristic {
         }
     }
 
+    /// Sums the values of what a move takes at once.
+    fn gain_of_taken(&self, game: &GameState, action: Action) -> i32 {
+        let taken = game.rules().taken_by(game.position(), action);
+        let dux = game.position().dux(game.player_to_act().opponent()).filter(|&dux| taken.contains(dux));
+        let men = taken.len() as i32 - i32::from(dux.is_some());
+        men * MAN + dux.map_or(0, |_| if self.dux_decides { DECISIVE } else { DUX })
+    }
+
     /// Tells whether quiescence search looks at a legal action with that gain.
     #[inline]
     fn is_tactical_with(&self, position: &Position, action: Action, gain: i32) -> bool {
@@ -188,9 +202,14 @@ impl LatrunculiHeuristic {
         }
     }
 
-    /// Returns the squares outside which no move of the player to act flanks anything.
+    /// Returns the squares outside which no move of the player to act flanks or takes anything.
     #[inline]
-    fn landings_of_mover(&self, position: &Position) -> SquareSet {
+    fn landings_of_mover(&self, game: &GameState) -> SquareSet {
+        let position = game.position();
+        let enemy = position.player_to_act().opponent();
+        if self.takes_all_flanked && !game.rules().flanked_now(position, enemy).is_empty() {
+            return !SquareSet::EMPTY;
+        }
         by_words!(self.counter.terrain, self.landings(position, position.player_to_act()))
     }
 
@@ -294,13 +313,13 @@ impl Heuristic<GameState> for LatrunculiHeuristic {
     }
 
     fn capture_gain(&self, game: &GameState, action: Action) -> i32 {
-        self.gain(game.position(), action, !SquareSet::EMPTY)
+        self.gain(game, action, !SquareSet::EMPTY)
     }
 
     fn each_gain(&self, game: &GameState, actions: &[Action], mut visit: impl FnMut(usize, i32)) {
-        let landings = self.landings_of_mover(game.position());
+        let landings = self.landings_of_mover(game);
         for (ordinal, &action) in actions.iter().enumerate() {
-            visit(ordinal, self.gain(game.position(), action, landings));
+            visit(ordinal, self.gain(game, action, landings));
         }
     }
 
@@ -329,7 +348,7 @@ impl Heuristic<GameState> for LatrunculiHeuristic {
             }
             Timing::Delayed => true,
         };
-        takes_elsewhere || !self.landings_of_mover(position).is_empty()
+        takes_elsewhere || !self.landings_of_mover(game).is_empty()
     }
 
     fn action_index(&self, game: &GameState, action: Action) -> usize {
