@@ -15,11 +15,7 @@ pub struct ClusteredScore {
     pub score: Score,
     /// The number of openings with at least one game.
     pub clusters: u64,
-    /// Variance of the mean over that of as many independent games; `None` when all games ended alike.
-    pub design_effect: Option<f64>,
-    /// Correlation within an opening; `None` when all games ended alike or no opening has two games.
-    pub correlation: Option<f64>,
-    /// The number of independent games worth as much, `N/design_effect`; `None` as above.
+    /// The number of independent games whose mean has the same variance; `None` when all games ended alike.
     pub effective_games: Option<f64>,
 }
 
@@ -27,8 +23,7 @@ impl ClusteredScore {
     /// Judges the games of each opening, all from one point of view.
     ///
     /// With `n_c` games and `y_c` points in opening `c`, `s = Σy_c/N` and
-    /// `SE² = C/(C−1) · Σ(y_c − s·n_c)²/N²`. The correlation solves `deff = 1 + (m−1)ρ` with
-    /// `m = Σn_c²/N`, the size of opening that the average game sees. Openings without games do not count.
+    /// `SE² = C/(C−1) · Σ(y_c − s·n_c)²/N²`. Openings without games do not count.
     ///
     /// # Errors
     /// [`StatisticsError::TooFew`] below two openings with games.
@@ -48,14 +43,12 @@ impl ClusteredScore {
         let variance_of_mean = correction * squares / (games * games);
         let score = Score::new(mean, variance_of_mean.sqrt(), total.games())?;
         let game_variance = total.variance().filter(|&variance| variance > 0.0);
-        let design_effect = game_variance.map(|variance| variance_of_mean * games / variance);
-        let size_seen = played().map(|opening| (opening.games() as f64).powi(2)).sum::<f64>() / games;
         Ok(ClusteredScore {
             score,
             clusters: clusters as u64,
-            design_effect,
-            correlation: design_effect.filter(|_| size_seen > 1.0).map(|effect| (effect - 1.0) / (size_seen - 1.0)),
-            effective_games: design_effect.filter(|&effect| effect > 0.0).map(|effect| games / effect),
+            effective_games: game_variance
+                .filter(|_| variance_of_mean > 0.0)
+                .map(|variance| variance / variance_of_mean),
         })
     }
 }
@@ -72,8 +65,6 @@ mod tests {
         let (once, copied) = (ClusteredScore::new(&once).unwrap(), ClusteredScore::new(&copied).unwrap());
         assert!((once.score.standard_error() - copied.score.standard_error()).abs() < 1e-15);
         assert!((copied.effective_games.unwrap() - 99.0).abs() < 1e-9);
-        assert!((copied.correlation.unwrap() - 1.0).abs() < 0.02);
-        assert_eq!(once.correlation, None);
     }
 
     #[test]
@@ -86,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn games_all_alike_have_no_design_effect() {
+    fn games_all_alike_have_no_variance() {
         let clustered = ClusteredScore::new(&[WinDrawLoss::new(2, 0, 0); 5]).unwrap();
-        assert_eq!((clustered.design_effect, clustered.effective_games), (None, None));
+        assert_eq!(clustered.effective_games, None);
         assert_eq!(clustered.score.standard_error(), 0.0);
     }
 }

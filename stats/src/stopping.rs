@@ -30,35 +30,36 @@ impl FixedWidth {
 
     /// Returns the half-width that is known after these games.
     ///
-    /// `z·SE`; or, when every observation was the same, the Clopper-Pearson upper end `1 − (α/2)^(1/n)` for
-    /// the rate of other results, which bounds how far the score can be off.
+    /// `z·SE`; or, when every result was the same, the Clopper-Pearson upper end `1 − (α/2)^(1/n)` for the rate
+    /// of other results in `n` openings, which bounds how far the score can be off.
     #[must_use]
-    pub fn reached_half_width(&self, score: Score) -> f64 {
+    pub fn reached_half_width(&self, score: Score, openings: u64) -> f64 {
         if score.standard_error() > 0.0 {
             self.confidence.z() * score.standard_error()
         } else {
-            1.0 - (self.confidence.alpha() / 2.0).powf(1.0 / score.games() as f64)
+            1.0 - (self.confidence.alpha() / 2.0).powf(1.0 / openings as f64)
         }
     }
 
     /// Returns whether the measurement is complete.
     ///
-    /// `score` must have the standard error of its openings, not of its games, when openings repeat.
+    /// `score` must have the standard error of its `openings`, not of its games, when openings repeat.
     #[must_use]
-    pub fn is_reached(&self, score: Score) -> bool {
-        score.games() >= self.games_min && self.reached_half_width(score) <= self.half_width
+    pub fn is_reached(&self, score: Score, openings: u64) -> bool {
+        score.games() >= self.games_min && self.reached_half_width(score, openings) <= self.half_width
     }
 
     /// Returns about how many games are still missing, if the variance stays; 0 when done.
     #[must_use]
-    pub fn games_left(&self, score: Score) -> u64 {
-        if self.is_reached(score) {
+    pub fn games_left(&self, score: Score, openings: u64) -> u64 {
+        if self.is_reached(score, openings) {
             return 0;
         }
         let needed = if score.standard_error() > 0.0 {
-            score.games() as f64 * (self.reached_half_width(score) / self.half_width).powi(2)
+            score.games() as f64 * (self.reached_half_width(score, openings) / self.half_width).powi(2)
         } else {
-            (self.confidence.alpha() / 2.0).ln() / (-self.half_width).ln_1p()
+            let needed_openings = (self.confidence.alpha() / 2.0).ln() / (-self.half_width).ln_1p();
+            needed_openings * score.games() as f64 / openings.max(1) as f64
         };
         (needed.ceil() as u64).max(self.games_min).saturating_sub(score.games()).max(1)
     }
@@ -76,25 +77,28 @@ mod tests {
     #[test]
     fn narrow_enough_with_enough_games_is_done() {
         let wide = WinDrawLoss::new(140, 120, 140).score().unwrap();
-        assert!(!rule().is_reached(wide));
-        let left = rule().games_left(wide);
+        assert!(!rule().is_reached(wide, 400));
+        let left = rule().games_left(wide, 400);
         assert!((340..=360).contains(&left), "{left}");
-        assert!(rule().is_reached(WinDrawLoss::new(280, 240, 280).score().unwrap()));
+        assert!(rule().is_reached(WinDrawLoss::new(280, 240, 280).score().unwrap(), 800));
         let few = WinDrawLoss::new(1, 100, 1).score().unwrap();
         let early = FixedWidth::new(0.03, 50, Confidence::NINETY_FIVE).unwrap();
-        assert!(!rule().is_reached(few) && early.is_reached(few));
-        assert_eq!(rule().games_left(few), 298);
+        assert!(!rule().is_reached(few, 102) && early.is_reached(few, 102));
+        assert_eq!(rule().games_left(few, 102), 298);
     }
 
     #[test]
     fn results_all_alike_end_the_measurement_too() {
         let alike = WinDrawLoss::new(400, 0, 0).score().unwrap();
-        assert!(rule().is_reached(alike));
-        assert!((rule().reached_half_width(alike) - (1.0 - 0.025f64.powf(1.0 / 400.0))).abs() < 1e-12);
+        assert!(rule().is_reached(alike, 400));
+        assert!((rule().reached_half_width(alike, 400) - (1.0 - 0.025f64.powf(1.0 / 400.0))).abs() < 1e-12);
         let strict = FixedWidth::new(0.005, 400, Confidence::NINETY_FIVE).unwrap();
-        assert!(!strict.is_reached(alike));
-        let left = strict.games_left(alike);
-        assert!(strict.is_reached(WinDrawLoss::new(400 + left, 0, 0).score().unwrap()));
+        assert!(!strict.is_reached(alike, 400));
+        let left = strict.games_left(alike, 400);
+        assert!(strict.is_reached(WinDrawLoss::new(400 + left, 0, 0).score().unwrap(), 400 + left));
+        // Games of few openings tell what the openings do.
+        assert!(!rule().is_reached(alike, 40));
+        assert_eq!(rule().games_left(alike, 40), 812);
     }
 
     #[test]

@@ -50,7 +50,7 @@ fn stopping_at_a_width_keeps_coverage_and_mean() {
             loop {
                 games.record(game(stream, win, draw));
                 let score = games.score().unwrap();
-                if rule.is_reached(score) {
+                if rule.is_reached(score, score.games()) {
                     mean_error.set(mean_error.get() + (score.mean() - truth) / 2_000.0);
                     break score.interval(CONFIDENCE).unwrap().contains(truth);
                 }

@@ -103,7 +103,9 @@ impl Outcomes {
         }
         let mut score = sampling.ratios("score", &scores)[0]?;
         if score.interval.is_none() && sampling.openings >= 2 {
-            score.interval = Some(counts.mean_test().interval(sampling.confidence));
+            // Each opening then counts as one game.
+            let share = sampling.openings as f64 / traces.len() as f64;
+            score.interval = Some(counts.mean_test().of_share(share).interval(sampling.confidence));
         }
         let hidden = truncated.rate / 2.0;
         Some(Outcomes {

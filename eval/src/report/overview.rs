@@ -179,7 +179,7 @@ fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Marku
     let shown_score = html! {
         @match score {
             Some(score) => { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
-            None => "no games",
+            None => (words::no_score(cell)),
         }
     };
     let shown_results = html! {

@@ -112,7 +112,7 @@ fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
             td {
                 @match &cell.score {
                     Some(score) => { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
-                    None => "no games",
+                    None => (words::no_score(cell)),
                 }
             }
             td {

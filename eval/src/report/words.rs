@@ -21,7 +21,7 @@ pub(super) fn short_agent(agent: &AgentSummary) -> String {
     let (kind, rest) = parts(&agent.family);
     let name = match kind {
         "alphabeta" | "alphabeta by depth" => format!("alpha-beta{rest}"),
-        "mcts" => "random playouts".to_owned(),
+        "mcts" => format!("random playouts{rest}"),
         "greedy" | "random" => agent.family.clone(),
         _ => family(&agent.family),
     };
@@ -43,14 +43,19 @@ pub(super) fn family(family: &str) -> String {
     match kind {
         "alphabeta" => format!("alpha-beta search{rest}"),
         "alphabeta by depth" => format!("alpha-beta search to a fixed depth{rest}"),
-        "mcts" => "tree search with random playouts".to_owned(),
-        "greedy" => "greedy player, which maximises its immediate gain".to_owned(),
+        "mcts" => format!("tree search with random playouts{rest}"),
+        "greedy" => format!("greedy player, which maximises its immediate gain{rest}"),
         "random" => format!("random player{rest}"),
         _ => match family.strip_prefix("net ") {
             Some(model) => format!("neural network {}", model.rsplit('/').next().unwrap_or(model)),
             None => family.to_owned(),
         },
     }
+}
+
+/// Says why a cell has no score.
+pub(super) fn no_score(cell: &CellSummary) -> &'static str {
+    if cell.outcomes.games() == 0 { "no games" } else { "one opening only" }
 }
 
 /// Returns whether most games of a cell are drawn: what balances it is then the draws, not equal chances to win.

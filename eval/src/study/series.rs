@@ -218,7 +218,8 @@ impl Series {
         let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
         let efforts = record.efforts.iter().flatten();
         Ok(CountedGame {
-            opening_key: keys.opening,
+            // Games without a drawn opening are all openings of their own.
+            opening_key: if record.opening == 0 { keys.play } else { keys.opening },
             key: keys.play,
             result: GameResult::for_player(outcome.winner, first),
             reason: Some(outcome.reason),

@@ -161,7 +161,7 @@ pub struct CellSummary {
     pub outcomes: OutcomeCounts,
     /// The counted games by the reason of their end, as game records name it.
     pub ends: BTreeMap<String, u64>,
-    /// The first player's score; `None` without games.
+    /// The first player's score; `None` below two openings that differ.
     pub score: Option<ScoreSummary>,
     /// Share of the games that somebody won, with Wilson's interval.
     pub decisive: Option<RateSummary>,

@@ -154,7 +154,8 @@ impl SeriesTally {
     }
 
     fn apply_rule(&mut self) {
-        let is_reached = |width: FixedWidth| self.score().is_some_and(|score| width.is_reached(score.score));
+        let openings = self.openings.len() as u64;
+        let is_reached = |width: FixedWidth| self.score().is_some_and(|score| width.is_reached(score.score, openings));
         self.stop = if self.rule.width.is_some_and(is_reached) {
             Some(StopReason::Width)
         } else if self.boundary >= self.rule.games_max {
@@ -175,10 +176,12 @@ impl SeriesTally {
         let needed = match (self.rule.width, self.score()) {
             _ if self.stop.is_some() => self.next,
             (None, _) => self.rule.games_max,
-            (Some(width), Some(score)) => self.next + width.games_left(score.score) as usize,
+            (Some(width), Some(score)) => {
+                self.next + width.games_left(score.score, self.openings.len() as u64) as usize
+            }
             // Before the first games: as if one game in three were drawn.
             (Some(width), None) => {
-                Score::new(0.5, (1.0 / 6.0f64).sqrt(), 1).map_or(0, |one| width.games_left(one) as usize)
+                Score::new(0.5, (1.0 / 6.0f64).sqrt(), 1).map_or(0, |one| width.games_left(one, 1) as usize)
             }
         };
         self.expected = needed.max(self.boundary).min(self.rule.games_max);
