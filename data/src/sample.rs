@@ -75,11 +75,7 @@ sample_schema! {
         "`[B]`: policy of the opponent's next decision, seen from the player to act here; empty where it is not known.",
         |view, column| {
             // Of a move with a chosen victim only the move counts.
-            let index = |indices| {
-                let [first, _] = indices_for_opponent(view.rules(), indices);
-                let [first, _] = view.mapped_indices([first, first]);
-                first
-            };
+            let index = |indices| view.mapped_indices(indices_for_opponent(view.rules(), indices))[0];
             let next = view.samples.opponent_policy[view.index];
             let actions = usize::try_from(next).map_or(0..0, |next| view.samples.action_range(next));
             let indices = view.samples.action_indices[actions.clone()].iter().map(|&indices| index(indices));

@@ -18,6 +18,8 @@ use crate::files::write_atomically;
 const KIND_KEY: &str = "format";
 /// Metadata key of the version of that kind.
 const VERSION_KEY: &str = "format_version";
+/// Metadata key of the checksum of all entries, CRC-32 in eight hexadecimal digits. Files of before have none.
+const CHECKSUM_KEY: &str = "checksum";
 /// Longest header that is read, in bytes.
 const HEADER_BYTES_MAX: u64 = 16 << 20;
 
@@ -63,14 +65,16 @@ impl TensorFile {
             self.metadata.iter().map(|(key, value)| (key.clone(), Value::String(value.clone()))).collect();
         described.insert(KIND_KEY.to_owned(), json!(kind.name));
         described.insert(VERSION_KEY.to_owned(), json!(kind.version.to_string()));
-        let mut header = BTreeMap::from([("__metadata__", Value::Object(described))]);
+        let mut header = BTreeMap::new();
         let mut entries = Vec::new();
         for (name, tensor) in &self.tensors {
             let start = entries.len();
             entries.extend(tensor.values.iter().flat_map(|entry| entry.to_le_bytes()));
             let description = json!({ "dtype": "F32", "shape": tensor.shape, "data_offsets": [start, entries.len()] });
-            header.insert(name, description);
+            header.insert(name.as_str(), description);
         }
+        described.insert(CHECKSUM_KEY.to_owned(), json!(checksum(&entries)));
+        header.insert("__metadata__", Value::Object(described));
         let mut header = serde_json::to_vec(&header).expect("names and numbers are always JSON");
         header.resize(header.len().next_multiple_of(8), b' ');
         let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
@@ -108,7 +112,8 @@ impl TensorFile {
     /// As [`TensorFile::read`].
     pub fn parse(bytes: &[u8], path: &Path, kind: FileKind) -> Result<TensorFile, TensorFileError> {
         let broken = |reason: String| TensorFileError::NotSafetensors { path: path.to_owned(), reason };
-        let (_, header) = safetensors::SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
+        let (header_bytes, header) =
+            safetensors::SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
         let metadata: BTreeMap<String, String> = header.metadata().clone().unwrap_or_default().into_iter().collect();
         check_kind(path, kind, &metadata)?;
 
@@ -126,6 +131,9 @@ impl TensorFile {
             let shape = view.shape().to_vec();
             tensors.insert(name, NamedTensor { shape, values });
         }
+        if metadata.get(CHECKSUM_KEY).is_some_and(|known| *known != checksum(&bytes[8 + header_bytes..])) {
+            return Err(broken("its entries do not have the checksum that it tells".to_owned()));
+        }
         Ok(TensorFile { metadata, tensors })
     }
 
@@ -138,6 +146,10 @@ impl TensorFile {
         let text = self.metadata.get(key).ok_or_else(|| wrong(format!("'{key}' is missing")))?;
         serde_json::from_str(text).map_err(|error| wrong(format!("'{key}': {error}")))
     }
+}
+
+fn checksum(entries: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(entries))
 }
 
 /// Returns an error when a file is of another kind or version.

@@ -206,6 +206,12 @@ impl<'o> TrainingRun<'o> {
         check_opponents(&rulesets, &config, device)?;
         folder.remove_unfinished(state.generations);
         trainer.set_config(&config.training).of_libtorch()?;
+        let (windows, shards) = windows(&folder, &rulesets, &config, &state)?;
+        let mixes: Vec<Arc<Rules>> =
+            state.mixes.iter().map(|mix| rules_of_text(&mix.text)).collect::<Result<_, _>>().context("the mixes")?;
+        let pools = pools(&folder, &rulesets, &mixes, &config, &state)?;
+        state.shards = shards;
+        // All is there: from here on the run changes.
         let mut resumption = describe(origin, device);
         resumption["after_generations"] = json!(state.generations);
         provenance::add_resumption(&folder.provenance_path(), resumption)?;
@@ -223,11 +229,6 @@ impl<'o> TrainingRun<'o> {
             MetricsFound::Missing => observer.event(Event::MetricsMissing { path: &folder.metrics_path() }),
         }
         let events = Events::open(&folder.events_path(), state.events_bytes)?;
-        let (windows, shards) = windows(&folder, &rulesets, &config, &state)?;
-        state.shards = shards;
-        let mixes: Vec<Arc<Rules>> =
-            state.mixes.iter().map(|mix| rules_of_text(&mix.text)).collect::<Result<_, _>>().context("the mixes")?;
-        let pools = pools(&folder, &rulesets, &mixes, &config, &state)?;
         Ok(TrainingRun {
             config,
             folder,

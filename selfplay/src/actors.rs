@@ -373,7 +373,7 @@ impl Run<'_> {
             if pool.quota == Quota::Given {
                 pool.ended.clear();
             }
-            if matches!(pool.quota, Quota::Samples(_)) && pool.without_samples >= GAMES_WITHOUT_SAMPLES_MAX {
+            if pool.without_samples >= GAMES_WITHOUT_SAMPLES_MAX {
                 let ruleset = plan.rules.ruleset().id.clone();
                 return Err(SelfPlayError::NoSamples { ruleset, games: pool.without_samples });
             }

@@ -77,7 +77,7 @@ fn end_with(bytes: &mut [u8], number: f32) {
 }
 
 /// Damage to a file of weights, and what is said of it.
-const WEIGHTS: [(&str, Damage, &str); 9] = [
+const WEIGHTS: [(&str, Damage, &str); 10] = [
     ("empty", |bytes| bytes.clear(), "cut off"),
     ("cut off in its header", |bytes| bytes.truncate(100), "cut off"),
     ("cut off in its entries", |bytes| bytes.truncate(bytes.len() - 100), "cut off"),
@@ -87,6 +87,7 @@ const WEIGHTS: [(&str, Damage, &str); 9] = [
     ("another version", |bytes| replace(bytes, "\"format_version\":\"3\"", "\"format_version\":\"7\""), "version 7"),
     ("not a number", |bytes| end_with(bytes, f32::NAN), "not a finite number"),
     ("infinite", |bytes| end_with(bytes, f32::INFINITY), "not a finite number"),
+    ("another number", |bytes| end_with(bytes, 0.125), "checksum"),
 ];
 
 #[test]

@@ -582,7 +582,10 @@ fn what_is_not_of_this_run_or_does_not_agree_with_its_checkpoint_is_refused() {
         let copied = folder.path().join(number.to_string());
         copy(&run, &copied);
         change(&copied);
+        let told = || ["config.toml", "provenance.json", "latest"].map(|name| fs::read(copied.join(name)).ok());
+        let before = told();
         let refused = resume(&copied);
+        assert!(told() == before, "{words:?}: what is refused changes nothing");
         let said = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(1), "{words:?}: {said}");
         assert!(words.iter().all(|word| said.contains(word)), "{words:?}: {said}");

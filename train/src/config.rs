@@ -361,7 +361,8 @@ fn apply(table: &mut toml::Table, settings: &[String]) -> Result<(), Error> {
 fn over(table: toml::Table, mut under: toml::Table) -> toml::Table {
     for (key, value) in table {
         let value = match (value, under.remove(&key)) {
-            (toml::Value::Table(inner), Some(toml::Value::Table(inner_under))) => {
+            // Weights of rulesets are one value: the rulesets of the base are not learnt too.
+            (toml::Value::Table(inner), Some(toml::Value::Table(inner_under))) if key != "rulesets" => {
                 toml::Value::Table(over(inner, inner_under))
             }
             (value, _) => value,
@@ -438,6 +439,11 @@ mod tests {
         assert_eq!(TrainConfig::read(&second.as_path().into(), &[]).unwrap(), expected);
         expected.seed = 9;
         assert_eq!(TrainConfig::read(&second.as_path().into(), &["seed=9".to_owned()]).unwrap(), expected);
+
+        write("weights.toml", &format!("base = {smoke}\n[rulesets]\nbell = 1.0\nsavard = 2.0\n"));
+        let other = write("other.toml", "base = \"weights.toml\"\n[rulesets]\nbeads = 1.0\n");
+        let alone = TrainConfig::read(&shipped.as_path().into(), &["rulesets={ beads = 1.0 }".to_owned()]).unwrap();
+        assert_eq!(TrainConfig::read(&other.as_path().into(), &[]).unwrap(), alone);
 
         let fault = |path: &Path| error_chain(&TrainConfig::read(&path.into(), &[]).unwrap_err());
         let text = fault(&write("typo.toml", "base = \"first.toml\"\n[games]\nacters = 1\n"));
