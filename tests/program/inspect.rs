@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{assert_refused, complaint, latrunculi, printed};
 
@@ -202,13 +202,19 @@ fn games_are_counted_by_ruleset_agents_result_and_end() {
     for (name, content, word) in [
         ("empty.jsonl", String::new(), "is empty"),
         ("diary.jsonl", "my diary\n".to_owned(), "line 1: not JSON"),
-        ("cut.jsonl", format!("{line}\n{}", &line[..line.len() / 2]), "line 2"),
+        ("cut.jsonl", format!("{line}\n{}\n", &line[..line.len() / 2]), "line 2"),
         ("version.jsonl", line.replace("\"version\":1", "\"version\":9"), "format version 9"),
     ] {
         let path = folder.path().join(name);
         fs::write(&path, content).expect("written");
         assert_refused(&["inspect", path.to_str().expect("a path")], 1, &[name, word]);
     }
+    // A program that is killed leaves half a line, which does not end.
+    let killed = folder.path().join("killed.jsonl");
+    fs::write(&killed, format!("{line}\n{}", &line[..line.len() / 2])).expect("written");
+    let told = inspected(&killed, &["--verify"]);
+    assert_eq!(told["games"], 1);
+    assert!(told["left_out"].as_str().is_some_and(|text| text.starts_with("line 2,")), "{told}");
     // Games under rules that nobody here knows are counted, and verified only with their rules.
     let own = folder.path().join("own.jsonl");
     fs::write(&own, line.replace("\"ruleset\":\"savard\"", "\"ruleset\":\"mine\"")).expect("written");
@@ -341,6 +347,11 @@ fn what_is_none_of_ours_is_refused_with_what_would_be() {
     ] {
         assert_refused(&["inspect", &path], 1, &[word]);
     }
+    let metrics = path("cut.jsonl", b"{\"generation\":0}\n{\"generation\":1}\n{\"gener");
+    let told = inspected(Path::new(&metrics), &[]);
+    assert_eq!((&told["generation"], &told["lines"]), (&json!(1), &json!(2)), "{told}");
+    assert_eq!(told["left_out"], "line 3, which does not end: its writer was killed");
+    assert_refused(&["inspect", &path("half.jsonl", b"{\"generation\":0")], 1, &["line 1: not JSON"]);
     let table = path("d.csv", b"rank,agent,elo\n1,\"net:a,sims=4\",3\n");
     assert_eq!(inspected(Path::new(&table), &[])["rows"], 1);
     assert_eq!(inspected(Path::new("configs/rulesets/bell.toml"), &[])["kind"], "ruleset");

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use latrunculi_engine::record::read_line;
 use latrunculi_train::rulesets;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::games::{Check, Games};
@@ -19,7 +20,7 @@ const KEPT_BYTES_MAX: u64 = 1 << 26;
 pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::Result<Report> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let bytes = file.metadata().with_context(|| format!("cannot read {}", path.display()))?.len();
-    let mut lines = Lines { input: BufReader::new(file), number: 0, path };
+    let mut lines = Lines { input: BufReader::new(file), number: 0, is_cut: false, path };
     let Some(first) = lines.next()? else { bail!("{} is empty", path.display()) };
     let object: Value = serde_json::from_str(&first).with_context(|| {
         format!("{}, line 1: not JSON; this is none of our files, or it is damaged", path.display())
@@ -47,6 +48,7 @@ pub(super) fn inspect(path: &Path, verify: bool, ruleset: Option<&str>) -> anyho
     }
     let mut report = Report::new(kind, path);
     report.add("bytes", bytes);
+    lines.tell_if_cut(&mut report);
     games.add_to(&mut report);
     Ok(report)
 }
@@ -61,6 +63,7 @@ fn provenance(path: &Path, mut lines: Lines<'_>) -> anyhow::Result<Report> {
     }
     let mut report = Report::new("provenance of a study", path);
     report.add("times_at_work", times);
+    lines.tell_if_cut(&mut report);
     Ok(report)
 }
 
@@ -69,6 +72,8 @@ struct Lines<'a> {
     input: BufReader<File>,
     /// The number of the line read last, from 1.
     number: usize,
+    /// Whether half a line stands behind it, which a program that was killed has left.
+    is_cut: bool,
     path: &'a Path,
 }
 
@@ -76,8 +81,19 @@ impl Lines<'_> {
     fn next(&mut self) -> anyhow::Result<Option<String>> {
         let place = || format!("{}, line {}", self.path.display(), self.number + 1);
         let line = read_line(&mut self.input).with_context(place)?;
+        let is_half = |text: &String| !text.ends_with('\n') && serde_json::from_str::<IgnoredAny>(text).is_err();
+        if self.number > 0 && line.as_ref().is_some_and(is_half) {
+            self.is_cut = true;
+            return Ok(None);
+        }
         self.number += usize::from(line.is_some());
         Ok(line)
+    }
+
+    fn tell_if_cut(&self, report: &mut Report) {
+        if self.is_cut {
+            report.add("left_out", format!("line {}, which does not end: its writer was killed", self.number + 1));
+        }
     }
 }
 
@@ -93,6 +109,7 @@ fn metrics(path: &Path, bytes: u64, first: Value, mut lines: Lines<'_>) -> anyho
     let mut report = Report::new("metrics", path);
     report.add("bytes", bytes);
     report.add("lines", count);
+    lines.tell_if_cut(&mut report);
     add_metrics(&mut report, &last);
     Ok(report)
 }

@@ -1,6 +1,6 @@
 //! Files of game records, to which games are added and from which they are read.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, remove_file};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
-    Ok(())
+    File::create_new(path).and_then(|_| remove_file(path)).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Checks that a file holds games and nothing else.
