@@ -1,7 +1,6 @@
 //! The end of a run: the final matches, the model, the exported files.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use latrunculi_data::{EncodingNames, ExportFormat, MeasuredMargin, Measurement, ModelHistory, ModelInfo};
 use latrunculi_engine::presets;
@@ -36,16 +35,17 @@ pub(crate) fn model_info(config: &TrainConfig, rulesets: &[RunRuleset]) -> Model
 impl TrainingRun<'_> {
     /// Plays the final matches and writes the exported files.
     pub(crate) fn conclude(&self) -> Result<(), Error> {
-        let begun = Instant::now();
         let evaluation = &self.config.evaluation;
         let (pairs, baseline) = (evaluation.final_opening_pairs, &evaluation.baseline);
         let mut verdicts = BTreeMap::new();
         let mut strength = Vec::new();
+        let mut match_secs = 0.0;
         let mut matches = FinalMatches::open(self)?;
         // Without openings there is no final match; the matches during the run measured earlier networks.
         let measured = if pairs > 0 { &self.rulesets[..] } else { &[] };
         for (index, trained) in measured.iter().enumerate() {
-            let verdict = matches.play(&trained.rules, baseline, pairs)?;
+            let (verdict, secs) = matches.play(&trained.rules, baseline, pairs)?;
+            match_secs += secs;
             let all = measured.len();
             if all > 1 {
                 let (done, ruleset) = (index + 1, trained.id());
@@ -54,10 +54,9 @@ impl TrainingRun<'_> {
             strength.push(self.measurement(trained, &verdict, pairs));
             verdicts.insert(trained.id().to_owned(), verdict);
         }
-        let match_secs = begun.elapsed().as_secs_f64();
         for anchor in &evaluation.anchors {
             for trained in &self.rulesets {
-                let verdict = matches.play(&trained.rules, anchor, evaluation.opening_pairs)?;
+                let (verdict, _) = matches.play(&trained.rules, anchor, evaluation.opening_pairs)?;
                 strength.push(self.measurement(trained, &verdict, evaluation.opening_pairs));
             }
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use latrunculi_data::Precision;
 use latrunculi_engine::Rules;
@@ -34,6 +35,9 @@ struct Match {
     /// Pairs of games that were asked for.
     pairs: u64,
     verdict: Verdict,
+    /// How long it took, in seconds.
+    #[serde(default)]
+    secs: f64,
 }
 
 /// The matches of a run.
@@ -62,19 +66,21 @@ impl FinalMatches<'_> {
         Ok(FinalMatches { run, network, precision, path, played })
     }
 
-    /// Returns the result of a match, playing it unless that was done.
-    pub(crate) fn play(&mut self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<Verdict, Error> {
+    /// Returns the result of a match and the seconds that it took, playing it unless that was done.
+    pub(crate) fn play(&mut self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<(Verdict, f64), Error> {
         let ruleset = &rules.ruleset().id;
         // As a verdict names it.
         let named = opponent.parse().map_or_else(|_| opponent.to_owned(), |agent: AgentSpec| agent.to_string());
         let is_this = |kept: &&Match| (&kept.ruleset, &kept.verdict.opponent, kept.pairs) == (ruleset, &named, pairs);
         if let Some(kept) = self.played.matches.iter().find(is_this) {
-            return Ok(kept.verdict.clone());
+            return Ok((kept.verdict.clone(), kept.secs));
         }
+        let begun = Instant::now();
         let verdict = self.run.measure(&self.network, self.precision, rules, opponent, pairs)?;
-        self.played.matches.push(Match { ruleset: ruleset.clone(), pairs, verdict: verdict.clone() });
+        let secs = begun.elapsed().as_secs_f64();
+        self.played.matches.push(Match { ruleset: ruleset.clone(), pairs, verdict: verdict.clone(), secs });
         write_whole(&self.path, format!("{:#}\n", json!(self.played)).as_bytes())?;
-        Ok(verdict)
+        Ok((verdict, secs))
     }
 
     /// Removes the file, when everything stands in the result of the run.

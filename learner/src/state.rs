@@ -200,6 +200,14 @@ impl RunState {
             }
             bail!("config.toml has been changed since the last checkpoint:\n{}\n{way_out}", list(&unset));
         }
+        let [before, after] = [&was, config].map(|config| config.teacher.generations);
+        if before < self.generations && self.generations < after {
+            bail!(
+                "teacher.generations={after}: the network has played since generation {before}, and alpha-beta cannot teach \
+                 again from generation {} on; begin a new run, or leave the value as it was",
+                self.generations
+            );
+        }
         Ok(())
     }
 }
@@ -274,6 +282,20 @@ mod tests {
         config.seed += 1;
         let fault = state.allow(&config, &[]).unwrap_err().to_string();
         assert!(fault.contains("seed: was 1, is 2") && !fault.contains("--set"), "{fault}");
+    }
+
+    #[test]
+    fn alphabeta_cannot_teach_again() {
+        let mut config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
+        let rules = latrunculi_train::run_rulesets::load(&config.rulesets).unwrap();
+        let mut state = RunState::new(&config, &rules, Precision::F32).unwrap();
+        state.generations = config.teacher.generations;
+        config.teacher.generations += 5;
+        let set = [format!("teacher.generations={}", config.teacher.generations)];
+        state.allow(&config, &set).unwrap();
+        state.generations += 1;
+        let fault = state.allow(&config, &set).unwrap_err().to_string();
+        assert!(fault.contains("cannot teach again"), "{fault}");
     }
 
     #[test]

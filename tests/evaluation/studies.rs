@@ -417,6 +417,19 @@ fn a_game_with_few_openings_ends_when_there_are_no_more() {
 }
 
 #[test]
+fn games_without_a_drawn_opening_are_observations_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = StudySettings { max_games: 40, min_games: 40, ..settings(&["random", "alphabeta:depth=2"]) };
+    asked.opening.array = Some(0);
+    let study = run(&config(folder.path(), asked, &["small"]));
+    let [drawn, fixed] = [0, 1].map(|agent| &study.rulesets[0].cells[agent]);
+    assert!(drawn.games > 20 && drawn.openings_distinct == drawn.games, "{} games", drawn.games);
+    assert!(drawn.score.is_some());
+    // One game is all that a program without randomness can play.
+    assert!(fixed.games == 1 && fixed.score.is_none());
+}
+
+#[test]
 fn an_advantage_that_is_there_is_found() {
     // Quiet turns end the game for the side with more men, and the first player has one more.
     let text = SMALL.replace("\"small\"", "\"unfair\"").replace(".MMM", "MMMM");

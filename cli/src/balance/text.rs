@@ -40,7 +40,7 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
             let cell = &ruleset.cells[agent];
             let head = format!("  {:<width$}  ", ruleset.name);
             let Some(score) = &cell.score else {
-                lines.push(beside(&head, &format!("no score, {} games", cell.games)));
+                lines.push(beside(&head, if cell.games == 0 { "no games" } else { "no score: one opening only" }));
                 continue;
             };
             let verdict = cell.verdict.as_ref();

@@ -151,7 +151,8 @@ pub struct CellSummary {
     pub games: u64,
     /// Games taken out of the count because they repeat an earlier one, mirrored or not.
     pub games_repeated: u64,
-    /// Distinct openings of the counted games; mirror images count as the same.
+    /// Distinct openings of the counted games; mirror images count as the same, and games without a drawn opening as openings
+    /// of their own.
     pub openings_distinct: u64,
     /// The effective number of independent games; `None` if all games had the same result.
     pub effective_games: Option<f64>,
