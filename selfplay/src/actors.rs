@@ -219,7 +219,7 @@ impl PoolTask {
     }
 }
 
-/// Games in turn without a sample after which no more are begun where samples are counted.
+/// Games in turn without a sample after which no more are begun.
 const GAMES_WITHOUT_SAMPLES_MAX: u64 = 1000;
 
 /// What all actors share.

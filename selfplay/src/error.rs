@@ -19,9 +19,9 @@ pub enum SelfPlayError {
     /// The settings are out of range, with every reason.
     #[error("the games cannot be set up: {}", .0.join("; "))]
     Settings(Vec<String>),
-    /// Game after game has no decision from which samples could be made, so their number would never be reached.
+    /// Game after game has no decision from which samples could be made, so nothing would be learnt.
     #[error(
-        "{games} games of {ruleset} in turn gave no samples: hardly any action of theirs is a choice; train on another ruleset"
+        "{games} games of {ruleset} in turn gave no samples: hardly any action of theirs is a choice, or their beginnings are too long (selfplay.starts); shorten these, or train on another ruleset"
     )]
     NoSamples {
         /// The ruleset.

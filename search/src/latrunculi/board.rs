@@ -94,7 +94,7 @@ pub(super) struct Terrain {
     /// Directions of steps: 4 or 8.
     pub(super) move_directions: usize,
     pub(super) slides: bool,
-    /// Men step forwards and sideways only.
+    /// The directions in which men step and slide.
     man_steps: StepDirections,
     man_jumps: JumpOver,
 }
