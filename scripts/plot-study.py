@@ -25,7 +25,7 @@ MEANINGS = {
     "first": "first player ahead",
     "second": "second player ahead",
     "balanced": "balanced",
-    "even_with_this_player": "even with this player only",
+    "even_with_this_player": "even, but not shown to be balanced",
     "unresolved": "unresolved",
 }
 
@@ -37,10 +37,14 @@ WIDTH = 900
 
 
 def rows_at_largest_budget(path):
-    """Returns the rows of the largest budget, the highest score first, and that budget's agent."""
+    """Returns the rows of the first family's largest budget, the highest score first, and that budget's agent.
+
+    A family is what players that differ in their budget have in common; greedy and random have none.
+    """
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    largest = max(rows, key=lambda row: int(row["budget"]))["agent"]
+    family = [row for row in rows if row["family"] == rows[0]["family"]]
+    largest = max(family, key=lambda row: int(row["budget"] or 0))["agent"]
     rows = [row for row in rows if row["agent"] == largest]
     return sorted(rows, key=lambda row: (-float(row["score"]), row["ruleset"])), largest
 
