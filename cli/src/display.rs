@@ -1,7 +1,7 @@
 //! Progress of long work: bars on a terminal, plain lines otherwise.
 
-use std::fmt::Write;
-use std::io::IsTerminal;
+use std::fmt;
+use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 
 use console::Term;
@@ -41,13 +41,13 @@ impl Display {
         let Some(bars) = &self.bars else { return Work { bar: ProgressBar::hidden() } };
         let bar = bars.add(ProgressBar::new(len));
         let begun = Instant::now();
-        let left = move |_: &ProgressState, text: &mut dyn Write| {
+        let left = move |_: &ProgressState, text: &mut dyn fmt::Write| {
             if let Some(secs) = left_secs {
                 // A bar that cannot be written is no reason to stop.
                 _ = write!(text, "  run {}", time_text((secs - begun.elapsed().as_secs_f64()).max(0.0)));
             }
         };
-        let speed = move |state: &ProgressState, text: &mut dyn Write| {
+        let speed = move |state: &ProgressState, text: &mut dyn fmt::Write| {
             _ = write!(text, "{:.1} {unit}/s", state.per_sec());
         };
         let style = progress::style("{msg:28} [{wide_bar}] {percent:>3} % {speed:>14} {eta:>4}{left}");
@@ -61,9 +61,17 @@ impl Display {
     /// Prints a line above the bars.
     pub fn say(&self, line: &str) {
         match &self.bars {
-            Some(bars) => bars.suspend(|| println!("{line}")),
-            None => println!("{line}"),
+            Some(bars) => bars.suspend(|| print_or_fail(line)),
+            None => print_or_fail(line),
         }
+    }
+}
+
+/// Prints a line of long work. Where nobody reads it any more, the program ends with status 1, since the work is not done.
+fn print_or_fail(line: &str) {
+    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
+        eprintln!("error: cannot write to the standard output: {error}");
+        std::process::exit(1);
     }
 }
 

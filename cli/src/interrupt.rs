@@ -107,6 +107,11 @@ impl Interrupt {
         Ok(Interrupt { stop, ends_program })
     }
 
+    /// Tells whether the program was asked to end, and not by Ctrl-C: then nobody is to be asked anything.
+    pub(crate) fn is_end(&self) -> bool {
+        [SIGTERM, SIGHUP].contains(&(SIGNAL.load(Ordering::SeqCst) as c_int))
+    }
+
     /// Returns what thinking must look at to be ended.
     pub(crate) fn stop(&self) -> StopSignal {
         self.stop.clone()

@@ -42,6 +42,7 @@ mod store_args;
 pub mod train;
 mod worker;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -181,6 +182,14 @@ pub(crate) fn shown(text: &str) -> String {
     text.chars().map(show).collect()
 }
 
+/// Returns a path as a shell takes it for one word.
+#[must_use]
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:@%+=,".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 /// Makes `latrunculi … | head` end without a message and a full disk with one, where Rust would panic, and so it would where
 /// the standard error cannot be written.
 fn end_quietly_on_a_closed_pipe() {
@@ -208,4 +217,18 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell() {
+        for (path, word) in
+            [("runs/quick-1", "runs/quick-1"), ("my run", "'my run'"), ("it's", "'it'\\''s'"), ("$x", "'$x'")]
+        {
+            assert_eq!(quoted(Path::new(path)), word);
+        }
+    }
 }

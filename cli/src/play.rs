@@ -21,6 +21,8 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_train::rulesets;
 
 use crate::game_files;
+use crate::interrupt::Stopped;
+use crate::is_closed_pipe;
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use board::Palette;
@@ -112,9 +114,14 @@ pub(crate) fn run(args: PlayArgs) -> anyhow::Result<()> {
         files::check(path)?;
     }
     let mut session = Session::new(&args)?;
-    let output = &mut std::io::stdout().lock();
+    // Not locked: where a terminal can do little, prompts are written by another thread.
+    let output = &mut std::io::stdout();
     let played = session.play(output);
-    // The game is kept after an error too.
+    // The game is kept after an error too, and it is told where it could not be.
     let kept = session.keep(output);
-    played.and(kept)
+    match (played, kept) {
+        (Err(played), Err(kept)) if played.is::<Stopped>() || is_closed_pipe(&played) => Err(kept),
+        (Err(played), Err(kept)) => Err(played.context(format!("{kept:#}"))),
+        (played, kept) => played.and(kept),
+    }
 }

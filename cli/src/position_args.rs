@@ -22,9 +22,9 @@ pub(crate) struct PositionArgs {
     /// `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position
     #[arg(long, default_value = "initial")]
     position: String,
-    /// Who is to act in a list of pieces
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=2))]
-    player: u64,
+    /// Who is to act in a list of pieces [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=2))]
+    player: Option<u64>,
     /// A position of a recorded game: the file, with --game and --ply
     #[arg(long, value_name = "FILE", conflicts_with_all = ["position", "player"])]
     record: Option<PathBuf>,
@@ -48,7 +48,14 @@ impl PositionArgs {
     pub(crate) fn state(&self) -> anyhow::Result<GameState> {
         let mut state = match &self.record {
             Some(path) => self.recorded(path)?,
-            None => read_state(&rulesets::load(self.ruleset().unwrap_or_default())?, &self.position, self.player)?,
+            None => {
+                ensure!(
+                    self.player.is_none() || is_list(&self.position),
+                    "--player is for a list of pieces; the beginning and the line of a position say who is to act"
+                );
+                let rules = rulesets::load(self.ruleset().unwrap_or_default())?;
+                read_state(&rules, &self.position, self.player.unwrap_or(1))?
+            }
         };
         for (index, text) in self.actions.split([' ', ',']).filter(|text| !text.is_empty()).enumerate() {
             let action = state.parse_action(text).with_context(|| format!("action {} of --actions", index + 1))?;
@@ -101,6 +108,11 @@ impl PositionArgs {
     }
 }
 
+/// Tells a list of pieces from the line of a position.
+fn is_list(position: &str) -> bool {
+    position.contains(':') && !position.contains('/')
+}
+
 /// Reads a position as every command takes it: `initial`, a list of pieces, in which the player of that number is to act, or
 /// the line of a position.
 pub(crate) fn read_state(rules: &Arc<Rules>, position: &str, player: u64) -> anyhow::Result<GameState> {
@@ -108,10 +120,7 @@ pub(crate) fn read_state(rules: &Arc<Rules>, position: &str, player: u64) -> any
         return Ok(GameState::new(Arc::clone(rules)));
     }
     let to_act = Player::from_number(player).unwrap_or(Player::First);
-    let read = if position.contains(':') && !position.contains('/') {
-        rules.parse_pieces(position, to_act)?
-    } else {
-        rules.parse_position(position)?
-    };
+    let read =
+        if is_list(position) { rules.parse_pieces(position, to_act)? } else { rules.parse_position(position)? };
     Ok(GameState::from_position(Arc::clone(rules), read))
 }

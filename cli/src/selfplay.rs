@@ -160,7 +160,7 @@ fn report(args: &SelfplayArgs, display: &Display, path: &Path, samples: usize, g
         line["samples"] = json!(samples);
         line["is_new"] = json!(games.is_some());
         line["path"] = json!(path.display().to_string());
-        println!("{line}");
+        display.say(&line.to_string());
         return;
     }
     let games = games.map_or_else(|| "existed before".to_owned(), games_text);

@@ -14,6 +14,7 @@ use latrunculi_train::workers::{Close, Leader, owner_of};
 use latrunculi_train::{ConfigSource, run_dir};
 
 use crate::config_args::{SetArgs, config_help};
+use crate::quoted;
 use crate::store_args::{notice, stopped};
 
 pub(crate) use rounds::{RoundTable, legend, time as time_text};
@@ -22,7 +23,7 @@ pub use text::{RunText, games as games_text, json as event_json, steps as steps_
 /// Returns the command that goes on with the run in a folder.
 pub(crate) fn command_to_resume(root: &Path) -> String {
     let store = if root.join(run_dir::STORE_ID).exists() { " --store URL, the store that it had" } else { "" };
-    format!("latrunculi train --resume {}{store}", root.display())
+    format!("latrunculi train --resume {}{store}", quoted(root))
 }
 
 /// When a generation that workers play is closed.
@@ -125,7 +126,7 @@ pub struct TrainArgs {
     /// Shows no progress, only a line per round and the result
     #[arg(long)]
     pub quiet: bool,
-    /// Prints one JSON object per round and no progress
+    /// Prints one JSON object per event (docs/FORMATS.md) and no progress
     #[arg(long)]
     pub json: bool,
 }

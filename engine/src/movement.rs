@@ -10,6 +10,10 @@ use crate::rules::{Mover, Rules};
 use crate::ruleset::{JumpChain, Timing};
 use crate::squares::{Bits, Square};
 
+/// Hops that are followed to find where the chains of one piece may end that must go on: a few milliseconds. A lattice of many
+/// pieces has more chains than any program could follow.
+const MAXIMAL_HOPS: u32 = 1 << 18;
+
 /// A position as `player` sees it, in square sets of `N` words.
 pub(crate) struct View<'a, const N: usize> {
     pub(crate) rules: &'a Rules,
@@ -364,24 +368,29 @@ impl<'v, 'a, const N: usize> Hops<'v, 'a, N> {
         }
     }
 
-    /// Returns every square where a chain that must go on while it can may end.
+    /// Returns every square where a chain that must go on while it can may end; where there are too many chains to follow,
+    /// every square where some chain lands.
     fn ends_of_maximal_chains(&self, start: Square) -> Bits<N> {
-        let mut ends = Bits::EMPTY;
-        self.follow_maximal(start, start, Bits::of(start), &mut ends);
+        let (mut ends, mut hops_left) = (Bits::EMPTY, MAXIMAL_HOPS);
+        self.follow_maximal(start, start, Bits::of(start), &mut hops_left, &mut ends);
+        if hops_left == 0 {
+            ends = self.ends_of_chains(start);
+        }
         ends.remove(start);
         ends
     }
 
-    fn follow_maximal(&self, start: Square, square: Square, visited: Bits<N>, ends: &mut Bits<N>) {
+    fn follow_maximal(&self, start: Square, square: Square, visited: Bits<N>, hops_left: &mut u32, ends: &mut Bits<N>) {
         self.from(Bits::of(square), start).each(|next| {
-            if visited.contains(next) {
+            if visited.contains(next) || *hops_left == 0 {
                 return;
             }
+            *hops_left -= 1;
             let mut visited = visited;
             visited.insert(next);
             let goes_on = self.view.empty.contains(next) && !(self.from(Bits::of(next), start) & !visited).is_empty();
             if goes_on {
-                self.follow_maximal(start, next, visited, ends);
+                self.follow_maximal(start, next, visited, hops_left, ends);
             } else {
                 ends.insert(next);
             }

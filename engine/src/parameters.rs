@@ -200,11 +200,15 @@ pub fn differing(one: &Ruleset, other: &Ruleset) -> Vec<&'static str> {
 /// Returns the known name that is fewest letters away from `name`, if any is near enough to be meant.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = name.chars().count();
+    let farthest = |candidate: &str| 1 + candidate.len().max(name.len()) / 4;
     known
         .into_iter()
+        // No distance is below the difference of the lengths; a long text is not compared letter by letter.
+        .filter(|candidate| candidate.chars().count().abs_diff(letters) <= farthest(candidate))
         .map(|candidate| (strsim::levenshtein(name, candidate), candidate))
         .min()
-        .filter(|&(distance, candidate)| distance <= 1 + candidate.len().max(name.len()) / 4)
+        .filter(|&(distance, candidate)| distance <= farthest(candidate))
         .map(|(_, candidate)| candidate)
 }
 

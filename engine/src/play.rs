@@ -249,7 +249,7 @@ impl Rules {
         if was_placement {
             self.next_placement_turn(position);
         } else {
-            position.quiet_turns = if made.turn_captured { 0 } else { position.quiet_turns + 1 };
+            position.quiet_turns = if made.turn_captured { 0 } else { position.quiet_turns.saturating_add(1) };
             position.to_act = player.opponent();
         }
         self.rekey(position, player, was_placement);

@@ -30,7 +30,7 @@ pub struct Verdict {
     pub lower: f64,
     /// Its upper end.
     pub upper: f64,
-    /// The network's mean material margin at the end of the games, in shares of all men, its standard error over pairs;
+    /// The network's mean material margin at the end of the games, in shares of a side's men, its standard error over pairs;
     /// `None` below two pairs, and in what was written before it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<Estimate>,
@@ -76,12 +76,12 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Writes a margin in hundredths of all men with its 95 % interval.
+/// Writes a margin in hundredths of the men that a side begins with, with its 95 % interval.
 #[must_use]
 pub fn percent_of_men(margin: &Estimate) -> String {
     let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
     let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| share * 100.0);
-    format!("{value:+.1} % of the men, {lower:+.1} to {upper:+.1}")
+    format!("{value:+.1} % of a side's men, {lower:+.1} to {upper:+.1}")
 }
 
 /// Mean losses of a round's training by head, in nats. Heads that are not looked at here are passed over.

@@ -86,8 +86,11 @@ impl TrainingRun<'_> {
         if let Some(played) = &mut results.played {
             let is_bootstrap = generation::is_bootstrap(&self.config, generation);
             teacher = Some(is_bootstrap);
-            let kernel = network.kernel(choice.precision);
-            metrics = Some(GameMetrics::new(played, &self.rulesets, self.config.games.actors, choice, kernel));
+            let (computed, kernel) = match played.kernels.is_empty() {
+                true => (choice, network.kernel(choice.precision)),
+                false => (PrecisionChoice { precision: Precision::Auto, difference: None }, played.kernels.join(", ")),
+            };
+            metrics = Some(GameMetrics::new(played, &self.rulesets, self.config.games.actors, computed, kernel));
             // Before the samples are counted, on which they depend.
             let teacher_games = if is_bootstrap { self.teacher_games() } else { Vec::new() };
             for ruleset in &played.rulesets {
@@ -384,7 +387,10 @@ impl TrainingRun<'_> {
         self.state.events_bytes = self.events.bytes();
         self.state.elapsed_secs = self.elapsed_secs();
         self.restart_clock();
-        self.save_pools()?;
+        if metrics.games.is_some() {
+            // Without games they are as they lie there, beside the checkpoint that this one replaces.
+            self.save_pools()?;
+        }
         self.state.save(&self.folder, &self.trainer)?;
         if self.trainer.counters().steps > 0 {
             // So that others can play against the network before the end of the run.

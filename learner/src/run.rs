@@ -218,7 +218,13 @@ impl<'o> TrainingRun<'o> {
         if !settings.is_empty() {
             let was = TrainConfig::from_text(&state.config).context("the configuration in the checkpoint")?;
             if was.replay.reuse != config.replay.reuse {
-                state.reuse_since = (state.samples, trainer.counters().samples);
+                let (counted, batch_size) = (trainer.counters().samples, config.games.batch_size);
+                let (played, trained) = state.reuse_since;
+                let (played, trained) = (state.samples.saturating_sub(played), counted.saturating_sub(trained));
+                // The steps that the newest generation is still owed are made, as many as before.
+                let owed = (was.replay.steps_allowed(played, trained, batch_size) * batch_size as u64) as f64;
+                let still_new = (owed / config.replay.reuse).ceil() as u64;
+                state.reuse_since = (state.samples.saturating_sub(still_new), counted);
             }
             state.config = config.to_text()?;
             write_whole(&folder.config_path(), state.config.as_bytes())?;

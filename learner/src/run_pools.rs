@@ -88,6 +88,13 @@ pub(crate) fn plans<'a>(
     plans
 }
 
+/// Returns the whole samples of a generation of self-play, of which `played` were before it: those of all generations together
+/// differ from `samples` times their number by half a sample at most.
+fn due(samples: f64, played: u64) -> u64 {
+    let until = |generations: u64| (generations as f64 * samples).round() as u64;
+    until(played + 1) - until(played)
+}
+
 /// Returns the samples that are owed where `due` are the share of a generation, and what is then left of `ahead`, the samples
 /// that were played too many, or too few where it is negative. Of too few no more than `due` are made up.
 fn owed(due: u64, ahead: i64) -> (u64, i64) {
@@ -130,16 +137,17 @@ impl TrainingRun<'_> {
         let games = &self.config.games;
         let all = games.samples_per_generation as f64;
         let fraction = self.config.mixes.fraction;
+        let played = self.state.generations.saturating_sub(self.config.teacher.generations);
         let mut quotas = Vec::new();
         for (trained, known) in self.rulesets.iter().zip(&mut self.state.rulesets) {
-            let due = (all * trained.share * (1.0 - fraction)).round() as u64;
-            let (quota, ahead) = owed(due, known.ahead);
+            let (quota, ahead) = owed(due(all * trained.share * (1.0 - fraction), played), known.ahead);
             known.ahead = ahead;
             quotas.push(quota);
         }
+        // More than are wanted, where that was lowered: they divide what there is.
+        let playing = self.state.mixes.len().max(1) as f64;
         for mix in &mut self.state.mixes {
-            let due = if wanted > 0 { (all * fraction / wanted as f64).round() as u64 } else { 0 };
-            let (quota, ahead) = owed(due, mix.ahead);
+            let (quota, ahead) = owed(due(all * fraction / playing, played), mix.ahead);
             mix.ahead = ahead;
             quotas.push(quota);
         }
@@ -219,6 +227,14 @@ impl TrainingRun<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_shares_are_due_too_in_the_long_run() {
+        for share in [0.3, 0.4995, 7.25, 1234.5] {
+            let sum: u64 = (0..1000).map(|played| due(share, played)).sum();
+            assert!((sum as f64 - 1000.0 * share).abs() <= 0.5, "{share}: {sum}");
+        }
+    }
 
     #[test]
     fn who_is_ahead_owes_less() {

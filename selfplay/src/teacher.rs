@@ -310,6 +310,19 @@ mod tests {
     }
 
     #[test]
+    fn actions_that_the_nodes_did_not_suffice_for_are_as_probable_as_others() {
+        let game = game("bell", 0);
+        let mut legal = Vec::new();
+        game.legal_actions(&mut legal);
+        let mut teacher = Teacher::new(game.rules());
+        for nodes in [1, legal.len() as u64 - 1] {
+            let settings = TeacherSettings { nodes, ..TeacherSettings::default() };
+            let shown = teacher.demonstrate(&settings, &game, &legal);
+            assert!(shown.policy.iter().all(|share| *share == shown.policy[0]), "{nodes} nodes: {:?}", shown.policy);
+        }
+    }
+
+    #[test]
     fn without_any_score_all_actions_are_equally_probable() {
         assert_eq!(softmax(&[None, None], 0, 10.0), [0.5, 0.5]);
         assert_eq!(softmax(&[Some(-999_990), None, Some(-999_990)], -999_990, 0.1), [0.5, 0.0, 0.5]);

@@ -261,7 +261,7 @@ export class Analyse {
       const agent = this.agent;
       if (agent.startsWith("net")) {
         // Without a simulation the search is the network's policy.
-        const bare = this.think(this.request(at, agent.replace(/sims=\d+/, "sims=0"), SECONDS), () => {});
+        const bare = this.think(this.request(at, agent.replace(/([:,])sims=\d+$/, "$1sims=0"), SECONDS), () => {});
         const policy = (await bare.result).actions.map(({ action, policy }) => [action, policy]);
         if (turn !== this.turn) return;
         this.note(at, { policy: new Map(policy) });

@@ -140,7 +140,8 @@ export class Game {
   // Returns all that is kept of the game.
   record() {
     const { agents, seed, opening, values, efforts, resigned } = this;
-    return { ...this.request(), agents, seed, opening, values, efforts, resigned };
+    // By the fingerprint it is seen whether the ruleset is still the same.
+    return { ...this.request(), fingerprint: this.about.fingerprint, agents, seed, opening, values, efforts, resigned };
   }
 
   // Returns the game as a line of the program's record format.
@@ -198,11 +199,16 @@ function seedOf(line, record) {
   return /"seed"\s*:\s*(\d+)/.exec(line)?.[1];
 }
 
-// Opens a record and says where its ruleset has changed since.
-export async function openRecord(record) {
+// Throws where the ruleset of a record has changed since.
+export async function checkRules(record) {
   const about = await rulesOf(record.ruleset);
   if (record.fingerprint && record.fingerprint !== about.fingerprint) {
     throw new Error(`The ruleset ${record.ruleset} has other parameters now than when this game was played.`);
   }
+}
+
+// Opens a record whose ruleset is still the same.
+export async function openRecord(record) {
+  await checkRules(record);
   return Game.open(record);
 }

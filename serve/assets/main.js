@@ -33,10 +33,19 @@ function play() {
   return beginning;
 }
 
+// Reads a part of an address, which may have been typed.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 // Shows the part that the address names.
 async function show() {
-  const [name, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
-  const wanted = name in make ? name : "play";
+  const [name, ...rest] = location.hash.slice(1).split("/").map(decoded);
+  const wanted = Object.hasOwn(make, name) ? name : "play";
   if (current !== wanted) {
     parts[current]?.leave?.();
     showFault(null);

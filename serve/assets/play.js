@@ -3,7 +3,7 @@
 import { GivenUp, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
 import { attempt, button, choose, copy, download, el, replaceButtons, say, select, showFault, showText, svg } from "/app/dom.js";
-import { Game, openRecord, readAction, readRecords } from "/app/game.js";
+import { Game, checkRules, openRecord, readAction, readRecords } from "/app/game.js";
 import { Setup } from "/app/setup.js";
 
 const STORED = "latrunculi.game";
@@ -41,6 +41,7 @@ export class Play {
     let reason = "its ruleset is not offered";
     if (stored && known(stored)) {
       try {
+        await checkRules(stored);
         await this.open(stored);
         return;
       } catch (error) {

@@ -209,7 +209,12 @@ function state({ result, is_running, path, has_store, seconds_since_written: sin
   const last = since === null ? "no round yet" : `last round ${duration(since)} ago`;
   if (is_running) return `running, ${last}`;
   const store = has_store ? " --store URL, the store that it had" : "";
-  return result ? "finished" : `not running, ${last}; continue with: latrunculi train --resume ${path}${store}`;
+  return result ? "finished" : `not running, ${last}; continue with: latrunculi train --resume ${quoted(path)}${store}`;
+}
+
+// Returns a path as a shell takes it for one word.
+function quoted(path) {
+  return /^[\w\-./:@%+=,]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function duration(seconds) {

@@ -41,8 +41,13 @@ export class Studies {
     this.field.querySelector("select").value = wanted ?? "";
     this.none.hidden = studies.length > 0;
     this.none.textContent = `There is no study in the folder ${folder}. Begin one with: latrunculi balance --rulesets bell,savard --agents alphabeta:nodes=500 --out ${folder}/first`;
-    for (const part of [this.place.querySelector(".fields"), this.frame, this.games, this.link]) part.hidden = !studies.length;
-    if (wanted && wanted !== this.chosen) await this.show(wanted);
+    this.place.querySelector(".fields").hidden = !studies.length;
+    const hasReport = studies.find((study) => study.name === wanted)?.has_report;
+    // A study that was under way may have its report by now.
+    if (wanted !== this.chosen || hasReport !== this.hasReport) {
+      for (const part of [this.frame, this.games, this.link]) part.hidden = true;
+      if (wanted) await this.show(wanted);
+    }
   }
 
   leave() {}
@@ -58,6 +63,7 @@ export class Studies {
     const { games, has_report } = await ask(`/api/studies/${encodeURIComponent(name)}`);
     if (name !== this.wanted) return;
     this.chosen = name;
+    this.hasReport = has_report;
     const address = `/studies/${encodeURIComponent(name)}/report.html`;
     // A frame of its own for each study: another address in the same one would be a step that the browser goes back from.
     const frame = el("iframe", { class: "report", title: "Report of the study", src: has_report ? address : null });

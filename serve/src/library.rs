@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameState, Player, Rules, presets};
+use latrunculi_eval::AgentSpec;
 use latrunculi_eval::agents::SHIPPED_MODEL;
 use latrunculi_eval::report::rules_in_words;
 use latrunculi_train::{error_chain, models, rulesets, run_dir};
@@ -141,9 +142,14 @@ impl Library {
         self.runs.path(run, &[run_dir::EXPORT, "model.safetensors"])
     }
 
-    /// Returns the names of the models that the page offers beside that in the program.
+    /// Returns the names of the models that the page offers beside that in the program: those that an agent's text can name, as
+    /// the name of a run may read as a setting.
     pub(crate) fn models(&self) -> Vec<String> {
         let runs = self.runs.names().into_iter().filter(|run| self.run_model(run).is_ok());
-        self.model.iter().cloned().chain(runs.map(|run| format!("{RUNS}{run}"))).collect()
+        let names = self.model.iter().cloned().chain(runs.map(|run| format!("{RUNS}{run}")));
+        let can_be_named = |name: &String| {
+            format!("net:{name},sims=64").parse().is_ok_and(|agent: AgentSpec| agent.model() == Some(name.as_str()))
+        };
+        names.filter(can_be_named).collect()
     }
 }

@@ -7,6 +7,9 @@ use super::cholesky::cholesky;
 use super::error::StatisticsError;
 use super::interval::{Confidence, Estimate, Interval};
 
+/// The least effect of a man that counts as one, in nats: rounding leaves some 1e-18 of none.
+const SLOPE_MIN: f64 = 1e-9;
+
 /// The first player's score at one handicap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompensationCell {
@@ -76,7 +79,8 @@ impl CompensationFit {
     /// [`StatisticsError::Unidentified`] when the handicap has no effect at all.
     pub fn fair_handicap(&self) -> Result<f64, StatisticsError> {
         let [intercept, slope] = self.coefficients();
-        if slope == 0.0 {
+        // What rounding leaves of an effect that is 0 gives no handicap.
+        if slope.abs() < SLOPE_MIN {
             return Err(StatisticsError::Unidentified);
         }
         Ok(-intercept / slope)
@@ -285,8 +289,11 @@ mod tests {
         assert!(matches!(weak.fair_handicap_set(confidence), FiellerSet::Outside(_)));
         let none = CompensationFit::measured(&cells(&[0.501, 0.5, 0.5])).unwrap();
         assert_eq!(none.fair_handicap_set(confidence), FiellerSet::Everything);
-        let flat = CompensationFit::measured(&cells(&[0.5, 0.5])).unwrap();
-        assert_eq!(flat.fair_handicap(), Err(StatisticsError::Unidentified));
+        for score in [0.5, 0.5025, 0.51, 0.6, 0.7, 0.83] {
+            let flat = CompensationFit::measured(&cells(&[score, score])).unwrap();
+            assert_eq!(flat.fair_handicap(), Err(StatisticsError::Unidentified), "{score}");
+            assert!(flat.whole_handicaps().is_err(), "{score}");
+        }
     }
 
     #[test]

@@ -28,6 +28,18 @@ impl FixedWidth {
         Ok(FixedWidth { half_width, games_min, confidence })
     }
 
+    /// Returns the half-width that is to be reached.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        self.half_width
+    }
+
+    /// Returns the confidence of the interval.
+    #[must_use]
+    pub fn confidence(&self) -> Confidence {
+        self.confidence
+    }
+
     /// Returns the half-width that is known after these games.
     ///
     /// `z·SE`; or, when every result was the same, the Clopper-Pearson upper end `1 − (α/2)^(1/n)` for the rate

@@ -223,6 +223,24 @@ class Playing(Page):
         self.assertEqual(self.browser.run("return JSON.parse(localStorage.getItem('latrunculi.game'))"), json.loads(kept))
         self.browser.wait_text("#fault", "Your game of runs/gone/own is kept until you play here")
 
+    def test_a_game_whose_ruleset_has_changed_is_kept_and_not_played_on(self):
+        self.open_play()
+        self.begin("own", "human", "human")
+        self.browser.click("#play [data-square=c3]")
+        self.browser.wait("return document.querySelectorAll('#play .moves button').length === 1")
+        kept = self.browser.run("return JSON.parse(localStorage.getItem('latrunculi.game'))")
+        # As if the file had been edited since.
+        self.browser.run("localStorage.setItem('latrunculi.game', arguments[0])", json.dumps({**kept, "fingerprint": "00000000"}))
+        self.browser.open("about:blank")
+        self.browser.open(self.served.url)
+        self.browser.wait_text("#fault", "has other parameters now")
+        self.assertEqual(self.browser.run("return JSON.parse(localStorage.getItem('latrunculi.game')).actions"), kept["actions"])
+
+    def test_an_address_of_no_part_shows_one(self):
+        for address, shown in [("runs/50%", "runs"), ("constructor", "play")]:
+            self.open(address)
+            self.browser.wait("return !document.querySelector(`#${arguments[0]}`).hidden", shown)
+
     def test_the_link_to_the_content_stays_in_its_part(self):
         self.open("studies")
         self.browser.wait("return !document.querySelector('#studies').hidden")
@@ -465,6 +483,24 @@ class Watching(Page):
         self.browser.wait("return location.hash === '#analyse' && document.querySelectorAll('#analyse .moves button').length")
         named = "return [...document.querySelectorAll('#analyse select')].some((one) => one.selectedOptions[0]?.textContent === arguments[0])"
         self.assertTrue(self.browser.run(named, "studies/small/savard"))
+
+    def test_a_study_under_way_has_its_report_once_it_is_written(self):
+        folder = self.folder / "studies/small"
+        program("balance", "--rulesets", "savard", "--agents", "greedy", "--max-games", 4, "--min-games", 2, "--quiet", "--out", folder)
+        report = folder / "report.html"
+        written = report.read_text()
+        report.unlink()
+        self.open("studies")
+        self.browser.wait("return document.querySelectorAll('#studies tbody tr').length")
+        for part in ["play", "studies"]:
+            self.browser.run("location.hash = arguments[0]", part)
+            self.browser.wait("return !document.querySelector(`#${arguments[0]}`).hidden", part)
+        self.assertTrue(self.browser.run("return document.querySelector('#studies iframe').hidden"))
+        report.write_text(written)
+        for part in ["play", "studies"]:
+            self.browser.run("location.hash = arguments[0]", part)
+            self.browser.wait("return !document.querySelector(`#${arguments[0]}`).hidden", part)
+        self.browser.wait("return document.querySelector('#studies iframe').src.endsWith('/studies/small/report.html')")
 
     def test_empty_folders_say_how_to_fill_them(self):
         self.open("runs")

@@ -121,6 +121,7 @@ fn nonsense_is_refused_with_its_reason() {
         (&["analyse", "--ruleset", "bell", "--best", "0"], 2, "--best"),
         (&["analyse", "--ruleset", "bell", "--best", "many"], 2, "--best"),
         (&["analyse", "--ruleset", "bell", "--player", "3"], 2, "--player"),
+        (&["analyse", "--ruleset", "bell", "--player", "2"], 1, "--player is for a list of pieces"),
         (&["analyse", "--ruleset", "bell", "--actions", "@a1 a1-a2"], 1, "action 2 of --actions"),
         (&["analyse", "--ruleset", "bell", "--ply", "3"], 2, "--record"),
         (&["analyse", "--record", "no-such-file"], 1, "no-such-file"),

@@ -121,6 +121,26 @@ fn a_game_that_is_left_with_a_signal_while_a_line_is_awaited_is_recorded() {
     }
 }
 
+#[test]
+fn a_game_that_cannot_be_recorded_after_a_signal_is_not_lost_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("games.jsonl");
+    let play = ["play", "bell", "--first", "random", "--second", "random", "--delay", "1", "--record"];
+    let mut child = program(&[&play[..], &[record.to_str().unwrap()]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(said.by_ref().any(|line| line.unwrap().contains("random: @")), "an action is played");
+    std::fs::write(&record, "no game\n").unwrap();
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    said.for_each(drop);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", complaint(&output));
+    assert!(complaint(&output).contains("games cannot be added"), "{}", complaint(&output));
+}
+
 #[cfg(feature = "libtorch")]
 #[test]
 fn training_and_its_halves_that_are_stopped_say_how_they_go_on() {

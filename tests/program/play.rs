@@ -175,7 +175,7 @@ fn nonsense_is_refused_with_its_reason() {
 
 #[cfg(unix)]
 mod on_a_terminal {
-    use rexpect::process::WaitStatus;
+    use rexpect::process::{Signal, WaitStatus};
     use rexpect::session::{PtySession, spawn_command};
 
     use super::*;
@@ -267,6 +267,18 @@ mod on_a_terminal {
         terminal.exp_eof().expect("the end");
         assert!(matches!(terminal.process().wait(), Ok(WaitStatus::Exited(_, 130))));
         assert!(!games(&path)[0]["actions"].as_array().expect("actions").is_empty());
+    }
+
+    #[test]
+    fn a_polite_kill_and_the_end_of_the_terminal_keep_the_record() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+            let path = folder.path().join(signal.as_str());
+            let mut terminal = begun(&["--record", path.to_str().expect("a path")]);
+            terminal.process_mut().signal(signal).expect("sent");
+            terminal.exp_eof().expect("the end");
+            assert_eq!(games(&path)[0]["actions"], serde_json::json!(["@c3"]), "{signal}");
+        }
     }
 
     #[test]

@@ -205,3 +205,18 @@ fn a_position_whose_counters_are_spent_is_over() {
         }
     }
 }
+
+#[test]
+fn chains_that_are_too_many_to_follow_are_taken_as_optional() {
+    // A lattice of men: every second square of every second rank is a landing square, 64 with that of the jumper.
+    let rows = ["m.m.m.m.m.m.m.m.", ".m.m.m.m.m.m.m.m"].map(|row| format!("{row}\n"));
+    let array = rows.concat().repeat(7) + &rows[0] + "Mm.m.m.m.m.m.m.m\n";
+    let text = format!(
+        "id = \"lattice\"\n[board]\nfiles = 16\nranks = 16\n[setup]\narray = \"\"\"\n{array}\"\"\"\n\
+         [man]\njump_over = [\"own\", \"enemy\"]\njump_chain = \"maximal\"\n"
+    );
+    let rules = parse(&text).unwrap_or_else(|error| panic!("{error}")).rules();
+    let mut actions = Vec::new();
+    GameState::new(Arc::new(rules)).legal_actions(&mut actions);
+    assert_eq!(actions.len(), 63);
+}

@@ -56,11 +56,11 @@ impl Events {
     /// # Errors
     /// When the file cannot be opened or written.
     pub fn open(path: &Path, bytes: u64) -> Result<Events, Error> {
-        let file = File::options().create(true).truncate(false).write(true).open(path);
+        let file = File::options().create(true).truncate(false).read(true).write(true).open(path);
         let there = file.and_then(|file| {
             let there = file.metadata()?.len();
-            // A file that is shorter than at the checkpoint belongs to another run or is damaged: it is begun anew.
-            let kept = if there < bytes { 0 } else { bytes };
+            // Of a file that is shorter than at the checkpoint the whole events are kept.
+            let kept = if there < bytes { whole_events(&file) } else { bytes };
             file.set_len(kept)?;
             Ok(kept)
         });
@@ -94,7 +94,9 @@ impl Events {
 
     fn write(&mut self, event: &Event) -> Result<(), Error> {
         let record = framed(&event.encode_to_vec());
-        let written = File::options().append(true).open(&self.path).and_then(|mut file| file.write_all(&record));
+        let file = File::options().append(true).open(&self.path);
+        // The checkpoint that follows names the length.
+        let written = file.and_then(|mut file| file.write_all(&record).and_then(|()| file.sync_data()));
         written.with_context(|| format!("{}: writing it", self.path.display()))?;
         self.bytes += record.len() as u64;
         Ok(())
@@ -112,6 +114,15 @@ fn add_scalars(path: &str, value: &Value, values: &mut Vec<Scalar>) {
         }
         value => values.extend(scalar(path.to_owned(), value)),
     }
+}
+
+/// Returns the length of the events at the beginning of a file that are whole.
+fn whole_events(file: &File) -> u64 {
+    let (mut file, mut whole) = (BufReader::new(file), 0);
+    while let Ok(bytes) = read_framed(&mut file) {
+        whole += bytes;
+    }
+    whole
 }
 
 /// Reads an events file and returns how many events it holds.
@@ -132,8 +143,8 @@ pub fn count(path: &Path) -> Result<u64, Error> {
     Ok(events)
 }
 
-/// Reads one record and compares its checksums.
-fn read_framed(file: &mut impl Read) -> Result<(), Error> {
+/// Reads one record and compares its checksums; returns its length with them.
+fn read_framed(file: &mut impl Read) -> Result<u64, Error> {
     let mut four = [0; 4];
     let mut length = [0; 8];
     file.read_exact(&mut length)?;
@@ -149,7 +160,7 @@ fn read_framed(file: &mut impl Read) -> Result<(), Error> {
         bail!("its checksum is wrong");
     }
     Event::decode(&record[..]).map_err(|error| Error::Refused(error.to_string()))?;
-    Ok(())
+    Ok(16 + record.len() as u64)
 }
 
 fn scalar(tag: String, value: &Value) -> Option<Scalar> {
@@ -226,5 +237,21 @@ mod tests {
             last.values.iter().map(|value| (value.tag.as_str(), value.simple_value)).collect();
         let expected = [("games", Some(9.0)), ("losses/policy", Some(0.5)), ("taught", Some(0.0))];
         assert_eq!((found[2].step, tags), (1, expected.to_vec()), "a 0 is a value too");
+    }
+
+    #[test]
+    fn of_a_file_whose_end_was_lost_the_whole_events_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.out.tfevents.0");
+        let mut events = Events::open(&path, 0).unwrap();
+        for step in 0..3 {
+            events.add(step, &json!({"games": step})).unwrap();
+        }
+        let at_checkpoint = events.bytes();
+        File::options().write(true).open(&path).unwrap().set_len(at_checkpoint - 1).unwrap();
+        let mut events = Events::open(&path, at_checkpoint).unwrap();
+        events.add(3, &json!({"games": 3})).unwrap();
+        let steps: Vec<i64> = records(&fs::read(&path).unwrap()).iter().map(|event| event.step).collect();
+        assert_eq!(steps, [0, 0, 1, 3], "the first names the version");
     }
 }

@@ -53,6 +53,8 @@ pub struct GenerationGames {
     pub progress: Progress,
     /// Seconds that they took.
     pub secs: f64,
+    /// What computed the network of the workers that played them; empty where they were played here, or by alpha-beta.
+    pub kernels: Vec<String>,
 }
 
 /// Games that are played to the end.
@@ -197,7 +199,13 @@ pub fn play_lists(lists: Vec<ListedGames<'_>>, playing: Playing<'_>) -> Result<G
     for ruleset in &mut rulesets {
         ruleset.games.sort_by_key(|game| game.index);
     }
-    Ok(GenerationGames { rulesets, found: found_count, progress, secs: begun.elapsed().as_secs_f64() })
+    Ok(GenerationGames {
+        rulesets,
+        found: found_count,
+        progress,
+        secs: begun.elapsed().as_secs_f64(),
+        kernels: Vec::new(),
+    })
 }
 
 /// Plays pools until each has met its quota; returns them in the order of the tasks, and their games by ruleset.
@@ -225,7 +233,10 @@ pub fn play_generation(
             game.renumber(number);
         }
     }
-    Ok((pools, GenerationGames { rulesets, found: 0, progress, secs: begun.elapsed().as_secs_f64() }))
+    Ok((
+        pools,
+        GenerationGames { rulesets, found: 0, progress, secs: begun.elapsed().as_secs_f64(), kernels: Vec::new() },
+    ))
 }
 
 /// Plays tasks with the journals of each, if they have any.

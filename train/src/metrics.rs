@@ -132,7 +132,7 @@ pub struct GameMetrics {
     pub play_secs: f64,
     /// Precision of the playing network.
     pub precision: Precision,
-    /// What computed it ([`crate::networks::PlayNetwork::kernel`]).
+    /// What computed it ([`crate::networks::PlayNetwork::kernel`]); with workers all that did, with commas between.
     pub kernel: String,
     /// How far its answers in 8 or 16 bits differ from those in 32 bits, where that decided the precision.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -279,7 +279,7 @@ mod tests {
         );
         assert_eq!(line["training_samples_per_sec"], 15.0);
         let progress = latrunculi_selfplay::Progress::default();
-        let played = GenerationGames { rulesets: Vec::new(), found: 0, progress, secs: 1.0 };
+        let played = GenerationGames { rulesets: Vec::new(), found: 0, progress, secs: 1.0, kernels: Vec::new() };
         metrics.teacher = Some(false);
         let choice = PrecisionChoice { precision: Precision::F32, difference: None };
         metrics.games = Some(GameMetrics::new(&played, &[], 1, choice, "f32".to_owned()));

@@ -55,7 +55,7 @@ pub fn measurement(measured: &Measurement) -> String {
     let [score, lower, upper] = [score, lower, upper].map(|share| share * 100.0);
     let margin = margin.map(|margin| {
         let [mean, lower, upper] = [margin.mean, margin.lower, margin.upper].map(|share| share * 100.0);
-        format!("; material margin at the end {mean:+.1} % of the men, {lower:+.1} to {upper:+.1}")
+        format!("; material margin at the end {mean:+.1} % of a side's men, {lower:+.1} to {upper:+.1}")
     });
     let margin = margin.unwrap_or_default();
     format!("{score:.1} % {what} (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses}{margin})")

@@ -9,6 +9,7 @@ use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text}
 use latrunculi_eval::study::{StudyProgress, StudySummary};
 
 use crate::lines::{beside, wrapped};
+use crate::quoted;
 
 /// Returns the summary as text: every agent's scores, and where the report is. `store` is the option `--store` as it was given.
 pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String {
@@ -65,7 +66,7 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
     }
     lines.extend(summary.notes.iter().map(|note| beside("note: ", note)));
     if !summary.is_complete {
-        lines.push(format!("stopped early; latrunculi balance --resume {}{store} goes on", folder.display()));
+        lines.push(format!("stopped early; latrunculi balance --resume {}{store} goes on", quoted(folder)));
     }
     lines.push(format!("written: report.html, summary.json, balance.csv and the games in {}", folder.display()));
     lines.join("\n") + "\n"

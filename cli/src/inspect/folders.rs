@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::report::Report;
 use super::tensors::{self, CHECKPOINT, SHARD};
 use super::texts::{TEXT_BYTES_MAX, read_json, study};
+use crate::quoted;
 use crate::train::command_to_resume;
 
 /// Inspects a folder by what lies in it.
@@ -94,7 +95,7 @@ fn study_under_way(path: &Path) -> anyhow::Result<Report> {
     report.add("is_complete", false);
     report.add("agents", settings.agents);
     report.add("rulesets", rulesets.len());
-    report.add("not_finished", format!("`latrunculi balance --resume {}` goes on", path.display()));
+    report.add("not_finished", format!("`latrunculi balance --resume {}` goes on", quoted(path)));
     Ok(report)
 }
 

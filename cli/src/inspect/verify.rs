@@ -115,6 +115,8 @@ impl Walk<'_> {
             }
             if path.is_dir() {
                 self.folder(&path, depth + 1)?;
+            } else if path.exists() && !path.is_file() {
+                // A pipe or a device is none of ours, and reading it may never end.
             } else if let Some(kind) = self.file(&path)? {
                 *self.kinds.entry(kind).or_default() += 1;
             }

@@ -1,7 +1,7 @@
 //! What people type: with line editing, history and completion on a terminal, plain lines otherwise.
 
 use std::io::{BufReader, IsTerminal, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -28,9 +28,19 @@ pub(super) enum Asked {
 /// Where lines come from.
 pub(super) enum Input {
     /// A terminal.
-    Terminal(Box<Editor<Words, MemHistory>>),
+    Terminal(Typing),
     /// A pipe or a file, read by a thread, so that Ctrl-C is heard while nothing comes.
     Plain(Receiver<PlainLine>),
+}
+
+/// A person at a terminal. A thread reads what is typed, so that a polite kill and the end of the terminal are heard meanwhile.
+pub(super) struct Typing {
+    /// Prompts, each with the words that may be completed.
+    prompts: Sender<(String, Vec<String>)>,
+    lines: Receiver<rustyline::Result<String>>,
+    /// How the terminal was, to be set again when a line is no longer waited for.
+    #[cfg(unix)]
+    modes: Option<rustix::termios::Termios>,
 }
 
 type PlainLine = std::io::Result<Result<String, LineFault>>;
@@ -44,15 +54,7 @@ impl Input {
             std::thread::spawn(move || read_lines(&sender));
             return Ok(Input::Plain(lines));
         }
-        let config = Config::builder()
-            .completion_type(CompletionType::List)
-            .completion_show_all_if_ambiguous(true)
-            .auto_add_history(true)
-            .build();
-        let mut editor =
-            Editor::with_history(config, MemHistory::new()).context("the terminal cannot be used for typing")?;
-        editor.set_helper(Some(Words::default()));
-        Ok(Input::Terminal(Box::new(editor)))
+        Ok(Input::Terminal(Typing::begin().context("the terminal cannot be used for typing")?))
     }
 
     /// Tells whether a person types.
@@ -70,16 +72,13 @@ impl Input {
     ) -> anyhow::Result<Asked> {
         output.flush()?;
         match self {
-            Input::Terminal(editor) => {
-                if let Some(helper) = editor.helper_mut() {
-                    helper.words = words;
+            Input::Terminal(typing) => match typing.ask(prompt, words, interrupt) {
+                Some(Ok(line)) => Ok(Asked::Line(line)),
+                None | Some(Err(ReadlineError::Eof | ReadlineError::Interrupted | ReadlineError::Signal(_))) => {
+                    Ok(Asked::End)
                 }
-                match editor.readline(prompt) {
-                    Ok(line) => Ok(Asked::Line(line)),
-                    Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(Asked::End),
-                    Err(error) => Err(error).context("cannot read what you type"),
-                }
-            }
+                Some(Err(error)) => Err(error).context("cannot read what you type"),
+            },
             Input::Plain(lines) => {
                 match next_line(lines, interrupt).transpose().context("cannot read what you type")? {
                     None => Ok(Asked::End),
@@ -92,6 +91,58 @@ impl Input {
             }
         }
     }
+}
+
+impl Typing {
+    fn begin() -> rustyline::Result<Typing> {
+        #[cfg(unix)]
+        let modes = rustix::termios::tcgetattr(std::io::stdin()).ok();
+        let ((prompts, asked), (typed, lines)) = (channel::<(String, Vec<String>)>(), channel());
+        let (begun, is_there) = channel();
+        std::thread::spawn(move || {
+            let mut editor = match editor() {
+                Ok(editor) => editor,
+                Err(error) => return begun.send(Err(error)).unwrap_or(()),
+            };
+            _ = begun.send(Ok(()));
+            for (prompt, words) in asked {
+                editor.set_helper(Some(Words { words, ..Words::default() }));
+                if typed.send(editor.readline(&prompt)).is_err() {
+                    return;
+                }
+            }
+        });
+        // The thread ends only after it has said so.
+        is_there.recv().unwrap_or(Ok(()))?;
+        Ok(Typing {
+            prompts,
+            lines,
+            #[cfg(unix)]
+            modes,
+        })
+    }
+
+    /// Asks for a line; `None` at a signal, and when the thread has ended.
+    fn ask(&self, prompt: &str, words: Vec<String>, interrupt: &Interrupt) -> Option<rustyline::Result<String>> {
+        self.prompts.send((prompt.to_owned(), words)).ok()?;
+        let line = next_line(&self.lines, interrupt);
+        #[cfg(unix)]
+        if let (None, Some(modes)) = (&line, &self.modes) {
+            // The terminal may be gone.
+            _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, modes);
+        }
+        line
+    }
+}
+
+/// Makes the editor of lines.
+fn editor() -> rustyline::Result<Editor<Words, MemHistory>> {
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .completion_show_all_if_ambiguous(true)
+        .auto_add_history(true)
+        .build();
+    Editor::with_history(config, MemHistory::new())
 }
 
 /// Reads lines until there are no more.
@@ -107,7 +158,7 @@ fn read_lines(sender: &SyncSender<PlainLine>) {
 }
 
 /// Waits for a line; `None` when there are no more, or at Ctrl-C.
-fn next_line(lines: &Receiver<PlainLine>, interrupt: &Interrupt) -> Option<PlainLine> {
+fn next_line<T>(lines: &Receiver<T>, interrupt: &Interrupt) -> Option<T> {
     const SLICE: Duration = Duration::from_millis(20);
     let stop = interrupt.stop();
     let wait = || loop {

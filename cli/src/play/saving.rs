@@ -68,6 +68,11 @@ impl Session {
         Ok(())
     }
 
+    /// Tells whether a person can be asked.
+    fn is_anybody_there(&self) -> bool {
+        self.input.is_terminal() && !self.interrupt.is_end()
+    }
+
     /// Adds the game to the file that was asked for at the start, or asks where to save it, unless it lies
     /// there as it stands.
     pub(super) fn keep(&mut self, output: &mut dyn Write) -> anyhow::Result<()> {
@@ -79,11 +84,11 @@ impl Session {
             match self.save(&path) {
                 Ok(()) => return Ok(writeln!(output, "the game was added to {}", path.display())?),
                 // Whoever sits there may name another file.
-                Err(error) if self.input.is_terminal() => writeln!(output, "{}", error_chain(error.as_ref()))?,
+                Err(error) if self.is_anybody_there() => writeln!(output, "{}", error_chain(error.as_ref()))?,
                 Err(error) => return Err(error),
             }
         }
-        if saved.is_some() || !self.input.is_terminal() {
+        if saved.is_some() || !self.is_anybody_there() {
             return Ok(());
         }
         loop {

@@ -17,8 +17,10 @@ fn document() -> anyhow::Result<String> {
     let mut text = String::from(
         "# The rulesets\n\n\
          Written by `latrunculi rulesets document` from `configs/rulesets/` and the engine's table of parameters; a test\n\
-         compares the two. `[source]` quotes a source document, `[reading]` is our reading of an unclear sentence (the number\n\
-         names the question), `[engine]` is needed so that a program can finish a game.\n\n\
+         compares the two. `[source]` quotes a source document, `[reading]` is our reading of an unclear sentence or taken from a\n\
+         text outside the sources, `[engine]` is needed so that a program can finish a game. The questions (`B1`, `D12`, ...) are\n\
+         those of [SPECIFICATION.md](SPECIFICATION.md), section 3. A ruleset that is based on another lists only what its own\n\
+         file sets.\n\n\
          ## Parameters\n\n| parameter | values | default | meaning |\n|---|---|---|---|\n",
     );
     for parameter in PARAMETERS {

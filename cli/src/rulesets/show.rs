@@ -51,7 +51,10 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
             println!("{}", wrapped(&format!("{}{from}", evidence.text), 6));
         }
     }
-    println!("\nAll other parameters have their defaults.");
+    let unlisted = [(ruleset.setup.array.is_some(), "the array drawn above"), (!has_duces, "those about a dux")];
+    let unlisted: Vec<&str> = unlisted.iter().filter(|(applies, _)| *applies).map(|(_, what)| *what).collect();
+    let but_for = if unlisted.is_empty() { String::new() } else { format!(", but for {}", unlisted.join(" and ")) };
+    println!("\nAll other parameters have their defaults{but_for}.");
     for note in rules.settings_without_effect() {
         println!("note: {note}");
     }

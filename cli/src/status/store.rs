@@ -22,10 +22,18 @@ struct Delivered {
     units: u64,
     games: u64,
     secs: f64,
-    /// Units that it played in vain.
-    twice: u64,
+    /// The least and the greatest number of units that it had played in vain before one that was read.
+    twice: Option<(u64, u64)>,
     /// When its last unit was written, by the clock of the store.
     last: i64,
+}
+
+impl Delivered {
+    /// Returns how many units it played in vain while it made those that were read, which may be all of them.
+    fn in_vain(&self, are_all: bool) -> u64 {
+        let (least, greatest) = self.twice.unwrap_or_default();
+        greatest - if are_all { 0 } else { least }
+    }
 }
 
 /// Tells what the store at `url` holds.
@@ -49,12 +57,16 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
         let beginning = store.read_beginning(&unit.name, HEADER_BYTES_MAX as u64).map_err(stopped)?;
         let Some((header, _)) = beginning.as_deref().and_then(|bytes| UnitHeader::read(bytes).ok()) else { continue };
         let worker = workers.entry(header.worker).or_default();
+        if worker.units == 0 {
+            // The newest comes first.
+            (worker.host, worker.kernel) = (header.host, header.kernel);
+        }
         worker.units += 1;
         worker.games += header.games[1].saturating_sub(header.games[0]);
         worker.secs += header.secs;
-        worker.twice = worker.twice.max(header.twice);
+        let (least, greatest) = worker.twice.unwrap_or((header.twice, header.twice));
+        worker.twice = Some((least.min(header.twice), greatest.max(header.twice)));
         worker.last = worker.last.max(unit.written);
-        (worker.host, worker.kernel) = (header.host, header.kernel);
         if slowest.as_ref().is_none_or(|(secs, _)| *secs < header.secs) {
             slowest = Some((header.secs, unit));
         }
@@ -66,7 +78,7 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
             .iter()
             .map(|(name, by)| {
                 json!({ "worker": name, "host": by.host, "kernel": by.kernel, "units": by.units, "games": by.games,
-                        "secs": by.secs, "twice": by.twice, "secs_before_newest": now - by.last })
+                        "secs": by.secs, "twice": by.in_vain(all <= UNITS_MAX), "secs_before_newest": now - by.last })
             })
             .collect();
         let report = json!({
@@ -75,7 +87,7 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
             "runs": runs.iter().map(|one| json!({ "run": one.run, "generation": one.generation, "is_open": one.is_open,
                 "units": one.units[0], "all": one.units[1] })).collect::<Vec<_>>(),
             "workers": workers,
-            "units": all, "bytes": bytes,
+            "units": all, "units_read": all.min(UNITS_MAX), "bytes": bytes,
             "slowest": slowest.map(|(secs, unit)| json!({ "name": unit.name, "secs": secs })),
             "rejected": rejected.iter().map(|object| &object.name).collect::<Vec<_>>(),
         });
@@ -100,9 +112,10 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
         println!("{closed} series of games are closed");
     }
     for (name, by) in &workers {
-        let share = match by.units + by.twice {
+        let in_vain = by.in_vain(all <= UNITS_MAX);
+        let share = match by.units + in_vain {
             0 => 0.0,
-            all => 100.0 * by.twice as f64 / all as f64,
+            played => 100.0 * in_vain as f64 / played as f64,
         };
         println!(
             "worker {} on {}: {} units, {} games, {:.0} s each, {share:.0} % in vain, last {} s before the newest{}",
@@ -118,7 +131,9 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
     if let Some((secs, unit)) = slowest {
         println!("slowest unit: {} in {secs:.0} s", crate::shown(&unit.name));
     }
-    println!("{all} units, {bytes} bytes; {} moved aside", rejected.len());
+    let read =
+        if all > UNITS_MAX { format!("; of the workers the newest {UNITS_MAX} are told") } else { String::new() };
+    println!("{all} units, {bytes} bytes; {} moved aside{read}", rejected.len());
     for object in rejected {
         println!("  {}", crate::shown(&object.name));
     }

@@ -177,6 +177,10 @@ fn fault(reason: impl Into<String>) -> String {
 /// What is wrong with it: it cannot be read, is damaged or of another version.
 pub fn read(path: &Path) -> Result<Model, String> {
     let about = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?;
+    // Opening a named pipe waits for a writer, and a device may have no end.
+    if !about.is_file() {
+        return Err(fault("it is not a file"));
+    }
     if about.len() > FILE_BYTES_MAX {
         return Err(fault(format!("it has {} bytes, and none has more than {FILE_BYTES_MAX}", about.len())));
     }

@@ -17,7 +17,7 @@ pub struct MeanReport {
     pub score: Option<f64>,
     /// Its interval ([`Interval::of_mean`]); `None` where a ruleset has none.
     pub interval: Option<Interval>,
-    /// Mean of the first agent's material margins, in shares of all men; `None` where a ruleset has none.
+    /// Mean of the first agent's material margins, in shares of a side's men; `None` where a ruleset has none.
     pub margin: Option<Estimate>,
 }
 

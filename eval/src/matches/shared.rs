@@ -53,7 +53,7 @@ impl Schedule<'_> {
     pub(super) fn head(&self) -> SeriesHead {
         let config = self.config;
         let play = MatchPlay {
-            ruleset: self.rules.ruleset().to_toml(),
+            ruleset: SeriesHead::rules_text(self.rules.ruleset()),
             agents: config.agents.each_ref().map(AgentSpec::to_string),
             pairs: config.pairs,
             seed: config.seed,

@@ -57,8 +57,8 @@ pub struct MatchReport {
     pub confidence: f64,
     /// Why there is no interval.
     pub interval_refused: Option<String>,
-    /// Mean material margin of the first agent at the end of the counted games, in shares of all men, its standard error over
-    /// pairs ([`Estimate::interval_of_margin`]): tells agents apart where nearly all games are drawn. `None` below two pairs.
+    /// Mean material margin of the first agent at the end of the counted games, in shares of a side's men, its standard error
+    /// over pairs ([`Estimate::interval_of_margin`]): tells agents apart where nearly all games are drawn. `None` below two pairs.
     pub margin: Option<Estimate>,
     /// Elo difference, with the asymmetric bounds that belong to `interval`.
     pub elo: Option<EloEstimate>,

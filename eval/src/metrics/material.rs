@@ -28,7 +28,7 @@ pub enum PieceFeature {
     Men,
     /// The dux on the board.
     Dux,
-    /// Bound men, counted as a disadvantage.
+    /// Men on the board that are bound.
     BoundMen,
     /// The moves a player would have if it were that player's turn.
     Mobility,

@@ -170,7 +170,7 @@ fn scores_by_player(study: &Study<'_>) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Scores by ruleset and player" {
             table {
-                caption { "The first player’s score with each player against itself, with its " (study.confidence()) " interval and the verdict’s mark: ▲ first player ahead, ▼ second player ahead, = balanced, ≈ even with this player only, ? unresolved." }
+                caption { "The first player’s score with each player against itself, with its " (study.confidence()) " interval and the verdict’s mark: ▲ first player ahead, ▼ second player ahead, = balanced, ≈ even but not shown to be balanced, ? unresolved." }
                 thead { tr { th scope="col" { "Ruleset" } @for agent in &study.summary.agents { th scope="col" { (words::short_agent(agent)) } } } }
                 tbody {
                     @for ruleset in study.asked() {

@@ -285,7 +285,7 @@ fn margin(run: &LearningRun, measured: &[Measured]) -> Markup {
         plot.draw(&frame, number_tick, percent_tick, &marks)
     });
     let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
-    figure("Material ahead of the opponent at the end, in shares of all men", &names, drawn)
+    figure("Material ahead of the opponent at the end, in shares of a side’s men", &names, drawn)
 }
 
 /// Draws one line for each way of looking at a round.
@@ -461,7 +461,7 @@ fn reading() -> Markup {
         ),
         (
             "Margin",
-            "How many men the network had more than its opponent when the games ended, in hundredths of all men at the start. It tells players apart where nearly every game is drawn.",
+            "How many men the network had more than its opponent when the games ended, in hundredths of the men that a side begins with. It tells players apart where nearly every game is drawn.",
         ),
         ("Minute", "Time since the run began, breaks and the final match left out."),
         (

@@ -192,14 +192,14 @@ fn capturing(rules: &Rules) -> Vec<String> {
     }
     if capture.timing == Timing::Delayed {
         let scope = match capture.removal_scope {
-            RemovalScope::All => "all that can be removed",
-            RemovalScope::Line => "one flanked line",
-            RemovalScope::One => "one piece",
+            RemovalScope::All => "every bound piece",
+            RemovalScope::Line => "one bound line",
+            RemovalScope::One => "one bound piece",
         };
-        let free = if capture.free_flankers { ", if neither captor is bound itself" } else { "" };
+        let free = if capture.free_flankers { " whose captors are not bound themselves" } else { "" };
         said.push(match capture.removal {
-            Removal::ReplacesMove => format!("Removing takes the place of a move and takes {scope}{free}."),
-            Removal::PrecedesMove => format!("A player may remove {scope} before moving{free}."),
+            Removal::ReplacesMove => format!("Instead of a move a player may remove {scope}{free}."),
+            Removal::PrecedesMove => format!("Before a move a player may remove {scope}{free}."),
         });
     }
     if matters(rules, "extra.mode") {
@@ -221,20 +221,18 @@ fn continuing(rules: &Rules) -> Option<String> {
         },
         _ => "move again",
     };
-    let often = match extra.limit {
-        None => String::new(),
-        Some(1) => ", once a turn".to_owned(),
-        Some(limit) => format!(", up to {limit} times a turn"),
+    let when = match extra.limit {
+        None => "after each capture".to_owned(),
+        Some(1) => "after a capture, once a turn".to_owned(),
+        Some(limit) => format!("after each capture, up to {limit} times a turn"),
     };
     match extra.mode {
         ExtraMode::None => None,
-        ExtraMode::Optional => Some(format!("A piece that has captured may {what}{often}.")),
-        ExtraMode::Mandatory => {
-            Some(format!("A piece that has captured may {what}{often}, and must if it can capture again."))
+        ExtraMode::Optional => Some(format!("A piece may {what} {when}.")),
+        ExtraMode::Mandatory => Some(format!("A piece may {what} {when}, and must if it can capture again.")),
+        ExtraMode::MustCapture => {
+            Some(format!("A piece must {what} {when} if it can capture again; otherwise its turn ends."))
         }
-        ExtraMode::MustCapture => Some(format!(
-            "A piece that has captured must {what}{often} if it can capture again; otherwise its turn ends."
-        )),
     }
 }
 

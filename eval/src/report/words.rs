@@ -158,7 +158,7 @@ pub(super) fn feature(feature: PieceFeature) -> &'static str {
         PieceFeature::Tempo => "being the player to act",
         PieceFeature::Men => "one man more",
         PieceFeature::Dux => "having the dux",
-        PieceFeature::BoundMen => "one bound man fewer",
+        PieceFeature::BoundMen => "one bound man more",
         PieceFeature::Mobility => "one possible move more",
     }
 }

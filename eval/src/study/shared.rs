@@ -54,8 +54,8 @@ impl Series {
             SeriesKind::PieHeldOut(turn) => SharedKind::PieHeldOut(self.turn_text(turn)),
         };
         let play = StudyPlay {
-            ruleset: self.rules.ruleset().to_toml(),
-            evaluated_as: self.evaluated_as.to_toml(),
+            ruleset: SeriesHead::rules_text(self.rules.ruleset()),
+            evaluated_as: SeriesHead::rules_text(&self.evaluated_as),
             agent: self.spec.to_string(),
             seed: self.study_seed,
             kind,

@@ -107,6 +107,16 @@ fn intervals_hold_the_known_advantage() {
 }
 
 #[test]
+fn where_nearly_all_is_drawn_the_width_is_that_of_the_interval() {
+    let drawish = Synthetic::new(0.0, 0.99);
+    for seed in 0..40 {
+        let tally = drawish.play(StopRule::of_width(0.03, CONFIDENCE, 50, 20_000, 50), seed);
+        let score: ScoreSummary = score_summary(&tally, CONFIDENCE, 1).unwrap();
+        assert!(score.half_width <= 0.03, "seed {seed}: {score:?}");
+    }
+}
+
+#[test]
 fn games_taken_as_independent_would_not() {
     // Ten games of each opening that end alike: their plain interval is far too narrow.
     let copied = Synthetic { games_per_opening: 10, ..Synthetic::new(0.35, 0.3) };

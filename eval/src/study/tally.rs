@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::findings::score_summary;
 use super::series::CountedGame;
 use super::summary::{OutcomeCounts, StopReason};
 use latrunculi_stats::{ClusteredScore, Confidence, FixedWidth, GameResult, Score, WinDrawLoss};
@@ -155,7 +156,13 @@ impl SeriesTally {
 
     fn apply_rule(&mut self) {
         let openings = self.openings.len() as u64;
-        let is_reached = |width: FixedWidth| self.score().is_some_and(|score| width.is_reached(score.score, openings));
+        // With few decisive games the interval that is reported is wider than the variance of these games says.
+        let is_reported = |width: FixedWidth| {
+            score_summary(self, width.confidence(), 1).is_some_and(|found| found.half_width <= width.half_width())
+        };
+        let is_reached = |width: FixedWidth| {
+            self.score().is_some_and(|score| width.is_reached(score.score, openings)) && is_reported(width)
+        };
         self.stop = if self.rule.width.is_some_and(is_reached) {
             Some(StopReason::Width)
         } else if self.boundary >= self.rule.games_max {

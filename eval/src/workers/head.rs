@@ -88,6 +88,12 @@ impl SeriesHead {
         }
     }
 
+    /// Returns a ruleset as heads hold it: without the texts about it, on which no game depends, so that a series whose ruleset
+    /// is described otherwise has the same head.
+    pub(crate) fn rules_text(ruleset: &Ruleset) -> String {
+        Ruleset { name: String::new(), summary: String::new(), source: String::new(), ..ruleset.clone() }.to_toml()
+    }
+
     /// Returns the name of the series in the store: another one for another program, other weights or other units.
     pub(super) fn id(&self) -> String {
         let SeriesHead { program, search_version, evaluation, key, games, per_unit, .. } = self;

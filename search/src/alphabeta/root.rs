@@ -26,6 +26,8 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// With [`AlphaBetaSettings::exact`](super::AlphaBetaSettings::exact) the scores are those of
     /// [`minimax()`](super::minimax()), so that actions that are equal at that depth have equal scores. An iteration that
     /// the limit cuts short counts if it has come to all actions that the one before left in the window: these come first.
+    /// The first one counts if it has come to all. Where none counts, the depth is 0, no action has a score, and the action is
+    /// the best of those that it came to.
     ///
     /// # Panics
     /// When the game is over.
@@ -47,10 +49,15 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         for depth in 1..=limits.depth.clamp(1, DEPTH_MAX) {
             self.has_horizon = false;
             let found = self.score_in_order(&order, depth as i32, window);
-            let contested = result.scores.iter().flatten().count();
-            let Some(best) = found.iter().flatten().copied().max().filter(|_| found.len() >= contested.max(1)) else {
+            let contested = if result.depth == 0 { order.len() } else { result.scores.iter().flatten().count() };
+            let Some(best) = found.iter().flatten().copied().max() else { break };
+            if found.len() < contested {
+                if result.depth == 0 {
+                    let place = found.iter().position(|&score| score == Some(best)).unwrap_or(0);
+                    (result.action, result.score) = (self.frames[0].actions[order[place].ordinal as usize], best);
+                }
                 break;
-            };
+            }
             result.scores.fill(None);
             for (candidate, score) in order.iter_mut().zip(found.iter().copied().chain(std::iter::repeat(None))) {
                 // The first ones were searched while the best score was lower.

@@ -184,11 +184,13 @@ impl Leader {
         let mut played: Vec<RulesetGames> =
             rules.iter().map(|rules| RulesetGames { rules: Arc::clone(rules), games: Vec::new() }).collect();
         let progress = Progress::default();
+        let kernels: BTreeSet<String> = taken.values().map(|one| one.about.kernel.clone()).collect();
+        let kernels = kernels.into_iter().filter(|kernel| !kernel.is_empty()).collect();
         for (number, one) in taken {
             progress.games.fetch_add(one.games.len() as u64, Ordering::Relaxed);
             played[units[number as usize].ruleset].games.extend(one.games);
         }
-        Ok(GenerationGames { rulesets: played, found: 0, progress, secs: begun.elapsed().as_secs_f64() })
+        Ok(GenerationGames { rulesets: played, found: 0, progress, secs: begun.elapsed().as_secs_f64(), kernels })
     }
 
     /// Returns the checksum of the weights that play a generation, which a head of it that was there before decides; empty where

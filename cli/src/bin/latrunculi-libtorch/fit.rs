@@ -127,7 +127,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         if args.json {
             let mut line = json!(metrics);
             line["steps_total"] = json!(trainer.counters().steps);
-            println!("{line}");
+            display.say(&line.to_string());
         } else {
             display.say(&format!("step {made:>6} · {}", steps_text(&metrics)));
         }
@@ -136,7 +136,8 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let model_path = args.out.join("model.safetensors");
     model(&trainer, &config, &rulesets, windows.len())?.save(&model_path)?;
     if args.json {
-        println!("{}", json!({ "model": model_path.display().to_string(), "steps_total": trainer.counters().steps }));
+        let made = json!({ "model": model_path.display().to_string(), "steps_total": trainer.counters().steps });
+        display.say(&made.to_string());
     } else {
         let made = trainer.counters().steps - begun_at;
         display.say(&format!("{made} steps on {} samples; wrote {}", windows.len(), model_path.display()));

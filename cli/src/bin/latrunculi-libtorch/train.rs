@@ -7,6 +7,7 @@ use anyhow::bail;
 use latrunculi_cli::display::{self, Display};
 use latrunculi_cli::interrupt::{Stopped, stop_on_signals};
 use latrunculi_cli::origin::origin;
+use latrunculi_cli::quoted;
 use latrunculi_cli::train::{RunText, TrainArgs, event_json};
 use latrunculi_learner::{RunEnd, StopFlag, TrainingRun};
 use latrunculi_train::runs::{self, RUNS};
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &TrainArgs) -> anyhow::Result<()> {
     match run.run()? {
         RunEnd::Finished => Ok(()),
         RunEnd::Stopped => {
-            let (folder, store) = (run.folder().display(), args.store_as_given());
+            let (folder, store) = (quoted(run.folder()), args.store_as_given());
             let lost = run.secs_since_checkpoint();
             Err(Stopped::telling(format!(
                 "stopped {lost:.0} s after the last checkpoint; continue from it with: latrunculi train --resume {folder}{store}"
