@@ -107,8 +107,8 @@ impl Interrupt {
         Ok(Interrupt { stop, ends_program })
     }
 
-    /// Tells whether the program was asked to end, and not by Ctrl-C: then nobody is to be asked anything.
-    pub(crate) fn is_end(&self) -> bool {
+    /// Tells whether a polite kill or the end of the terminal has come: then nobody is to be asked anything.
+    pub(crate) fn was_told_to_end(&self) -> bool {
         [SIGTERM, SIGHUP].contains(&(SIGNAL.load(Ordering::SeqCst) as c_int))
     }
 

@@ -70,7 +70,7 @@ impl Session {
 
     /// Tells whether a person can be asked.
     fn is_anybody_there(&self) -> bool {
-        self.input.is_terminal() && !self.interrupt.is_end()
+        self.input.is_terminal() && !self.interrupt.was_told_to_end()
     }
 
     /// Adds the game to the file that was asked for at the start, or asks where to save it, unless it lies
