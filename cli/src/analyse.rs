@@ -50,7 +50,7 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
     anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays only in `latrunculi play`");
     let mut agent = args.agent.make(state.rules(), &mut args.network.factory(state.rules())).context("the agent")?;
     agent.new_game(args.agent.seed.unwrap_or(0));
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen(true)?;
     let mut silent = |_: &Choice| {};
     let mut thinking =
         SearchOptions { lines: args.best.into(), stop: interrupt.stop(), ..SearchOptions::reporting(&mut silent) };

@@ -81,19 +81,21 @@ impl fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-/// What Ctrl-C does, and a polite kill or the end of the terminal: it ends the program, but while something thinks, or a line
-/// is waited for, the first one ends that.
+/// What Ctrl-C does, and a polite kill or the end of the terminal: while something thinks, or a line is waited for, the first
+/// one ends that. At other times it ends the program, or the next such work as soon as that begins.
 pub(crate) struct Interrupt {
     stop: StopSignal,
     ends_program: Arc<AtomicBool>,
+    /// Whether it ends the program at other times.
+    ends_between: bool,
 }
 
 impl Interrupt {
-    /// Listens from now on.
-    pub(crate) fn listen() -> anyhow::Result<Interrupt> {
+    /// Listens from now on. `ends_between` tells whether a signal ends the program where nothing is done that it could end.
+    pub(crate) fn listen(ends_between: bool) -> anyhow::Result<Interrupt> {
         use signal_hook::flag;
         let stop = StopSignal::default();
-        let ends_program = Arc::new(AtomicBool::new(true));
+        let ends_program = Arc::new(AtomicBool::new(ends_between));
         let register = || -> std::io::Result<()> {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
                 flag::register_conditional_default(signal, Arc::clone(&ends_program))?;
@@ -104,7 +106,7 @@ impl Interrupt {
             Ok(())
         };
         register().context("cannot listen for Ctrl-C")?;
-        Ok(Interrupt { stop, ends_program })
+        Ok(Interrupt { stop, ends_program, ends_between })
     }
 
     /// Tells whether a polite kill or the end of the terminal has come: then nobody is to be asked anything.
@@ -117,12 +119,12 @@ impl Interrupt {
         self.stop.clone()
     }
 
-    /// Does `work`, which Ctrl-C ends through [`Interrupt::stop`]; tells whether it did.
+    /// Does `work`, which Ctrl-C ends through [`Interrupt::stop`]; tells whether it did, or had come before.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> (T, bool) {
-        self.stop.lower();
         self.ends_program.store(false, Ordering::SeqCst);
         let done = work();
-        self.ends_program.store(true, Ordering::SeqCst);
-        (done, self.stop.is_raised())
+        let is_stopped = self.stop.flag().swap(false, Ordering::SeqCst);
+        self.ends_program.store(self.ends_between, Ordering::SeqCst);
+        (done, is_stopped)
     }
 }

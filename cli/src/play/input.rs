@@ -71,6 +71,9 @@ impl Input {
         output: &mut dyn Write,
     ) -> anyhow::Result<Asked> {
         output.flush()?;
+        if interrupt.during(|| ()).1 {
+            return Ok(Asked::End);
+        }
         match self {
             Input::Terminal(typing) => match typing.ask(prompt, words, interrupt) {
                 Some(Ok(line)) => Ok(Asked::Line(line)),
@@ -167,7 +170,8 @@ fn next_line<T>(lines: &Receiver<T>, interrupt: &Interrupt) -> Option<T> {
             line => return line.ok(),
         }
     };
-    interrupt.during(wait).0
+    let (line, is_stopped) = interrupt.during(wait);
+    line.filter(|_| !is_stopped)
 }
 
 /// Completes words at the beginning of a line, and names of files after `save` and `load`.

@@ -82,7 +82,8 @@ impl Session {
             adviser_name: args.hint.to_string(),
             palette: args.color.palette(),
             input: Input::open()?,
-            interrupt: Interrupt::listen()?,
+            // While it draws, too, no signal loses the game.
+            interrupt: Interrupt::listen(false)?,
             delay: Duration::from_secs_f64(args.delay),
             record_path: args.record.clone(),
             saved: None,
