@@ -3,6 +3,7 @@
 mod board;
 mod features;
 mod heuristic;
+mod measured;
 mod weights;
 
 use latrunculi_engine::ruleset::Repetition;
@@ -12,6 +13,7 @@ use crate::game::Game;
 
 pub use features::{Counts, FEATURE_COUNT, Feature, Stage};
 pub use heuristic::LatrunculiHeuristic;
+pub use measured::{MeasuredSearches, play_at_random};
 pub use weights::{RulesetWeights, Weights, WeightsFile};
 
 impl Game for GameState {

@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use latrunculi_engine::{GameState, play_out};
+use latrunculi_engine::GameState;
+use latrunculi_search::latrunculi::play_at_random;
 use latrunculi_train::rulesets;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
 
 use super::{names_or_all, processor_secs, seconds};
@@ -80,9 +79,8 @@ fn measure(start: &GameState, least: Duration) -> Playouts {
     let processor_begin = processor_secs();
     let begin = Instant::now();
     while playouts.games < CHECKSUM_GAMES || begin.elapsed() < least {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(playouts.games);
         state.clone_from(start);
-        let played = play_out(&mut state, &mut legal, |count| random.random_range(0..count));
+        let played = play_at_random(&mut state, &mut legal, playouts.games);
         playouts.actions += played;
         if playouts.games < CHECKSUM_GAMES {
             playouts.checksum = playouts.checksum.rotate_left(7) ^ state.position().key() ^ played;

@@ -4,13 +4,9 @@ use std::time::Instant;
 
 use clap::Args;
 use latrunculi_engine::{GameState, Phase};
-use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Limits};
-use latrunculi_search::evaluators::Uniform;
-use latrunculi_search::latrunculi::LatrunculiHeuristic;
-use latrunculi_search::mcts::{Search, SearchBudget, Settings};
+use latrunculi_search::latrunculi::MeasuredSearches;
 use latrunculi_train::rulesets;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
 
@@ -66,28 +62,18 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<()> {
         let start = GameState::new(rulesets::load(name)?);
         let (mut alphabeta_spent, mut mcts_spent) = (Spent::default(), Spent::default());
         let (mut nodes, mut simulations, mut checksum) = (0, 0, 0u64);
-        let heuristic = LatrunculiHeuristic::new(start.rules());
-        let mut alphabeta = AlphaBeta::new(AlphaBetaSettings::default(), heuristic);
-        let mut mcts = Search::new(Settings::gumbel(), &start);
+        let mut searches = MeasuredSearches::new(&start);
         for seed in 0..SEARCH_POSITIONS {
             let game = middle_game(&start, seed);
-            let found = alphabeta_spent.add(|| alphabeta.search(&game, Limits::nodes(args.nodes)));
+            let found = alphabeta_spent.add(|| searches.alphabeta(&game, args.nodes));
             nodes += found.nodes;
             // The tree's memory is there after the first search; that one warms up.
-            for is_measured in [false, true] {
-                mcts.set_root(&game);
-                let mut random = ChaCha8Rng::seed_from_u64(seed);
-                mcts.start(SearchBudget { simulations: args.simulations, add_noise: false }, &mut random);
-                let mut spent = Spent::default();
-                spent.add(|| mcts.run(&mut Uniform))?;
-                if is_measured {
-                    mcts_spent.wall_secs += spent.wall_secs;
-                    mcts_spent.processor_secs += spent.processor_secs;
-                    simulations += u64::from(mcts.simulations());
-                }
-            }
-            let visits =
-                mcts.result().visits.iter().fold(0u64, |sum, &visits| sum.wrapping_mul(31) + u64::from(visits));
+            searches.begin_tree(&game, args.simulations, seed);
+            searches.grow_tree()?;
+            searches.begin_tree(&game, args.simulations, seed);
+            let tree = mcts_spent.add(|| searches.grow_tree())?;
+            simulations += u64::from(searches.simulations());
+            let visits = tree.visits.iter().fold(0u64, |sum, &visits| sum.wrapping_mul(31) + u64::from(visits));
             checksum = checksum.rotate_left(9) ^ found.nodes ^ (found.score as u64) << 32 ^ visits;
         }
         let rates = |count: u64, spent: Spent| (count as f64 / spent.wall_secs, count as f64 / spent.processor_secs);
