@@ -189,6 +189,9 @@ pub struct Measured {
     /// Elo of the network in this ruleset and its standard error, from all matches of the run in it together: those with
     /// the opponent, who has 0, and those with the run's own earlier networks. `None` where there were none of these.
     pub elo: Option<Estimate>,
+    /// Whether the matches alone give no finite Elo, as a network took every point or none; a weak prior then holds the numbers
+    /// of all networks in this ruleset ([`BradleyTerry::fit`]).
+    pub is_elo_held: bool,
 }
 
 impl Measured {
@@ -255,7 +258,16 @@ impl LearningRun {
                     if round.learns_first { (round.train_secs, round.steps_total) } else { (0.0, steps) };
                 let minutes = (round.elapsed_secs - round.round_secs + secs).max(0.0) / 60.0;
                 let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
-                found.push(Measured { ruleset, minutes, generations, games, steps, verdict, elo: None });
+                found.push(Measured {
+                    ruleset,
+                    minutes,
+                    generations,
+                    games,
+                    steps,
+                    verdict,
+                    elo: None,
+                    is_elo_held: false,
+                });
             }
             generations += u64::from(round.games.is_some());
             games += round.games.unwrap_or(0);
@@ -263,7 +275,17 @@ impl LearningRun {
         }
         for (ruleset, verdict) in self.result.iter().flatten() {
             let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
-            found.push(Measured { ruleset, minutes: self.minutes(), generations, games, steps, verdict, elo: None });
+            let minutes = self.minutes();
+            found.push(Measured {
+                ruleset,
+                minutes,
+                generations,
+                games,
+                steps,
+                verdict,
+                elo: None,
+                is_elo_held: false,
+            });
         }
         for ruleset in &self.rulesets {
             rate(&mut found.iter_mut().filter(|one| one.ruleset == *ruleset).collect::<Vec<_>>());
@@ -329,6 +351,7 @@ fn rate(measured: &mut [&mut Measured]) {
             standard_error: standard_error * ELO_PER_NAT,
         };
         one.elo = fit.strength(opponents + index, Covariance::Fisher).ok().map(elo);
+        one.is_elo_held = one.elo.is_some() && fit.regularised();
     }
 }
 
@@ -368,7 +391,7 @@ pub fn standings<'a>(measured: impl IntoIterator<Item = &'a Measured>) -> Vec<St
 }
 
 /// The columns of [`to_csv`], as docs/FORMATS.md explains them.
-pub const COLUMNS: [&str; 24] = [
+pub const COLUMNS: [&str; 25] = [
     "run",
     "ruleset",
     "network",
@@ -393,6 +416,7 @@ pub const COLUMNS: [&str; 24] = [
     "earlier_lower",
     "earlier_upper",
     "elo",
+    "elo_is_held",
 ];
 
 /// Returns the learning curves as comma separated values: a line of names, then one for each match of each run.
@@ -400,7 +424,7 @@ pub const COLUMNS: [&str; 24] = [
 pub fn to_csv(runs: &[LearningRun]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for run in runs {
-        for Measured { ruleset, minutes, generations, games, steps, verdict, elo } in run.measured() {
+        for Measured { ruleset, minutes, generations, games, steps, verdict, elo, is_elo_held } in run.measured() {
             let earlier = |look: fn(&Earlier) -> f64| number(verdict.earlier.as_ref().map(look));
             let margins = verdict.margin.map(|margin| margin.interval_of_margin(Confidence::NINETY_FIVE));
             let row: [String; COLUMNS.len()] = [
@@ -428,6 +452,7 @@ pub fn to_csv(runs: &[LearningRun]) -> String {
                 earlier(|earlier| earlier.lower),
                 earlier(|earlier| earlier.upper),
                 number(elo.map(|elo| elo.value)),
+                elo.map_or_else(String::new, |_| is_elo_held.to_string()),
             ];
             text += &row.map(|field| quoted(&field)).join(",");
             text.push('\n');

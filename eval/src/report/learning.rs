@@ -188,7 +188,7 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
         div.plots { @for ruleset in &run.rulesets { (strength(run, Some(ruleset), &of(ruleset))) } }
         div.wide tabindex="0" role="region" aria-label="Rulesets" {
             table.sortable.dense {
-                caption { "The rulesets: the last match in each, all its samples, and its games of the last generation." }
+                caption { "The rulesets: the last match in each, all its samples, and its games of the last generation." @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) } }
                 thead { tr { th.text scope="col" { "Ruleset" } @for name in ["Score", "Minute", "Samples", "Actions", "Drawn", "First player"] { th scope="col" { (name) } } @if has_elo { th scope="col" { "Elo" } } } }
                 tbody {
                     @for ruleset in &run.rulesets {
@@ -203,7 +203,7 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
                                 Some(games) => { td { (numbers::plain(games.actions_mean, 1)) } td { (numbers::percent(games.draw_rate)) } td { (numbers::percent(games.first_player_score)) } }
                                 None => { td { "–" } td { "–" } td { "–" } }
                             }
-                            @if has_elo { @let elo = last.as_ref().and_then(|last| last.elo); td data-key=[elo.map(|elo| elo.value)] { @match elo { Some(elo) => (elo_with_interval(elo)), None => "–" } } }
+                            @if has_elo { td data-key=[last.as_ref().and_then(|last| last.elo).map(|elo| elo.value)] { @match &last { Some(last) => (elo_with_interval(last)), None => "–" } } }
                         }
                     }
                 }
@@ -364,6 +364,7 @@ fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
                     caption {
                         "The matches. What was played and trained until then comes first."
                         @if has_earlier { " “Against itself” is the score against the network that the run had at the generation named behind it. Elo is from all matches in the ruleset together; the first opponent has 0." }
+                        @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) }
                     }
                     thead {
                         tr {
@@ -396,7 +397,7 @@ fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
                                         Some(Earlier { generation, score, lower, upper, .. }) => { (numbers::percent(*score)) " " span.i { "(" (numbers::percent_interval(Interval { lower: *lower, upper: *upper })) "), " (generation) } }
                                         None => { "–" }
                                     } }
-                                    td { @match measured.elo { Some(elo) => (elo_with_interval(elo)), None => { "–" } } }
+                                    td { (elo_with_interval(measured)) }
                                 }
                             }
                         }
@@ -407,9 +408,19 @@ fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
     }
 }
 
-fn elo_with_interval(elo: Estimate) -> Markup {
-    html! { (numbers::signed(elo.value, 0)) " " span.i { "(" (numbers::interval(elo.interval(Confidence::NINETY_FIVE), 0)) ")" } }
+/// The Elo of a network with its interval and, where a prior holds it, an asterisk, which [`ELO_HELD`] explains.
+fn elo_with_interval(measured: &Measured) -> Markup {
+    html! {
+        @match measured.elo {
+            Some(elo) => { (numbers::signed(elo.value, 0)) @if measured.is_elo_held { "*" } " " span.i { "(" (numbers::interval(elo.interval(Confidence::NINETY_FIVE), 0)) ")" } }
+            None => { "–" }
+        }
+    }
 }
+
+/// What the asterisk at an Elo means.
+const ELO_HELD: &str =
+    " * A network took every point or none, so the matches give no finite Elo; a weak prior holds these numbers.";
 
 /// The rounds one by one, folded.
 fn rounds(run: &LearningRun) -> Markup {
