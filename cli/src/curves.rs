@@ -115,7 +115,7 @@ fn text(run: &LearningRun) -> String {
             format!("{score:.1} % [{lower:.1}, {upper:.1}] against itself at generation {generation}")
         });
         let held =
-            if measured.is_elo_held { ", held by a weak prior as a network took every point or none" } else { "" };
+            if measured.is_elo_held { ", held by a weak prior" } else { "" };
         let elo = measured.elo.map(|elo| format!("Elo {}{held}", whole_elo(elo)));
         let more = [margin, ruleset, opponent, earlier, elo].into_iter().flatten().collect::<Vec<_>>().join("; ");
         let row = format!("{head}{score}");
