@@ -114,8 +114,7 @@ fn text(run: &LearningRun) -> String {
             let generation = earlier.generation;
             format!("{score:.1} % [{lower:.1}, {upper:.1}] against itself at generation {generation}")
         });
-        let held =
-            if measured.is_elo_held { ", held by a weak prior" } else { "" };
+        let held = if measured.is_elo_held { ", held by a weak prior" } else { "" };
         let elo = measured.elo.map(|elo| format!("Elo {}{held}", whole_elo(elo)));
         let more = [margin, ruleset, opponent, earlier, elo].into_iter().flatten().collect::<Vec<_>>().join("; ");
         let row = format!("{head}{score}");
