@@ -247,6 +247,10 @@ impl LearningRun {
     /// Returns how strong the network was when, in order; the last entries are those of the finished run.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
+        let unrated = |ruleset: &String, verdict: &Verdict, minutes, generations, games, steps| {
+            let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
+            Measured { ruleset, minutes, generations, games, steps, verdict, elo: None, is_elo_held: false }
+        };
         let mut found = Vec::new();
         let (mut generations, mut games, mut steps) = (0, 0, 0);
         for round in &self.rounds {
@@ -257,35 +261,14 @@ impl LearningRun {
                 let (secs, steps) =
                     if round.learns_first { (round.train_secs, round.steps_total) } else { (0.0, steps) };
                 let minutes = (round.elapsed_secs - round.round_secs + secs).max(0.0) / 60.0;
-                let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
-                found.push(Measured {
-                    ruleset,
-                    minutes,
-                    generations,
-                    games,
-                    steps,
-                    verdict,
-                    elo: None,
-                    is_elo_held: false,
-                });
+                found.push(unrated(ruleset, verdict, minutes, generations, games, steps));
             }
             generations += u64::from(round.games.is_some());
             games += round.games.unwrap_or(0);
             steps = round.steps_total;
         }
         for (ruleset, verdict) in self.result.iter().flatten() {
-            let (ruleset, verdict) = (ruleset.clone(), verdict.clone());
-            let minutes = self.minutes();
-            found.push(Measured {
-                ruleset,
-                minutes,
-                generations,
-                games,
-                steps,
-                verdict,
-                elo: None,
-                is_elo_held: false,
-            });
+            found.push(unrated(ruleset, verdict, self.minutes(), generations, games, steps));
         }
         for ruleset in &self.rulesets {
             rate(&mut found.iter_mut().filter(|one| one.ruleset == *ruleset).collect::<Vec<_>>());
