@@ -32,19 +32,25 @@ const COLUMNS: [Column; 16] = [
     },
     Column {
         name: "actions",
-        about: "mean of a game",
+        about: "mean of a game that counts",
         width: 7,
         rank: 0,
         entry: |round, _| round.actions_mean.map(|mean| format!("{mean:.0}")),
     },
     Column {
         name: "first",
-        about: "% of games",
+        about: "% of games that count",
         width: 5,
         rank: 0,
         entry: |round, _| round.first_player_score.map(percent),
     },
-    Column { name: "draws", about: "% of games", width: 5, rank: 0, entry: |round, _| round.draw_rate.map(percent) },
+    Column {
+        name: "draws",
+        about: "% of games that count",
+        width: 5,
+        rank: 0,
+        entry: |round, _| round.draw_rate.map(percent),
+    },
     Column {
         name: "pos/s",
         about: "positions evaluated",
