@@ -249,9 +249,9 @@ fn an_end_has_its_own_value_before_it_is_visited() {
 fn a_position_whose_actions_all_end_the_game_is_worth_the_best_of_them() {
     let game = TreeGame::parse("1(2(=? =?) 2(+? -? 1(+? -?)))").unwrap();
     for settings in both_modes() {
-        // The evaluation, 0, is better for the second player than the draws.
-        let result = search(Settings { draw_value: -0.5, ..settings }, &game, 2, false, 1);
-        assert_eq!((result.visits[0], result.q[0]), (1, -0.5));
+        // The evaluation, 0, is better for the second player than the draws, which are worth 0.5 to the first.
+        let result = search(Settings { draw_value: 0.5, ..settings }, &game, 2, false, 1);
+        assert_eq!((result.visits[0], result.q[0]), (1, 0.5));
     }
 }
 
@@ -267,17 +267,32 @@ fn a_search_is_done_when_an_action_wins_at_once() {
 }
 
 #[test]
-fn a_draw_is_worth_what_the_settings_say() {
-    // The first player chooses between a sure draw and an open game of value 0.
-    let game = TreeGame::parse("1(=? 2(1(2(+ -) 2(- +)) 1(2(+ -) 2(- +))))").unwrap();
+fn a_draw_has_its_value_for_whoever_searches_and_the_opposite_for_his_opponent() {
+    // After two actions of the first player the second chooses between a draw and a long game of value 0.
+    let long = format!("{}={}", "1(2(".repeat(200), "))".repeat(200));
+    let game = TreeGame::parse(&format!("1(1(2(= {long})))")).unwrap();
     for mut settings in both_modes() {
         settings.proofs = Proofs::Off;
-        settings.draw_value = 0.5;
-        let result = search(settings.clone(), &game, 40, false, 1);
-        assert!((result.q[0] - 0.5).abs() < 1e-6);
-        settings.draw_value = -0.5;
-        let result = search(settings, &game, 40, false, 1);
-        assert!((result.q[0] + 0.5).abs() < 1e-6);
+        for draw_value in [-0.5, 0.5] {
+            settings.draw_value = draw_value;
+            let mut own = Search::new(settings.clone(), &game);
+            let mut run = |own: &mut Search<TreeGame>, simulations| {
+                own.start(SearchBudget { simulations, add_noise: false }, &mut rng(1));
+                own.run(&mut Uniform).unwrap();
+                own.result()
+            };
+            let (takes_draw, plays_on) = (0, 1);
+            // What costs the first player half a point gives the second as much.
+            let reply = if draw_value < 0.0 { takes_draw } else { plays_on };
+            assert_eq!(run(&mut own, 40).principal_variation[..3], [0, 0, reply], "{settings:?}");
+            own.advance(0);
+            assert_eq!(run(&mut own, 20).principal_variation[..2], [0, reply], "{settings:?}");
+            own.advance(0);
+            // Now he searches, on the kept tree.
+            let result = run(&mut own, 100);
+            assert_eq!((result.q[takes_draw], result.q[plays_on]), (draw_value, 0.0));
+            assert_eq!(result.best, if draw_value < 0.0 { plays_on } else { takes_draw }, "{settings:?}");
+        }
     }
 }
 

@@ -42,7 +42,7 @@ use crate::mix;
 use gumbel::{Completion, GumbelRoot};
 use puct::PuctNode;
 use tree::{Bounds, Child, Edge, Tree};
-use value::{ValueSum, ValueWeights};
+use value::{ValueSum, ValueWeights, sign};
 
 pub use batch::LeafBatch;
 pub use gumbel::considered_visits;
@@ -517,9 +517,10 @@ impl<G: Game> Search<G> {
         first_best(node.edges(), rank).unwrap_or(node.edges().start)
     }
 
-    /// Returns how the search weighs results, draws and margins.
+    /// Returns how the search weighs results, draws and margins, once the root is evaluated.
     fn value_weights(&self) -> ValueWeights {
-        ValueWeights { draw_value: self.settings.draw_value, margin_weight: self.settings.margin_weight }
+        let draw_value = self.settings.draw_value * sign(self.tree.nodes[0].player) as f32;
+        ValueWeights { draw_value, margin_weight: self.settings.margin_weight }
     }
 
     fn is_done(&self) -> bool {

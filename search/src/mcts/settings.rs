@@ -11,7 +11,8 @@ pub const SIMULATIONS_MAX: u32 = 10_000_000;
 pub struct Settings {
     /// How the root spends the simulations and makes the policy target.
     pub mode: Mode,
-    /// The value of a draw for the player to act, in `[-1, 1]`; 0 keeps the game zero-sum.
+    /// Contempt: the value of a draw for the player to act at the root, in `[-1, 1]`; his opponent has its negative, so that
+    /// each search is zero-sum. A subtree that is kept is weighed anew for the player of the next root.
     pub draw_value: f32,
     /// `lambda` of the search's value `W - L + lambda * margin`, in `[0, 0.5]`: so that leads count where wins are not yet
     /// found. `margin` is the expected final margin ([`crate::Evaluation::margin`], at the end of the game

@@ -20,9 +20,10 @@ pub(crate) struct ValueSum {
     pub(crate) margin: f64,
 }
 
-/// How a [`ValueSum`] becomes one number: `W - L + draw_value * D + margin_weight * margin`.
+/// How a [`ValueSum`] becomes one number, for the first player `W - L + draw_value * D + margin_weight * margin`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ValueWeights {
+    /// The value of a draw for the first player; the second player has its negative.
     pub(crate) draw_value: f32,
     pub(crate) margin_weight: f32,
 }
@@ -75,14 +76,16 @@ impl ValueSum {
     /// Returns the mean over `count` results for `player`; in `[-1, 1]` with margin weight 0.
     #[inline]
     pub(crate) fn for_player(self, player: Player, count: u32, weights: ValueWeights) -> f32 {
-        let own = self.lead + self.margin * f64::from(weights.margin_weight);
-        let sum = own * sign(player) + self.draw * f64::from(weights.draw_value);
-        (sum / f64::from(count)) as f32
+        let first =
+            self.lead + self.margin * f64::from(weights.margin_weight) + self.draw * f64::from(weights.draw_value);
+        // Zero has no sign.
+        ((first * sign(player) + 0.0) / f64::from(count)) as f32
     }
 }
 
+/// Returns 1 for the first player, -1 for the second.
 #[inline]
-fn sign(player: Player) -> f64 {
+pub(super) fn sign(player: Player) -> f64 {
     match player {
         Player::First => 1.0,
         Player::Second => -1.0,
