@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::actors::PlayedGame;
-use crate::openings::{Start, random_opening};
+use crate::openings::{Start, leaves_half, random_opening};
 use crate::pool::PoolPlan;
 use crate::record::{Decision, GameRecord, PlannedSearch, SearchPurpose};
 use crate::seeds::{GameKey, Purpose};
@@ -179,6 +179,9 @@ impl ActiveGame {
                 continue;
             }
             self.search.game().legal_actions(&mut self.legal);
+            if !leaves_half(self.search.game(), 1) {
+                self.record.start.policy_actions = 0;
+            }
             if self.legal.len() == 1 {
                 self.play(0);
             } else if plan.teacher.is_some() {
@@ -219,9 +222,7 @@ impl ActiveGame {
         }
         let cap = &settings.playout_cap;
         let game = self.search.game();
-        let quiet_limit = u32::from(game.rules().ruleset().end.quiet_limit);
-        let is_quiet = 2 * u32::from(game.position().quiet_turns()) > quiet_limit && quiet_limit > 0;
-        let probability = if is_quiet { cap.quiet_full_probability } else { 1.0 };
+        let probability = if leaves_half(game, 0) { 1.0 } else { cap.quiet_full_probability };
         let is_full = probability >= 1.0 || self.effort_stream.random_bool(probability);
         PlannedSearch::new(settings.effort(is_full), SearchPurpose::Decision { is_full })
     }

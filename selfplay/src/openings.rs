@@ -36,13 +36,17 @@ impl Start {
     }
 }
 
+/// Tells whether at least half of the turns without a capture that end the game are left after `more` further ones.
+pub(crate) fn leaves_half(game: &GameState, more: u32) -> bool {
+    let limit = u32::from(game.rules().ruleset().end.quiet_limit);
+    limit == 0 || 2 * (u32::from(game.position().quiet_turns()) + more) <= limit
+}
+
 /// Plays `count` random actions from the start, and takes back the last ones until at least half of the turns without a
 /// capture that end the game are left: what follows is to be decided on the board, not by the counter. Begins again when
 /// the game ends otherwise. Where it ends every time, no action is played. Returns the game and the actions played, each
 /// as its index among the legal ones.
 pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> (GameState, Vec<u16>) {
-    let quiet_limit = u32::from(rules.ruleset().end.quiet_limit);
-    let is_quiet = |game: &GameState| quiet_limit > 0 && 2 * u32::from(game.position().quiet_turns()) > quiet_limit;
     let mut legal = Vec::new();
     // A ruleset in which a hundred random openings in a row end the game is no playable game.
     for _ in 0..100 {
@@ -53,11 +57,11 @@ pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha
             let index = stream.random_range(0..legal.len());
             game.play(legal[index]);
             played.push(index as u16);
-            if game.outcome().is_none() && !is_quiet(&game) {
+            if game.outcome().is_none() && leaves_half(&game, 0) {
                 kept = played.len();
             }
         }
-        if is_quiet(&game) {
+        if !leaves_half(&game, 0) {
             played.truncate(kept);
             game = GameState::new(Arc::clone(rules));
             for &index in &played {

@@ -42,7 +42,8 @@ pub struct StartSettings {
     /// how one is won where equals hardly ever gain one.
     pub uneven_probability: f64,
     /// Most actions of such a beginning, 1 to [`OPENING_ACTIONS_MAX`] where there are any; their number is drawn evenly from
-    /// 1 to this.
+    /// 1 to this. It ends before, where a further turn would leave less than half of the turns without a capture that end
+    /// the game.
     pub uneven_actions_max: u32,
 }
 

@@ -276,7 +276,7 @@ fn a_draw_has_its_value_for_whoever_searches_and_the_opposite_for_his_opponent()
         for draw_value in [-0.5, 0.5] {
             settings.draw_value = draw_value;
             let mut own = Search::new(settings.clone(), &game);
-            let mut run = |own: &mut Search<TreeGame>, simulations| {
+            let run = |own: &mut Search<TreeGame>, simulations| {
                 own.start(SearchBudget { simulations, add_noise: false }, &mut rng(1));
                 own.run(&mut Uniform).unwrap();
                 own.result()

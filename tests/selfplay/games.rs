@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::{Encoder, ReplaySettings, TrainingBatch};
-use latrunculi_engine::{Player, Square, SquareSet, Symmetry, presets};
+use latrunculi_data::{Encoder, ReplaySettings, SCALARS, TrainingBatch};
+use latrunculi_engine::{Player, Rules, Square, SquareSet, Symmetry, presets};
 use latrunculi_selfplay::{
     PlayoutCapSettings, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, SelfPlaySettings, StartSettings,
     TeacherSettings, play_pools,
@@ -185,6 +185,28 @@ fn an_uneven_beginning_makes_no_samples_and_games_keep_their_end() {
     assert!(first_turns(0.0).iter().all(|&turn| turn == 0));
     let uneven = first_turns(1.0);
     assert!(uneven.iter().all(|&turn| turn > 0) && uneven.iter().any(|&turn| turn > 20), "{uneven:?}");
+}
+
+#[test]
+fn a_beginning_leaves_half_of_the_turns_without_a_capture() {
+    let quiet = SCALARS.iter().position(|&name| name == "quiet turns, of the limit").unwrap();
+    for name in ["savard", "dutch-8x8", "bell", "falkener", "beads"] {
+        let mut ruleset = presets::ruleset(name).unwrap();
+        ruleset.end.quiet_limit = 11;
+        let rules = Arc::new(Rules::new(&ruleset).unwrap());
+        for uneven_probability in [0.0, 1.0] {
+            let starts = StartSettings { uneven_probability, uneven_actions_max: 60 };
+            let settings =
+                SelfPlaySettings { simulations: 1, opening_actions_max: 60, starts, ..SelfPlaySettings::default() };
+            let games = play(&PoolPlan { settings, ..plan(&rules, 1) }, 20);
+            let first = games
+                .iter()
+                .filter(|game| !game.samples.is_empty())
+                .map(|game| game.samples.position(0).scalars[quiet]);
+            let most = first.fold(0.0, f32::max);
+            assert_eq!(most, 5.0 / 11.0, "{name}: some beginnings end by this rule");
+        }
+    }
 }
 
 #[test]
