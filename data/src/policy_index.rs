@@ -61,6 +61,15 @@ pub fn indices_for_opponent(rules: &Rules, indices: ActionIndices) -> ActionIndi
     mapped_indices(rules, turned(Player::Second), indices)
 }
 
+/// Divides the probability of an action among its entries, for a policy in which each entry has its own: of a move with a
+/// chosen victim the move has all, of a removed line of several pieces each end has half.
+pub(crate) fn entries(rules: &Rules, indices: ActionIndices, probability: f32) -> impl Iterator<Item = (u32, f32)> {
+    let area = rules.square_count() as u32;
+    let is_line = indices[0] >= area * area && indices[1] < area * area + 4 * area;
+    let count = if is_line { 2 } else { 1 };
+    indices.into_iter().take(count).map(move |index| (index, probability / count as f32))
+}
+
 /// Returns the index of the same policy entry on a board under `symmetry`.
 fn mapped_index(rules: &Rules, symmetry: Symmetry, index: u32) -> u32 {
     let area = rules.square_count() as u32;

@@ -7,7 +7,7 @@ use latrunculi_engine::{SquareSet, Symmetry};
 use crate::batch::SparsePolicy;
 use crate::error::BatchError;
 use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, packed_plane_len, unpack_plane};
-use crate::policy_index::{ActionIndices, indices_for_opponent};
+use crate::policy_index::{ActionIndices, entries, indices_for_opponent};
 use crate::replay::ReplaySettings;
 use crate::schema::Dimension::{Actions, Planes, Samples as PerSampleRow, Scalars, Squares};
 use crate::schema::{
@@ -74,12 +74,13 @@ sample_schema! {
         => SparsePolicy, [PerSampleRow],
         "`[B]`: policy of the opponent's next decision, seen from the player to act here; empty where it is not known.",
         |view, column| {
-            // Of a move with a chosen victim only the move counts.
-            let index = |indices| view.mapped_indices(indices_for_opponent(view.rules(), indices))[0];
             let next = view.samples.opponent_policy[view.index];
             let actions = usize::try_from(next).map_or(0..0, |next| view.samples.action_range(next));
-            let indices = view.samples.action_indices[actions.clone()].iter().map(|&indices| index(indices));
-            column.push(indices.zip(view.samples.policy[actions].iter().copied()));
+            let indices = &view.samples.action_indices[actions.clone()];
+            column.push(indices.iter().zip(&view.samples.policy[actions]).flat_map(|(&indices, &probability)| {
+                let indices = view.mapped_indices(indices_for_opponent(view.rules(), indices));
+                entries(view.rules(), indices, probability)
+            }));
         };
 
     /// turns from the position to the end of the game

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use latrunculi_data::features::{pack_plane, unpack_plane};
 use latrunculi_data::policy_index::{action_indices, augmentations, mapped_indices};
-use latrunculi_data::{EncodedPosition, Shape};
+use latrunculi_data::{
+    ActionIndices, EncodedPosition, Encoder, ReplaySettings, Sample, Samples, Shape, SparsePolicy, TrainingBatch,
+};
 use latrunculi_engine::ruleset::RemovalScope;
-use latrunculi_engine::{Action, GameState, Player, Position, Rules, presets};
+use latrunculi_engine::{Action, GameState, Player, Position, Rules, SquareSet, Symmetry, presets};
 
 use crate::{play_at_random, rules};
 
@@ -25,7 +27,10 @@ fn context(state: &GameState) -> String {
 
 #[test]
 fn policy_indices_of_legal_actions_differ_and_mirror() {
-    on_random_games(&mut assert_indices_differ_and_mirror);
+    on_random_games(&mut |state, actions| {
+        assert_indices_differ_and_mirror(state, actions);
+        assert_reply_mirrors(state, actions);
+    });
 }
 
 fn assert_indices_differ_and_mirror(state: &GameState, actions: &[Action]) {
@@ -52,19 +57,77 @@ fn assert_indices_differ_and_mirror(state: &GameState, actions: &[Action]) {
 
 #[test]
 fn policy_indices_of_removals_differ_and_mirror_whatever_one_takes() {
-    for scope in [RemovalScope::One, RemovalScope::Line, RemovalScope::All] {
+    let scopes = [RemovalScope::One, RemovalScope::Line, RemovalScope::All];
+    for (scope, setup) in
+        scopes.into_iter().flat_map(|scope| ["beads", "dutch-8x8-placement"].map(|name| (scope, name)))
+    {
         let mut ruleset = presets::ruleset("beads").unwrap();
         ruleset.capture.removal_scope = scope;
+        let setup_of = presets::ruleset(setup).unwrap();
+        (ruleset.setup, ruleset.placement) = (setup_of.setup, setup_of.placement);
         let rules = Arc::new(Rules::new(&ruleset).unwrap());
         let several = Cell::new(0);
         for game in 0..60 {
             play_at_random(&rules, game, 300, &mut |state, actions| {
                 assert_indices_differ_and_mirror(state, actions);
                 let removed = actions.iter().map(|&action| rules.chosen_victims(state.position(), action).len());
-                several.set(several.get() + removed.filter(|&pieces| pieces > 1).count());
+                let lines = removed.filter(|&pieces| pieces > 1).count();
+                if lines > 0 {
+                    assert_reply_mirrors(state, actions);
+                }
+                several.set(several.get() + lines);
             });
         }
-        assert!(scope == RemovalScope::One || several.get() > 0, "{scope:?}: no removal takes several pieces");
+        assert!(scope == RemovalScope::One || several.get() > 0, "{scope:?} {setup}: no removal takes several pieces");
+    }
+}
+
+/// The target of a mirrored sample is that of the mirrored position: where the opponent decides in `state`, for who acted before.
+fn assert_reply_mirrors(state: &GameState, actions: &[Action]) {
+    let rules = state.rules();
+    let encoder = Encoder::new(Arc::clone(rules));
+    let probability = |part: usize| 2.0 * part as f32 / (actions.len() * (actions.len() + 1)) as f32;
+    let policy: Vec<f32> = (1..=actions.len()).map(probability).collect();
+    let sorted = |mut entries: Vec<(u32, f32)>| {
+        entries.sort_by(|one, other| one.partial_cmp(other).unwrap());
+        entries
+    };
+    let target = |position: &Position, indices: &[ActionIndices], symmetry| {
+        let encoded = EncodedPosition::new(rules, position, 1);
+        let mut samples = Samples::new(encoder.shape());
+        for opponent_policy in [Some(1), None] {
+            samples.push(&Sample {
+                planes: &encoded.planes,
+                scalars: &encoded.scalars,
+                action_indices: indices,
+                policy: &policy,
+                win_draw_loss: [0.0, 1.0, 0.0],
+                search_win_draw_loss: [0.0, 1.0, 0.0],
+                margin: 0.0,
+                survival: SquareSet::EMPTY,
+                opponent_policy,
+                moves_left: 1,
+                games: 0,
+                turns: 0,
+            });
+        }
+        let mut batch = TrainingBatch::new(encoder.shape());
+        samples.write_into(0, &encoder, symmetry, &ReplaySettings::default(), &mut batch);
+        let SparsePolicy { indices, probabilities, .. } = batch.opponent_policy;
+        sorted(indices.into_iter().zip(probabilities).collect())
+    };
+    let indices: Vec<ActionIndices> =
+        actions.iter().map(|&action| action_indices(rules, state.position(), action)).collect();
+    for symmetry in augmentations(rules) {
+        let mapped = rules.map_position(symmetry, state.position());
+        let image =
+            |&action: &Action| action_indices(rules, &mapped, rules.map_action(state.position(), symmetry, action));
+        let images: Vec<ActionIndices> = actions.iter().map(image).collect();
+        let plain = target(state.position(), &indices, Symmetry::IDENTITY);
+        let turned = plain.into_iter().map(|(entry, part)| (mapped_indices(rules, symmetry, [entry; 2])[0], part));
+        let mirrored = target(state.position(), &indices, symmetry);
+        assert_eq!(mirrored, sorted(turned.collect()), "{symmetry:?}\n{}", context(state));
+        assert_eq!(mirrored, target(&mapped, &images, Symmetry::IDENTITY), "{symmetry:?}\n{}", context(state));
     }
 }
 
