@@ -242,6 +242,22 @@ impl EncodedPosition {
         EncodedPosition { planes, scalars }
     }
 
+    /// Returns how much of the time to win in is left, in `[0, 1]`: the turns after the present one until the game ends without
+    /// a further capture, at the quiet limit or the cap, as a fraction of as many as there can be. 0 before the last such
+    /// turn; 1 where the rules have no quiet limit.
+    #[must_use]
+    pub fn time_left(&self, rules: &Rules) -> f32 {
+        let end = &rules.ruleset().end;
+        if end.quiet_limit == 0 {
+            return 1.0;
+        }
+        let [_, _, _, _, _, _, _, _, quiet_turns, turns, ..] = self.scalars;
+        let left = |limit: u16, part: f32| (f32::from(limit) * (1.0 - part)).round();
+        let left = left(end.quiet_limit, quiet_turns).min(left(end.max_plies, turns));
+        let most = f32::from(end.quiet_limit.min(end.max_plies));
+        (left - 1.0).max(0.0) / (most - 1.0).max(1.0)
+    }
+
     /// Returns the squares on which a piece stands.
     #[must_use]
     pub fn stones(&self) -> SquareSet {

@@ -27,7 +27,8 @@ pub struct ReplaySettings {
     /// Weight of the search's expectation in the value target, in `[0, 1]`; the rest is the game's result.
     pub bootstrap_weight: f32,
     /// Fraction of a drawn result that goes to the player who is ahead in material at the end, in `[0, 1]`, in
-    /// proportion to his margin; against stalling. 0 leaves draws as they are; the game stays zero-sum with any.
+    /// proportion to his margin and to the time that was left to win in ([`crate::EncodedPosition::time_left`]); against
+    /// stalling. 0 leaves draws as they are; the game stays zero-sum with any.
     #[serde(default)]
     pub draw_margin_fraction: f32,
     /// Whether that fraction is multiplied by the fraction of the window's samples whose games were drawn: where draws
@@ -88,12 +89,12 @@ impl ReplaySettings {
     }
 
     /// Returns the value target for a player: the game's `result` for him, what the search `expected`, both as win, draw
-    /// and loss, and his final `margin` in `[-1, 1]`. In games of alpha-beta `result` is a mixture of the result and of
-    /// `expected`; only the draw that was played is moved by the margin.
+    /// and loss, his final `margin` in `[-1, 1]`, and the part of the time to win in that was left, in `[0, 1]`. In games of
+    /// alpha-beta `result` is a mixture of the result and of `expected`; only the draw that was played is moved by the margin.
     #[must_use]
-    pub fn value_target(&self, result: [f32; 3], expected: [f32; 3], margin: f32) -> [f32; 3] {
-        let moved =
-            played_draw(result, expected) * self.draw_margin_fraction * (margin.abs() / self.draw_margin_full).min(1.0);
+    pub fn value_target(&self, result: [f32; 3], expected: [f32; 3], margin: f32, time_left: f32) -> [f32; 3] {
+        let lead = (margin.abs() / self.draw_margin_full).min(1.0);
+        let moved = played_draw(result, expected) * self.draw_margin_fraction * lead * time_left;
         let [win, draw, loss] = result;
         let (ahead, behind) = if margin > 0.0 { (moved, 0.0) } else { (0.0, moved) };
         let result = [win + ahead, draw - moved, loss + behind];
@@ -297,14 +298,16 @@ mod tests {
     fn part_of_a_draw_may_go_to_the_player_ahead() {
         let settings = ReplaySettings { bootstrap_weight: 0.0, draw_margin_fraction: 0.5, ..ReplaySettings::default() };
         let draw = [0.0, 1.0, 0.0];
-        assert_eq!(settings.value_target(draw, draw, 0.5), [0.25, 0.75, 0.0]);
-        assert_eq!(settings.value_target(draw, draw, -0.5), [0.0, 0.75, 0.25]);
-        assert_eq!(settings.value_target([1.0, 0.0, 0.0], draw, -0.5), [1.0, 0.0, 0.0]);
+        assert_eq!(settings.value_target(draw, draw, 0.5, 1.0), [0.25, 0.75, 0.0]);
+        assert_eq!(settings.value_target(draw, draw, 0.5, 0.5), [0.125, 0.875, 0.0], "half of the time is left");
+        assert_eq!(settings.value_target(draw, draw, 0.5, 0.0), draw, "nobody can win any more");
+        assert_eq!(settings.value_target(draw, draw, -0.5, 1.0), [0.0, 0.75, 0.25]);
+        assert_eq!(settings.value_target([1.0, 0.0, 0.0], draw, -0.5, 1.0), [1.0, 0.0, 0.0]);
         let steep = ReplaySettings { draw_margin_full: 0.25, ..settings };
-        assert_eq!(steep.value_target(draw, draw, -0.125), [0.0, 0.75, 0.25]);
-        assert_eq!(steep.value_target(draw, draw, 1.0), [0.5, 0.5, 0.0]);
+        assert_eq!(steep.value_target(draw, draw, -0.125, 1.0), [0.0, 0.75, 0.25]);
+        assert_eq!(steep.value_target(draw, draw, 1.0, 1.0), [0.5, 0.5, 0.0]);
         let mixed = ReplaySettings { bootstrap_weight: 0.25, draw_margin_fraction: 0.0, ..settings };
-        assert_eq!(mixed.value_target([1.0, 0.0, 0.0], draw, 0.5), [0.75, 0.25, 0.0]);
+        assert_eq!(mixed.value_target([1.0, 0.0, 0.0], draw, 0.5, 1.0), [0.75, 0.25, 0.0]);
     }
 
     #[test]

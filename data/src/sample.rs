@@ -45,7 +45,8 @@ sample_schema! {
         |view, column| {
             let (samples, index) = (view.samples, view.index);
             let (result, expected) = (samples.win_draw_loss[index], samples.search_win_draw_loss[index]);
-            column.push(view.settings.value_target(result, expected, samples.margin[index]));
+            let time_left = view.position.time_left(view.rules());
+            column.push(view.settings.value_target(result, expected, samples.margin[index], time_left));
         };
 
     /// what the search expected for the player to act: win, draw, loss

@@ -165,3 +165,29 @@ fn the_second_player_sees_the_board_as_the_first_does() {
     };
     assert_eq!(forward(&south, "c4", "c5"), forward(&north, "c5", "c4"));
 }
+
+#[test]
+fn the_time_left_to_win_in_ends_with_the_last_quiet_turn_or_the_cap() {
+    for (name, quiet_limit, cap) in [("savard", 30, 40), ("dutch-8x8", 20, 1000), ("bell", 9, 60), ("savard", 200, 50)]
+    {
+        let mut ruleset = presets::ruleset(name).unwrap();
+        (ruleset.end.quiet_limit, ruleset.end.max_plies) = (quiet_limit, cap);
+        let rules = Arc::new(Rules::new(&ruleset).unwrap());
+        let mut found = Vec::new();
+        for game in 0..6 {
+            play_at_random(&rules, game, 300, &mut |state, _| {
+                let position = state.position();
+                let time_left = EncodedPosition::new(&rules, position, 1).time_left(&rules);
+                let turns_left = (quiet_limit - position.quiet_turns()).min(cap - position.turns());
+                let expected = f32::from(turns_left - 1) / f32::from(quiet_limit.min(cap) - 1);
+                assert_eq!(time_left, expected, "{}", context(state));
+                found.push(time_left);
+            });
+        }
+        assert!(found.contains(&0.0) && found.contains(&1.0), "{name}: the first turn and the last");
+        ruleset.end.quiet_limit = 0;
+        let endless = Rules::new(&ruleset).unwrap();
+        let last = EncodedPosition::new(&endless, &endless.initial_position(), 1);
+        assert_eq!(last.time_left(&endless), 1.0);
+    }
+}

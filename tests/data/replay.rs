@@ -192,6 +192,8 @@ fn the_fraction_of_a_draw_that_follows_the_margin_may_follow_the_draws() {
     let rules = rules("dutch");
     let mut all_drawn = samples(&rules);
     all_drawn.win_draw_loss.fill([0.0, 1.0, 0.0]);
+    // All the time to win in is left.
+    all_drawn.scalars.fill(0.0);
     all_drawn.margin.fill(1.0);
     let mut none_drawn = all_drawn.clone();
     none_drawn.win_draw_loss.fill([1.0, 0.0, 0.0]);
