@@ -48,7 +48,8 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
         anyhow::bail!("the game is over here: {reason}, {winner} wins{}", args.position.way_back()?);
     }
     anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays only in `latrunculi play`");
-    let mut agent = args.agent.make(state.rules(), &mut args.network.factory(state.rules())).context("the agent")?;
+    let networks = args.network.opener().for_single_positions();
+    let mut agent = args.agent.make(state.rules(), &mut networks.factory(state.rules())).context("the agent")?;
     agent.new_game(args.agent.seed.unwrap_or(0));
     let interrupt = Interrupt::listen(true)?;
     let mut silent = |_: &Choice| {};

@@ -7,7 +7,7 @@ use latrunculi_infer::InferenceModel;
 use latrunculi_model::{Device, Model, NetEvaluator, Network};
 use latrunculi_train::error::{Error, bail};
 use latrunculi_train::models;
-use latrunculi_train::networks::{FusedNetwork, NetworkLoader, PlayEvaluator, PlayNetwork};
+use latrunculi_train::networks::{EvaluatorMaker, FusedNetwork, NetworkLoader, PlayNetwork};
 
 use crate::error::OfLibtorch;
 
@@ -70,15 +70,15 @@ impl PlayNetwork for LibtorchNetwork {
         format!("libtorch-{precision}{device}")
     }
 
-    fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
+    fn evaluator_maker(&self, precision: Precision) -> Result<EvaluatorMaker, Error> {
         if self.is_fused(precision) {
             let (config, tensors) = (self.network.config(), self.network.tensors().of_libtorch()?);
             let model = InferenceModel::from_tensors(config, tensors)?;
-            return FusedNetwork { model, fastest: precision }.evaluators(count, precision);
+            return FusedNetwork { model, fastest: precision }.evaluator_maker(precision);
         }
         check_precision(precision, self.device)?;
-        let evaluator = || -> PlayEvaluator { Box::new(NetEvaluator::new(&self.network, self.device, precision)) };
-        Ok((0..count).map(|_| evaluator()).collect())
+        let (network, device) = (self.network.shared(), self.device);
+        Ok(Box::new(move || Box::new(NetEvaluator::new(&network, device, precision))))
     }
 }
 

@@ -102,7 +102,8 @@ impl Network {
     }
 
     /// Returns a network that shares the weights of this one.
-    pub(crate) fn shared(&self) -> Network {
+    #[must_use]
+    pub fn shared(&self) -> Network {
         Network {
             config: self.config.clone(),
             layout: self.layout.clone(),

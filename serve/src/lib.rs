@@ -120,7 +120,7 @@ impl Server {
         let url = access.url();
         let (runs, studies) = (Folder::of_runs(settings.runs), Folder::of_studies(settings.studies));
         let library = Library::new(runs, studies, settings.model, settings.rulesets).map_err(ServeError::SameId)?;
-        let app = App::new(access, library, Searches::start(&settings.networks)?);
+        let app = App::new(access, library, Searches::start(&settings.networks.for_single_positions())?);
         Ok(Server { listener, url, app })
     }
 

@@ -169,8 +169,6 @@ struct Job {
     news: watch::Sender<News>,
     /// When somebody last asked for news.
     asked: Instant,
-    /// When it must end, from when it begins.
-    deadline: Option<Instant>,
 }
 
 impl Job {
@@ -262,7 +260,6 @@ impl Searches {
             stop: StopSignal::default(),
             news: watch::Sender::new(news),
             asked: Instant::now(),
-            deadline: None,
         };
         jobs.by_id.insert(id.clone(), job);
         jobs.waiting.push_back(id.clone());
@@ -302,7 +299,7 @@ impl Searches {
     }
 }
 
-/// Raises the stops of searches that have taken too long or that nobody asks for.
+/// Raises the stops of searches that nobody asks for.
 fn look_after(shared: &Shared) {
     let mut jobs = shared.lock();
     while !jobs.is_over {
@@ -312,7 +309,7 @@ fn look_after(shared: &Shared) {
         for (id, job) in jobs.by_id.iter().filter(|(_, job)| !job.has_ended()) {
             is_any = true;
             let is_abandoned = now.duration_since(job.asked) > ABANDONED;
-            if is_abandoned || job.deadline.is_some_and(|deadline| now >= deadline) {
+            if is_abandoned {
                 job.stop.raise();
             }
             if is_abandoned && job.phase() == Phase::Waiting {
@@ -379,7 +376,7 @@ fn think_always(shared: &Shared, networks: &NetworkOpener) {
         let mut report = |choice: &Choice| tell(Phase::Thinking, Some(as_json(choice, false)), None);
         let found = catch_unwind(AssertUnwindSafe(|| think(&task, &stop, networks, &mut agents, &note, &mut report)));
         match found {
-            Ok(Ok(choice)) => tell(Phase::Done, Some(as_json(&choice, stop.is_raised())), None),
+            Ok(Ok((choice, is_stopped))) => tell(Phase::Done, Some(as_json(&choice, is_stopped)), None),
             Ok(Err(reason)) => tell(Phase::Failed, None, Some(reason)),
             Err(_) => {
                 agents.clear();
@@ -399,7 +396,6 @@ fn next(shared: &Shared) -> Option<(String, Task, StopSignal)> {
         while let Some(id) = jobs.waiting.pop_front() {
             let Some(job) = jobs.by_id.get_mut(&id) else { continue };
             let Some(task) = job.task.take() else { continue };
-            job.deadline = Some(Instant::now() + Duration::from_secs_f64(task.seconds));
             job.tell(Phase::Thinking, None, None);
             let stop = job.stop.clone();
             shared.changed.notify_all();
@@ -409,7 +405,7 @@ fn next(shared: &Shared) -> Option<(String, Task, StopSignal)> {
     }
 }
 
-/// Lets the agent of a task choose.
+/// Lets the agent of a task choose; returns whether it was stopped, too. Its time begins when it is ready to think.
 fn think(
     task: &Task,
     stop: &StopSignal,
@@ -417,7 +413,7 @@ fn think(
     agents: &mut Vec<Kept>,
     note: &dyn Fn(&str),
     report: &mut dyn FnMut(&Choice),
-) -> Result<Choice, String> {
+) -> Result<(Choice, bool), String> {
     let mut kept = match agents.iter().position(|kept| kept.key == task.key) {
         Some(index) => agents.remove(index),
         None => open(task, networks)?,
@@ -426,12 +422,14 @@ fn think(
         note(notice);
     }
     kept.agent.new_game(task.seed);
-    let mut options =
-        SearchOptions { limits: task.limits, lines: task.lines.min(LINES_MAX), stop: stop.clone(), report };
+    let stop = stop.until(Instant::now() + Duration::from_secs_f64(task.seconds));
+    let lines = task.lines.min(LINES_MAX);
+    let mut options = SearchOptions { limits: task.limits, lines, stop: stop.clone(), report };
     let choice = kept.agent.choose_with(&task.state, &mut options).map_err(|error| error_chain(&error));
+    let is_stopped = stop.is_raised();
     agents.push(kept);
     if agents.len() > AGENTS_KEPT {
         agents.remove(0);
     }
-    choice
+    Ok((choice?, is_stopped))
 }

@@ -1,12 +1,15 @@
 //! Agents by their texts, and that they are functions of seed and budget.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use latrunculi_engine::{GameState, Rules, presets};
+use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_eval::agents::{OpenedNetwork, split_precision};
 use latrunculi_eval::{AgentError, AgentSpec, Choice, SearchOptions};
 use latrunculi_search::evaluators::Uniform;
+use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
 pub(crate) fn rules(name: &str) -> Arc<Rules> {
     Arc::new(Rules::new(&presets::ruleset(name).expect("shipped")).expect("valid"))
@@ -142,6 +145,39 @@ fn agents_by_the_clock_search_until_their_time_is_over() {
         let few = text
             .replace("seconds=0.3", if text.starts_with('a') { "nodes=50,seconds=60" } else { "sims=50,seconds=60" });
         assert!((1..=50).contains(&thought(&few, |_| {}).0.effort), "{few}");
+    }
+}
+
+/// Counts the positions that it is asked for.
+struct Counted(Rc<Cell<u64>>);
+
+impl Evaluator<GameState> for Counted {
+    fn evaluate(
+        &mut self,
+        games: &[&GameState],
+        legal_actions: &[&[Action]],
+        evaluations: &mut [Evaluation],
+    ) -> Result<(), EvalError> {
+        self.0.set(self.0.get() + games.len() as u64);
+        Uniform.evaluate(games, legal_actions, evaluations)
+    }
+}
+
+#[test]
+fn a_network_has_answered_before_the_clock_starts_and_a_search_that_is_over_at_once_is_one() {
+    let rules = rules("savard");
+    let start = GameState::new(Arc::clone(&rules));
+    for text in ["net:any,seconds=0.01", "mcts:seconds=0.01", "alphabeta:seconds=0.01"] {
+        let count = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&count);
+        let mut open = move |_: &str| Ok(OpenedNetwork::plain(Box::new(Counted(Rc::clone(&counted)))));
+        let mut agent = spec(text).make(&rules, &mut open).unwrap();
+        assert_eq!(count.get(), u64::from(text.starts_with("net")), "{text}");
+        let mut quiet = |_: &Choice| {};
+        let mut options = SearchOptions::reporting(&mut quiet);
+        options.stop = options.stop.until(Instant::now());
+        let choice = agent.choose_with(&start, &mut options).unwrap();
+        assert_eq!(choice.effort, 1, "{text}: {choice:?}");
     }
 }
 

@@ -131,3 +131,11 @@ fn nonsense_is_refused_with_its_reason() {
         assert_refused(arguments, status, &[word]);
     }
 }
+
+#[test]
+fn the_first_search_by_the_clock_is_a_search() {
+    for agent in ["net:seconds=0.01", "mcts:seconds=0.01", "alphabeta:seconds=0.01"] {
+        let answer = json(&["--ruleset", "bell", "--agent", agent]);
+        assert!(answer["effort"].as_u64().expect("a number") > 0, "{agent}: {answer}");
+    }
+}

@@ -205,6 +205,21 @@ fn thinking_without_an_end_ends_when_it_is_told_to() {
 }
 
 #[test]
+fn the_first_search_by_the_clock_is_a_search_after_every_command_that_begins_a_game() {
+    for agent in ["net:seconds=0.01", "mcts:seconds=0.01", "alphabeta:seconds=0.01"] {
+        let agent = format!("agent {agent}");
+        let position = "position initial actions a3-a4";
+        let lines = [&*agent, "go", "ruleset savard", "go", position, "go", "new", "go", "ruleset bell", "go"];
+        for search in answers(&lines).iter().skip(1).step_by(2) {
+            let line = search.lines().rfind(|line| line.starts_with("info ")).expect("what was found");
+            let words: Vec<&str> = line.split(' ').collect();
+            let effort = words.iter().position(|&word| word == "sims" || word == "nodes").expect("its effort");
+            assert!(words[effort + 1].parse::<u64>().expect("a number") > 0, "{agent}: {search}");
+        }
+    }
+}
+
+#[test]
 fn a_stop_ends_no_search_that_is_asked_for_after_it() {
     let answers = answers(&["agent mcts:sims=100", "stop", "go", "legal", "7 ping still here"]);
     assert!(answers[2].contains("info sims 100 "), "{}", answers[2]);

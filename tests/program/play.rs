@@ -298,3 +298,13 @@ mod on_a_terminal {
         assert!(!first_board(&[], &[("TERM", "dumb")]).contains('\u{1b}'));
     }
 }
+
+#[test]
+fn the_first_search_by_the_clock_is_a_search() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("games.jsonl");
+    let arguments = ["savard", "--second", "net:seconds=0.01", "--record", record.to_str().expect("a path")];
+    played(&arguments, "a3-a4\nquit\n");
+    let efforts = &games(&record)[0]["efforts"];
+    assert!(efforts[1].as_u64().is_some_and(|simulations| simulations > 0), "{efforts}");
+}

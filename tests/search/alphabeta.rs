@@ -277,7 +277,7 @@ fn a_raised_stop_ends_the_search_with_some_action_and_a_lowered_one_does_not() {
     search.stop_by(stop.clone());
     stop.raise();
     let found = search.search(&TicTacToe::new(), Limits::depth(9));
-    assert_eq!((found.nodes, found.depth), (0, 0));
+    assert_eq!((found.nodes, found.depth), (1, 0), "one action and no more");
     stop.lower();
     let mut depths = Vec::new();
     let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(5), &mut |result| depths.push(result.depth));

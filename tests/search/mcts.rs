@@ -7,7 +7,7 @@ use latrunculi_search::mcts::{
     considered_visits,
 };
 use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
-use latrunculi_search::{EvalError, Evaluation, Evaluator, Game};
+use latrunculi_search::{EvalError, Evaluation, Evaluator, Game, StopSignal};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
 use crate::graph::GraphGame;
@@ -387,6 +387,23 @@ fn a_kept_subtree_goes_on_where_it_was() {
         fresh.run(&mut Uniform).unwrap();
         fresh.advance(4);
         assert_eq!(fresh.tree_size(), (0, 0));
+    }
+}
+
+#[test]
+fn a_raised_stop_ends_a_search_whose_simulations_need_no_evaluation() {
+    for settings in both_modes() {
+        // Every line of the tree soon ends, and nothing is proven.
+        let mut own = Search::new(Settings { proofs: Proofs::Off, ..settings }, &NimTurns::new([1, 2, 0, 0]));
+        let stop = StopSignal::default();
+        own.stop_by(stop.clone());
+        own.start(SearchBudget { simulations: 100, add_noise: false }, &mut rng(1));
+        own.run(&mut Uniform).unwrap();
+        assert_eq!(own.simulations(), 100);
+        stop.raise();
+        own.start(SearchBudget { simulations: 100_000, add_noise: false }, &mut rng(1));
+        own.run(&mut Uniform).unwrap();
+        assert_eq!(own.simulations(), 1, "one and no more");
     }
 }
 

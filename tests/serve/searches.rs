@@ -93,6 +93,22 @@ fn a_search_is_stopped_with_what_it_has_found_and_ends_in_time() {
 }
 
 #[test]
+fn the_first_search_by_the_clock_is_a_search() {
+    let served = Served::bare();
+    for (ruleset, agent, seconds) in [
+        ("bell", "net:seconds=0.01", 60.0),
+        ("savard", "net:sims=1000", 0.001),
+        ("savard", "mcts:sims=10000", 0.001),
+        ("bell-8x8", "alphabeta:nodes=20000000", 0.001),
+    ] {
+        let news = served.result(&served.search(&json!({ "ruleset": ruleset }), agent, seconds));
+        assert_eq!(news["phase"], "done", "{agent}: {news}");
+        assert!(news["analysis"]["effort"].as_u64().expect("a number") > 0, "{agent}: {news}");
+        assert_eq!(news["analysis"]["stopped_early"], seconds < 1.0, "{agent}: {news}");
+    }
+}
+
+#[test]
 fn two_searches_run_side_by_side_and_so_many_wait() {
     let served = Served::bare();
     let game = json!({ "ruleset": "savard" });

@@ -11,7 +11,7 @@ use latrunculi_search::mcts::Settings;
 
 use crate::error::error_chain;
 use crate::error::{Context, Error, bail};
-use crate::networks::{LoadedNetwork, NetworkLoader};
+use crate::networks::{LoadedNetwork, NetworkLoader, SinglePositions};
 use crate::precision::choose_precision;
 use crate::run_dir;
 
@@ -23,13 +23,19 @@ static SHIPPED: &[u8] = include_bytes!("../../models/universal.safetensors");
 pub struct NetworkOpener {
     /// Where networks compute.
     pub loader: Arc<dyn NetworkLoader>,
-    /// In which precision; `auto` as [`choose_precision`] has it.
+    /// In which precision; `auto` as [`choose_precision`] and the loader have it.
     pub precision: Precision,
     /// Shown a sentence where a network is asked to play a ruleset that it was not trained on.
     pub notice: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 impl NetworkOpener {
+    /// Returns an opener for searches that evaluate one position at a time, as [`SinglePositions`] computes them.
+    #[must_use]
+    pub fn for_single_positions(self) -> NetworkOpener {
+        NetworkOpener { loader: Arc::new(SinglePositions::new(self.loader)), ..self }
+    }
+
     /// Returns a function that opens a network for these rules by the path of its model file, in the precision that stands
     /// behind it ([`split_precision`]), or else in [`NetworkOpener::precision`].
     pub fn factory(&self, rules: &Arc<Rules>) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> + use<> {

@@ -3,6 +3,8 @@
 //! On the processor the fused kernels of `latrunculi-infer` do ([`Processor`]). A program with libtorch has a
 //! [`NetworkLoader`] for GPUs too.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use latrunculi_data::{ModelInfo, NetworkConfig, Precision, StoredModel};
 use latrunculi_engine::GameState;
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, Unit};
@@ -13,8 +15,11 @@ use crate::error::Error;
 /// Evaluates positions of any ruleset for search, a batch of one at a time. Each thread has its own.
 pub type PlayEvaluator = Box<dyn Evaluator<GameState> + Send>;
 
+/// Makes evaluators, which share what they prepare for a ruleset.
+pub type EvaluatorMaker = Box<dyn Fn() -> PlayEvaluator + Send>;
+
 /// A network on what computes it.
-pub trait PlayNetwork {
+pub trait PlayNetwork: Send {
     /// Returns `wanted`, or where that is `auto` the precision that is the fastest on the hardware.
     fn precision(&self, wanted: Precision) -> Precision;
 
@@ -22,11 +27,20 @@ pub trait PlayNetwork {
     /// the same.
     fn kernel(&self, precision: Precision) -> String;
 
-    /// Makes `count` evaluators in `precision`, which is not `auto`.
+    /// Returns what makes evaluators in `precision`, which is not `auto`.
     ///
     /// # Errors
     /// When the hardware cannot compute in it or has no room.
-    fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error>;
+    fn evaluator_maker(&self, precision: Precision) -> Result<EvaluatorMaker, Error>;
+
+    /// Makes `count` evaluators in `precision`, which is not `auto`.
+    ///
+    /// # Errors
+    /// As [`PlayNetwork::evaluator_maker`].
+    fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
+        let make = self.evaluator_maker(precision)?;
+        Ok((0..count).map(|_| make()).collect())
+    }
 }
 
 /// A model that was loaded to play.
@@ -109,8 +123,145 @@ impl PlayNetwork for FusedNetwork {
         FusedNetwork::kernel_of(precision).name().to_owned()
     }
 
-    fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
+    fn evaluator_maker(&self, precision: Precision) -> Result<EvaluatorMaker, Error> {
         let networks = self.model.networks(FusedNetwork::kernel_of(precision))?;
-        Ok((0..count).map(|_| -> PlayEvaluator { Box::new(InferenceEvaluator::new(&networks)) }).collect())
+        Ok(Box::new(move || Box::new(InferenceEvaluator::new(&networks))))
+    }
+}
+
+/// Networks that [`SinglePositions`] keeps; the one that was not asked for longest gives way.
+const NETWORKS_KEPT: usize = 4;
+
+/// Computes networks for searches that evaluate one position at a time. `auto` is 32 bits there: one position takes the
+/// kernels in fewer bits as long as a whole group ([`latrunculi_infer::GROUP`]).
+///
+/// The last four networks are kept with what was prepared for their rulesets, for whoever opens one of them again.
+pub struct SinglePositions {
+    loader: Arc<dyn NetworkLoader>,
+    /// By size and weights; the last asked for comes last.
+    kept: Mutex<Vec<((NetworkConfig, String), KeptNetwork)>>,
+}
+
+impl SinglePositions {
+    /// Computes networks where `loader` does.
+    #[must_use]
+    pub fn new(loader: Arc<dyn NetworkLoader>) -> SinglePositions {
+        SinglePositions { loader, kept: Mutex::default() }
+    }
+}
+
+impl NetworkLoader for SinglePositions {
+    fn network(&self, model: &StoredModel) -> Result<Box<dyn PlayNetwork>, Error> {
+        let key = (model.config.clone(), model.fingerprint());
+        let mut kept = locked(&self.kept);
+        let network = match kept.iter().position(|(known, _)| *known == key) {
+            Some(index) => kept.remove(index).1,
+            None => KeptNetwork(Arc::new(Mutex::new((self.loader.network(model)?, Vec::new())))),
+        };
+        kept.push((key, network.clone()));
+        let surplus = kept.len().saturating_sub(NETWORKS_KEPT);
+        kept.drain(..surplus);
+        Ok(Box::new(network))
+    }
+}
+
+/// A network, and what makes its evaluators in each precision that was asked for.
+#[derive(Clone)]
+struct KeptNetwork(Arc<Mutex<(Box<dyn PlayNetwork>, Makers)>>);
+
+type Makers = Vec<(Precision, Arc<Mutex<EvaluatorMaker>>)>;
+
+impl PlayNetwork for KeptNetwork {
+    fn precision(&self, wanted: Precision) -> Precision {
+        match wanted {
+            Precision::Auto => Precision::F32,
+            chosen => locked(&self.0).0.precision(chosen),
+        }
+    }
+
+    fn kernel(&self, precision: Precision) -> String {
+        locked(&self.0).0.kernel(precision)
+    }
+
+    fn evaluator_maker(&self, precision: Precision) -> Result<EvaluatorMaker, Error> {
+        let mut kept = locked(&self.0);
+        let (network, makers) = &mut *kept;
+        let make = match makers.iter().find(|(known, _)| *known == precision) {
+            Some((_, make)) => Arc::clone(make),
+            None => {
+                let make = Arc::new(Mutex::new(network.evaluator_maker(precision)?));
+                makers.push((precision, Arc::clone(&make)));
+                make
+            }
+        };
+        Ok(Box::new(move || locked(&make)()))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    /// Counts the networks that are made and that evaluators are asked of.
+    #[derive(Default)]
+    struct Counting {
+        networks: AtomicU32,
+        makers: Arc<AtomicU32>,
+    }
+
+    struct Counted(Box<dyn PlayNetwork>, Arc<AtomicU32>);
+
+    impl NetworkLoader for Counting {
+        fn network(&self, model: &StoredModel) -> Result<Box<dyn PlayNetwork>, Error> {
+            self.networks.fetch_add(1, Ordering::Relaxed);
+            Ok(Box::new(Counted(Processor.network(model)?, Arc::clone(&self.makers))))
+        }
+    }
+
+    impl PlayNetwork for Counted {
+        fn precision(&self, wanted: Precision) -> Precision {
+            self.0.precision(wanted)
+        }
+
+        fn kernel(&self, precision: Precision) -> String {
+            self.0.kernel(precision)
+        }
+
+        fn evaluator_maker(&self, precision: Precision) -> Result<EvaluatorMaker, Error> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.evaluator_maker(precision)
+        }
+    }
+
+    #[test]
+    fn single_positions_are_computed_in_32_bits_by_networks_that_are_kept() {
+        let counting = Arc::new(Counting::default());
+        let loader = SinglePositions::new(Arc::clone(&counting) as Arc<dyn NetworkLoader>);
+        let config = NetworkConfig { blocks: 1, channels: 48, ..NetworkConfig::default() };
+        let model = |seed: u64| StoredModel::fresh(&config, seed).unwrap();
+        let made = || (counting.networks.load(Ordering::Relaxed), counting.makers.load(Ordering::Relaxed));
+        for _ in 0..3 {
+            let network = loader.network(&model(0)).unwrap();
+            let precision = network.precision(Precision::Auto);
+            assert_eq!((precision, &*network.kernel(precision)), (Precision::F32, "f32-winograd"));
+            assert_eq!(network.precision(Precision::Bf16), Precision::Bf16, "what is asked for stands");
+            assert_eq!(network.evaluators(2, precision).unwrap().len(), 2);
+        }
+        assert_eq!(made(), (1, 1));
+        for seed in 1..=NETWORKS_KEPT as u64 {
+            loader.network(&model(seed)).unwrap();
+        }
+        let networks = NETWORKS_KEPT as u32 + 1;
+        assert_eq!(made().0, networks);
+        loader.network(&model(2)).unwrap();
+        assert_eq!(made().0, networks, "this one is kept");
+        loader.network(&model(0)).unwrap();
+        assert_eq!(made().0, networks + 1, "the one that was not asked for longest has gone");
     }
 }

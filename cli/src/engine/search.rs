@@ -80,10 +80,7 @@ impl Session {
             return Ok(Err(anyhow::anyhow!("the game is over: {}", outcome.reason)));
         }
         let state = self.state().clone();
-        let agent = match self.agent() {
-            Ok(agent) => agent,
-            Err(error) => return Ok(Err(error)),
-        };
+        let agent = &mut self.agent;
         let mut written = Ok(());
         let mut last_told = String::new();
         let mut tell = |choice: &Choice| {

@@ -6,7 +6,9 @@ use anyhow::{Context, ensure};
 use latrunculi_data::policy_index::action_indices;
 use latrunculi_data::{EncodedPosition, Encoder, EncodingNames};
 use latrunculi_engine::{Action, GameState, Rules};
+use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::{Agent, AgentKind, AgentSpec};
+use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::rulesets;
 use serde_json::{Value, json};
 
@@ -20,17 +22,18 @@ pub(super) struct Session {
     pub(super) game: Game,
     pub(super) spec: AgentSpec,
     seed: u64,
-    network: NetworkArgs,
-    /// Made when it is needed: after a change of rules the agent may not fit.
-    agent: Option<Box<dyn Agent>>,
+    networks: NetworkOpener,
+    /// The agent, made for the present rules.
+    pub(super) agent: Box<dyn Agent>,
 }
 
 impl Session {
     pub(super) fn new(ruleset: &str, spec: AgentSpec, seed: u64, network: NetworkArgs) -> anyhow::Result<Session> {
         let rules = rulesets::load(ruleset)?;
-        let game = begun(GameState::new(rules), &spec, seed);
-        let mut session = Session { game, spec, seed, network, agent: None };
-        session.agent()?;
+        let networks = network.opener().for_single_positions();
+        let agent = made(&spec, &rules, &networks)?;
+        let mut session = Session { game: begun(GameState::new(rules), &spec, seed), spec, seed, networks, agent };
+        session.forget();
         Ok(session)
     }
 
@@ -42,36 +45,13 @@ impl Session {
         self.game.rules()
     }
 
-    /// Returns the agent, made for the present rules.
-    pub(super) fn agent(&mut self) -> anyhow::Result<&mut dyn Agent> {
-        let agent = match self.agent.take() {
-            Some(agent) => agent,
-            None => {
-                let rules = self.rules();
-                let mut agent = self
-                    .spec
-                    .make(rules, &mut self.network.factory(rules))
-                    .with_context(|| format!("agent {}", self.spec))?;
-                agent.new_game(self.agent_seed());
-                agent
-            }
-        };
-        Ok(&mut **self.agent.insert(agent))
-    }
-
-    fn agent_seed(&self) -> u64 {
-        latrunculi_eval::agents::mix_seeds(&[self.seed, self.spec.seed.unwrap_or(0)])
-    }
-
     /// Lets another agent think. Nothing changes if it cannot.
     pub(super) fn set_agent(&mut self, text: &str) -> anyhow::Result<()> {
         let spec: AgentSpec = text.parse()?;
         ensure!(spec.kind != AgentKind::Human, "human plays only in `latrunculi play`");
-        let before = (std::mem::replace(&mut self.spec, spec), self.agent.take());
-        if let Err(error) = self.agent() {
-            (self.spec, self.agent) = before;
-            return Err(error);
-        }
+        self.agent = made(&spec, self.rules(), &self.networks)?;
+        self.spec = spec;
+        self.forget();
         let name = self.spec.to_string();
         self.game.set_agents([name.clone(), name]);
         Ok(())
@@ -89,10 +69,10 @@ impl Session {
         self.forget();
     }
 
-    /// Takes other rules, and begins a game under them.
+    /// Takes other rules, and begins a game under them. Nothing changes if that cannot be done.
     pub(super) fn set_ruleset(&mut self, ruleset: &str) -> anyhow::Result<()> {
         let rules = rulesets::load(ruleset)?;
-        self.agent = None;
+        self.agent = made(&self.spec, &rules, &self.networks)?;
         self.begin(GameState::new(rules));
         Ok(())
     }
@@ -108,10 +88,7 @@ impl Session {
     }
 
     fn forget(&mut self) {
-        let seed = self.agent_seed();
-        if let Some(agent) = &mut self.agent {
-            agent.new_game(seed);
-        }
+        self.agent.new_game(mix_seeds(&[self.seed, self.spec.seed.unwrap_or(0)]));
     }
 
     /// Begins a game at `initial` or at the line of a position, and plays actions in it. Nothing changes if
@@ -183,6 +160,11 @@ impl Session {
             "actions": actions,
         })
     }
+}
+
+/// Makes an agent for these rules.
+fn made(spec: &AgentSpec, rules: &Arc<Rules>, networks: &NetworkOpener) -> anyhow::Result<Box<dyn Agent>> {
+    spec.make(rules, &mut networks.factory(rules)).with_context(|| format!("agent {spec}"))
 }
 
 /// Begins a game in which one agent thinks for both sides.

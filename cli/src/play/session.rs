@@ -55,7 +55,7 @@ pub(super) enum Next {
 impl Session {
     pub(super) fn new(args: &PlayArgs) -> anyhow::Result<Session> {
         let rules = args.rules()?;
-        let mut networks = args.network.factory(&rules);
+        let mut networks = args.network.opener().for_single_positions().factory(&rules);
         let mut make = |spec: &AgentSpec, index: u64| -> anyhow::Result<Box<dyn Agent>> {
             let mut agent = spec.make(&rules, &mut networks).with_context(|| format!("agent {spec}"))?;
             agent.new_game(mix_seeds(&[args.seed, index, spec.seed.unwrap_or(0)]));

@@ -11,7 +11,7 @@ use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings
 use latrunculi_search::evaluators::Rollouts;
 use latrunculi_search::latrunculi::{LatrunculiHeuristic, Weights};
 use latrunculi_search::mcts::{LeafBatch, Proofs, SIMULATIONS_MAX, Search, SearchBudget, Settings};
-use latrunculi_search::{Evaluator, Game, StopSignal};
+use latrunculi_search::{EvalError, Evaluation, Evaluator, Game, StopSignal};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -263,10 +263,8 @@ fn finish(
 ) -> Result<Choice, AgentError> {
     let mut batch = LeafBatch::default();
     let mut reported = 0;
+    search.stop_by(stop.clone());
     while batch.run_round(std::slice::from_mut(search), evaluator)? {
-        if stop.is_raised() {
-            break;
-        }
         if search.simulations() >= (2 * reported).max(REPORTED_SIMULATIONS) {
             reported = search.simulations();
             (options.report)(&choice_of(search));
@@ -338,16 +336,22 @@ impl<'e> NetworkAgent<'e> {
     /// Creates an agent that searches within `limits` for each choice; 0 simulations are the bare policy. It begins each
     /// choice with an empty tree, as it is not told of the actions between them.
     ///
-    /// `state` is any state under the rules to be played.
-    #[must_use]
+    /// `state` is any state under the rules to be played, in which the game goes on. It is evaluated now: what a network
+    /// prepares for rules when it meets them first takes none of the time of a choice.
+    ///
+    /// # Errors
+    /// When the network's device fails.
     pub fn new(
-        evaluator: NetworkEvaluator<'e>,
+        mut evaluator: NetworkEvaluator<'e>,
         state: &GameState,
         settings: Settings,
         limits: SearchLimits,
-    ) -> NetworkAgent<'e> {
+    ) -> Result<NetworkAgent<'e>, EvalError> {
+        let mut actions = Vec::new();
+        state.legal_actions(&mut actions);
+        evaluator.evaluate(&[state], &[&actions], &mut [Evaluation::default()])?;
         let search = NetworkSearch::new(state, settings, limits.simulations.unwrap_or(SIMULATIONS_MAX));
-        NetworkAgent { search, limits, evaluator }
+        Ok(NetworkAgent { search, limits, evaluator })
     }
 }
 

@@ -410,7 +410,8 @@ impl AgentSpec {
     /// Makes the agent for these rules; `networks` opens the network if it needs one.
     ///
     /// # Errors
-    /// [`AgentError::Human`] for a person, [`AgentError::Network`] when the network cannot be opened.
+    /// [`AgentError::Human`] for a person, [`AgentError::Network`] when the network cannot be opened,
+    /// [`AgentError::Evaluator`] when it answers nothing under these rules.
     pub fn make<'e>(
         &self,
         rules: &Arc<Rules>,
@@ -420,7 +421,7 @@ impl AgentSpec {
             AgentKind::Network { model, search, .. } => {
                 let OpenedNetwork { evaluator, play } = open_network(model, networks)?;
                 let state = GameState::new(Arc::clone(rules));
-                Ok(Box::new(NetworkAgent::new(evaluator, &state, play.search(*search), self.limits())))
+                Ok(Box::new(NetworkAgent::new(evaluator, &state, play.search(*search), self.limits())?))
             }
             _ => self.make_alone(rules).map(|agent| agent as Box<dyn Agent>),
         }

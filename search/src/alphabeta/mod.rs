@@ -639,7 +639,8 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
 
     /// Plays an action of `ply` into the next frame; false when the node limit is reached.
     fn play(&mut self, ply: usize, ordinal: u16) -> bool {
-        let is_stopped = self.nodes.is_multiple_of(STOP_NODES) && self.stop.is_raised();
+        // Not before the first one, so that some action has been searched.
+        let is_stopped = self.nodes % STOP_NODES == 1 && self.stop.is_raised();
         if self.nodes >= self.nodes_max || is_stopped {
             self.is_aborted = true;
             return false;

@@ -39,6 +39,7 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::evaluator::{EvalError, Evaluation, Evaluator};
 use crate::game::Game;
 use crate::mix;
+use crate::stop::StopSignal;
 use gumbel::{Completion, GumbelRoot};
 use puct::PuctNode;
 use tree::{Bounds, Child, Edge, Tree};
@@ -57,7 +58,7 @@ pub use settings::{
 pub enum Step {
     /// The evaluation of [`Search::leaf`], through [`Search::receive`].
     Evaluate,
-    /// Nothing: the simulations are done or the root is proven.
+    /// Nothing: the simulations are done, the root is proven, or the search was stopped.
     Done,
 }
 
@@ -85,6 +86,8 @@ pub struct Search<G: Game> {
     /// Seed of the ties of new edges: a hash of the root as the player to act sees it.
     tie_seed: u64,
     simulations: u32,
+    /// Ends the search early.
+    stop: StopSignal,
     pending: Pending,
     /// The game at the leaf.
     leaf_game: G,
@@ -122,6 +125,7 @@ impl<G: Game> Search<G> {
             rng: ChaCha8Rng::from_seed([0; 32]),
             tie_seed: 0,
             simulations: 0,
+            stop: StopSignal::default(),
             pending: Pending::None,
             leaf_game: game.clone(),
             leaf_actions: Vec::new(),
@@ -157,6 +161,11 @@ impl<G: Game> Search<G> {
     #[must_use]
     pub fn tree_size(&self) -> (usize, usize) {
         (self.tree.nodes.len(), self.tree.edges.len())
+    }
+
+    /// Makes all searches end early while `stop` is raised, each with the simulations that it has, but not without one.
+    pub fn stop_by(&mut self, stop: StopSignal) {
+        self.stop = stop;
     }
 
     /// Puts `game` at the root and forgets the tree.
@@ -524,7 +533,9 @@ impl<G: Game> Search<G> {
     }
 
     fn is_done(&self) -> bool {
-        self.simulations >= self.budget.simulations || self.tree.root_bounds.result().is_some()
+        self.simulations >= self.budget.simulations
+            || self.tree.root_bounds.result().is_some()
+            || self.simulations > 0 && self.stop.is_raised()
     }
 
     /// Prepares selection at the root, once its edges exist.
