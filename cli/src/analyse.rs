@@ -4,7 +4,7 @@ use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::{Action, GameState};
 use latrunculi_eval::opinion::{self, is_tree_search, listed, score_text, variation_texts};
-use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, SearchOptions};
+use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Number, SearchOptions};
 
 use crate::explain::end_reason;
 use crate::interrupt::{Interrupt, Stopped};
@@ -79,7 +79,10 @@ fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candida
     }
     text.push('\n');
     if let Some(value) = choice.value {
-        text.push_str(&format!("value       {value:+.3} for {player}: +1 is a win, 0 even, -1 a loss\n"));
+        text.push_str(&format!(
+            "value       {:+.3} for {player}: +1 is a win, 0 even, -1 a loss\n",
+            Number(value.into())
+        ));
     }
     if let Some(score) = choice.score {
         text.push_str(&format!("score       {} (in men; value = tanh(score / 4))\n", score_text(score)));
@@ -114,7 +117,7 @@ fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candida
 fn table(state: &GameState, lines: &[Candidate], is_tree_search: bool) -> String {
     type Column = (&'static str, usize, fn(&Candidate) -> Option<String>);
     let columns: [Column; 5] = [
-        ("value", 10, |line| line.value.map(|value| format!("{value:+.3}"))),
+        ("value", 10, |line| line.value.map(|value| format!("{:+.3}", Number(value.into())))),
         ("score", 10, |line| line.score.map(score_text)),
         ("depth", 5, |line| line.depth.map(|depth| depth.to_string())),
         ("visits", 10, |line| Some(line.visits.to_string())),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use latrunculi_eval::Number;
 use latrunculi_eval::learning::{LearningRun, Verdict, percent_of_men, standings, to_csv};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 use latrunculi_train::curves::{PAGE, TABLE, read, write};
@@ -66,7 +67,7 @@ fn number_equal_names(runs: &mut [LearningRun]) {
 /// Writes an Elo with its 95 % interval.
 fn whole_elo(elo: Estimate) -> String {
     let Interval { lower, upper } = elo.interval(Confidence::NINETY_FIVE);
-    format!("{:+.0} [{lower:+.0}, {upper:+.0}]", elo.value)
+    format!("{:+.0} [{:+.0}, {:+.0}]", Number(elo.value), Number(lower), Number(upper))
 }
 
 /// Returns the learning curve of a run as text.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Number;
 use crate::study::table::{number, quoted};
 use latrunculi_stats::{
     BradleyTerry, Confidence, Covariance, DrawModel, ELO_PER_NAT, Estimate, SeriesResult, WinDrawLoss,
@@ -80,7 +81,7 @@ impl fmt::Display for Verdict {
 #[must_use]
 pub fn percent_of_men(margin: &Estimate) -> String {
     let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
-    let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| share * 100.0);
+    let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| Number(share * 100.0));
     format!("{value:+.1} % of a side's men, {lower:+.1} to {upper:+.1}")
 }
 

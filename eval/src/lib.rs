@@ -4,6 +4,7 @@ pub mod agents;
 pub mod learning;
 pub mod matches;
 pub mod metrics;
+mod number;
 pub mod opinion;
 pub mod rating;
 pub mod report;
@@ -14,3 +15,4 @@ pub use agents::{
     Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, SearchLimits, SearchOptions,
 };
 pub use matches::{MatchConfig, MatchError, MatchGame, MatchProgress, MatchReport, play_match};
+pub use number::Number;

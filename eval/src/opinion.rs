@@ -4,6 +4,7 @@ use latrunculi_engine::{Action, GameState};
 use latrunculi_search::alphabeta::actions_to_end;
 use serde_json::{Value, json};
 
+use crate::Number;
 use crate::agents::{Candidate, Choice};
 
 /// Returns a score of alpha-beta for people: men ahead, or how far the end is.
@@ -12,7 +13,7 @@ pub fn score_text(score: i32) -> String {
     match actions_to_end(score) {
         Some(actions) if score > 0 => format!("wins in {actions}"),
         Some(actions) => format!("loses in {}", actions.abs()),
-        None => format!("{:+.2}", f64::from(score) / 100.0),
+        None => format!("{:+.2}", Number(f64::from(score) / 100.0)),
     }
 }
 

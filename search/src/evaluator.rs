@@ -14,6 +14,14 @@ pub struct Evaluation {
     pub margin: f32,
 }
 
+/// Returns the probabilities of win, draw and loss of an expected result `lead` (win less loss) with this probability of a
+/// draw, both of which rounding may have put a little out of range: each in `[0, 1]`, together 1 to rounding.
+#[must_use]
+pub fn win_draw_loss(lead: f64, draw: f64) -> [f32; 3] {
+    // Adding 0 takes the sign of -0.
+    [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0].map(|part| (part.clamp(0.0, 1.0) + 0.0) as f32)
+}
+
 /// Why an evaluation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {

@@ -11,7 +11,7 @@ mod mix;
 mod stop;
 pub mod toy;
 
-pub use evaluator::{EvalError, Evaluation, Evaluator};
+pub use evaluator::{EvalError, Evaluation, Evaluator, win_draw_loss};
 pub use game::Game;
 pub use mix::mix;
 pub use stop::StopSignal;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Limits};
 use latrunculi_search::latrunculi::LatrunculiHeuristic;
+use latrunculi_search::win_draw_loss;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -52,9 +53,8 @@ impl ValueSettings {
     /// Returns win, draw and loss for a score in hundredths of a man.
     fn win_draw_loss(&self, score: f32) -> [f32; 3] {
         // In 64 bits and rounded once: the last bit of what a processor's library finds would differ between machines.
-        let lead = (f64::from(score) / f64::from(self.scale)).tanh() as f32;
-        let draw = self.draw_probability * (1.0 - lead.abs());
-        [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0]
+        let lead = (f64::from(score) / f64::from(self.scale)).tanh();
+        win_draw_loss(lead, f64::from(self.draw_probability) * (1.0 - lead.abs()))
     }
 }
 

@@ -436,7 +436,10 @@ export class Analyse {
   }
 }
 
-const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+function signed(value) {
+  const digits = Math.abs(value).toFixed(2);
+  return `${value < 0 && digits !== "0.00" ? "−" : "+"}${digits}`;
+}
 
 // Alpha-beta's score in men, or how far the end is (docs/FORMATS.md, "Analysis").
 function scoreText(score) {

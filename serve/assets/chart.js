@@ -22,6 +22,7 @@ function ticks(low, high, count) {
 function short(value) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
+  if (size < 0.0005) return "0";
   if (size >= 10_000) return `${short(value / 1000)}k`;
   if (size >= 100 || Number.isInteger(value)) return String(Math.round(value));
   return size >= 10 ? value.toFixed(1) : value.toFixed(size >= 0.1 || size === 0 ? 2 : 3);

@@ -8,6 +8,7 @@ use latrunculi_search::mcts::{
 };
 use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
 use latrunculi_search::{EvalError, Evaluation, Evaluator, Game, StopSignal};
+use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
 use crate::graph::GraphGame;
@@ -23,11 +24,11 @@ fn both_modes() -> [Settings; 2] {
 /// Evaluates as [`Uniform`] does, and then changes each evaluation.
 struct Changed<F>(F);
 
-impl<F: FnMut(&TreeGame, &mut Evaluation)> Evaluator<TreeGame> for Changed<F> {
+impl<G: Game, F: FnMut(&G, &mut Evaluation)> Evaluator<G> for Changed<F> {
     fn evaluate(
         &mut self,
-        games: &[&TreeGame],
-        legal_actions: &[&[usize]],
+        games: &[&G],
+        legal_actions: &[&[G::Action]],
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError> {
         Uniform.evaluate(games, legal_actions, evaluations)?;
@@ -320,6 +321,37 @@ fn results_are_distributions_over_the_legal_actions() {
             assert_eq!(result.visits.iter().sum::<u32>(), simulations);
             assert_eq!(result.simulations, simulations);
             assert!(result.q.iter().all(|q| (-1.0..=1.0).contains(q)));
+        }
+    }
+}
+
+#[test]
+fn win_draw_and_loss_are_probabilities() {
+    let check = |result: SearchResult<_>| {
+        for parts in [result.win_draw_loss, result.policy_win_draw_loss] {
+            let is_one = |part: &f32| (0.0..=1.0).contains(part) && part.is_sign_positive();
+            let sum: f64 = parts.iter().copied().map(f64::from).sum();
+            assert!(parts.iter().all(is_one) && (sum - 1.0).abs() < 1e-6, "{parts:?}");
+        }
+    };
+    let mut draws = rng(4);
+    let mut network = Changed(|_: &TicTacToe, evaluation: &mut Evaluation| {
+        let powers: [f32; 3] = std::array::from_fn(|_| draws.random_range(-20.0_f32..20.0).exp());
+        evaluation.win_draw_loss = powers.map(|power| power / powers.iter().sum::<f32>());
+    });
+    for settings in both_modes() {
+        for simulations in 0..50 {
+            for seed in 0..20 {
+                let mut search = Search::new(settings.clone(), &TicTacToe::new());
+                let evaluators: [&mut dyn Evaluator<TicTacToe>; 2] =
+                    [&mut Rollouts::new(1, 3 + seed as u32 % 4, rng(seed)), &mut network];
+                for evaluator in evaluators {
+                    search.set_root(&TicTacToe::new());
+                    search.start(SearchBudget { simulations, add_noise: false }, &mut rng(seed));
+                    search.run(evaluator).unwrap();
+                    check(search.result());
+                }
+            }
         }
     }
 }

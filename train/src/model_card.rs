@@ -7,6 +7,7 @@ use latrunculi_data::{
 };
 use latrunculi_engine::presets;
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::Number;
 
 /// Returns the known facts about a model as names and values.
 #[must_use]
@@ -54,7 +55,7 @@ pub fn measurement(measured: &Measurement) -> String {
     let Measurement { what, wins, draws, losses, score, lower, upper, margin, .. } = measured;
     let [score, lower, upper] = [score, lower, upper].map(|share| share * 100.0);
     let margin = margin.map(|margin| {
-        let [mean, lower, upper] = [margin.mean, margin.lower, margin.upper].map(|share| share * 100.0);
+        let [mean, lower, upper] = [margin.mean, margin.lower, margin.upper].map(|share| Number(share * 100.0));
         format!("; material margin at the end {mean:+.1} % of a side's men, {lower:+.1} to {upper:+.1}")
     });
     let margin = margin.unwrap_or_default();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::HumanDuration;
+use latrunculi_eval::Number;
 use latrunculi_eval::study::summary::{CellSummary, RankAgreement, VerdictSummary};
 use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
@@ -83,9 +84,9 @@ fn support(verdict: &VerdictSummary, cell: &CellSummary) -> String {
         parts.push(format!(
             "since budget {} {:+.1} [{:+.1}, {:+.1}] ({})",
             last.budgets[0],
-            100.0 * last.change.value,
-            100.0 * last.interval.lower,
-            100.0 * last.interval.upper,
+            Number(100.0 * last.change.value),
+            Number(100.0 * last.interval.lower),
+            Number(100.0 * last.interval.upper),
             stability_text(last.stability),
         ));
     }

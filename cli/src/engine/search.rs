@@ -8,7 +8,7 @@ use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_engine::parameters::nearest;
 use latrunculi_eval::opinion::variation_texts;
-use latrunculi_eval::{AgentKind, AgentSpec, Choice, SearchLimits, SearchOptions};
+use latrunculi_eval::{AgentKind, AgentSpec, Choice, Number, SearchLimits, SearchOptions};
 use latrunculi_search::StopSignal;
 use latrunculi_search::alphabeta::{DEPTH_MAX, actions_to_end};
 use latrunculi_search::mcts::SIMULATIONS_MAX;
@@ -161,7 +161,7 @@ fn info_line(state: &GameState, choice: &Choice) -> String {
         });
     }
     if let Some(value) = choice.value {
-        line.push_str(&format!(" value {value:.4}"));
+        line.push_str(&format!(" value {:.4}", Number(value.into())));
     }
     if let Some([win, draw, loss]) = choice.win_draw_loss {
         line.push_str(&format!(" wdl {win:.4} {draw:.4} {loss:.4}"));

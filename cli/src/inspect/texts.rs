@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::Number;
 use latrunculi_eval::study::{StudySettings, StudySummary};
 use latrunculi_train::TrainConfig;
 use latrunculi_train::events;
@@ -123,7 +124,7 @@ fn rating(path: &Path, value: &Value) -> Report {
     let agents = value["table"]["agents"].as_array().into_iter().flatten();
     let told: serde_json::Map<String, Value> = agents
         .filter_map(|agent| {
-            let elo = |value: &Value| value.as_f64().map(|elo| format!("{elo:+.1}"));
+            let elo = |value: &Value| value.as_f64().map(|elo| format!("{:+.1}", Number(elo)));
             let interval = &agent["elo"]["interval"];
             let [value, lower, upper] = [&agent["elo"]["value"], &interval["lower"], &interval["upper"]].map(elo);
             let told = format!("{} Elo [{}, {}]", value?, lower?, upper?);

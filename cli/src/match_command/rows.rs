@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use latrunculi_engine::Rules;
+use latrunculi_eval::Number;
 use latrunculi_eval::matches::{MatchReport, MeanReport};
 use latrunculi_stats::{Estimate, Interval, WinDrawLoss};
 
@@ -58,7 +59,8 @@ impl Rows {
         margin: Option<Estimate>,
     ) {
         let interval = interval.map(|found| format!(" [{:.1}, {:.1}]", 100.0 * found.lower, 100.0 * found.upper));
-        let margin = margin.map(|found| format!("{:+.1} ± {:.1}", 100.0 * found.value, 100.0 * found.standard_error));
+        let margin =
+            margin.map(|found| format!("{:+.1} ± {:.1}", Number(100.0 * found.value), 100.0 * found.standard_error));
         self.print_cells([
             name,
             &format!("{:.1}{}", 100.0 * score, interval.unwrap_or_default()),

@@ -1,5 +1,6 @@
 //! A match as text.
 
+use latrunculi_eval::Number;
 use latrunculi_eval::matches::{MatchProgress, MatchReport, SprtReport};
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::sprt::SprtVerdict;
@@ -27,7 +28,7 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     if let Some(margin) = report.margin {
         let confidence = Confidence::new(report.confidence).unwrap_or(Confidence::NINETY_FIVE);
         let interval = margin.interval_of_margin(confidence);
-        let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| 100.0 * share);
+        let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| Number(100.0 * share));
         row("margin of A", format!("{value:+.2} % [{lower:+.2}, {upper:+.2}] of a side's men, at the end"));
     }
     if let Some(elo) = report.elo {
@@ -35,7 +36,7 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
         row("intervals", format!("{percent:.0} %"));
     }
     if let Some(elo) = report.normalized_elo {
-        let shown = format!("{:+.1} ± {:.1}", elo.value, elo.standard_error);
+        let shown = format!("{:+.1} ± {:.1}", Number(elo.value), elo.standard_error);
         row("normalised Elo", format!("{shown}, standard error; the lead in units of its spread"));
     }
     if let Some(likelihood) = report.likelihood_of_superiority {
@@ -88,11 +89,12 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
 
 /// Returns an Elo difference as text. A score of 0 or 1 gives only a bound.
 pub(crate) fn elo_text(elo: EloEstimate, score: Option<f64>) -> String {
-    let bound = |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{bound:+.1}"));
+    let bound =
+        |bound: Option<f64>, open: &str| bound.map_or(open.to_owned(), |bound| format!("{:+.1}", Number(bound)));
     match score {
         Some(score) if score <= 0.0 => format!("-∞, below {}", bound(elo.upper, "+∞")),
         Some(score) if score >= 1.0 => format!("+∞, above {}", bound(elo.lower, "-∞")),
-        _ => format!("{:+.1}  [{}, {}]", elo.value, bound(elo.lower, "-∞"), bound(elo.upper, "+∞")),
+        _ => format!("{:+.1}  [{}, {}]", Number(elo.value), bound(elo.lower, "-∞"), bound(elo.upper, "+∞")),
     }
 }
 
@@ -103,7 +105,7 @@ fn sprt_text(test: &SprtReport) -> String {
         SprtVerdict::AcceptH1 => format!("A is at least {elo1} Elo stronger, and not {elo0}"),
         SprtVerdict::Continue => "undecided".to_owned(),
     };
-    let ratio = test.log_likelihood_ratio;
+    let ratio = Number(test.log_likelihood_ratio);
     let caution = if test.is_decided { "; the score above is biased by stopping then" } else { "" };
     format!("{verdict}, log-likelihood ratio {ratio:.2} in [{:.2}, {:.2}]{caution}", bounds.lower, bounds.upper)
 }
@@ -114,7 +116,7 @@ pub(super) fn progress(at: &MatchProgress<'_>) -> String {
     let mut message = format!("+{wins} ={draws} -{losses}");
     if let Some(test) = at.sprt {
         let bounds = test.sprt.bounds;
-        let ratio = test.log_likelihood_ratio;
+        let ratio = Number(test.log_likelihood_ratio);
         message.push_str(&format!("  LLR {ratio:.2} in [{:.2}, {:.2}]", bounds.lower, bounds.upper));
     }
     message

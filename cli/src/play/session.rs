@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
-use latrunculi_eval::{Agent, AgentKind, AgentSpec};
+use latrunculi_eval::{Agent, AgentKind, AgentSpec, Number};
 
 use super::board::{self, Palette};
 use super::input::Input;
@@ -145,7 +145,10 @@ impl Session {
         if is_stopped {
             return Ok(false);
         }
-        let value = choice.value.map_or(String::new(), |value| format!("  (value {value:+.2} for {player})"));
+        let value = choice
+            .value
+            .map(|value| format!("  (value {:+.2} for {player})", Number(value.into())))
+            .unwrap_or_default();
         let text = state.action_text(choice.action);
         let line = format!("{player}, {name}: {}", self.palette.strong(&text));
         self.game.play_choice(&choice);

@@ -7,7 +7,7 @@ use anyhow::Context;
 use indicatif::ProgressBar;
 use latrunculi_engine::GameState;
 use latrunculi_eval::opinion::{score_text, variation_texts};
-use latrunculi_eval::{Agent, Choice, SearchOptions};
+use latrunculi_eval::{Agent, Choice, Number, SearchOptions};
 use latrunculi_search::alphabeta::actions_to_end;
 
 use crate::interrupt::Interrupt;
@@ -40,7 +40,7 @@ pub(super) fn opinion(state: &GameState, choice: &Choice) -> String {
         let unit = if actions_to_end(score).is_some() { "" } else { " men" };
         text.push_str(&format!(", {}{unit}", score_text(score)));
     } else if let Some(value) = choice.value {
-        text.push_str(&format!(", value {value:+.2}"));
+        text.push_str(&format!(", value {:+.2}", Number(value.into())));
     }
     let variation = variation_texts(state, &choice.principal_variation);
     if variation.len() > 1 {

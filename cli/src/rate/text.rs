@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use latrunculi_eval::Number;
 use latrunculi_eval::rating::{AgentRating, ErrorKind, Rated, RatingProgress, RatingReport, RatingTable, Test};
 use latrunculi_stats::bradley_terry::LikelihoodRatio;
 use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
@@ -18,6 +19,7 @@ pub(super) fn csv(report: &RatingReport) -> String {
         "rank,agent,elo,elo_standard_error,elo_lower,elo_upper,is_anchor,games,wins,draws,losses,score\n".to_owned();
     for (rank, rating) in report.table.iter().flat_map(|table| &table.agents).enumerate() {
         let Rated { value, standard_error, interval } = rating.elo;
+        let [value, lower, upper] = [value, interval.lower, interval.upper].map(Number);
         let games = rating.games;
         // Agents' texts may hold commas; a path might hold quotes.
         let agent = rating.agent.replace('"', "\"\"");
@@ -25,10 +27,8 @@ pub(super) fn csv(report: &RatingReport) -> String {
         // Writing to a String cannot fail.
         _ = writeln!(
             lines,
-            "{},\"{agent}\",{value:.3},{standard_error:.3},{:.3},{:.3},{},{},{},{},{},{score}",
+            "{},\"{agent}\",{value:.3},{standard_error:.3},{lower:.3},{upper:.3},{},{},{},{},{},{score}",
             rank + 1,
-            interval.lower,
-            interval.upper,
             rating.is_anchor,
             games.games(),
             games.wins,
@@ -76,7 +76,7 @@ fn table_text(text: &mut String, table: &RatingTable) {
     let interval = format!("{percent:.0} % interval");
     let bounds = |rating: &AgentRating| match rating.is_anchor {
         true => "given".to_owned(),
-        false => format!("[{:+.1}, {:+.1}]", rating.elo.interval.lower, rating.elo.interval.upper),
+        false => format!("[{:+.1}, {:+.1}]", Number(rating.elo.interval.lower), Number(rating.elo.interval.upper)),
     };
     let bounds_width = table.agents.iter().map(|rating| bounds(rating).len()).fold(interval.len(), usize::max);
     let mut rows = vec![format!("{:>7}  {interval:>bounds_width$}  {:>5}  {:>8}  +/=/-", "Elo", "games", "score")];
@@ -84,7 +84,7 @@ fn table_text(text: &mut String, table: &RatingTable) {
         let WinDrawLoss { wins, draws, losses } = rating.games;
         let bounds = bounds(rating);
         let score = rating.score.map_or("-".to_owned(), |score| format!("{:.2} %", score * 100.0));
-        let (elo, games) = (rating.elo.value, rating.games.games());
+        let (elo, games) = (Number(rating.elo.value), rating.games.games());
         rows.push(format!("{elo:>+7.1}  {bounds:>bounds_width$}  {games:>5}  {score:>8}  {wins}/{draws}/{losses}"));
     }
     // Where the names leave no room for the numbers, these stand beneath them.
@@ -144,7 +144,10 @@ fn fit_text(text: &mut String, table: &RatingTable) {
     *text += &format!("  {:<22} {model}\n", "model");
     *text += &format!(
         "  {:<22} {:+.1} Elo  [{:+.1}, {:+.1}]\n",
-        "first-move advantage γ", advantage.value, advantage.interval.lower, advantage.interval.upper
+        "first-move advantage γ",
+        Number(advantage.value),
+        Number(advantage.interval.lower),
+        Number(advantage.interval.upper)
     );
     let errors = match table.errors {
         ErrorKind::ClusteredByOpening => "clustered by opening",

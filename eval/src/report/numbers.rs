@@ -4,19 +4,14 @@
 
 use maud::{Markup, html};
 
+use crate::Number;
 use crate::metrics::estimates::{MetricEstimate, Rate};
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{Estimate, Interval};
 
 /// Returns `value` with so many digits after the point and a true minus sign.
 pub(super) fn text(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    match text.strip_prefix('-') {
-        // Nothing is left of the number: no sign.
-        Some(digits) if digits.chars().all(|c| c == '0' || c == '.') => digits.to_owned(),
-        Some(digits) => format!("−{digits}"),
-        None => text,
-    }
+    format!("{:.decimals$}", Number(value)).replace('-', "−")
 }
 
 fn signed_text(value: f64, decimals: usize) -> String {

@@ -3,6 +3,8 @@
 use super::summary::{CellSummary, Conclusion, Doubt, RulesetSummary, Stability, StudySummary};
 use latrunculi_stats::Interval;
 
+use crate::Number;
+
 /// The columns, as docs/FORMATS.md explains them.
 pub const COLUMNS: [&str; 49] = [
     "ruleset",
@@ -181,7 +183,7 @@ fn text(value: Option<impl ToString>) -> String {
 /// Six digits say all that there is to say.
 pub(crate) fn number(value: Option<f64>) -> String {
     let Some(value) = value else { return String::new() };
-    if value != 0.0 && value.abs() < 1e-4 { format!("{value:.3e}") } else { format!("{value:.6}") }
+    if value != 0.0 && value.abs() < 1e-4 { format!("{value:.3e}") } else { format!("{:.6}", Number(value)) }
 }
 
 fn ends(interval: Option<Interval>) -> (String, String) {

@@ -4,7 +4,7 @@ use std::ops::{Add, AddAssign, Sub};
 
 use latrunculi_engine::{Outcome, Player};
 
-use crate::evaluator::Evaluation;
+use crate::evaluator::{Evaluation, win_draw_loss};
 
 /// A sum of expected results, or a single one.
 ///
@@ -68,9 +68,8 @@ impl ValueSum {
 
     /// Returns the mean over `count` results for `player` as probabilities of win, draw and loss.
     pub(crate) fn win_draw_loss(self, player: Player, count: u32) -> [f32; 3] {
-        let lead = self.for_player(player, count, ValueWeights::RESULT);
-        let draw = (self.draw / f64::from(count)) as f32;
-        [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0]
+        let count = f64::from(count);
+        win_draw_loss(self.lead * sign(player) / count, self.draw / count)
     }
 
     /// Returns the mean over `count` results for `player`; in `[-1, 1]` with margin weight 0.
