@@ -56,6 +56,8 @@ pub struct Choice {
     /// [`latrunculi_search::alphabeta::EVALUATION_MAX`], [`latrunculi_search::alphabeta::WIN`] less the actions
     /// to the end.
     pub score: Option<i32>,
+    /// The actions to a certain win (positive) or loss (negative) of the player to act, where the search has proven one.
+    pub actions_to_end: Option<i32>,
     /// A tree search's value: probabilities of win, draw and loss, which sum to 1.
     pub win_draw_loss: Option<[f32; 3]>,
     /// The depth that alpha-beta completed, in actions.
@@ -76,6 +78,7 @@ impl Choice {
             action,
             value: None,
             score: None,
+            actions_to_end: None,
             win_draw_loss: None,
             depth: None,
             effort: 0,

@@ -220,6 +220,26 @@ fn the_first_search_by_the_clock_is_a_search_after_every_command_that_begins_a_g
 }
 
 #[test]
+fn every_answer_of_a_search_comes_after_what_is_known() {
+    let agents =
+        ["random", "greedy", "alphabeta:nodes=50", "mcts:sims=5", "net:sims=0", "net:sims=8", "net:seconds=0.01"];
+    for agent in agents {
+        let [agent_line, won] = [&format!("agent {agent}"), "position 7d/8/8/8/8/Mm6/2M5/D7 1"];
+        let only = "position d7/8/8/8/8/m7/m7/D7 1";
+        let said = answers(&["ruleset savard", agent_line, "go", won, "go", only, "legal", "genmove"]);
+        assert_eq!(said[6].lines().count(), 1, "one action: {}", said[6]);
+        for answer in [&said[2], &said[4], &said[7]] {
+            let (info, action) = answer.rsplit_once('\n').unwrap_or_else(|| panic!("{agent} says nothing: {answer}"));
+            let last = info.lines().next_back().expect("a line");
+            let variation = format!(" pv {}", action.trim_start_matches("= "));
+            assert!(last.starts_with("info ") && last.contains(&variation), "{agent}: {answer}");
+        }
+        let knows = !["random", "greedy"].contains(&agent);
+        assert_eq!(said[4].contains(" win 1 value 1.0000 "), knows, "{agent}: {}", said[4]);
+    }
+}
+
+#[test]
 fn a_stop_ends_no_search_that_is_asked_for_after_it() {
     let answers = answers(&["agent mcts:sims=100", "stop", "go", "legal", "7 ping still here"]);
     assert!(answers[2].contains("info sims 100 "), "{}", answers[2]);

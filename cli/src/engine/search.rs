@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_engine::parameters::nearest;
-use latrunculi_eval::opinion::variation_texts;
+use latrunculi_eval::opinion::{is_tree_search, variation_texts};
 use latrunculi_eval::{AgentKind, AgentSpec, Choice, Number, SearchLimits, SearchOptions};
 use latrunculi_search::StopSignal;
-use latrunculi_search::alphabeta::{DEPTH_MAX, actions_to_end};
+use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::mcts::SIMULATIONS_MAX;
 
 use super::session::Session;
@@ -95,9 +95,7 @@ impl Session {
                 &mut SearchOptions { limits, lines: 1, stop: stop.clone(), report: &mut |choice| tell(choice) };
             watched(&stop, || agent.choose_with(&state, thinking))
         };
-        if let Ok(choice) = &choice
-            && choice.effort > 0
-        {
+        if let Ok(choice) = &choice {
             tell(choice);
         }
         written?;
@@ -150,15 +148,14 @@ fn info_line(state: &GameState, choice: &Choice) -> String {
     let mut line = "info".to_owned();
     if let Some(depth) = choice.depth {
         line.push_str(&format!(" depth {depth} nodes {}", choice.effort));
-    } else {
+    } else if is_tree_search(choice) {
         line.push_str(&format!(" sims {}", choice.effort));
     }
-    if let Some(score) = choice.score {
-        line.push_str(&match actions_to_end(score) {
-            Some(actions) if score > 0 => format!(" win {actions}"),
-            Some(actions) => format!(" loss {}", -actions),
-            None => format!(" score {score}"),
-        });
+    match (choice.actions_to_end, choice.score) {
+        (Some(actions), _) if actions > 0 => line.push_str(&format!(" win {actions}")),
+        (Some(actions), _) => line.push_str(&format!(" loss {}", -actions)),
+        (None, Some(score)) => line.push_str(&format!(" score {score}")),
+        (None, None) => {}
     }
     if let Some(value) = choice.value {
         line.push_str(&format!(" value {:.4}", Number(value.into())));

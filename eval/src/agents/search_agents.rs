@@ -141,6 +141,7 @@ fn choice_of_score(result: &AlphaBetaResult<Action>) -> Choice {
     Choice {
         value: Some(value_of_score(result.score)),
         score: Some(result.score),
+        actions_to_end: result.plies_to_end(),
         depth: Some(result.depth),
         effort: result.nodes,
         principal_variation: result.principal_variation.clone(),
@@ -388,8 +389,10 @@ fn choice_of(search: &Search<GameState>) -> Choice {
         let rank = |index: usize| (index == result.best, result.visits[index]);
         rank(*b).cmp(&rank(*a)).then(result.policy[*b].total_cmp(&result.policy[*a]))
     });
+    let end = result.proven.filter(|proven| proven.result != 0);
     Choice {
         value: Some(result.value),
+        actions_to_end: end.map(|end| i32::from(end.result) * i32::from(end.plies)),
         win_draw_loss: Some(result.win_draw_loss),
         effort: u64::from(result.simulations),
         principal_variation: result.principal_variation.clone(),
