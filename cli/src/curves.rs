@@ -7,7 +7,8 @@ use anyhow::Context;
 use clap::Args;
 use latrunculi_eval::Number;
 use latrunculi_eval::learning::{LearningRun, Verdict, percent_of_men, standings, to_csv};
-use latrunculi_stats::{Confidence, Estimate, Interval};
+use latrunculi_eval::rating::Rated;
+use latrunculi_stats::Interval;
 use latrunculi_train::curves::{PAGE, TABLE, read, write};
 
 use crate::lines::{COLUMNS, beside, wrapped};
@@ -65,9 +66,10 @@ fn number_equal_names(runs: &mut [LearningRun]) {
 }
 
 /// Writes an Elo with its 95 % interval.
-fn whole_elo(elo: Estimate) -> String {
-    let Interval { lower, upper } = elo.interval(Confidence::NINETY_FIVE);
-    format!("{:+.0} [{:+.0}, {:+.0}]", Number(elo.value), Number(lower), Number(upper))
+fn whole_elo(elo: Rated) -> String {
+    let Interval { lower, upper } = elo.interval;
+    let interval = || format!("{:+.0} [{:+.0}, {:+.0}]", Number(elo.value), Number(lower), Number(upper));
+    elo.bound_text(0).unwrap_or_else(interval)
 }
 
 /// Returns the learning curve of a run as text.

@@ -6,10 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::Number;
+use crate::rating::Rated;
 use crate::study::table::{number, quoted};
-use latrunculi_stats::{
-    BradleyTerry, Confidence, Covariance, DrawModel, ELO_PER_NAT, Estimate, SeriesResult, WinDrawLoss,
-};
+use latrunculi_stats::{BradleyTerry, Confidence, Covariance, DrawModel, Estimate, SeriesResult, WinDrawLoss};
 
 /// What a match found about a run's network, from its view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -190,11 +189,12 @@ pub struct Measured {
     pub steps: u64,
     /// What the match found.
     pub verdict: Verdict,
-    /// Elo of the network in this ruleset and its standard error, from all matches of the run in it together: those with
-    /// the opponent, who has 0, and those with the run's own earlier networks. `None` where there were none of these.
-    pub elo: Option<Estimate>,
-    /// Whether the matches alone give no finite Elo, as a network took every point or none; a weak prior then holds the numbers
-    /// of all networks in this ruleset ([`BradleyTerry::fit`]).
+    /// Elo of the network in this ruleset with its 95 % interval, from all matches of the run in it together: those with
+    /// the opponent, who has 0, and those with the run's own earlier networks. `None` where there were none of these. Where no
+    /// chain of points joins the network to the opponent in both directions, the interval has one end, or none.
+    pub elo: Option<Rated>,
+    /// Whether a weak prior holds the numbers of all networks in this ruleset, as the matches alone determine no strengths even
+    /// of those that took points off one another ([`BradleyTerry::fit`]).
     pub is_elo_held: bool,
 }
 
@@ -333,11 +333,7 @@ fn rate(measured: &mut [&mut Measured]) {
     let model = BradleyTerry::new(DrawModel::Davidson, opponents.len() + measured.len()).with_advantage(0.0);
     let (Ok(fit), opponents) = (model.fit(&series), opponents.len()) else { return };
     for (index, one) in measured.iter_mut().enumerate() {
-        let elo = |Estimate { value, standard_error }: Estimate| Estimate {
-            value: value * ELO_PER_NAT,
-            standard_error: standard_error * ELO_PER_NAT,
-        };
-        one.elo = fit.strength(opponents + index, Covariance::Fisher).ok().map(elo);
+        one.elo = Rated::elo(&fit, opponents + index, Covariance::Fisher, Confidence::NINETY_FIVE).ok();
         one.is_elo_held = one.elo.is_some() && fit.regularised();
     }
 }
@@ -378,7 +374,7 @@ pub fn standings<'a>(measured: impl IntoIterator<Item = &'a Measured>) -> Vec<St
 }
 
 /// The columns of [`to_csv`], as docs/FORMATS.md explains them.
-pub const COLUMNS: [&str; 25] = [
+pub const COLUMNS: [&str; 27] = [
     "run",
     "ruleset",
     "network",
@@ -403,6 +399,8 @@ pub const COLUMNS: [&str; 25] = [
     "earlier_lower",
     "earlier_upper",
     "elo",
+    "elo_lower",
+    "elo_upper",
     "elo_is_held",
 ];
 
@@ -413,6 +411,7 @@ pub fn to_csv(runs: &[LearningRun]) -> String {
     for run in runs {
         for Measured { ruleset, minutes, generations, games, steps, verdict, elo, is_elo_held } in run.measured() {
             let earlier = |look: fn(&Earlier) -> f64| number(verdict.earlier.as_ref().map(look));
+            let finite = |value: Option<f64>| number(value.filter(|value| value.is_finite()));
             let margins = verdict.margin.map(|margin| margin.interval_of_margin(Confidence::NINETY_FIVE));
             let row: [String; COLUMNS.len()] = [
                 run.name.clone(),
@@ -438,7 +437,9 @@ pub fn to_csv(runs: &[LearningRun]) -> String {
                 earlier(|earlier| earlier.score),
                 earlier(|earlier| earlier.lower),
                 earlier(|earlier| earlier.upper),
-                number(elo.map(|elo| elo.value)),
+                finite(elo.map(|elo| elo.value)),
+                finite(elo.map(|elo| elo.interval.lower)),
+                finite(elo.map(|elo| elo.interval.upper)),
                 elo.map_or_else(String::new, |_| is_elo_held.to_string()),
             ];
             text += &row.map(|field| quoted(&field)).join(",");

@@ -3,7 +3,6 @@
 //! All pairings play the same openings, so errors are clustered by opening. The games do not depend on the order
 //! of the agents, and all games go to one ledger: after adding an agent only its own games are played.
 
-mod separation;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};

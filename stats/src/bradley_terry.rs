@@ -7,6 +7,7 @@
 
 mod fit;
 mod likelihood;
+mod separation;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,8 @@ use super::draw_model::DrawModel;
 use super::error::StatisticsError;
 use super::score::{ELO_PER_NAT, WinDrawLoss};
 pub use fit::{Covariance, Fit, GoodnessOfFit};
-use likelihood::{Maximum, Parameter, ParameterLayout, Problem};
+use likelihood::{Maximum, ParameterLayout, Problem};
+use separation::Separation;
 
 /// Spread of the strengths in the prior that is used only when the games alone give no finite fit: 600 Elo.
 pub const PRIOR_DEVIATION: f64 = 600.0 / ELO_PER_NAT;
@@ -72,9 +74,14 @@ impl BradleyTerry {
     /// Finds the most likely parameters by damped Newton steps.
     ///
     /// The log-likelihood is concave in `(θ, γ, δ)` and in `(θ, γ, ln ν)`, so the maximum found is the only
-    /// one. Without a drawn game the draw parameter is 0 and not estimated. If the maximum lies at
-    /// infinity, because some side has every point, a weak prior makes it finite and
-    /// [`Fit::regularised`] says so: `θ ~ N(mean anchor, 600 Elo)` and one phantom game at equal strength,
+    /// one. Without a drawn game the draw parameter is 0 and not estimated. An anchor shifts all strengths alike;
+    /// several anchors fix the differences between them, as well.
+    ///
+    /// Where some agents took every point off others, the maximum lies at infinity: their groups ([`Fit::groups`])
+    /// are infinitely far apart, and the games between them say nothing more. What is estimated is then the limit,
+    /// from the games within the groups, and [`Fit::difference_interval`] bounds the distance of two groups.
+    /// If the games within the groups give no finite fit either, a weak prior makes it finite and
+    /// [`Fit::regularised`] says so: `θ ~ N(mean of the group, 600 Elo)` and one phantom game at equal strength,
     /// half won and half lost.
     ///
     /// # Errors
@@ -83,26 +90,30 @@ impl BradleyTerry {
     /// [`StatisticsError::Unconnected`] for an agent without a chain of games to an anchor;
     /// [`StatisticsError::Unidentified`] when agents never change seats; [`StatisticsError::NoConvergence`].
     ///
-    /// Source: Hunter 2004, Annals of Statistics 32, 384-406 (existence); Coulom, BayesElo.
+    /// Source: Hunter 2004, Annals of Statistics 32, 384-406 (existence); Geyer 2009, Electronic Journal of
+    /// Statistics 3, 259-289 (the limit at infinity); Coulom, BayesElo.
     pub fn fit(&self, results: &[SeriesResult]) -> Result<Fit, StatisticsError> {
         let layout = self.layout(results)?;
-        let problem = Problem::new(self, &layout, results, 0.0);
-        problem.check_identified()?;
-        match problem.maximise() {
-            Ok(maximum) => Ok(Fit::new(self, layout, problem, maximum, results)),
-            Err(StatisticsError::Separated) => {
-                let problem = problem.with_prior(self, &layout);
-                let maximum = problem.maximise()?;
-                Ok(Fit::new(self, layout, problem, maximum, results))
+        let all = [(0..self.agent_count).collect()];
+        Problem::new(self, &layout, results, 0.0, &all).check_identified()?;
+        let separation = Separation::new(self, results);
+        let groups = separation.groups();
+        let mut problem = Problem::new(self, &layout, results, 0.0, &groups);
+        let maximum = match problem.maximise() {
+            Err(StatisticsError::Separated | StatisticsError::Unidentified) => {
+                problem = problem.with_prior(&layout, &groups);
+                problem.maximise()?
             }
-            Err(error) => Err(error),
-        }
+            found => found?,
+        };
+        Ok(Fit::new(self, layout, separation, problem, maximum, results))
     }
 
     /// Tests "there is no first-move advantage" by the likelihood ratio, one degree of freedom.
     ///
     /// # Errors
-    /// As [`BradleyTerry::fit`], and [`StatisticsError::Separated`] where the fit would need its prior.
+    /// As [`BradleyTerry::fit`], and [`StatisticsError::Separated`] or [`StatisticsError::Unidentified`] where the fit would
+    /// need its prior.
     pub fn advantage_test(&self, results: &[SeriesResult]) -> Result<LikelihoodRatio, StatisticsError> {
         let without = self.clone().with_advantage(0.0).plain_maximum(results, 0.0)?;
         let mut with = self.clone();
@@ -120,7 +131,7 @@ impl BradleyTerry {
         one.fixed_advantage = None;
         let layout = one.layout(results)?;
         let single = one.plain_maximum(results, 0.0)?;
-        let mut problem = Problem::new(&one, &layout, results, 0.0);
+        let mut problem = Problem::new(&one, &layout, results, 0.0, &Separation::new(&one, results).groups());
         let shared = layout.advantage.expect("the advantage is estimated here");
         // The first agent to be met keeps the shared column, the others get one each.
         let mut columns: BTreeMap<usize, usize> = BTreeMap::new();
@@ -129,8 +140,8 @@ impl BradleyTerry {
                 Some(&column) => column,
                 None if columns.is_empty() => shared,
                 None => {
-                    problem.linear_start.push(0.0);
-                    problem.linear_start.len() - 1
+                    problem.linear_count += 1;
+                    problem.linear_count - 1
                 }
             };
             columns.insert(row.first, column);
@@ -140,11 +151,10 @@ impl BradleyTerry {
                 }
             }
         }
-        let extra = columns.len() - 1;
+        let extra = columns.len().saturating_sub(1);
         if extra == 0 {
             return Err(StatisticsError::Unidentified);
         }
-        problem.check_identified()?;
         let each = problem.maximise()?;
         Ok(LikelihoodRatio::new(single.log_likelihood, each.log_likelihood, extra))
     }
@@ -156,12 +166,15 @@ impl BradleyTerry {
     ///
     /// # Errors
     /// As [`BradleyTerry::advantage_test`]; [`StatisticsError::Unidentified`] with two agents that do not also
-    /// play themselves.
+    /// play themselves; [`StatisticsError::Separated`] with agents infinitely far apart.
     pub fn advantage_by_strength_test(&self, results: &[SeriesResult]) -> Result<AdvantageByStrength, StatisticsError> {
         const GRID: usize = 12;
         let mut model = self.clone();
         model.fixed_advantage = None;
         let layout = model.layout(results)?;
+        if Separation::new(&model, results).groups().len() > 1 {
+            return Err(StatisticsError::Separated);
+        }
         let constant = model.plain_maximum(results, 0.0)?;
         model.check_slope_identified(&layout, results, &constant)?;
         let profile =
@@ -200,15 +213,9 @@ impl BradleyTerry {
         Ok(AdvantageByStrength { slope, likelihood_ratio: LikelihoodRatio::new(constant.log_likelihood, value, 1) })
     }
 
-    fn mean_anchor(&self) -> f64 {
-        self.anchors.values().sum::<f64>() / self.anchors.len().max(1) as f64
-    }
-
     fn plain_maximum(&self, results: &[SeriesResult], slope: f64) -> Result<Maximum, StatisticsError> {
         let layout = self.layout(results)?;
-        let problem = Problem::new(self, &layout, results, slope);
-        problem.check_identified()?;
-        problem.maximise()
+        Problem::new(self, &layout, results, slope, &Separation::new(self, results).groups()).maximise()
     }
 
     /// Checks that the derivative by the slope is no combination of the other parameters.
@@ -218,13 +225,13 @@ impl BradleyTerry {
         results: &[SeriesResult],
         constant: &Maximum,
     ) -> Result<(), StatisticsError> {
-        let mut problem = Problem::new(self, layout, results, 0.0);
-        let slope_index = problem.linear_start.len();
+        let mut problem = Problem::new(self, layout, results, 0.0, &[(0..self.agent_count).collect()]);
+        let slope_index = problem.linear_count;
         let strength = |agent: usize| layout.strength(agent, &constant.parameters);
         for row in &mut problem.rows {
             row.terms.push((slope_index, (strength(row.first) + strength(row.second)) / 2.0));
         }
-        problem.linear_start.push(0.0);
+        problem.linear_count += 1;
         problem.check_identified()
     }
 
@@ -243,19 +250,22 @@ impl BradleyTerry {
             StatisticsError::check("advantage", advantage, "finite", true)?;
         }
         self.check_connected(results)?;
-        let mut linear_count = 0;
+        let (&agent, &given) = self.anchors.first_key_value().expect("some agent is connected to an anchor");
+        // The agents with given strengths share the first parameter.
+        let mut linear_count = 1;
         let mut next = || {
             linear_count += 1;
             linear_count - 1
         };
         let strengths = (0..self.agent_count)
             .map(|agent| match self.anchors.get(&agent) {
-                Some(&anchor) => Parameter::Fixed(anchor),
-                None => Parameter::Free(next()),
+                Some(&strength) => (0, strength - given),
+                None => (next(), 0.0),
             })
             .collect();
         let advantage = self.fixed_advantage.is_none().then(&mut next);
-        Ok(ParameterLayout { strengths, advantage, fixed_advantage: self.fixed_advantage.unwrap_or(0.0), linear_count })
+        let fixed_advantage = self.fixed_advantage.unwrap_or(0.0);
+        Ok(ParameterLayout { strengths, anchor: (agent, given), advantage, fixed_advantage, linear_count })
     }
 
     fn check_connected(&self, results: &[SeriesResult]) -> Result<(), StatisticsError> {

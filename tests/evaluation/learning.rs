@@ -103,7 +103,11 @@ fn the_table_has_a_row_for_each_match() {
         "{}",
         lines[1]
     );
-    assert!(lines[4].ends_with(",20,0,12,0.625000,0.593750,0.656250,0.125000,0.105400,0.144600,,,,,,"), "{}", lines[4]);
+    assert!(
+        lines[4].ends_with(",20,0,12,0.625000,0.593750,0.656250,0.125000,0.105400,0.144600,,,,,,,,"),
+        "{}",
+        lines[4]
+    );
     assert!(lines[3..].iter().all(|line| line.split(',').count() == COLUMNS.len()));
 }
 
@@ -241,17 +245,28 @@ fn matches_between_networks_of_a_run_join_those_against_its_opponent_to_one_rati
     assert!(run.measured().iter().all(|one| !one.is_elo_held));
     assert!(!learning_html(&[run.clone()], "1.0").contains("weak prior"));
 
-    // Where all games are won the rating is finite, and said to be held.
+    // Where all games are won the games say how much at least.
     rounds_with(&mut run, verdict(16, 0), Verdict { earlier: earlier(2, 16, 0, 0), ..verdict(16, 0) });
     let [first, last] = elo(&run)[..] else { panic!("two matches") };
-    assert!(first.unwrap().value > 0.0 && last.unwrap().value > first.unwrap().value && last.unwrap().value < 5000.0);
-    assert!(run.measured().iter().all(|one| one.is_elo_held));
+    let (first, last) = (first.unwrap(), last.unwrap());
+    assert!(first.value == f64::INFINITY && first.interval.upper == f64::INFINITY, "{first:?}");
+    assert!(first.interval.lower > 0.0 && last.interval.lower > first.interval.lower, "{first:?} {last:?}");
+    assert!(run.measured().iter().all(|one| !one.is_elo_held));
 
     let page = learning_html(&[run.clone()], "1.0");
     assert!(page.contains("Against itself") && page.contains("<th scope=\"col\">Elo</th>"), "{page}");
-    assert!(page.contains("* (") && page.contains("a weak prior holds these numbers"), "{page}");
-    let row = to_csv(&[run]).lines().last().unwrap().to_owned();
-    assert!(row.contains(",2,1.000000,0.900000,1.100000,") && row.ends_with(",true"), "{row}");
+    assert!(page.contains("at least +") && page.contains("bounded from one side") && !has_no_number(&page), "{page}");
+    let row = to_csv(&[run.clone()]).lines().last().unwrap().to_owned();
+    let bound = format!(",,{:.6},,false", last.interval.lower);
+    assert!(row.contains(",2,1.000000,0.900000,1.100000,") && row.ends_with(&bound), "{row}");
+
+    // Whoever never loses but draws is nowhere in a model that leaves draws open: a prior holds the numbers.
+    let drawn = |wins, draws| Verdict { wins, draws, losses: 0, ..verdict(16, 0) };
+    rounds_with(&mut run, drawn(14, 2), Verdict { earlier: earlier(2, 0, 16, 0), ..drawn(14, 2) });
+    assert!(run.measured().iter().all(|one| one.is_elo_held && one.elo.unwrap().value.is_finite()));
+    let page = learning_html(&[run.clone()], "1.0");
+    assert!(page.contains("* <span") && page.contains("a weak prior holds these numbers"), "{page}");
+    assert!(to_csv(&[run]).lines().last().unwrap().ends_with(",true"));
 }
 
 /// The matches before the third round and at the end.

@@ -158,13 +158,29 @@ fn who_took_every_point_is_said() {
     for model in MODELS {
         let settings = FitSettings { model, ..FitSettings::default() };
         let table = RatingTable::fit(&names(3), &results, &settings).unwrap();
-        assert!(table.is_regularised);
+        assert!(!table.is_regularised);
         assert_eq!(table.separation, [vec!["agent 2"], vec!["agent 0", "agent 1"]]);
         assert_eq!(table.agents[0].agent, "agent 2");
-        assert!(table.agents[0].elo.value.is_finite() && table.agents[0].elo.standard_error.is_finite());
-        assert!(matches!(&table.advantage_test, Test::Refused(reason) if reason.contains("infinity")));
+        let best = table.agents[0].elo;
+        assert!(best.value == f64::INFINITY && best.interval.lower > 200.0 && best.interval.upper == f64::INFINITY);
+        assert!(best.bound_text(0).is_some_and(|text| text.starts_with("at least +")), "{best:?}");
+        assert!(table.superiority[0][1].unwrap() > 0.999);
+        // The others are rated by their own games, and from the best they are at most so far.
+        let others = RatingTable::fit(&names(2), &results[..2], &settings).unwrap();
+        let second = |table: &RatingTable| {
+            table.agents.iter().find(|rating| rating.agent == "agent 1").map(|rating| rating.elo.value).unwrap()
+        };
+        assert_near("the second", second(&table), second(&others), 1e-6);
+        let anchored = FitSettings { anchors: BTreeMap::from([(2, 0.0)]), ..settings };
+        let below = RatingTable::fit(&names(3), &results, &anchored).unwrap().agents[1].elo;
+        assert!(below.bound_text(0).is_some_and(|text| text.starts_with("at most -")), "{below:?}");
+        assert!(matches!(&table.advantage_test, Test::Done(_)));
+        assert!(matches!(&table.advantage_by_strength, Test::Refused(reason) if reason.contains("infinity")));
         let json = serde_json::to_value(&table).unwrap();
-        assert!(json["advantage_test"]["refused"].is_string() && json["goodness_of_fit"]["done"]["p"].is_number());
+        assert!(json["agents"][0]["elo"]["value"].is_null());
+        assert!(
+            json["advantage_by_strength"]["refused"].is_string() && json["goodness_of_fit"]["done"]["p"].is_number()
+        );
     }
 }
 

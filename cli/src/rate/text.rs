@@ -19,7 +19,9 @@ pub(super) fn csv(report: &RatingReport) -> String {
         "rank,agent,elo,elo_standard_error,elo_lower,elo_upper,is_anchor,games,wins,draws,losses,score\n".to_owned();
     for (rank, rating) in report.table.iter().flat_map(|table| &table.agents).enumerate() {
         let Rated { value, standard_error, interval } = rating.elo;
-        let [value, lower, upper] = [value, interval.lower, interval.upper].map(Number);
+        // What is not finite is left empty.
+        let [value, standard_error, lower, upper] = [value, standard_error, interval.lower, interval.upper]
+            .map(|number| if number.is_finite() { format!("{:.3}", Number(number)) } else { String::new() });
         let games = rating.games;
         // Agents' texts may hold commas; a path might hold quotes.
         let agent = rating.agent.replace('"', "\"\"");
@@ -27,7 +29,7 @@ pub(super) fn csv(report: &RatingReport) -> String {
         // Writing to a String cannot fail.
         _ = writeln!(
             lines,
-            "{},\"{agent}\",{value:.3},{standard_error:.3},{lower:.3},{upper:.3},{},{},{},{},{},{score}",
+            "{},\"{agent}\",{value},{standard_error},{lower},{upper},{},{},{},{},{},{score}",
             rank + 1,
             rating.is_anchor,
             games.games(),
@@ -74,9 +76,12 @@ fn table_text(text: &mut String, table: &RatingTable) {
     let width = table.agents.iter().map(|rating| rating.agent.len()).max().unwrap_or(5).max(5);
     let percent = table.confidence * 100.0;
     let interval = format!("{percent:.0} % interval");
-    let bounds = |rating: &AgentRating| match rating.is_anchor {
-        true => "given".to_owned(),
-        false => format!("[{:+.1}, {:+.1}]", Number(rating.elo.interval.lower), Number(rating.elo.interval.upper)),
+    let bounds = |rating: &AgentRating| match (rating.is_anchor, rating.elo.bound_text(1)) {
+        (true, _) => "given".to_owned(),
+        (false, Some(bound)) => bound,
+        (false, None) => {
+            format!("[{:+.1}, {:+.1}]", Number(rating.elo.interval.lower), Number(rating.elo.interval.upper))
+        }
     };
     let bounds_width = table.agents.iter().map(|rating| bounds(rating).len()).fold(interval.len(), usize::max);
     let mut rows = vec![format!("{:>7}  {interval:>bounds_width$}  {:>5}  {:>8}  +/=/-", "Elo", "games", "score")];
@@ -84,8 +89,10 @@ fn table_text(text: &mut String, table: &RatingTable) {
         let WinDrawLoss { wins, draws, losses } = rating.games;
         let bounds = bounds(rating);
         let score = rating.score.map_or("-".to_owned(), |score| format!("{:.2} %", score * 100.0));
-        let (elo, games) = (Number(rating.elo.value), rating.games.games());
-        rows.push(format!("{elo:>+7.1}  {bounds:>bounds_width$}  {games:>5}  {score:>8}  {wins}/{draws}/{losses}"));
+        let elo =
+            if rating.elo.value.is_finite() { format!("{:+.1}", Number(rating.elo.value)) } else { "-".to_owned() };
+        let games = rating.games.games();
+        rows.push(format!("{elo:>7}  {bounds:>bounds_width$}  {games:>5}  {score:>8}  {wins}/{draws}/{losses}"));
     }
     // Where the names leave no room for the numbers, these stand beneath them.
     let longest = rows.iter().map(String::len).max().unwrap_or(0);
@@ -152,7 +159,7 @@ fn fit_text(text: &mut String, table: &RatingTable) {
     let errors = match table.errors {
         ErrorKind::ClusteredByOpening => "clustered by opening",
         ErrorKind::FisherInformation => {
-            "Fisher information, as there are few openings, or all say the same: they may be too small"
+            "Fisher information, as there are few openings, all say the same, or a prior holds the fit: they may be too small"
         }
     };
     *text += &(beside(&format!("  {:<22} ", "errors"), errors) + "\n");
@@ -183,29 +190,37 @@ fn beginners(report: &RatingReport) -> WinDrawLoss {
     report.pairings.iter().map(|pairing| pairing.beginning + pairing.replying.reversed()).sum()
 }
 
-/// Returns why a weak prior was needed and what that means for the numbers; empty if none was.
+/// Returns why some numbers are bounds, and why a weak prior was needed; empty where all are estimates.
 fn prior_text(table: &RatingTable, beginners: &WinDrawLoss) -> String {
-    if !table.is_regularised {
-        return String::new();
-    }
     let held = "a weak prior (600 Elo wide, and one game, half won and half lost)";
     let groups: Vec<String> = table.separation.iter().map(|group| group.join(", ")).collect();
     if groups.len() > 1 {
+        let rest = match table.is_regularised {
+            true => format!("; the other games give no finite fit, so {held} holds the rest, and with it these bounds"),
+            false => String::new(),
+        };
         let said = format!(
-            "some agents took every point, so the games alone give no finite ratings; {held} holds them, and their distance \
-             is a lower bound rather than an estimate"
+            "some agents took every point, so the games bound their distance from one side only, with {:.0} % \
+             confidence, and say nothing of agents that neither met nor are joined by such games{rest}",
+            table.confidence * 100.0
         );
         let order = beside("  every point went to the left: ", &groups.join("  >  "));
         return format!("\n{}\n{order}\n", wrapped(&said, 0));
     }
-    let bound = "the advantage of the first move is a bound rather than an estimate";
+    if !table.is_regularised {
+        return String::new();
+    }
     let (why, so) = match *beginners {
         WinDrawLoss { wins: 0, losses: 0, .. } => {
             ("every game was drawn", "the games neither distinguish the agents nor show how often equals draw")
         }
-        WinDrawLoss { losses: 0, .. } => ("the player who began never lost", bound),
-        WinDrawLoss { wins: 0, .. } => ("the player who began never won", bound),
-        _ => ("strength and seats together explain every result", "the ratings are bounds rather than estimates"),
+        WinDrawLoss { losses: 0, .. } => {
+            ("the player who began never lost", "the games bound the advantage of the first move from below only")
+        }
+        WinDrawLoss { wins: 0, .. } => {
+            ("the player who began never won", "the games bound the advantage of the first move from above only")
+        }
+        _ => ("strength and seats together explain every result", "the differences are larger than the games can tell"),
     };
     let said = format!("{why}, so the games alone give no finite fit; {held} holds it, and {so}");
     format!("\n{}\n", wrapped(&said, 0))
@@ -249,8 +264,8 @@ mod tests {
         for (one, other, why, what) in [
             (won, lost, "some agents took every point", "every point went to the left: greedy  >  random"),
             (drawn, drawn, "every game was drawn", "neither distinguish the agents"),
-            (won, won, "the player who began never lost", "a bound"),
-            (lost, lost, "the player who began never won", "a bound"),
+            (won, won, "the player who began never lost", "from below only"),
+            (lost, lost, "the player who began never won", "from above only"),
         ] {
             let said = explanation(one, other).replace('\n', " ");
             assert!(said.contains(why) && said.contains(what), "{said}");

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::separation;
 use latrunculi_stats::bradley_terry::{AdvantageByStrength, GoodnessOfFit, LikelihoodRatio};
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{
     BradleyTerry, Confidence, Covariance, DrawModel, ELO_PER_NAT, Estimate, Fit, Interval, SeriesResult,
     StatisticsError, WinDrawLoss,
 };
+
+use crate::Number;
 
 /// What is asked of a fit.
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ pub struct RatingTable {
     /// The agents, strongest first.
     pub agents: Vec<AgentRating>,
     /// How likely the agent of the row is stronger than that of the column, in `[0, 1]`, both in the order of
-    /// `agents`; `None` on the diagonal and between two anchors.
+    /// `agents`; `None` on the diagonal, between two anchors, and where no games compare the two.
     pub superiority: Vec<Vec<Option<f64>>>,
     /// The first-move advantage `γ` at equal strength, in Elo.
     pub advantage: Rated,
@@ -55,10 +56,10 @@ pub struct RatingTable {
     pub constant_advantage_test: Test<LikelihoodRatio>,
     /// "The advantage does not change with strength" against "it does".
     pub advantage_by_strength: Test<AdvantageByStrength>,
-    /// Groups of agents, best first, of which each took every point against the later ones that it met; one group
-    /// where all ratings are finite without help.
+    /// Groups of agents, best first, of which each took every point against the later ones that it met: their distance is
+    /// bounded from one side only. One group where all ratings are finite; anchors are in one.
     pub separation: Vec<Vec<String>>,
-    /// Whether the games alone gave no finite ratings, so that a weak prior was added.
+    /// Whether the games within the groups gave no finite fit, so that a weak prior was added.
     pub is_regularised: bool,
     /// The confidence of all intervals.
     pub confidence: f64,
@@ -82,11 +83,11 @@ pub struct AgentRating {
 /// An estimate with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rated {
-    /// The point estimate.
+    /// The point estimate; `±∞` where the games give but a bound, NaN where not even that. In JSON what is not finite is `null`.
     pub value: f64,
-    /// Its standard error; 0 for what was given.
+    /// Its standard error; 0 for what was given, infinite where there is no finite estimate.
     pub standard_error: f64,
-    /// Its interval.
+    /// Its interval; an end may be infinite.
     pub interval: Interval,
 }
 
@@ -94,6 +95,38 @@ impl Rated {
     fn new(estimate: Estimate, confidence: Confidence) -> Rated {
         let Estimate { value, standard_error } = estimate;
         Rated { value, standard_error, interval: estimate.interval(confidence) }
+    }
+
+    /// Returns in words what the games say where there is no finite estimate: a bound, or nothing; `None` where there is one.
+    #[must_use]
+    pub fn bound_text(&self, decimals: usize) -> Option<String> {
+        let Interval { lower, upper } = self.interval;
+        match (lower.is_finite(), upper.is_finite()) {
+            (true, true) => None,
+            (true, false) => Some(format!("at least {:+.decimals$}", Number(lower))),
+            (false, true) => Some(format!("at most {:+.decimals$}", Number(upper))),
+            (false, false) => Some("not compared".to_owned()),
+        }
+    }
+
+    /// Returns the Elo of an agent.
+    pub(crate) fn elo(
+        fit: &Fit,
+        agent: usize,
+        covariance: Covariance,
+        confidence: Confidence,
+    ) -> Result<Rated, StatisticsError> {
+        match fit.strength(agent, covariance) {
+            Ok(strength) => Ok(Rated::new(strength.scaled(ELO_PER_NAT), confidence)),
+            Err(StatisticsError::Separated) => {
+                let Interval { lower, upper } = fit.strength_interval(agent, covariance, confidence)?;
+                let interval = Interval { lower: lower * ELO_PER_NAT, upper: upper * ELO_PER_NAT };
+                // The end that is finite is the other one; from −∞ to ∞ the sum is not a number.
+                let value = if lower.is_finite() { upper } else { lower + upper };
+                Ok(Rated { value, standard_error: f64::INFINITY, interval })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// As [`Rated::new`], the interval cut to `[0, 1]`.
@@ -124,8 +157,8 @@ pub struct EqualStrength {
 pub enum ErrorKind {
     /// The sandwich by opening.
     ClusteredByOpening,
-    /// The joint Fisher information: there were no more openings than parameters, or the games of every opening say the same
-    /// of the advantage or of a strength.
+    /// The joint Fisher information, a prior's included: there were no more openings than parameters, the games of every opening
+    /// say the same of the advantage or of a strength, or a prior holds the fit, which openings do not vary.
     FisherInformation,
 }
 
@@ -154,7 +187,9 @@ impl<T> From<Result<T, StatisticsError>> for Test<T> {
         match result {
             Ok(value) => Test::Done(value),
             Err(StatisticsError::Separated) => Test::Refused("without a prior the ratings run to infinity".to_owned()),
-            Err(StatisticsError::Unidentified) => Test::Refused("it needs at least three agents".to_owned()),
+            Err(StatisticsError::Unidentified) => {
+                Test::Refused("the games of agents that took points off one another are too few for it".to_owned())
+            }
             Err(error) => Test::Refused(error.to_string()),
         }
     }
@@ -177,34 +212,40 @@ impl RatingTable {
         let in_nats = anchors.iter().map(|(&agent, &elo)| (agent, elo / ELO_PER_NAT));
         let model = BradleyTerry::new(settings.model, agents.len()).anchored(in_nats);
         let fit = model.fit(results)?;
-        let rated = (0..agents.len()).filter(|agent| !anchors.contains_key(agent));
-        let (errors, covariance) = if clustering_tells(&fit, rated)? {
+        let groups = fit.groups();
+        let (errors, covariance) = if !fit.regularised() && clustering_tells(&fit, &groups)? {
             (ErrorKind::ClusteredByOpening, Covariance::Clustered)
         } else {
             (ErrorKind::FisherInformation, Covariance::Fisher)
         };
         let of_fit = FittedAgents { fit: &fit, covariance, confidence: settings.confidence };
 
-        let points = points_taken(agents.len(), results);
+        let mut order = Vec::with_capacity(agents.len());
+        for group in &groups {
+            let mut members: Vec<(f64, usize)> = Vec::with_capacity(group.len());
+            for &agent in group {
+                members.push((fit.difference(agent, group[0], covariance)?.value, agent));
+            }
+            members.sort_by(|(one, first), (other, second)| {
+                other.total_cmp(one).then_with(|| agents[*first].cmp(&agents[*second]))
+            });
+            order.extend(members.into_iter().map(|(_, agent)| agent));
+        }
         let mut rated = Vec::with_capacity(agents.len());
-        for (index, agent) in agents.iter().enumerate() {
+        for &index in &order {
             let games = games_of(index, results);
             let elo = match anchors.get(&index) {
                 Some(&value) => Rated::new(Estimate { value, standard_error: 0.0 }, settings.confidence),
-                None => of_fit.elo(index)?,
+                None => Rated::elo(&fit, index, covariance, settings.confidence)?,
             };
             let is_anchor = anchors.contains_key(&index);
-            rated.push((index, AgentRating { agent: agent.clone(), elo, is_anchor, games, score: games.mean() }));
+            let agent = agents[index].clone();
+            rated.push(AgentRating { agent, elo, is_anchor, games, score: games.mean() });
         }
-        rated.sort_by(|(_, one), (_, other)| {
-            other.elo.value.total_cmp(&one.elo.value).then_with(|| one.agent.cmp(&other.agent))
-        });
-        let order: Vec<usize> = rated.iter().map(|&(index, _)| index).collect();
-        let groups = separation::groups(&points);
         Ok(RatingTable {
             model: settings.model,
             superiority: of_fit.superiority(&order)?,
-            agents: rated.into_iter().map(|(_, rating)| rating).collect(),
+            agents: rated,
             advantage: Rated::new(fit.advantage(covariance)?.scaled(ELO_PER_NAT), settings.confidence),
             draw_parameter: fit.draw_parameter(),
             equal_strength: of_fit.equal_strength()?,
@@ -229,15 +270,20 @@ const ROUNDING: f64 = 1e-6;
 /// Returns whether openings differ enough to estimate errors from them. If one agent wins all games of every pair, the pairs
 /// contribute nothing to the score of the advantage, and if one seat does, nothing to that of the strengths: the clustered error
 /// would be zero although little is known.
-fn clustering_tells(fit: &Fit, rated: impl Iterator<Item = usize>) -> Result<bool, StatisticsError> {
+fn clustering_tells(fit: &Fit, groups: &[Vec<usize>]) -> Result<bool, StatisticsError> {
     let tells = |fisher: Estimate, clustered: Estimate| {
         fisher.standard_error == 0.0 || clustered.standard_error > ROUNDING * fisher.standard_error
     };
     let (fisher, clustered) = (Covariance::Fisher, Covariance::Clustered);
     let Ok(advantage) = fit.advantage(clustered) else { return Ok(false) };
     let mut all_tell = tells(fit.advantage(fisher)?, advantage);
-    for agent in rated {
-        all_tell &= tells(fit.strength(agent, fisher)?, fit.strength(agent, clustered)?);
+    // Every difference, as the anchor must not decide which errors are told.
+    for group in groups {
+        for (index, &one) in group.iter().enumerate() {
+            for &other in &group[..index] {
+                all_tell &= tells(fit.difference(one, other, fisher)?, fit.difference(one, other, clustered)?);
+            }
+        }
     }
     Ok(all_tell)
 }
@@ -250,16 +296,12 @@ struct FittedAgents<'a> {
 }
 
 impl FittedAgents<'_> {
-    fn elo(&self, agent: usize) -> Result<Rated, StatisticsError> {
-        Ok(Rated::new(self.fit.strength(agent, self.covariance)?.scaled(ELO_PER_NAT), self.confidence))
-    }
-
     fn superiority(&self, order: &[usize]) -> Result<Vec<Vec<Option<f64>>>, StatisticsError> {
         let likelihood = |one: usize, other: usize| -> Result<Option<f64>, StatisticsError> {
             if one == other {
                 return Ok(None);
             }
-            Ok(self.fit.difference(one, other, self.covariance)?.likelihood_above(0.0))
+            self.fit.likelihood_stronger(one, other, self.covariance)
         };
         order.iter().map(|&one| order.iter().map(|&other| likelihood(one, other)).collect()).collect()
     }
@@ -285,14 +327,4 @@ fn games_of(agent: usize, results: &[SeriesResult]) -> WinDrawLoss {
         }
     }
     games
-}
-
-/// Returns what each agent (row) took off each other one.
-fn points_taken(agent_count: usize, results: &[SeriesResult]) -> Vec<Vec<f64>> {
-    let mut points = vec![vec![0.0; agent_count]; agent_count];
-    for result in results.iter().filter(|result| result.first != result.second) {
-        points[result.first][result.second] += result.games.points();
-        points[result.second][result.first] += result.games.reversed().points();
-    }
-    points
 }

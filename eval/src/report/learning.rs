@@ -203,7 +203,7 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
                                 Some(games) => { td { (actions(games.actions_mean)) } td { (share(games.draw_rate)) } td { (share(games.first_player_score)) } }
                                 None => { td { "–" } td { "–" } td { "–" } }
                             }
-                            @if has_elo { td data-key=[last.as_ref().and_then(|last| last.elo).map(|elo| elo.value)] { @match &last { Some(last) => (elo_with_interval(last)), None => "–" } } }
+                            @if has_elo { td data-key=[last.as_ref().and_then(|last| last.elo).and_then(|elo| [elo.value, elo.interval.lower, elo.interval.upper].into_iter().find(|end| end.is_finite()))] { @match &last { Some(last) => (elo_with_interval(last)), None => "–" } } }
                         }
                     }
                 }
@@ -373,7 +373,7 @@ fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
                 table {
                     caption {
                         "The matches. What was played and trained until then comes first."
-                        @if has_earlier { " “Against itself” is the score against the network that the run had at the generation named behind it. Elo is from all matches in the ruleset together; the first opponent has 0." }
+                        @if has_earlier { " “Against itself” is the score against the network that the run had at the generation named behind it. Elo is from all matches in the ruleset together; the first opponent has 0. Where every point went one way, it is bounded from one side, with 95 % confidence." }
                         @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) }
                     }
                     thead {
@@ -422,15 +422,21 @@ fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
 fn elo_with_interval(measured: &Measured) -> Markup {
     html! {
         @match measured.elo {
-            Some(elo) => { (numbers::signed(elo.value, 0)) @if measured.is_elo_held { "*" } " " span.i { "(" (numbers::interval(elo.interval(Confidence::NINETY_FIVE), 0)) ")" } }
+            Some(elo) => {
+                @match elo.bound_text(0) {
+                    Some(bound) => (bound.replace('-', "−")),
+                    None => (numbers::signed(elo.value, 0)),
+                }
+                @if measured.is_elo_held { "*" }
+                @if elo.value.is_finite() { " " span.i { "(" (numbers::interval(elo.interval, 0)) ")" } }
+            }
             None => { "–" }
         }
     }
 }
 
 /// What the asterisk at an Elo means.
-const ELO_HELD: &str =
-    " * A network took every point or none, so the matches give no finite Elo; a weak prior holds these numbers.";
+const ELO_HELD: &str = " * The matches give no finite Elo; a weak prior holds these numbers.";
 
 /// The rounds one by one, folded.
 fn rounds(run: &LearningRun) -> Markup {

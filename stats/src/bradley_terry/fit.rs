@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
-use super::likelihood::{Maximum, Parameter, ParameterLayout, Problem, Row};
+use super::likelihood::{Maximum, ParameterLayout, Problem, Row, rows};
+use super::separation::Separation;
 use super::{BradleyTerry, SeriesResult};
 use crate::distribution::chi_squared_tail;
 use crate::draw_model::{DrawModel, OutcomeProbabilities, Outcomes, estimate};
 use crate::error::StatisticsError;
-use crate::interval::Estimate;
+use crate::interval::{Confidence, Estimate, Interval};
 use crate::score::Score;
 
 /// The kind of standard error.
@@ -34,7 +35,10 @@ pub enum Covariance {
 pub struct Fit {
     model: DrawModel,
     layout: ParameterLayout,
+    separation: Separation,
     parameters: Vec<f64>,
+    /// Those that the games determine: in each group of agents the sum of the strengths is given.
+    parameter_count: usize,
     has_draws: bool,
     log_likelihood: f64,
     regularised: bool,
@@ -43,20 +47,30 @@ pub struct Fit {
     clustered: Option<DMatrix<f64>>,
     opening_count: usize,
     pairings: Vec<Row>,
+    /// The pairings of agents of different groups, in which one took every point.
+    one_sided: Vec<Row>,
 }
 
 impl Fit {
     pub(super) fn new(
         model: &BradleyTerry,
         layout: ParameterLayout,
+        separation: Separation,
         problem: Problem,
         maximum: Maximum,
         results: &[SeriesResult],
     ) -> Fit {
-        let (clustered, opening_count) = sandwich(&layout, &problem, &maximum, results);
+        let results: Vec<SeriesResult> = results.iter().filter(|result| result.games.games() > 0).copied().collect();
+        let (within, between): (Vec<SeriesResult>, Vec<SeriesResult>) =
+            results.iter().partition(|result| separation.joins(result.first, result.second));
+        let parameter_count = maximum.parameters.len() - separation.groups().len();
+        let (clustered, opening_count) = sandwich(&layout, &problem, &maximum, &within, parameter_count);
         Fit {
             model: model.model,
+            one_sided: rows(&layout, &between, 0.0, |_, _| true),
+            parameter_count,
             layout,
+            separation,
             has_draws: problem.has_draws,
             log_likelihood: maximum.log_likelihood,
             regularised: problem.phantom.is_some(),
@@ -75,7 +89,14 @@ impl Fit {
         self.log_likelihood
     }
 
-    /// Returns whether the games alone had no finite fit, so that a weak prior was added.
+    /// Returns groups of agents, best first, such that each agent of a group took every point against each agent of a later
+    /// group that it met. Agents with given strengths are in one group.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Vec<usize>> {
+        self.separation.groups()
+    }
+
+    /// Returns whether the games within the groups had no finite fit, so that a weak prior was added.
     #[must_use]
     pub fn regularised(&self) -> bool {
         self.regularised
@@ -84,39 +105,150 @@ impl Fit {
     /// Returns the number of parameters estimated.
     #[must_use]
     pub fn parameter_count(&self) -> usize {
-        self.parameters.len()
+        self.parameter_count
     }
 
     /// Returns an agent's strength in nats; an anchored one has standard error 0.
     ///
     /// # Errors
-    /// [`StatisticsError::UnknownAgent`]; [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
+    /// [`StatisticsError::UnknownAgent`]; [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`];
+    /// [`StatisticsError::Separated`] where no chain of points joins it to the anchors in both directions.
     pub fn strength(&self, agent: usize, covariance: Covariance) -> Result<Estimate, StatisticsError> {
-        self.check_agent(agent)?;
-        let mut direction = DVector::zeros(self.parameters.len());
-        if let Parameter::Free(index) = self.layout.strengths[agent] {
-            direction[index] = 1.0;
-        }
-        let value = self.layout.strength(agent, &self.parameters);
-        Ok(estimate(value, form(self.covariance(covariance)?, &direction)))
+        let (anchor, given) = self.layout.anchor;
+        let Estimate { value, standard_error } = self.difference(agent, anchor, covariance)?;
+        Ok(Estimate { value: given + value, standard_error })
     }
 
-    /// Returns one agent's strength less another's, in nats.
+    /// Returns one agent's strength less another's, in nats. It depends on an anchor only where there are several.
     ///
     /// # Errors
     /// As [`Fit::strength`].
     pub fn difference(&self, agent: usize, other: usize, covariance: Covariance) -> Result<Estimate, StatisticsError> {
         self.check_agent(agent)?;
         self.check_agent(other)?;
-        let mut direction = DVector::zeros(self.parameters.len());
-        for (agent, sign) in [(agent, 1.0), (other, -1.0)] {
-            if let Parameter::Free(index) = self.layout.strengths[agent] {
-                direction[index] += sign;
-            }
+        if !self.separation.joins(agent, other) {
+            return Err(StatisticsError::Separated);
         }
+        let mut direction = DVector::zeros(self.parameters.len());
+        direction[self.layout.strengths[agent].0] += 1.0;
+        direction[self.layout.strengths[other].0] -= 1.0;
         let strength = |agent| self.layout.strength(agent, &self.parameters);
         let value = strength(agent) - strength(other);
         Ok(estimate(value, form(self.covariance(covariance)?, &direction)))
+    }
+
+    /// Returns an agent's strength in nats as [`Fit::difference_interval`] does.
+    ///
+    /// # Errors
+    /// As [`Fit::difference_interval`].
+    pub fn strength_interval(
+        &self,
+        agent: usize,
+        covariance: Covariance,
+        confidence: Confidence,
+    ) -> Result<Interval, StatisticsError> {
+        let (anchor, given) = self.layout.anchor;
+        let Interval { lower, upper } = self.difference_interval(agent, anchor, covariance, confidence)?;
+        Ok(Interval { lower: given + lower, upper: given + upper })
+    }
+
+    /// Returns the interval of one agent's strength less another's, in nats.
+    ///
+    /// Between groups the games bound it from one side only, or not at all: one end or both are infinite. The finite end
+    /// is where every point of the games between the two groups, chains over other groups included, has the probability
+    /// `alpha` that it went as it did. What lies within the groups is taken as estimated.
+    ///
+    /// # Errors
+    /// [`StatisticsError::UnknownAgent`]; [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`];
+    /// [`StatisticsError::NoConvergence`].
+    ///
+    /// Source: Geyer 2009, Electronic Journal of Statistics 3, 259-289 (one-sided intervals).
+    pub fn difference_interval(
+        &self,
+        agent: usize,
+        other: usize,
+        covariance: Covariance,
+        confidence: Confidence,
+    ) -> Result<Interval, StatisticsError> {
+        const TOLERANCE: f64 = 1e-9;
+        match self.difference(agent, other, covariance) {
+            Err(StatisticsError::Separated) => {}
+            found => return Ok(found?.interval(confidence)),
+        }
+        let bound = |above: usize, below: usize| -> Result<f64, StatisticsError> {
+            if !self.separation.reaches(above, below) {
+                return Ok(f64::NEG_INFINITY);
+            }
+            let is_too_close = |difference: f64| -> Result<bool, StatisticsError> {
+                Ok(self.one_sidedness(above, below, difference)? < confidence.alpha().ln())
+            };
+            let (mut lower, mut upper) = (-1.0, 1.0);
+            while is_too_close(upper)? {
+                upper *= 2.0;
+            }
+            while !is_too_close(lower)? {
+                lower *= 2.0;
+            }
+            while upper - lower > TOLERANCE {
+                let middle = f64::midpoint(lower, upper);
+                *if is_too_close(middle)? { &mut lower } else { &mut upper } = middle;
+            }
+            Ok(upper)
+        };
+        Ok(Interval { lower: bound(agent, other)?, upper: -bound(other, agent)? })
+    }
+
+    /// Returns how likely one agent is stronger than another, in `[0, 1]`: 1 less the one-sided p-value of "as strong".
+    /// `None` where their difference is given or no games compare them.
+    ///
+    /// Between groups the p-value is half the probability that every point went as it did (mid-p).
+    ///
+    /// # Errors
+    /// As [`Fit::difference_interval`].
+    pub fn likelihood_stronger(
+        &self,
+        agent: usize,
+        other: usize,
+        covariance: Covariance,
+    ) -> Result<Option<f64>, StatisticsError> {
+        match self.difference(agent, other, covariance) {
+            Err(StatisticsError::Separated) => {}
+            found => return Ok(found?.likelihood_above(0.0)),
+        }
+        if self.separation.reaches(agent, other) {
+            Ok(Some(1.0 - self.one_sidedness(agent, other, 0.0)?.exp() / 2.0))
+        } else if self.separation.reaches(other, agent) {
+            Ok(Some(self.one_sidedness(other, agent, 0.0)?.exp() / 2.0))
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Returns the logarithm of the largest probability that every point went as it did in the games on a way down from the
+    /// group of one agent to that of another, if the former is `difference` nats stronger. It rises with the difference.
+    fn one_sidedness(&self, above: usize, below: usize, difference: f64) -> Result<f64, StatisticsError> {
+        let level = |agent: usize| self.layout.strength(agent, &self.parameters);
+        let is_between = |agent: usize| self.separation.reaches(above, agent) && self.separation.reaches(agent, below);
+        // What each group is shifted by: that of `below` by nothing, that of `above` to the difference, others freely.
+        let mut free: Vec<usize> = Vec::new();
+        let mut shifted = Vec::new();
+        for row in self.one_sided.iter().filter(|row| is_between(row.first) && is_between(row.second)) {
+            let (mut offset, mut terms) = (row.delta(&self.parameters), Vec::new());
+            for (agent, sign) in [(row.first, 1.0), (row.second, -1.0)] {
+                if self.separation.joins(agent, above) {
+                    offset += sign * (difference - level(above) + level(below));
+                } else if !self.separation.joins(agent, below) {
+                    let head = self.separation.head(agent);
+                    let index = free.iter().position(|&known| known == head).unwrap_or_else(|| {
+                        free.push(head);
+                        free.len() - 1
+                    });
+                    terms.push((index, sign));
+                }
+            }
+            shifted.push(Row { offset, terms, ..row.clone() });
+        }
+        Ok(Problem::of_rows(self.model, shifted, free.len(), self.kappa()).climb()?.1)
     }
 
     /// Returns the first-move advantage `γ` in nats, its error including that of the strengths.
@@ -138,10 +270,13 @@ impl Fit {
     /// Returns the probabilities of a game's results, for the first player.
     ///
     /// # Errors
-    /// [`StatisticsError::UnknownAgent`].
+    /// [`StatisticsError::UnknownAgent`]; [`StatisticsError::Separated`] for agents of different groups.
     pub fn probabilities(&self, first: usize, second: usize) -> Result<OutcomeProbabilities, StatisticsError> {
         self.check_agent(first)?;
         self.check_agent(second)?;
+        if !self.separation.joins(first, second) {
+            return Err(StatisticsError::Separated);
+        }
         let (offset, terms) = self.layout.delta(first, second, 0.0);
         let delta = offset + terms.iter().map(|&(index, weight)| weight * self.parameters[index]).sum::<f64>();
         Ok(Outcomes::new(self.model, delta, self.kappa()).probabilities())
@@ -199,10 +334,10 @@ impl Fit {
     pub fn goodness_of_fit(&self) -> Result<GoodnessOfFit, StatisticsError> {
         let per_pairing = if self.has_draws { 2 } else { 1 };
         let cells = per_pairing * self.pairings.len();
-        if cells <= self.parameters.len() {
+        if cells <= self.parameter_count {
             return Err(StatisticsError::TooFew {
                 what: "free cells of pairings by results",
-                needed: self.parameters.len() + 1,
+                needed: self.parameter_count + 1,
                 found: cells,
             });
         }
@@ -216,7 +351,7 @@ impl Fit {
                 }
             }
         }
-        let degrees = cells - self.parameters.len();
+        let degrees = cells - self.parameter_count;
         Ok(GoodnessOfFit { statistic, degrees, p: chi_squared_tail(statistic, degrees) })
     }
 
@@ -234,7 +369,7 @@ impl Fit {
             (Covariance::Clustered, Some(matrix)) => Ok(matrix),
             (Covariance::Clustered, None) => Err(StatisticsError::TooFew {
                 what: "openings",
-                needed: self.parameters.len() + 1,
+                needed: self.parameter_count + 1,
                 found: self.opening_count,
             }),
         }
@@ -257,10 +392,11 @@ fn sandwich(
     problem: &Problem,
     maximum: &Maximum,
     results: &[SeriesResult],
+    needed: usize,
 ) -> (Option<DMatrix<f64>>, usize) {
     let parameter_count = maximum.parameters.len();
     let mut scores: BTreeMap<u64, DVector<f64>> = BTreeMap::new();
-    for result in results.iter().filter(|result| result.games.games() > 0) {
+    for result in results {
         let (offset, terms) = layout.delta(result.first, result.second, 0.0);
         let games = result.games;
         let counts = [games.wins as f64, games.draws as f64, games.losses as f64];
@@ -272,7 +408,7 @@ fn sandwich(
         }
     }
     let opening_count = scores.len();
-    if opening_count < 2 || opening_count <= parameter_count {
+    if opening_count < 2 || opening_count <= needed {
         return (None, opening_count);
     }
     let mut middle = DMatrix::zeros(parameter_count, parameter_count);

@@ -13,27 +13,24 @@ use crate::score::WinDrawLoss;
 /// A standard error, in nats, beyond which a maximum is taken to lie at infinity.
 const UNBOUNDED_ERROR: f64 = 10.0;
 
-/// The index or the fixed value of each strength and of the advantage among the parameters.
+/// Where the strengths and the advantage stand among the parameters. No parameter is an anchor: all strengths are free up to a
+/// common shift, so that nothing but a shift depends on the anchor.
 #[derive(Clone, Debug)]
 pub(super) struct ParameterLayout {
-    pub(super) strengths: Vec<Parameter>,
+    /// Of each agent the index of its parameter, and what its strength is above that: agents with given strengths share one.
+    pub(super) strengths: Vec<(usize, f64)>,
+    /// An agent with a given strength, and that strength.
+    pub(super) anchor: (usize, f64),
     pub(super) advantage: Option<usize>,
     pub(super) fixed_advantage: f64,
     pub(super) linear_count: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Parameter {
-    Fixed(f64),
-    Free(usize),
-}
-
 impl ParameterLayout {
+    /// Returns a strength, up to the shift that all agents of its group share.
     pub(super) fn strength(&self, agent: usize, parameters: &[f64]) -> f64 {
-        match self.strengths[agent] {
-            Parameter::Fixed(value) => value,
-            Parameter::Free(index) => parameters[index],
-        }
+        let (index, above) = self.strengths[agent];
+        parameters[index] + above
     }
 
     pub(super) fn advantage(&self, parameters: &[f64]) -> f64 {
@@ -45,10 +42,9 @@ impl ParameterLayout {
         let mut offset = self.fixed_advantage;
         let mut terms: Vec<(usize, f64)> = Vec::with_capacity(3);
         for (agent, weight) in [(first, 1.0 + slope / 2.0), (second, slope / 2.0 - 1.0)] {
-            match self.strengths[agent] {
-                Parameter::Fixed(value) => offset += weight * value,
-                Parameter::Free(index) => terms.push((index, weight)),
-            }
+            let (index, above) = self.strengths[agent];
+            offset += weight * above;
+            terms.push((index, weight));
         }
         terms.extend(self.advantage.map(|index| (index, 1.0)));
         (offset, terms)
@@ -76,17 +72,52 @@ impl Row {
     }
 }
 
+/// Returns the games of each pairing of `chosen` agents, by who plays first.
+pub(super) fn rows(
+    layout: &ParameterLayout,
+    results: &[SeriesResult],
+    slope: f64,
+    chosen: impl Fn(usize, usize) -> bool,
+) -> Vec<Row> {
+    let mut pairings: BTreeMap<(usize, usize), WinDrawLoss> = BTreeMap::new();
+    for result in results.iter().filter(|result| result.games.games() > 0) {
+        if chosen(result.first, result.second) {
+            *pairings.entry((result.first, result.second)).or_default() += result.games;
+        }
+    }
+    let row = |((first, second), games): ((usize, usize), WinDrawLoss)| {
+        let (offset, terms) = layout.delta(first, second, slope);
+        let counts = [games.wins as f64, games.draws as f64, games.losses as f64];
+        Row { first, second, offset, terms, counts }
+    };
+    pairings.into_iter().map(row).collect()
+}
+
+/// A term `−precision/2·(offset + Σ weight·parameter)²` of what is maximised.
+#[derive(Clone, Debug)]
+struct Penalty {
+    offset: f64,
+    terms: Vec<(usize, f64)>,
+    precision: f64,
+}
+
+impl Penalty {
+    fn deviation(&self, parameters: &[f64]) -> f64 {
+        self.offset + self.terms.iter().map(|&(index, weight)| weight * parameters[index]).sum::<f64>()
+    }
+}
+
 /// A concave function to maximise: a log-likelihood, linear in the parameters up to the draw model.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     model: DrawModel,
     pub(super) rows: Vec<Row>,
     pub(super) phantom: Option<Row>,
-    /// Index, mean and precision of each normal prior.
-    priors: Vec<(usize, f64, f64)>,
-    /// Where the search begins, for each linear parameter.
-    pub(super) linear_start: Vec<f64>,
+    penalties: Vec<Penalty>,
+    pub(super) linear_count: usize,
     pub(super) has_draws: bool,
+    /// The draw coordinate where it is not estimated.
+    kappa: Option<f64>,
 }
 
 pub(super) struct Maximum {
@@ -97,41 +128,53 @@ pub(super) struct Maximum {
 }
 
 impl Problem {
-    pub(super) fn new(model: &BradleyTerry, layout: &ParameterLayout, results: &[SeriesResult], slope: f64) -> Problem {
-        let mut pairings: BTreeMap<(usize, usize), WinDrawLoss> = BTreeMap::new();
-        for result in results.iter().filter(|result| result.games.games() > 0) {
-            *pairings.entry((result.first, result.second)).or_default() += result.games;
-        }
-        let rows: Vec<Row> = pairings
-            .into_iter()
-            .map(|((first, second), games)| {
-                let (offset, terms) = layout.delta(first, second, slope);
-                let counts = [games.wins as f64, games.draws as f64, games.losses as f64];
-                Row { first, second, offset, terms, counts }
-            })
-            .collect();
-        let mut linear_start = vec![model.mean_anchor(); layout.linear_count];
-        if let Some(index) = layout.advantage {
-            linear_start[index] = 0.0;
-        }
+    /// Makes the problem of the games within `groups` of agents. The strengths of a group have the sum 0, which games do not
+    /// determine.
+    pub(super) fn new(
+        model: &BradleyTerry,
+        layout: &ParameterLayout,
+        results: &[SeriesResult],
+        slope: f64,
+        groups: &[Vec<usize>],
+    ) -> Problem {
+        let sum = |group: &Vec<usize>| Penalty {
+            offset: 0.0,
+            terms: group.iter().map(|&agent| (layout.strengths[agent].0, 1.0)).collect(),
+            precision: 1.0,
+        };
+        let rows = rows(layout, results, slope, |one, other| {
+            groups.iter().any(|group| group.contains(&one) && group.contains(&other))
+        });
         Problem {
             model: model.model,
             has_draws: rows.iter().any(|row| row.counts[1] > 0.0),
             rows,
             phantom: None,
-            priors: Vec::new(),
-            linear_start,
+            penalties: groups.iter().map(sum).collect(),
+            linear_count: layout.linear_count,
+            kappa: None,
         }
     }
 
-    pub(super) fn with_prior(mut self, model: &BradleyTerry, layout: &ParameterLayout) -> Problem {
-        let precision = PRIOR_DEVIATION.powi(-2);
-        self.priors = (0..model.agent_count)
-            .filter_map(|agent| match layout.strengths[agent] {
-                Parameter::Free(index) => Some((index, model.mean_anchor(), precision)),
-                Parameter::Fixed(_) => None,
-            })
-            .collect();
+    /// Makes the problem of rows over parameters of their own, the draw coordinate given.
+    pub(super) fn of_rows(model: DrawModel, rows: Vec<Row>, linear_count: usize, kappa: Option<f64>) -> Problem {
+        Problem { model, rows, phantom: None, penalties: Vec::new(), linear_count, has_draws: false, kappa }
+    }
+
+    /// Adds the weak prior: each strength `N(mean of its group, 600 Elo)`, and one game at equal strength, half won and half lost.
+    pub(super) fn with_prior(mut self, layout: &ParameterLayout, groups: &[Vec<usize>]) -> Problem {
+        for group in groups {
+            for agent in group {
+                let weights = group.iter().map(|other| (other, f64::from(other == agent) - 1.0 / group.len() as f64));
+                let (mut offset, mut terms) = (0.0, Vec::with_capacity(group.len()));
+                for (&other, weight) in weights {
+                    let (index, above) = layout.strengths[other];
+                    offset += weight * above;
+                    terms.push((index, weight));
+                }
+                self.penalties.push(Penalty { offset, terms, precision: PRIOR_DEVIATION.powi(-2) });
+            }
+        }
         self.phantom = Some(Row {
             first: 0,
             second: 0,
@@ -143,16 +186,16 @@ impl Problem {
     }
 
     fn parameter_count(&self) -> usize {
-        self.linear_start.len() + usize::from(self.has_draws)
+        self.linear_count + usize::from(self.has_draws)
     }
 
     /// Returns the index of the draw coordinate: after the linear parameters.
     fn draw_index(&self) -> usize {
-        self.linear_start.len()
+        self.linear_count
     }
 
     fn kappa(&self, parameters: &[f64]) -> Option<f64> {
-        self.has_draws.then(|| parameters[self.draw_index()])
+        if self.has_draws { Some(parameters[self.draw_index()]) } else { self.kappa }
     }
 
     pub(super) fn outcomes(&self, row: &Row, parameters: &[f64]) -> Outcomes {
@@ -161,10 +204,11 @@ impl Problem {
 
     /// Checks that the games determine all linear parameters.
     pub(super) fn check_identified(&self) -> Result<(), StatisticsError> {
-        let mut design = DMatrix::zeros(self.linear_start.len(), self.linear_start.len());
-        for row in &self.rows {
-            let mut column = DVector::zeros(self.linear_start.len());
-            for &(index, weight) in &row.terms {
+        let mut design = DMatrix::zeros(self.linear_count, self.linear_count);
+        let rows = self.rows.iter().chain(&self.phantom);
+        for terms in rows.map(|row| &row.terms).chain(self.penalties.iter().map(|penalty| &penalty.terms)) {
+            let mut column = DVector::zeros(self.linear_count);
+            for &(index, weight) in terms {
                 column[index] += weight;
             }
             design.ger(1.0, &column, &column, 1.0);
@@ -181,12 +225,11 @@ impl Problem {
         .sum()
     }
 
-    /// Returns what is maximised: the log-likelihood with the prior, if there is one.
+    /// Returns what is maximised: the log-likelihood with the penalties.
     fn objective(&self, parameters: &[f64]) -> f64 {
-        let prior =
-            |&(index, mean, precision): &(usize, f64, f64)| -0.5 * precision * (parameters[index] - mean).powi(2);
+        let penalty = |penalty: &Penalty| -0.5 * penalty.precision * penalty.deviation(parameters).powi(2);
         self.log_likelihood(self.rows.iter().chain(&self.phantom), parameters)
-            + self.priors.iter().map(prior).sum::<f64>()
+            + self.penalties.iter().map(penalty).sum::<f64>()
     }
 
     /// Adds `weight` times a row's derivatives by `Δ` and `κ` to a gradient over the parameters.
@@ -230,15 +273,20 @@ impl Problem {
             }
             self.add_curvature(&mut curvature, row, bend);
         }
-        for &(index, mean, precision) in &self.priors {
-            gradient[index] -= precision * (parameters[index] - mean);
-            curvature[(index, index)] += precision;
+        for penalty in &self.penalties {
+            let pull = penalty.precision * penalty.deviation(parameters);
+            for &(one, left) in &penalty.terms {
+                gradient[one] -= pull * left;
+                for &(other, right) in &penalty.terms {
+                    curvature[(one, other)] += penalty.precision * left * right;
+                }
+            }
         }
         (gradient, curvature)
     }
 
     fn start(&self) -> Vec<f64> {
-        let mut parameters = self.linear_start.clone();
+        let mut parameters = vec![0.0; self.linear_count];
         if self.has_draws {
             let mut counts = [0.5; 3];
             for row in &self.rows {
@@ -252,8 +300,14 @@ impl Problem {
         parameters
     }
 
-    /// Finds the maximum by Newton steps, halved until the objective rises.
+    /// Finds the maximum, which the games must determine.
     pub(super) fn maximise(&self) -> Result<Maximum, StatisticsError> {
+        self.check_identified()?;
+        self.maximum(self.climb()?.0)
+    }
+
+    /// Finds the maximum by Newton steps, halved until the objective rises; returns where it is, and the objective.
+    pub(super) fn climb(&self) -> Result<(Vec<f64>, f64), StatisticsError> {
         const ITERATIONS_MAX: usize = 200;
         /// Below this, twice the objective still to be gained, a full step is safe.
         const NEAR: f64 = 1e-9;
@@ -269,7 +323,7 @@ impl Problem {
             let decrement = step.dot(&gradient);
             polishing += usize::from(decrement < NEAR);
             if decrement < CONVERGED || polishing > POLISHING_MAX {
-                return self.maximum(parameters);
+                return Ok((parameters, value));
             }
             let mut size = 1.0;
             loop {
