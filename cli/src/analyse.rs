@@ -19,7 +19,8 @@ const TABLE_VARIATION_MAX: usize = 6;
 pub(crate) struct AnalyseArgs {
     #[command(flatten)]
     position: PositionArgs,
-    /// Who judges: alphabeta:nodes=200000, mcts:sims=2000, net:MODEL,sims=400, ...
+    /// Who judges: alphabeta:nodes=200000, mcts:sims=2000, net:MODEL,sims=400, ... A tree (mcts, net) takes up to 400 MiB, or
+    /// memory_mib=N
     #[arg(long, default_value = "alphabeta:nodes=200000")]
     agent: AgentSpec,
     /// How many actions to list

@@ -32,7 +32,8 @@ pub(crate) struct EngineArgs {
     /// The ruleset at the beginning: a shipped name, or the path of a file
     #[arg(long, alias = "rulesets", default_value = "bell")]
     ruleset: String,
-    /// Who thinks at the beginning: random, greedy, alphabeta:nodes=20000, mcts:sims=2000, net:MODEL,sims=64
+    /// Who thinks at the beginning: random, greedy, alphabeta:nodes=20000, mcts:sims=2000, net:MODEL,sims=64. A tree (mcts,
+    /// net) takes up to 400 MiB, or memory_mib=N
     #[arg(long, default_value = "alphabeta:nodes=20000")]
     agent: AgentSpec,
     /// Everything random follows from it

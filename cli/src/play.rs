@@ -37,7 +37,7 @@ pub(crate) struct PlayArgs {
     #[arg(long = "ruleset", alias = "rulesets", value_name = "RULESET", conflicts_with = "ruleset")]
     ruleset_option: Option<String>,
     /// Player 1 (upper case, south): human, random, greedy, alphabeta:nodes=20000, mcts:sims=2000,
-    /// net:MODEL,sims=64
+    /// net:MODEL,sims=64. A tree (mcts, net) takes up to 400 MiB, or memory_mib=N
     #[arg(long, default_value = "human", value_name = "AGENT")]
     first: AgentSpec,
     /// Player 2 (lower case, north)

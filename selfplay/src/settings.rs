@@ -114,9 +114,6 @@ impl SelfPlaySettings {
         require("playout_cap.quiet_full_probability", full, full > 0.0 && full <= 1.0, range);
         let fast = playout_cap.fast_simulations;
         require("playout_cap.fast_simulations", fast.into(), is_effort(fast), &efforts);
-        if self.search.edges_max < 1024 {
-            reasons.push(format!("search.edges_max = {} must be at least 1024", self.search.edges_max));
-        }
         reasons.extend(self.search.validate().into_iter().map(|fault| format!("search.{fault}")));
         reasons
     }

@@ -40,6 +40,8 @@ fn agent_texts_are_written_as_they_are_read() {
         "alphabeta:seconds=0.25",
         "alphabeta:depth=4,seconds=2,seed=1",
         "mcts:seconds=1",
+        "mcts:sims=9,memory_mib=1,seed=2",
+        "net:best,seconds=0.5,memory_mib=65536",
         "net:best,seconds=0.5",
         "net:best@f32,sims=8",
         "net:runs/v1.5/best,sims=8,seconds=1",
@@ -75,6 +77,8 @@ fn a_wrong_agent_text_is_refused_with_what_is_known_and_the_nearest_name() {
         ("alphabeta:seconds=0", &["seconds=0", "from 0.01"]),
         ("net:seconds=NaN", &["seconds=NaN", "from 0.01"]),
         ("greedy:seconds=1", &["greedy has no setting"]),
+        ("mcts:memory_mib=0", &["memory_mib=0", "from 1 to 65536"]),
+        ("alphabeta:depth=2,memory_mib=9", &["alphabeta has no setting"]),
         ("net:best,search=ucb", &["search=ucb", "gumbel or puct"]),
     ] {
         let error = text.parse::<AgentSpec>().unwrap_err().to_string();

@@ -326,6 +326,28 @@ fn whoever_goes_away_ends_the_conversation_quietly() {
     assert_refused(&["engine", "--agent", "human"], 1, &["play"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_tree_has_a_bound_and_goes_with_its_game() {
+    let mut driver = Driver::start();
+    driver.ask("ruleset falkener");
+    let mut mib_after = |line: &str| {
+        driver.send(line);
+        driver.receive();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", driver.child.id())).expect("Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("resident memory");
+        line.split_whitespace().next().expect("a number").parse::<f64>().expect("kB") / 1024.0
+    };
+    let empty = mib_after("agent mcts:sims=4000,memory_mib=1");
+    let bounded = mib_after("go");
+    assert!(bounded < empty + 8.0, "{empty} MiB, then {bounded}");
+    let empty = mib_after("agent mcts:sims=4000");
+    let grown = mib_after("go");
+    assert!(grown > empty + 16.0, "{empty} MiB, then {grown}");
+    let left = mib_after("new");
+    assert!(left < empty + 8.0, "{empty} MiB, then {grown}, after the game {left}");
+}
+
 #[cfg(unix)]
 #[test]
 fn nobody_is_left_behind_to_think_for_ever() {

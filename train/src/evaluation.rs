@@ -28,6 +28,7 @@ fn network(model: String, simulations: u32) -> AgentSpec {
         kind: AgentKind::Network { model, simulations: Some(simulations), search: None },
         seed: None,
         time: None,
+        memory_mib: None,
     }
 }
 

@@ -83,9 +83,8 @@ fn search_of(info: &ModelInfo) -> Result<Settings, String> {
         format!("the search settings in the file cannot be used ({reason}); make the model again with this program")
     };
     let search: Settings = serde_json::from_value(value.clone()).map_err(|error| unusable(error.to_string()))?;
-    let search = with_room(search);
     let faults = search.validate();
-    if faults.is_empty() { Ok(search) } else { Err(unusable(faults.join("; "))) }
+    if faults.is_empty() { Ok(with_room(search)) } else { Err(unusable(faults.join("; "))) }
 }
 
 /// The file name of a model in the folders that `train`, `fit` and `export` write.

@@ -182,9 +182,7 @@ pub(super) struct RolloutAgent {
 const PLAYOUT_ACTIONS_MAX: u32 = 600;
 
 impl RolloutAgent {
-    pub(super) fn new(state: &GameState, limits: SearchLimits) -> RolloutAgent {
-        // PUCT keeps exploring, which a long search with uniform priors needs.
-        let settings = Settings { proofs: Proofs::Path, ..Settings::puct() };
+    pub(super) fn new(state: &GameState, settings: Settings, limits: SearchLimits) -> RolloutAgent {
         RolloutAgent {
             search: Search::new(settings, state),
             rollouts: rollouts(0),
@@ -192,6 +190,11 @@ impl RolloutAgent {
             rng: ChaCha8Rng::seed_from_u64(0),
         }
     }
+}
+
+/// Returns the search of [`RolloutAgent`]: PUCT keeps exploring, which a long search with uniform priors needs.
+pub(super) fn rollout_settings() -> Settings {
+    Settings { proofs: Proofs::Path, ..Settings::puct() }
 }
 
 fn rollouts(seed: u64) -> Rollouts<GameState> {
@@ -202,6 +205,7 @@ impl Agent for RolloutAgent {
     fn new_game(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.rollouts = rollouts(self.rng.random());
+        self.search.release();
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
@@ -299,6 +303,7 @@ impl NetworkSearch {
     pub(crate) fn new_game(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.is_in_game = false;
+        self.search.release();
     }
 
     /// Begins a search at `state`. Every action since the search before it must have been told to [`NetworkSearch::follow`].

@@ -9,9 +9,11 @@ use latrunculi_engine::parameters::nearest;
 use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::latrunculi::Weights;
-use latrunculi_search::mcts::SIMULATIONS_MAX;
+use latrunculi_search::mcts::{self, SIMULATIONS_MAX};
 
-use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent};
+use super::search_agents::{
+    AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent, rollout_settings,
+};
 use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, SearchLimits, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
@@ -35,6 +37,9 @@ pub struct AgentSpec {
     /// The time of one choice of an agent that searches, 0.01 s to a day, in addition to its other limits. Games by the
     /// clock do not repeat, so that matches refuse it.
     pub time: Option<Duration>,
+    /// About how many MiB the tree of a tree search takes at most, 1 to 65536; `None` for its usual 400. A search whose tree
+    /// is full goes on in the tree that it has.
+    pub memory_mib: Option<u32>,
 }
 
 /// The kinds of agents.
@@ -105,7 +110,7 @@ pub fn split_precision(name: &str) -> (&str, Option<&str>) {
 /// The forms of the agents' texts, one example of each.
 const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
                      net (the network that is part of the program), net:sims=16, net:sims=0 (its policy alone), net:MODEL,sims=64, net:MODEL@f32 (its precision), human (in `play` only); each takes a seed last, as random:seed=1; \
-                     those that search take seconds=N, outside of matches";
+                     those that search take seconds=N, outside of matches; a tree (mcts, net) takes up to 400 MiB, or memory_mib=N";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;
 const NETWORK_SIMULATIONS: u32 = 64;
@@ -238,6 +243,10 @@ impl<'a> Settings<'a> {
         }
     }
 
+    fn memory(&self) -> Result<Option<u32>, AgentTextError> {
+        Ok(self.number("memory_mib", 1, 1 << 16, "a whole number from 1 to 65536")?.map(|number| number as u32))
+    }
+
     fn seed(&self) -> Result<Option<u64>, AgentTextError> {
         self.number("seed", 0, u64::MAX, "a whole number")
     }
@@ -268,7 +277,7 @@ impl FromStr for AgentSpec {
                 (AgentKind::AlphaBeta { depth: depth.map(|depth| depth as u32), nodes }, settings)
             }
             "mcts" => {
-                let settings = Settings::read("mcts", &["sims", "seconds", "seed"], texts)?;
+                let settings = Settings::read("mcts", &["sims", "seconds", "memory_mib", "seed"], texts)?;
                 let simulations = settings.simulations(1)?;
                 let simulations = simulations.or(settings.time()?.is_none().then_some(MCTS_SIMULATIONS));
                 (AgentKind::Mcts { simulations }, settings)
@@ -284,7 +293,7 @@ impl FromStr for AgentSpec {
                 let given = texts.split_off(model_len);
                 let model = texts.join(",");
                 let model = if model.is_empty() { SHIPPED_MODEL.to_owned() } else { model };
-                let settings = Settings::read("net", &["sims", "search", "seconds", "seed"], given)?;
+                let settings = Settings::read("net", &["sims", "search", "seconds", "memory_mib", "seed"], given)?;
                 let simulations = settings.simulations(0)?;
                 let simulations = simulations.or(settings.time()?.is_none().then_some(NETWORK_SIMULATIONS));
                 (AgentKind::Network { model, simulations, search: settings.search()? }, settings)
@@ -302,7 +311,8 @@ impl FromStr for AgentSpec {
             }
         };
         let time = if settings.known.contains(&"seconds") { settings.time()? } else { None };
-        Ok(AgentSpec { kind, seed: settings.seed()?, time })
+        let memory_mib = if settings.known.contains(&"memory_mib") { settings.memory()? } else { None };
+        Ok(AgentSpec { kind, seed: settings.seed()?, time, memory_mib })
     }
 }
 
@@ -330,6 +340,7 @@ impl fmt::Display for AgentSpec {
             }
         };
         settings.extend(self.time.map(|time| format!("seconds={}", time.as_secs_f64())));
+        settings.extend(self.memory_mib.map(|mib| format!("memory_mib={mib}")));
         settings.extend(self.seed.map(|seed| format!("seed={seed}")));
         f.write_str(name)?;
         if !settings.is_empty() {
@@ -421,7 +432,8 @@ impl AgentSpec {
             AgentKind::Network { model, search, .. } => {
                 let OpenedNetwork { evaluator, play } = open_network(model, networks)?;
                 let state = GameState::new(Arc::clone(rules));
-                Ok(Box::new(NetworkAgent::new(evaluator, &state, play.search(*search), self.limits())?))
+                let search = self.in_memory(play.search(*search));
+                Ok(Box::new(NetworkAgent::new(evaluator, &state, search, self.limits())?))
             }
             _ => self.make_alone(rules).map(|agent| agent as Box<dyn Agent>),
         }
@@ -430,7 +442,14 @@ impl AgentSpec {
     /// Returns the search of a network agent; `None` for other agents.
     pub(crate) fn network_search(&self, play: &NetworkPlay, state: &GameState) -> Option<NetworkSearch> {
         let AgentKind::Network { simulations, search, .. } = &self.kind else { return None };
-        Some(NetworkSearch::new(state, play.search(*search), simulations.unwrap_or(SIMULATIONS_MAX)))
+        let search = self.in_memory(play.search(*search));
+        Some(NetworkSearch::new(state, search, simulations.unwrap_or(SIMULATIONS_MAX)))
+    }
+
+    /// Returns a search whose tree takes no more memory than the agent's may.
+    fn in_memory(&self, search: mcts::Settings) -> mcts::Settings {
+        let edges_max = self.memory_mib.map_or(search.edges_max, mcts::Search::<GameState>::edges_in);
+        mcts::Settings { edges_max, ..search }
     }
 
     /// Makes an agent that needs no network, and so may think on any thread.
@@ -458,7 +477,10 @@ impl AgentSpec {
                 let weights = Weights::for_ruleset(evaluated_as);
                 Box::new(AlphaBetaAgent::new(rules, weights, self.limits(), self.seed.unwrap_or(0)))
             }
-            AgentKind::Mcts { .. } => Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), self.limits())),
+            AgentKind::Mcts { .. } => {
+                let search = self.in_memory(rollout_settings());
+                Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), search, self.limits()))
+            }
             AgentKind::Network { model, .. } => {
                 let reason = "no network can be used here".to_owned();
                 return Err(AgentError::Network { model: model.clone(), reason });

@@ -168,6 +168,19 @@ impl<G: Game> Search<G> {
         self.stop = stop;
     }
 
+    /// Returns the edges of a tree ([`Settings::edges_max`]) that takes so many MiB, where nodes have many edges each.
+    #[must_use]
+    pub const fn edges_in(mib: u32) -> usize {
+        ((mib as usize) << 20) / (size_of::<Edge>() + size_of::<u32>() + size_of::<G::Action>())
+    }
+
+    /// Forgets the tree and gives its memory back. [`Search::set_root`] must come before the next search.
+    pub fn release(&mut self) {
+        (self.tree, self.spare) = (Tree::new(), Tree::new());
+        self.gumbel_root = GumbelRoot::default();
+        self.pending = Pending::None;
+    }
+
     /// Puts `game` at the root and forgets the tree.
     pub fn set_root(&mut self, game: &G) {
         self.game.clone_from(game);

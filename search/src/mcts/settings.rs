@@ -27,7 +27,7 @@ pub struct Settings {
     pub proofs: Proofs,
     /// Whether the subtree under a played action is kept for the next search.
     pub reuse_tree: bool,
-    /// The most edges a tree holds, 44 bytes and an action each; later leaves are evaluated and counted
+    /// The most edges a tree holds, from 1024 to 2^31, 44 bytes and an action each; later leaves are evaluated and counted
     /// but not kept.
     pub edges_max: usize,
 }
@@ -65,6 +65,9 @@ impl Settings {
         require(&mut errors, "draw_value", self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
         let weight = self.margin_weight;
         require(&mut errors, "margin_weight", weight, (0.0..=0.5).contains(&weight), "in [0, 0.5]");
+        if !(1024..=1 << 31).contains(&self.edges_max) {
+            errors.push(format!("edges_max = {} must be from 1024 to 2147483648", self.edges_max));
+        }
         match &self.mode {
             Mode::Gumbel(gumbel) => gumbel.validate_into(&mut errors),
             Mode::Puct(puct) => puct.validate_into("mode.puct", &mut errors),
@@ -279,13 +282,20 @@ mod tests {
     fn settings_out_of_range_are_named_by_their_path() {
         assert!(Settings::gumbel().validate().is_empty() && Settings::puct().validate().is_empty());
         let puct = PuctSettings { c_puct_base: 0.0, noise_share: 2.0, ..PuctSettings::default() };
-        let errors =
-            Settings { mode: Mode::Puct(puct), draw_value: 5.0, margin_weight: 0.6, ..Settings::default() }.validate();
+        let errors = Settings {
+            mode: Mode::Puct(puct),
+            draw_value: 5.0,
+            margin_weight: 0.6,
+            edges_max: 0,
+            ..Settings::default()
+        }
+        .validate();
         assert_eq!(
             errors,
             [
                 "draw_value = 5 must be in [-1, 1]",
                 "margin_weight = 0.6 must be in [0, 0.5]",
+                "edges_max = 0 must be from 1024 to 2147483648",
                 "mode.puct.c_puct_base = 0 must be above 0",
                 "mode.puct.noise_share = 2 must be in [0, 1]",
             ]
