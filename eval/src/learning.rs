@@ -105,15 +105,12 @@ pub struct RoundRuleset {
     pub games: u64,
     /// Samples.
     pub samples: u64,
-    /// Share of drawn games, among those that count (docs/FORMATS.md); `None` where none did.
-    #[serde(default)]
-    pub draw_rate: Option<f64>,
-    /// The first player's mean score in these.
-    #[serde(default)]
-    pub first_player_score: Option<f64>,
-    /// Mean number of actions of these.
-    #[serde(default)]
-    pub actions_mean: Option<f64>,
+    /// Share of drawn games.
+    pub draw_rate: f64,
+    /// The first player's mean score.
+    pub first_player_score: f64,
+    /// Mean number of actions of a game.
+    pub actions_mean: f64,
 }
 
 /// One line of a run's metrics (docs/FORMATS.md, "Metrics"), as far as a learning curve needs it.
@@ -151,13 +148,13 @@ pub struct Round {
     /// Games.
     #[serde(default)]
     pub games: Option<u64>,
-    /// Share of drawn games, among those that count (docs/FORMATS.md).
+    /// Share of drawn games.
     #[serde(default)]
     pub draw_rate: Option<f64>,
-    /// The first player's mean score in these.
+    /// The first player's mean score in the games.
     #[serde(default)]
     pub first_player_score: Option<f64>,
-    /// Mean number of actions of these.
+    /// Mean number of actions of a game.
     #[serde(default)]
     pub actions_mean: Option<f64>,
     /// Positions that the network evaluated per second.

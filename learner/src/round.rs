@@ -180,8 +180,7 @@ impl TrainingRun<'_> {
                 known.samples += samples.len() as u64;
                 known.teacher_games += played.games.len() as u64;
             } else {
-                let measured = first_player(played, self.config.selfplay.simulations);
-                known.first_player = measured.or(known.first_player.take());
+                known.first_player = Some(first_player(played, self.config.selfplay.simulations));
             }
         }
         self.windows.add(&played.rules, generation, samples);
@@ -414,29 +413,28 @@ impl TrainingRun<'_> {
     }
 }
 
-/// Returns the score of the player who begins in the games of self-play that count; `None` where none does. They share no openings, so the interval is that of
+/// Returns the score of the player who begins in games of self-play. They share no openings, so the interval is that of
 /// independent games. No match has their beginnings and their noise, so no command plays them again.
-fn first_player(played: &RulesetGames, simulations: u32) -> Option<Measurement> {
+fn first_player(played: &RulesetGames, simulations: u32) -> Measurement {
     let ruleset = played.rules.ruleset();
     let mut results = WinDrawLoss::default();
-    for game in played.games.iter().filter(|game| game.counts()) {
+    for game in &played.games {
         results.record(GameResult::for_player(game.outcome.winner, ruleset.first_player));
     }
-    let score = results.mean()?;
     let interval = results.mean_test().interval(Confidence::NINETY_FIVE);
-    let measured = Measurement {
+    Measurement {
         what: format!(
-            "for the player who begins, in the training games of the last generation that have samples and an even \
-             beginning, with {simulations} simulations and their random openings"
+            "for the player who begins, in the training games of the last generation, with {simulations} simulations and \
+             their random openings"
         ),
         wins: results.wins,
         draws: results.draws,
         losses: results.losses,
-        score,
+        score: results.mean().unwrap_or(0.5),
         lower: interval.lower,
         upper: interval.upper,
         margin: None,
         command: None,
-    };
-    Some(measured.rounded())
+    }
+    .rounded()
 }

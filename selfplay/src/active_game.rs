@@ -274,7 +274,6 @@ impl ActiveGame {
         PlayedGame {
             index: record.number,
             outcome,
-            is_even: record.noisy_player.is_none(),
             action_count: record.actions.len() as u32,
             turn_count: u32::from(self.search.game().position().turns()),
             samples: record.samples(&plan.rules, outcome, result_weight, is_noisy),

@@ -70,8 +70,6 @@ pub struct PlayedGame {
     pub index: u64,
     /// How it ended.
     pub outcome: Outcome,
-    /// Whether neither player began or played it at random beyond the opening that both share.
-    pub is_even: bool,
     /// Actions played, random ones at the start included.
     pub action_count: u32,
     /// Turns played.
@@ -81,12 +79,6 @@ pub struct PlayedGame {
 }
 
 impl PlayedGame {
-    /// Tells whether its result says something of the players: searches decided it from an even beginning on.
-    #[must_use]
-    pub fn counts(&self) -> bool {
-        self.is_even && !self.samples.is_empty()
-    }
-
     /// Gives the game another number, in its samples too: games of several pools have the same numbers.
     pub fn renumber(&mut self, index: u64) {
         self.index = index;

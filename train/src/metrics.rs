@@ -8,7 +8,6 @@ use latrunculi_data::{Precision, StepReport};
 use latrunculi_engine::Player;
 use latrunculi_eval::learning::Verdict;
 use latrunculi_selfplay::PlayedGame;
-use latrunculi_stats::{GameResult, WinDrawLoss};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -115,13 +114,15 @@ pub struct GameMetrics {
     pub network_busy: f64,
     /// Fraction of the wall time in which the actors computed.
     pub actors_busy: f64,
-    /// The results of those that count.
-    #[serde(flatten)]
-    pub results: ResultMetrics,
-    /// Mean number of turns of a game that counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turns_mean: Option<f64>,
-    /// Number of games that count by the reason of their end.
+    /// Fraction of drawn games.
+    pub draw_rate: f64,
+    /// Mean score of the player who begins, a draw counting one half.
+    pub first_player_score: f64,
+    /// Mean number of actions of a game.
+    pub actions_mean: f64,
+    /// Mean number of turns of a game.
+    pub turns_mean: f64,
+    /// Number of games by the reason of their end.
     pub end_reasons: BTreeMap<&'static str, u64>,
     /// The games by ruleset; those of the mixes together are called `mixes`.
     pub rulesets: BTreeMap<String, RulesetMetrics>,
@@ -147,25 +148,12 @@ pub struct RulesetMetrics {
     pub samples: usize,
     /// Fraction of the samples of the generation.
     pub share: f64,
-    /// The results of the games that count.
-    #[serde(flatten)]
-    pub results: ResultMetrics,
-}
-
-/// The results of the games that count ([`PlayedGame::counts`]); no means where there are none.
-#[derive(Clone, Debug, Serialize)]
-pub struct ResultMetrics {
-    /// Games that count.
-    pub games_counted: usize,
     /// Fraction of drawn games.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub draw_rate: Option<f64>,
+    pub draw_rate: f64,
     /// Mean score of the player who begins, a draw counting one half.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_player_score: Option<f64>,
+    pub first_player_score: f64,
     /// Mean number of actions of a game.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub actions_mean: Option<f64>,
+    pub actions_mean: f64,
 }
 
 /// The name under which the games of all mixes are summed up.
@@ -173,40 +161,20 @@ const MIXES: &str = "mixes";
 
 impl RulesetMetrics {
     fn new(games: &[(Player, &PlayedGame)], samples_of_all: usize) -> RulesetMetrics {
+        let count = games.len().max(1) as f64;
+        let winners = games.iter().map(|(first, game)| (first, game.outcome.winner));
+        let drawn = winners.clone().filter(|(_, winner)| winner.is_none()).count() as f64 / count;
+        let first_wins = winners.filter(|(first, winner)| *winner == Some(**first)).count() as f64 / count;
         let samples = games.iter().map(|(_, game)| game.samples.len()).sum();
         RulesetMetrics {
             games: games.len(),
             samples,
             share: ratio(samples as f64, samples_of_all as f64),
-            results: ResultMetrics::new(games),
+            draw_rate: drawn,
+            first_player_score: first_wins + drawn / 2.0,
+            actions_mean: games.iter().map(|(_, game)| f64::from(game.action_count)).sum::<f64>() / count,
         }
     }
-}
-
-impl ResultMetrics {
-    fn new(games: &[(Player, &PlayedGame)]) -> ResultMetrics {
-        let mut results = WinDrawLoss::default();
-        for (first, game) in counted(games) {
-            results.record(GameResult::for_player(game.outcome.winner, *first));
-        }
-        ResultMetrics {
-            games_counted: results.games() as usize,
-            draw_rate: mean_of(games, |game| f64::from(u8::from(game.outcome.winner.is_none()))),
-            first_player_score: results.mean(),
-            actions_mean: mean_of(games, |game| f64::from(game.action_count)),
-        }
-    }
-}
-
-/// Returns the games that count.
-fn counted<'a>(games: &'a [(Player, &'a PlayedGame)]) -> impl Iterator<Item = &'a (Player, &'a PlayedGame)> {
-    games.iter().filter(|(_, game)| game.counts())
-}
-
-/// Returns the mean of what `look` sees in the games that count; `None` without any.
-fn mean_of(games: &[(Player, &PlayedGame)], look: impl Fn(&PlayedGame) -> f64) -> Option<f64> {
-    let count = counted(games).count();
-    (count > 0).then(|| counted(games).map(|(_, game)| look(game)).sum::<f64>() / count as f64)
 }
 
 impl GameMetrics {
@@ -230,8 +198,10 @@ impl GameMetrics {
         }
         let games: Vec<(Player, &PlayedGame)> = by_ruleset.values().flatten().copied().collect();
         let samples = games.iter().map(|(_, game)| game.samples.len()).sum();
+        let all = RulesetMetrics::new(&games, samples);
+        let count = games.len().max(1) as f64;
         let mut end_reasons: BTreeMap<&str, u64> = BTreeMap::new();
-        for (_, game) in counted(&games) {
+        for (_, game) in &games {
             *end_reasons.entry(game.outcome.reason.as_str()).or_default() += 1;
         }
         let progress = &played.progress;
@@ -246,8 +216,10 @@ impl GameMetrics {
             batch_fill: ratio(evaluations, load(&progress.places)),
             network_busy: ratio(load(&progress.evaluator_nanos), load(&progress.actor_nanos)),
             actors_busy: ratio(load(&progress.actor_nanos) * 1e-9, played.secs * actors as f64),
-            results: ResultMetrics::new(&games),
-            turns_mean: mean_of(&games, |game| f64::from(game.turn_count)),
+            draw_rate: all.draw_rate,
+            first_player_score: all.first_player_score,
+            actions_mean: all.actions_mean,
+            turns_mean: games.iter().map(|(_, game)| f64::from(game.turn_count)).sum::<f64>() / count,
             end_reasons,
             rulesets: by_ruleset
                 .iter()
@@ -268,79 +240,9 @@ fn ratio(part: f64, whole: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use latrunculi_data::Samples;
-    use latrunculi_engine::{EndReason, Outcome, Rules, presets};
     use latrunculi_eval::learning::Round;
-    use latrunculi_selfplay::SelfPlaySettings;
 
     use super::*;
-    use crate::config::{ConfigSource, TrainConfig};
-    use crate::fair_gate::FairGate;
-    use crate::generation::{ListedGames, Playing, RulesetGames, idle_evaluators, list, play_lists};
-
-    /// The samples of a game.
-    fn samples(rules: &Arc<Rules>) -> Samples {
-        let mut config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
-        config.teacher.generations = 0;
-        config.games.per_generation = 1;
-        config.selfplay = SelfPlaySettings { simulations: 2, ..SelfPlaySettings::default() };
-        let list = ListedGames { list: list(&config, rules, 0), journal: None, found: Vec::new() };
-        let gate = FairGate::new(1);
-        let playing = Playing { evaluators: idle_evaluators(1), parallel_trees: false, gate: &gate, watch: &|_| true };
-        play_lists(vec![list], playing).unwrap().rulesets.remove(0).samples()
-    }
-
-    #[test]
-    fn only_games_that_searches_decided_from_an_even_beginning_count() {
-        let rules = Arc::new(Rules::new(&presets::ruleset("bell").unwrap()).unwrap());
-        let [whole, none] = [samples(&rules), Samples::new(latrunculi_data::Shape::of(&rules))];
-        assert!(!whole.is_empty());
-        let game = |winner, is_even, samples: &Samples, action_count| {
-            let outcome = Outcome {
-                winner,
-                reason: if winner.is_some() { EndReason::Eliminated } else { EndReason::Repetition },
-            };
-            PlayedGame {
-                index: 0,
-                outcome,
-                is_even,
-                action_count,
-                turn_count: action_count / 2,
-                samples: samples.clone(),
-            }
-        };
-        let (first, second) = (Some(rules.ruleset().first_player), Some(rules.ruleset().first_player.opponent()));
-        let decided = vec![
-            game(first, true, &whole, 10),
-            game(first, true, &whole, 20),
-            game(None, true, &whole, 30),
-            game(second, true, &whole, 40),
-        ];
-        let undecided =
-            vec![game(second, false, &whole, 90), game(None, true, &none, 900), game(second, false, &none, 90)];
-        let metrics = |games: Vec<PlayedGame>| {
-            let rulesets = vec![RulesetGames { rules: Arc::clone(&rules), games }];
-            let progress = latrunculi_selfplay::Progress::default();
-            let played = GenerationGames { rulesets, found: 0, progress, secs: 1.0, kernels: Vec::new() };
-            let choice = PrecisionChoice { precision: Precision::F32, difference: None };
-            serde_json::to_value(GameMetrics::new(&played, &[], 1, choice, "f32".to_owned())).unwrap()
-        };
-        let found = metrics([&decided[..], &undecided[..]].concat());
-        for (line, games) in [(&found, 7), (&found["rulesets"][MIXES], 7)] {
-            assert_eq!((&line["games"], &line["games_counted"]), (&games.into(), &4.into()));
-            assert_eq!((&line["draw_rate"], &line["first_player_score"]), (&0.25.into(), &0.625.into()));
-            assert_eq!((&line["actions_mean"], &line["samples"]), (&25.0.into(), &(5 * whole.len()).into()));
-        }
-        assert_eq!(found["turns_mean"], 12.5);
-        assert_eq!(found["end_reasons"].as_object().unwrap().values().filter_map(|n| n.as_u64()).sum::<u64>(), 4);
-        let nothing = metrics(undecided);
-        assert_eq!(nothing["games_counted"], 0);
-        for line in [&nothing, &nothing["rulesets"][MIXES]] {
-            assert!(["draw_rate", "first_player_score", "actions_mean"].iter().all(|name| line.get(name).is_none()));
-        }
-    }
 
     #[test]
     fn a_line_of_metrics_is_one_flat_object_that_learning_curves_read() {

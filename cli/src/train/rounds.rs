@@ -32,25 +32,19 @@ const COLUMNS: [Column; 16] = [
     },
     Column {
         name: "actions",
-        about: "mean of a game that counts",
+        about: "mean of a game",
         width: 7,
         rank: 0,
         entry: |round, _| round.actions_mean.map(|mean| format!("{mean:.0}")),
     },
     Column {
         name: "first",
-        about: "% of games that count",
+        about: "% of games",
         width: 5,
         rank: 0,
         entry: |round, _| round.first_player_score.map(percent),
     },
-    Column {
-        name: "draws",
-        about: "% of games that count",
-        width: 5,
-        rank: 0,
-        entry: |round, _| round.draw_rate.map(percent),
-    },
+    Column { name: "draws", about: "% of games", width: 5, rank: 0, entry: |round, _| round.draw_rate.map(percent) },
     Column {
         name: "pos/s",
         about: "positions evaluated",

@@ -148,17 +148,14 @@ fn percents(verdict: &Verdict) -> [f64; 3] {
 /// Returns a summary of games.
 #[must_use]
 pub fn games(games: &GameMetrics) -> String {
-    let results = &games.results;
-    let of = match results.games_counted {
-        count if count == games.games => String::new(),
-        count => format!("; {count} with samples and an even beginning"),
-    };
-    let means = [results.actions_mean, results.first_player_score, results.draw_rate].map(Option::unwrap_or_default);
-    let [actions, first, draws] = means;
-    let means =
-        format!(", {actions:.0} actions each, first player {:.0} %, draws {:.0} %", first * 100.0, draws * 100.0);
-    let means = if results.games_counted == 0 { String::new() } else { means };
-    format!("{} games, {:.1}/s{of}{means}", games.games, games.games_per_sec)
+    format!(
+        "{} games, {:.1}/s, {:.0} actions each, first player {:.0} %, draws {:.0} %",
+        games.games,
+        games.games_per_sec,
+        games.actions_mean,
+        games.first_player_score * 100.0,
+        games.draw_rate * 100.0,
+    )
 }
 
 /// Returns a summary of training steps.

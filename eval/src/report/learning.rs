@@ -200,7 +200,7 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
                             td { @match &last { Some(last) => (numbers::plain(last.minutes, 1)), None => "–" } }
                             td data-key=(samples(ruleset)) { (numbers::count(samples(ruleset))) }
                             @match games {
-                                Some(games) => { td { (actions(games.actions_mean)) } td { (share(games.draw_rate)) } td { (share(games.first_player_score)) } }
+                                Some(games) => { td { (numbers::plain(games.actions_mean, 1)) } td { (numbers::percent(games.draw_rate)) } td { (numbers::percent(games.first_player_score)) } }
                                 None => { td { "–" } td { "–" } td { "–" } }
                             }
                             @if has_elo { td data-key=[last.as_ref().and_then(|last| last.elo).and_then(|elo| [elo.value, elo.interval.lower, elo.interval.upper].into_iter().find(|end| end.is_finite()))] { @match &last { Some(last) => (elo_with_interval(last)), None => "–" } } }
@@ -317,16 +317,6 @@ fn by_minutes(
     Some(plot.draw(&frame, number_tick, y_text, &marks))
 }
 
-/// Returns a share in percent.
-fn share(share: Option<f64>) -> Markup {
-    share.map_or_else(|| html! { "–" }, numbers::percent)
-}
-
-/// Returns a mean number of actions.
-fn actions(mean: Option<f64>) -> Markup {
-    mean.map_or_else(|| html! { "–" }, |mean| numbers::plain(mean, 1))
-}
-
 /// Returns what `look` sees in each round, by minutes.
 fn points<'a>(rounds: impl Iterator<Item = &'a Round>, look: impl Fn(&Round) -> Option<f64>) -> Vec<(f64, f64)> {
     rounds.filter_map(|round| Some((round.elapsed_secs / 60.0, look(round)?))).collect()
@@ -440,6 +430,10 @@ const ELO_HELD: &str = " * The matches give no finite Elo; a weak prior holds th
 
 /// The rounds one by one, folded.
 fn rounds(run: &LearningRun) -> Markup {
+    let share = |value: Option<f64>| match value {
+        Some(value) => numbers::percent(value),
+        None => html! { "–" },
+    };
     html! {
         details {
             summary { "Round by round" }
@@ -453,7 +447,7 @@ fn rounds(run: &LearningRun) -> Markup {
                                 td { (numbers::plain(round.elapsed_secs / 60.0, 1)) }
                                 td { @match round.teacher { Some(true) => "alpha-beta", Some(false) => "network", None => "–" } }
                                 td { @match round.games { Some(games) => (numbers::count(games)), None => "–" } }
-                                td { (actions(round.actions_mean)) }
+                                td { @match round.actions_mean { Some(actions) => (numbers::plain(actions, 1)), None => "–" } }
                                 td { (share(round.draw_rate)) }
                                 td { (share(round.first_player_score)) }
                                 td { (numbers::count(round.steps)) }
