@@ -105,12 +105,13 @@ pub struct RoundRuleset {
     pub games: u64,
     /// Samples.
     pub samples: u64,
-    /// Share of drawn games.
-    pub draw_rate: f64,
+    /// Share of drawn games; like the means below of the games that count (docs/FORMATS.md, "Metrics"), `None` where none
+    /// does.
+    pub draw_rate: Option<f64>,
     /// The first player's mean score.
-    pub first_player_score: f64,
+    pub first_player_score: Option<f64>,
     /// Mean number of actions of a game.
-    pub actions_mean: f64,
+    pub actions_mean: Option<f64>,
 }
 
 /// One line of a run's metrics (docs/FORMATS.md, "Metrics"), as far as a learning curve needs it.

@@ -180,7 +180,7 @@ impl TrainingRun<'_> {
                 known.samples += samples.len() as u64;
                 known.teacher_games += played.games.len() as u64;
             } else {
-                known.first_player = Some(first_player(played, self.config.selfplay.simulations));
+                known.first_player = first_player(played, self.config.selfplay.simulations);
             }
         }
         self.windows.add(&played.rules, generation, samples);
@@ -413,28 +413,30 @@ impl TrainingRun<'_> {
     }
 }
 
-/// Returns the score of the player who begins in games of self-play. They share no openings, so the interval is that of
-/// independent games. No match has their beginnings and their noise, so no command plays them again.
-fn first_player(played: &RulesetGames, simulations: u32) -> Measurement {
+/// Returns the score of the player who begins in the games of self-play that count, if any do. They share no openings, so
+/// the interval is that of independent games. No match has their beginnings and their noise, so no command plays them again.
+fn first_player(played: &RulesetGames, simulations: u32) -> Option<Measurement> {
     let ruleset = played.rules.ruleset();
     let mut results = WinDrawLoss::default();
-    for game in &played.games {
+    for game in played.games.iter().filter(|game| game.is_counted()) {
         results.record(GameResult::for_player(game.outcome.winner, ruleset.first_player));
     }
+    let score = results.mean()?;
     let interval = results.mean_test().interval(Confidence::NINETY_FIVE);
-    Measurement {
+    let others = played.games.len() as u64 - (results.wins + results.draws + results.losses);
+    let measured = Measurement {
         what: format!(
-            "for the player who begins, in the training games of the last generation, with {simulations} simulations and \
-             their random openings"
+            "for the player who begins, in the training games of the last generation that began evenly and have samples, with \
+             {simulations} simulations and their random openings; {others} other games are not counted"
         ),
         wins: results.wins,
         draws: results.draws,
         losses: results.losses,
-        score: results.mean().unwrap_or(0.5),
+        score,
         lower: interval.lower,
         upper: interval.upper,
         margin: None,
         command: None,
-    }
-    .rounded()
+    };
+    Some(measured.rounded())
 }

@@ -276,6 +276,7 @@ impl ActiveGame {
             outcome,
             action_count: record.actions.len() as u32,
             turn_count: u32::from(self.search.game().position().turns()),
+            is_even: record.noisy_player.is_none(),
             samples: record.samples(&plan.rules, outcome, result_weight, is_noisy),
         }
     }

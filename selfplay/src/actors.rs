@@ -74,11 +74,19 @@ pub struct PlayedGame {
     pub action_count: u32,
     /// Turns played.
     pub turn_count: u32,
+    /// Whether it began evenly: neither player was noisy.
+    pub is_even: bool,
     /// Its samples, in the order of play.
     pub samples: Samples,
 }
 
 impl PlayedGame {
+    /// Tells whether its result says something of the rules: it began evenly, and searches decided it.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.is_even && !self.samples.is_empty()
+    }
+
     /// Gives the game another number, in its samples too: games of several pools have the same numbers.
     pub fn renumber(&mut self, index: u64) {
         self.index = index;

@@ -18,7 +18,7 @@ use crate::actors::PlayedGame;
 use crate::error::JournalError;
 
 /// The first bytes of a journal, before the description of its generation. The digit is the version of the format.
-const MAGIC: &[u8; 8] = b"latrjrn6";
+const MAGIC: &[u8; 8] = b"latrjrn7";
 /// An entry that announces more bytes than this is damaged.
 const ENTRY_BYTES_MAX: u32 = 1 << 30;
 

@@ -177,7 +177,13 @@ fn a_run_that_has_only_begun_has_a_page_too() {
 fn run_over_several() -> LearningRun {
     let mut several = run("all");
     several.rulesets = ["bell", "dutch", "savard"].map(str::to_owned).to_vec();
-    let played = RoundRuleset { games: 7, samples: 210, draw_rate: 0.5, first_player_score: 0.25, actions_mean: 33.5 };
+    let played = RoundRuleset {
+        games: 7,
+        samples: 210,
+        draw_rate: Some(0.5),
+        first_player_score: Some(0.25),
+        actions_mean: Some(33.5),
+    };
     several.rounds[1].rulesets = several.rulesets.iter().map(|name| (name.clone(), played)).collect();
     several.rounds[1].verdicts = [("bell".to_owned(), verdict(8, 8)), ("dutch".to_owned(), verdict(12, 4))].into();
     several.rounds[2].verdicts = [("bell".to_owned(), verdict(4, 12))].into();

@@ -154,6 +154,7 @@ fn a_noisy_player_makes_bootstrap_games_decisive() {
     assert!(winners.contains(&Some(Player::First)) && winners.contains(&Some(Player::Second)), "either side is weak");
     // The noise that decides a game is not in its positions: nothing of how it ended is in their targets.
     for game in &games {
+        assert!(!game.is_even && !game.is_counted());
         let samples = &game.samples;
         assert_eq!(samples.win_draw_loss, samples.search_win_draw_loss);
         for index in 0..samples.len() {
@@ -174,6 +175,7 @@ fn an_uneven_beginning_makes_no_samples_and_games_keep_their_end() {
             SelfPlaySettings { simulations: 4, opening_probability: 0.0, starts, ..SelfPlaySettings::default() };
         let games = play(&PoolPlan { settings, ..plan(&rules, 1) }, 12);
         for game in &games {
+            assert_eq!(game.is_even, uneven_probability == 0.0);
             // The noise is over when the first sample is made: result and margin are those of the end.
             let samples = &game.samples;
             assert!(samples.win_draw_loss.iter().all(|result| result.contains(&1.0)));

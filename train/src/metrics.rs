@@ -100,7 +100,9 @@ impl TrainingMetrics {
 pub struct GameMetrics {
     /// Games.
     pub games: usize,
-    /// How many of them an interrupted attempt had already played.
+    /// Those whose results say something ([`PlayedGame::is_counted`]): draws, scores, lengths and ends are of these alone.
+    pub games_counted: usize,
+    /// How many of the games an interrupted attempt had already played.
     pub games_found: u64,
     /// Games finished per second.
     pub games_per_sec: f64,
@@ -114,14 +116,18 @@ pub struct GameMetrics {
     pub network_busy: f64,
     /// Fraction of the wall time in which the actors computed.
     pub actors_busy: f64,
-    /// Fraction of drawn games.
-    pub draw_rate: f64,
+    /// Fraction of drawn games; like the means below `None` where no game counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw_rate: Option<f64>,
     /// Mean score of the player who begins, a draw counting one half.
-    pub first_player_score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_player_score: Option<f64>,
     /// Mean number of actions of a game.
-    pub actions_mean: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions_mean: Option<f64>,
     /// Mean number of turns of a game.
-    pub turns_mean: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns_mean: Option<f64>,
     /// Number of games by the reason of their end.
     pub end_reasons: BTreeMap<&'static str, u64>,
     /// The games by ruleset; those of the mixes together are called `mixes`.
@@ -144,16 +150,21 @@ pub struct GameMetrics {
 pub struct RulesetMetrics {
     /// Games.
     pub games: usize,
+    /// Those whose results say something; draws, scores and lengths are of these alone.
+    pub games_counted: usize,
     /// Samples.
     pub samples: usize,
     /// Fraction of the samples of the generation.
     pub share: f64,
-    /// Fraction of drawn games.
-    pub draw_rate: f64,
+    /// Fraction of drawn games; like the means below `None` where no game counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw_rate: Option<f64>,
     /// Mean score of the player who begins, a draw counting one half.
-    pub first_player_score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_player_score: Option<f64>,
     /// Mean number of actions of a game.
-    pub actions_mean: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions_mean: Option<f64>,
 }
 
 /// The name under which the games of all mixes are summed up.
@@ -161,18 +172,17 @@ const MIXES: &str = "mixes";
 
 impl RulesetMetrics {
     fn new(games: &[(Player, &PlayedGame)], samples_of_all: usize) -> RulesetMetrics {
-        let count = games.len().max(1) as f64;
-        let winners = games.iter().map(|(first, game)| (first, game.outcome.winner));
-        let drawn = winners.clone().filter(|(_, winner)| winner.is_none()).count() as f64 / count;
-        let first_wins = winners.filter(|(first, winner)| *winner == Some(**first)).count() as f64 / count;
+        let counted = || games.iter().filter(|(_, game)| game.is_counted());
+        let score = |&(first, game): &(Player, &PlayedGame)| (1.0 + game.outcome.value_for(first)) / 2.0;
         let samples = games.iter().map(|(_, game)| game.samples.len()).sum();
         RulesetMetrics {
             games: games.len(),
+            games_counted: counted().count(),
             samples,
             share: ratio(samples as f64, samples_of_all as f64),
-            draw_rate: drawn,
-            first_player_score: first_wins + drawn / 2.0,
-            actions_mean: games.iter().map(|(_, game)| f64::from(game.action_count)).sum::<f64>() / count,
+            draw_rate: mean(counted().map(|(_, game)| f64::from(u8::from(game.outcome.winner.is_none())))),
+            first_player_score: mean(counted().map(score).map(f64::from)),
+            actions_mean: mean(counted().map(|(_, game)| f64::from(game.action_count))),
         }
     }
 }
@@ -199,9 +209,9 @@ impl GameMetrics {
         let games: Vec<(Player, &PlayedGame)> = by_ruleset.values().flatten().copied().collect();
         let samples = games.iter().map(|(_, game)| game.samples.len()).sum();
         let all = RulesetMetrics::new(&games, samples);
-        let count = games.len().max(1) as f64;
+        let counted = || games.iter().map(|(_, game)| game).filter(|game| game.is_counted());
         let mut end_reasons: BTreeMap<&str, u64> = BTreeMap::new();
-        for (_, game) in &games {
+        for game in counted() {
             *end_reasons.entry(game.outcome.reason.as_str()).or_default() += 1;
         }
         let progress = &played.progress;
@@ -209,6 +219,7 @@ impl GameMetrics {
         let (evaluations, batches) = (load(&progress.evaluations), load(&progress.batches));
         GameMetrics {
             games: games.len(),
+            games_counted: all.games_counted,
             games_found: played.found,
             games_per_sec: ratio(load(&progress.games), played.secs),
             evaluations_per_sec: ratio(evaluations, played.secs),
@@ -219,7 +230,7 @@ impl GameMetrics {
             draw_rate: all.draw_rate,
             first_player_score: all.first_player_score,
             actions_mean: all.actions_mean,
-            turns_mean: games.iter().map(|(_, game)| f64::from(game.turn_count)).sum::<f64>() / count,
+            turns_mean: mean(counted().map(|game| f64::from(game.turn_count))),
             end_reasons,
             rulesets: by_ruleset
                 .iter()
@@ -234,15 +245,81 @@ impl GameMetrics {
     }
 }
 
+/// Returns the mean of numbers, if there are any.
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = numbers.fold((0_u64, 0.0), |(count, sum), number| (count + 1, sum + number));
+    (count > 0).then(|| sum / count as f64)
+}
+
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use latrunculi_data::{EncodedPosition, Sample, Samples, Shape};
+    use latrunculi_engine::{EndReason, Outcome, Rules, SquareSet, presets};
     use latrunculi_eval::learning::Round;
 
     use super::*;
+    use crate::generation::RulesetGames;
+
+    /// A game with so many samples.
+    fn game(rules: &Rules, winner: Option<Player>, is_even: bool, samples_count: usize) -> PlayedGame {
+        let position = EncodedPosition::new(rules, &rules.initial_position(), 1);
+        let mut samples = Samples::new(Shape::of(rules));
+        for _ in 0..samples_count {
+            samples.push(&Sample {
+                planes: &position.planes,
+                scalars: &position.scalars,
+                action_indices: &[[0, 1]],
+                policy: &[1.0],
+                win_draw_loss: [0.0, 1.0, 0.0],
+                search_win_draw_loss: [0.0, 1.0, 0.0],
+                margin: 0.0,
+                survival: SquareSet::EMPTY,
+                opponent_policy: None,
+                moves_left: 1,
+                games: 0,
+                turns: 0,
+            });
+        }
+        let reason = if winner.is_some() { EndReason::Eliminated } else { EndReason::Repetition };
+        let (action_count, turn_count) = if is_even && samples_count > 0 { (30, 20) } else { (900, 800) };
+        PlayedGame { index: 0, outcome: Outcome { winner, reason }, action_count, turn_count, is_even, samples }
+    }
+
+    #[test]
+    fn only_games_that_began_evenly_and_have_samples_count() {
+        use Player::{First, Second};
+        let rules = |name| Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+        let (savard, bell) = (rules("savard"), rules("bell"));
+        let counted = [Some(First), None, None, Some(First), Some(Second)].map(|winner| game(&savard, winner, true, 2));
+        let uneven = [Some(Second), Some(Second), None].map(|winner| game(&savard, winner, false, 3));
+        let empty = [false, true].map(|is_even| game(&savard, Some(Second), is_even, 0));
+        let games = counted.into_iter().chain(uneven).chain(empty).collect();
+        let others = RulesetGames { rules: bell.clone(), games: vec![game(&bell, None, false, 4)] };
+        let played = GenerationGames {
+            rulesets: vec![RulesetGames { rules: savard, games }, others],
+            found: 0,
+            progress: latrunculi_selfplay::Progress::default(),
+            secs: 1.0,
+            kernels: Vec::new(),
+        };
+        let choice = PrecisionChoice { precision: Precision::F32, difference: None };
+        let trained =
+            ["savard", "bell"].map(|name| RunRuleset { rules: rules(name), family: name.to_owned(), share: 0.5 });
+        let metrics = GameMetrics::new(&played, &trained, 1, choice, "f32".to_owned());
+        assert_eq!((metrics.games, metrics.games_counted, metrics.samples), (11, 5, 23));
+        assert_eq!((metrics.draw_rate, metrics.first_player_score), (Some(0.4), Some(0.6)));
+        assert_eq!((metrics.actions_mean, metrics.turns_mean), (Some(30.0), Some(20.0)));
+        assert_eq!(metrics.end_reasons.values().sum::<u64>(), 5);
+        let line = serde_json::to_value(&metrics.rulesets["bell"]).unwrap();
+        let read: latrunculi_eval::learning::RoundRuleset = serde_json::from_value(line).unwrap();
+        assert_eq!((read.games, read.samples, read.draw_rate), (1, 4, None), "no game of it counts");
+    }
 
     #[test]
     fn a_line_of_metrics_is_one_flat_object_that_learning_curves_read() {

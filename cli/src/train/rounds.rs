@@ -32,19 +32,25 @@ const COLUMNS: [Column; 16] = [
     },
     Column {
         name: "actions",
-        about: "mean of a game",
+        about: "mean of an even game",
         width: 7,
         rank: 0,
         entry: |round, _| round.actions_mean.map(|mean| format!("{mean:.0}")),
     },
     Column {
         name: "first",
-        about: "% of games",
+        about: "% of even games",
         width: 5,
         rank: 0,
         entry: |round, _| round.first_player_score.map(percent),
     },
-    Column { name: "draws", about: "% of games", width: 5, rank: 0, entry: |round, _| round.draw_rate.map(percent) },
+    Column {
+        name: "draws",
+        about: "% of even games",
+        width: 5,
+        rank: 0,
+        entry: |round, _| round.draw_rate.map(percent),
+    },
     Column {
         name: "pos/s",
         about: "positions evaluated",
@@ -271,7 +277,7 @@ mod tests {
         assert_eq!(lines[1], "1234 network 10000    1555    54    56 12345 4.123  2.691  1.926 0.656 5.2 min");
         // The legend has these columns and no others.
         let narrow = legend(Some(80));
-        assert!(narrow.contains("first, draws: % of games") && narrow.contains("target: "), "{narrow}");
+        assert!(narrow.contains("first, draws: % of even games") && narrow.contains("target: "), "{narrow}");
         assert!(!narrow.contains("pos/s") && !narrow.contains("learnt/s"), "{narrow}");
         let wide = legend(None);
         assert!(

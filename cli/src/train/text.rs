@@ -148,14 +148,15 @@ fn percents(verdict: &Verdict) -> [f64; 3] {
 /// Returns a summary of games.
 #[must_use]
 pub fn games(games: &GameMetrics) -> String {
-    format!(
-        "{} games, {:.1}/s, {:.0} actions each, first player {:.0} %, draws {:.0} %",
-        games.games,
-        games.games_per_sec,
-        games.actions_mean,
-        games.first_player_score * 100.0,
-        games.draw_rate * 100.0,
-    )
+    let GameMetrics { games: all, games_counted: counted, games_per_sec, .. } = games;
+    let begun = format!("{all} games, {games_per_sec:.1}/s");
+    let (Some(actions), Some(first), Some(draws)) = (games.actions_mean, games.first_player_score, games.draw_rate)
+    else {
+        return format!("{begun}, none of them begun evenly and with samples");
+    };
+    let which = if counted == all { ",".to_owned() } else { format!("; {counted} begun evenly and with samples:") };
+    let [first, draws] = [first, draws].map(|share| share * 100.0);
+    format!("{begun}{which} {actions:.0} actions each, first player {first:.0} %, draws {draws:.0} %")
 }
 
 /// Returns a summary of training steps.

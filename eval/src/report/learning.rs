@@ -188,7 +188,7 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
         div.plots { @for ruleset in &run.rulesets { (strength(run, Some(ruleset), &of(ruleset))) } }
         div.wide tabindex="0" role="region" aria-label="Rulesets" {
             table.sortable.dense {
-                caption { "The rulesets: the last match in each, all its samples, and its games of the last generation." @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) } }
+                caption { "The rulesets: the last match in each, all its samples, and its games of the last generation that began evenly and have samples." @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) } }
                 thead { tr { th.text scope="col" { "Ruleset" } @for name in ["Score", "Minute", "Samples", "Actions", "Drawn", "First player"] { th scope="col" { (name) } } @if has_elo { th scope="col" { "Elo" } } } }
                 tbody {
                     @for ruleset in &run.rulesets {
@@ -199,10 +199,9 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
                             td data-key=[last.as_ref().map(|last| last.verdict.score)] { @match &last { Some(last) => { (numbers::percent(last.verdict.score)) " " span.i { "(" (numbers::percent_interval(interval(last))) ")" } } None => "–" } }
                             td { @match &last { Some(last) => (numbers::plain(last.minutes, 1)), None => "–" } }
                             td data-key=(samples(ruleset)) { (numbers::count(samples(ruleset))) }
-                            @match games {
-                                Some(games) => { td { (numbers::plain(games.actions_mean, 1)) } td { (numbers::percent(games.draw_rate)) } td { (numbers::percent(games.first_player_score)) } }
-                                None => { td { "–" } td { "–" } td { "–" } }
-                            }
+                            td { (or_dash(games.and_then(|games| games.actions_mean), actions)) }
+                            td { (or_dash(games.and_then(|games| games.draw_rate), numbers::percent)) }
+                            td { (or_dash(games.and_then(|games| games.first_player_score), numbers::percent)) }
                             @if has_elo { td data-key=[last.as_ref().and_then(|last| last.elo).and_then(|elo| [elo.value, elo.interval.lower, elo.interval.upper].into_iter().find(|end| end.is_finite()))] { @match &last { Some(last) => (elo_with_interval(last)), None => "–" } } }
                         }
                     }
@@ -428,12 +427,18 @@ fn elo_with_interval(measured: &Measured) -> Markup {
 /// What the asterisk at an Elo means.
 const ELO_HELD: &str = " * The matches give no finite Elo; a weak prior holds these numbers.";
 
+/// A number as `show` writes it, or a dash.
+fn or_dash(number: Option<f64>, show: fn(f64) -> Markup) -> Markup {
+    number.map_or_else(|| html! { "–" }, show)
+}
+
+/// A mean number of actions.
+fn actions(mean: f64) -> Markup {
+    numbers::plain(mean, 1)
+}
+
 /// The rounds one by one, folded.
 fn rounds(run: &LearningRun) -> Markup {
-    let share = |value: Option<f64>| match value {
-        Some(value) => numbers::percent(value),
-        None => html! { "–" },
-    };
     html! {
         details {
             summary { "Round by round" }
@@ -447,9 +452,9 @@ fn rounds(run: &LearningRun) -> Markup {
                                 td { (numbers::plain(round.elapsed_secs / 60.0, 1)) }
                                 td { @match round.teacher { Some(true) => "alpha-beta", Some(false) => "network", None => "–" } }
                                 td { @match round.games { Some(games) => (numbers::count(games)), None => "–" } }
-                                td { @match round.actions_mean { Some(actions) => (numbers::plain(actions, 1)), None => "–" } }
-                                td { (share(round.draw_rate)) }
-                                td { (share(round.first_player_score)) }
+                                td { (or_dash(round.actions_mean, actions)) }
+                                td { (or_dash(round.draw_rate, numbers::percent)) }
+                                td { (or_dash(round.first_player_score, numbers::percent)) }
                                 td { (numbers::count(round.steps)) }
                                 @if round.steps > 0 {
                                     td { (numbers::plain(round.losses.policy, 3)) }
