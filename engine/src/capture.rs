@@ -27,8 +27,6 @@ pub(crate) use by_words;
 struct Sides<const N: usize> {
     /// Armed pieces of the capturing side.
     flankers: Bits<N>,
-    /// All pieces of the capturing side.
-    captors: Bits<N>,
     /// Pieces of the other side that custodial capture can take.
     takeable: Bits<N>,
     /// Pieces of the other side that a row may consist of.
@@ -37,8 +35,7 @@ struct Sides<const N: usize> {
 
 impl Rules {
     fn sides<const N: usize>(&self, position: &Position, capturing: Player) -> Sides<N> {
-        let captors: Bits<N> = position.stones(capturing).resize();
-        let mut flankers = captors;
+        let mut flankers: Bits<N> = position.stones(capturing).resize();
         if !self.ruleset.dux.armed
             && let Some(dux) = position.dux(capturing)
         {
@@ -57,7 +54,7 @@ impl Rules {
         if self.ruleset.capture.span == Span::One {
             row = takeable;
         }
-        Sides { flankers, captors, takeable, row }
+        Sides { flankers, takeable, row }
     }
 
     /// Returns the enemy pieces that the move of `player` to `to`, already made, takes at once.
@@ -108,32 +105,27 @@ impl Rules {
     #[inline(always)]
     fn surrounded_beside<const N: usize>(&self, sides: &Sides<N>, to: Square) -> Bits<N> {
         let capture = &self.ruleset.capture;
-        if !(capture.corner || capture.man_by_enclosure) || !sides.captors.contains(to) {
+        if !(capture.corner || capture.man_by_enclosure) || !sides.flankers.contains(to) {
             return Bits::EMPTY;
         }
         self.surrounded(sides, self.geometry.orthogonal::<N>(to) & sides.takeable)
     }
 
-    /// Returns those of `candidates` that are taken from all sides: in a corner by two flankers
-    /// (`capture.corner`), anywhere by enemies on every side (`capture.man_by_enclosure`).
+    /// Returns those of `candidates` that flankers on every side take: in a corner (`capture.corner`), or
+    /// anywhere (`capture.man_by_enclosure`).
     #[inline(always)]
     fn surrounded<const N: usize>(&self, sides: &Sides<N>, candidates: Bits<N>) -> Bits<N> {
         let capture = &self.ruleset.capture;
         let mut surrounded = Bits::EMPTY;
-        if capture.man_by_enclosure {
-            candidates.each(|square| {
-                if self.is_surrounded(square, sides.captors) {
-                    surrounded.insert(square);
-                }
-            });
+        if !(capture.corner || capture.man_by_enclosure) {
+            return surrounded;
         }
-        if capture.corner {
-            (candidates & self.geometry.corners.resize()).each(|square| {
-                if self.is_surrounded(square, sides.flankers) {
-                    surrounded.insert(square);
-                }
-            });
-        }
+        let within = if capture.man_by_enclosure { candidates } else { candidates & self.geometry.corners.resize() };
+        within.each(|square| {
+            if self.is_surrounded(square, sides.flankers) {
+                surrounded.insert(square);
+            }
+        });
         surrounded
     }
 
@@ -153,9 +145,7 @@ impl Rules {
     ) -> Bits<N> {
         let mut sides: Sides<N> = self.sides(position, capturing);
         if free_flankers_only {
-            let free = !position.bound.resize();
-            sides.flankers &= free;
-            sides.captors &= free;
+            sides.flankers &= !position.bound.resize();
         }
         let shifts: Shifts<N> = self.geometry.shifts();
         let mut held = Bits::EMPTY;
@@ -234,62 +224,45 @@ impl Rules {
             return;
         }
         let effective = self.ruleset.capture.release == Release::Effective;
-        let mut holds = self.standing::<N>(position, &position.holds, false);
+        let mut holds = self.standing::<N>(position, false, to);
         position.holds = holds;
-        position.set_bound((self.bound_by::<N>(position, &holds) | duces).resize());
+        position.set_bound(holds.held() | duces.resize());
         if let Some(to) = to {
             self.add_completed_holds::<N>(position, player, to, effective, &mut holds);
             position.holds = holds;
-            position.set_bound((self.bound_by::<N>(position, &holds) | duces).resize());
+            position.set_bound(holds.held() | duces.resize());
         }
         if effective {
-            holds = self.standing::<N>(position, &position.holds, true);
+            holds = self.standing::<N>(position, true, None);
             position.holds = holds;
-            position.set_bound((self.bound_by::<N>(position, &holds) | duces).resize());
+            position.set_bound(holds.held() | duces.resize());
         }
     }
 
-    /// Returns the pieces inside `holds`.
-    fn bound_by<const N: usize>(&self, position: &Position, holds: &Holds) -> Bits<N> {
-        let inside = holds.lines.into_iter().fold(holds.sides, |all, line| all | line);
-        let mut bound = inside & (position.stones[0] | position.stones[1]);
-        if self.ruleset.dux.capture != DuxCapture::AsMan {
-            for dux in position.dux.into_iter().flatten() {
-                bound.remove(dux);
-            }
-        }
-        bound.resize()
-    }
-
-    /// Returns those of `holds` whose holders still stand, all of them free if `free_only`.
-    fn standing<const N: usize>(&self, position: &Position, holds: &Holds, free_only: bool) -> Holds {
-        let mut left = Holds::default();
+    /// Returns those of the position's holds whose holders still stand, all of them free if `free_only`, with no gap in
+    /// the row between them. What has just moved to `moved_to` is no part of a row.
+    fn standing<const N: usize>(&self, position: &Position, free_only: bool, moved_to: Option<Square>) -> Holds {
+        let (holds, mut left) = (&position.holds, Holds::default());
         let shifts: Shifts<N> = self.geometry.shifts();
         for capturing in Player::BOTH {
-            let mut holders: Bits<N> = position.stones(capturing).resize();
-            let enemy_on_board = holders;
+            let mut sides: Sides<N> = self.sides(position, capturing);
             if free_only {
-                holders &= !position.bound.resize();
+                sides.flankers &= !position.bound.resize();
             }
-            let prisoners: Bits<N> = position.stones(capturing.opponent()).resize();
+            let mut spared = sides.row & !sides.takeable;
+            if let Some(to) = moved_to {
+                spared.remove(to);
+            }
             for axis in 0..self.capture_directions / 2 {
-                let inside: Bits<N> = holds.lines[axis].resize::<N>() & !enemy_on_board;
-                if inside.is_empty() {
+                let held = holds.lines[axis].resize() & sides.takeable;
+                if held.is_empty() {
                     continue;
                 }
-                let reach = |direction| {
-                    let mut reached = shifts.step(holders, direction) & inside;
-                    let mut frontier = reached;
-                    while !frontier.is_empty() {
-                        frontier = shifts.step(frontier, direction) & inside & !reached;
-                        reached |= frontier;
-                    }
-                    reached
-                };
-                left.lines[axis] |= (reach(axis * 2) & reach(axis * 2 + 1)).resize();
+                sides.row = held | spared;
+                left.lines[axis] |= self.held_on_axis(&shifts, &sides, axis).resize();
             }
-            (holds.sides.resize() & prisoners).each(|square| {
-                if self.is_surrounded(square, holders) {
+            (holds.sides.resize() & sides.takeable).each(|square| {
+                if self.is_surrounded(square, sides.flankers) {
                     left.sides.insert(square);
                 }
             });
@@ -308,12 +281,10 @@ impl Rules {
     ) {
         let mut sides: Sides<N> = self.sides(position, player);
         if free_only {
-            let free = !position.bound.resize();
-            sides.flankers &= free;
-            sides.captors &= free;
+            sides.flankers &= !position.bound.resize();
         }
         for direction in 0..self.capture_directions {
-            holds.lines[direction / 2] |= self.run_held_from(&sides, to, direction).resize();
+            holds.lines[direction / 2] |= (self.run_held_from(&sides, to, direction) & sides.takeable).resize();
         }
         holds.sides |= self.surrounded_beside(&sides, to).resize();
     }
@@ -326,7 +297,7 @@ impl Rules {
             return Bits::EMPTY;
         }
         let held = if self.stores_holds {
-            self.bound_by(position, &self.standing::<N>(position, &position.holds, free_only))
+            self.standing::<N>(position, free_only, None).held().resize()
         } else {
             self.held(position, player, free_only)
         };
@@ -343,19 +314,17 @@ impl Rules {
         let free_only = self.ruleset.capture.free_flankers;
         let mut sides: Sides<N> = self.sides(position, player);
         let holds = if self.stores_holds {
-            self.standing::<N>(position, &position.holds, free_only)
+            self.standing::<N>(position, free_only, None)
         } else {
             if free_only {
-                let free = !position.bound.resize();
-                sides.flankers &= free;
-                sides.captors &= free;
+                sides.flankers &= !position.bound.resize();
             }
             self.holds_by_position(&sides)
         };
         let taken_of = |inside: Bits<N>| inside & sides.takeable & position.bound.resize();
         for axis in 0..self.capture_directions / 2 {
-            let inside: Bits<N> = holds.lines[axis].resize();
-            // A row goes on through a spared dux and through gaps, which are themselves not taken.
+            let inside: Bits<N> = holds.lines[axis].resize() & sides.takeable;
+            // A row goes on through a spared dux, which is itself not taken.
             let through = inside | (sides.row & !sides.takeable);
             let mut left = taken_of(inside);
             while let Some(start) = left.first() {

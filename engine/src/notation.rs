@@ -374,8 +374,7 @@ impl Rules {
 
     fn bound_text(&self, position: &Position) -> String {
         let holds = position.holds.by_mark();
-        let all = holds.iter().fold(position.bound, |all, (_, squares)| all | *squares);
-        if all.is_empty() {
+        if position.bound.is_empty() {
             return "-".to_owned();
         }
         let marked = |square: Square| {
@@ -383,7 +382,7 @@ impl Rules {
                 holds.iter().filter(|(_, squares)| squares.contains(square)).map(|(mark, _)| *mark).collect();
             format!("{}{marks}", self.square_text(square))
         };
-        all.iter().map(marked).collect::<Vec<String>>().join(",")
+        position.bound.iter().map(marked).collect::<Vec<String>>().join(",")
     }
 
     fn rows_text(&self, position: &Position) -> String {
@@ -576,7 +575,7 @@ impl Rules {
             }
             if position.piece_at(square).is_some() {
                 bound.insert(square);
-            } else if entry == name {
+            } else {
                 faults.push(PositionFault::NoSuchPiece { square: self.square_text(square), role: "bound" });
             }
         }
@@ -598,8 +597,7 @@ impl Rules {
             position.bound = bound;
             return;
         }
-        let marked = holds.by_mark().into_iter().fold(SquareSet::EMPTY, |all, (_, squares)| all | squares);
-        let unmarked = bound & !marked;
+        let unmarked = bound & !holds.held();
         for player in Player::BOTH {
             let found = self.holds_now(position, player);
             for ((_, squares), (_, found)) in holds.by_mark_mut().into_iter().zip(found.by_mark()) {

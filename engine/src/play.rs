@@ -6,7 +6,7 @@ use crate::outcome::{EndReason, Outcome};
 use crate::player::Player;
 use crate::position::{Continuation, Phase, Piece, Position, Shuttle};
 use crate::rules::Rules;
-use crate::ruleset::{DuxCapture, Eliminate, ExtraMode, QuietResult, Removal, Repetition, Span, Timing, Trigger};
+use crate::ruleset::{DuxCapture, Eliminate, ExtraMode, QuietResult, Removal, Repetition, Timing, Trigger};
 use crate::squares::{Bits, Square, SquareSet};
 use crate::zobrist;
 
@@ -96,12 +96,6 @@ impl Rules {
         }
         position.relocate(player, from, to);
         if self.binds {
-            // Who walks into a held row is not held by it. No dux is, unless it is taken like a man.
-            if self.ruleset.dux.capture == DuxCapture::AsMan || position.dux(player) != Some(to) {
-                for inside in &mut position.holds.lines {
-                    inside.remove(to);
-                }
-            }
             self.update_bound::<N>(position, player, Some(to));
         } else {
             let mut victims: Bits<N> = self.taken_by_move(position, player, to);
@@ -127,10 +121,8 @@ impl Rules {
             let bound = position.bound & !squares.resize();
             position.set_bound(bound);
             position.holds.sides &= !squares.resize();
-            if self.ruleset.capture.span == Span::One {
-                for inside in &mut position.holds.lines {
-                    *inside &= !squares.resize();
-                }
+            for inside in &mut position.holds.lines {
+                *inside &= !squares.resize();
             }
         }
         made.taken |= squares.resize();
@@ -191,10 +183,13 @@ impl Rules {
         made.turn_goes_on = true;
     }
 
-    /// Tells whether a piece that has made so many continuations in a turn may be granted one more.
+    /// Tells whether a piece that has made so many continuations in a turn may be granted one more. A displacement
+    /// grants none: where pieces go on after a capture, they have captured by flanking or enclosing.
     pub(crate) fn may_go_on_after(&self, moves_made: u8) -> bool {
         let extra = &self.ruleset.extra;
-        extra.mode != ExtraMode::None && extra.limit.is_none_or(|limit| moves_made < limit)
+        extra.mode != ExtraMode::None
+            && self.ruleset.capture.timing != Timing::Displacement
+            && extra.limit.is_none_or(|limit| moves_made < limit)
     }
 
     /// Tells whether a turn may be a removal and then a move.

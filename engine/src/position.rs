@@ -91,15 +91,19 @@ pub struct Shuttle {
 /// flanked on another line, into which it walked itself. So each line has its own set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holds {
-    /// By axis (rank, file, rising and falling diagonal), the squares inside a hold. A square from which
-    /// a held piece has been removed stays inside until something lands on it.
+    /// By axis (rank, file, rising and falling diagonal), the pieces held between two flankers.
     pub(crate) lines: [SquareSet; 4],
     /// Pieces held by what stands on all their sides (`capture.corner`, `capture.man_by_enclosure`).
     pub(crate) sides: SquareSet,
 }
 
 impl Holds {
-    /// Returns the squares inside a hold on any line; those held from all sides only are not among them.
+    /// Returns all that is held.
+    pub(crate) fn held(&self) -> SquareSet {
+        self.on_lines() | self.sides
+    }
+
+    /// Returns the pieces held on any line; those held from all sides only are not among them.
     #[must_use]
     pub fn on_lines(&self) -> SquareSet {
         self.lines.into_iter().fold(SquareSet::EMPTY, |all, line| all | line)

@@ -8,7 +8,7 @@ use crate::player::Player;
 use crate::position::{Hand, Holds, Phase, Piece, Position};
 use crate::ruleset::{
     DuxCapture, DuxTime, Eliminate, EnclosureBy, ExtraMode, JumpChain, JumpOver, JumpRun, Lines, NoMove, PerMove,
-    PieceMovement, QuietResult, Range, Repetition, Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
+    PieceMovement, QuietResult, Range, Release, Repetition, Ruleset, SetupMode, Span, StepDirections, Timing, Trigger,
 };
 use crate::squares::{Square, SquareSet};
 
@@ -133,6 +133,7 @@ impl Rules {
             return Err(RulesetError { id: ruleset.id.clone(), faults });
         }
         let rules = Rules::derive(ruleset);
+        check_release(&rules, &mut faults);
         check_beginning(&rules, &mut faults);
         if faults.is_empty() { Ok(rules) } else { Err(RulesetError { id: ruleset.id.clone(), faults }) }
     }
@@ -380,7 +381,7 @@ impl Rules {
 
             "extra.moves" | "extra.limit" if extra.mode == ExtraMode::None => "extra.mode is \"none\"",
             "extra.mode" | "extra.moves" | "extra.limit" if !self.moves_capture() => {
-                "no move takes a piece when capture.timing is \"delayed\""
+                "a piece goes on only after it has flanked or enclosed what it takes, and with this capture.timing none does"
             }
             "extra.moves" if !anybody_jumps => "no piece jumps",
 
@@ -404,13 +405,17 @@ impl Rules {
         })
     }
 
-    /// Tells whether a move may take a piece, which alone grants a continuation: with delayed capture only one that
-    /// encloses a dux and so removes it.
+    /// Tells whether a move may take a piece that it flanks or encloses, which alone grants a continuation: with delayed
+    /// capture only one that encloses a dux and so removes it.
     fn moves_capture(&self) -> bool {
         let Ruleset { dux, end, .. } = &self.ruleset;
         let removes_dux =
             dux.capture == DuxCapture::Enclosure && dux.enclosure_trigger == Trigger::Active && !end.win_dux;
-        self.ruleset.capture.timing != Timing::Delayed || self.has_duces() && removes_dux
+        match self.ruleset.capture.timing {
+            Timing::Immediate => true,
+            Timing::Delayed => self.has_duces() && removes_dux,
+            Timing::Displacement => false,
+        }
     }
 
     /// Returns the number of turns in which the stones in hand are placed.
@@ -542,6 +547,22 @@ fn check_end(ruleset: &Ruleset, stones: [Hand; 2], faults: &mut Vec<RulesetFault
     }
 }
 
+/// Refuses a release of which the rules do not say what it does: that of a dux bound by enclosure, which no two flankers
+/// hold. Released as soon as nothing flanks it, as in a recorded game, it could never be taken.
+fn check_release(rules: &Rules, faults: &mut Vec<RulesetFault>) {
+    let Ruleset { capture, dux, .. } = &rules.ruleset;
+    if rules.has_duces()
+        && (capture.timing, capture.trigger) == (Timing::Displacement, Trigger::Active)
+        && capture.release == Release::Effective
+        && (dux.capture, dux.enclosure_trigger) == (DuxCapture::Enclosure, Trigger::Active)
+    {
+        let message = "\"effective\" does not say when a dux goes free that is bound by enclosure, where no two \
+                       flankers hold it: set capture.release to \"geometric\", or dux.enclosure_trigger to \
+                       \"positional\", or dux.capture to \"as_man\" or \"never\"";
+        fault(faults, "capture.release", message.to_owned());
+    }
+}
+
 /// Refuses rules under which the game is over before its first action.
 fn check_beginning(rules: &Rules, faults: &mut Vec<RulesetFault>) {
     let (mode, no_move) = (rules.ruleset.setup.mode, rules.ruleset.end.no_move);
@@ -589,6 +610,26 @@ mod tests {
     }
 
     #[test]
+    fn an_enclosed_dux_that_nothing_says_when_to_release_is_refused() {
+        let values = |more: serde_json::Value| {
+            let mut ruleset = presets::ruleset("savard-displacement").unwrap();
+            set_values(&mut ruleset, serde_json::json!({"capture.release": "effective"}).as_object().unwrap()).unwrap();
+            set_values(&mut ruleset, more.as_object().unwrap()).unwrap();
+            Rules::new(&ruleset).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let told = values(serde_json::json!({})).unwrap_err();
+        assert!(told.contains("capture.release: \"effective\" does not say when a dux goes free"), "{told}");
+        for way_out in [
+            serde_json::json!({"capture.release": "geometric"}),
+            serde_json::json!({"dux.enclosure_trigger": "positional"}),
+            serde_json::json!({"dux.capture": "as_man"}),
+            serde_json::json!({"dux.capture": "never", "end.win_dux": false}),
+        ] {
+            assert_eq!(values(way_out.clone()), Ok(()), "{way_out}");
+        }
+    }
+
+    #[test]
     fn settings_that_change_nothing_are_noted() {
         use serde_json::json;
         for (id, values, expected) in [
@@ -630,6 +671,7 @@ mod tests {
             ("savard", json!({"extra.moves": "step", "extra.limit": 1}), &["extra.moves", "extra.limit"]),
             ("savard-delayed", json!({"extra.mode": "optional"}), &["extra.mode"]),
             ("savard-delayed", json!({"extra.mode": "optional", "end.win_dux": false}), &[]),
+            ("savard-displacement", json!({"extra.mode": "optional"}), &["extra.mode"]),
             ("mac-12x8", json!({"extra.mode": "optional", "extra.moves": "step"}), &["extra.moves"]),
             ("mac-12x8", json!({"end.count_dux": false}), &["end.count_dux"]),
             ("savard", json!({"end.win_dux": false, "end.count_dux": false}), &["end.count_dux"]),

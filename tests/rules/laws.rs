@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use latrunculi_engine::parameters::PARAMETERS;
-use latrunculi_engine::ruleset::{ExtraMode, Removal, RowWithDux, Span};
+use latrunculi_engine::ruleset::{ExtraMode, Removal, RemovalScope, RowWithDux, Span};
 use latrunculi_engine::{
     Action, EndReason, GameState, Phase, Player, Position, Rules, Ruleset, Square, SquareSet, Symmetry, conformance,
     presets,
@@ -155,16 +155,40 @@ fn a_position_after_a_removal_and_a_capturing_move_reads_back() {
 }
 
 #[test]
-fn a_dux_that_comes_back_into_a_held_row_does_not_end_the_hold() {
+fn a_held_row_goes_free_when_the_dux_that_it_spares_leaves() {
     let mut ruleset = presets::ruleset("savard-delayed").expect("shipped");
     ruleset.capture.span = Span::Row;
     ruleset.capture.row_with_dux = RowWithDux::Spared;
     let rules = Arc::new(Rules::new(&ruleset).expect("playable"));
     let position = rules.parse_pieces("M:b4,f4,a1 D:h1 m:c4 d:d4", Player::First).expect("a position");
     let mut state = GameState::from_position(Arc::clone(&rules), position);
-    for action in ["f4-e4", "d4-d5", "a1-a2", "d5-d4", "xc4"] {
+    for (action, bound) in [("f4-e4", "c4"), ("d4-d5", "")] {
         state.play(state.parse_action(action).expect(action));
+        assert_eq!(rules.squares_text(state.position().bound(), ","), bound, "{}", context(&state));
+        let text = rules.position_text(state.position());
+        assert_eq!(rules.parse_position(&text).as_ref(), Ok(state.position()), "{text}");
     }
+}
+
+#[test]
+fn a_dux_that_displaces_a_flanker_joins_no_row_that_it_held() {
+    let mut ruleset = presets::ruleset("savard-displacement").expect("shipped");
+    (ruleset.capture.span, ruleset.capture.row_with_dux) = (Span::Row, RowWithDux::Spared);
+    let rules = Arc::new(Rules::new(&ruleset).expect("playable"));
+    let position = rules.parse_position("8/8/8/8/8/2d4D/mMMmM3/8 2 - move c2-,d2- 0 10").expect("a position");
+    let mut state = GameState::from_position(Arc::clone(&rules), position);
+    state.play(state.parse_action("c3-c2").expect("bound, and so displaced"));
+    assert!(!state.position().bound().contains(rules.parse_square("d2").expect("a square")), "{}", context(&state));
+}
+
+#[test]
+fn a_removed_line_ends_at_a_held_piece_of_the_player() {
+    let mut ruleset = presets::ruleset("savard-delayed").expect("shipped");
+    ruleset.capture.removal_scope = RemovalScope::Line;
+    let rules = Arc::new(Rules::new(&ruleset).expect("playable"));
+    let position = rules.parse_position("7d/8/8/3M4/3m4/3M4/3m4/3M3D 1 - move d2|,d3|,d4| 0 10").expect("a position");
+    let state = GameState::from_position(rules, position);
+    assert!(state.parse_action("xd2").is_ok() && state.parse_action("xd4").is_ok(), "{}", context(&state));
 }
 
 #[test]

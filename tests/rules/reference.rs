@@ -31,20 +31,20 @@
 //! - `immediate` with `positional`: every enemy piece that is flanked anywhere after the move is a victim, whether or
 //!   not the moved piece flanks it; pieces of the mover are not. A piece that walks in between two enemies falls on
 //!   the next enemy move if it is still flanked (open: step 5 judges only the elimination of the opponent).
-//! - Corner captures need flankers on both neighbours, so an unarmed dux does not help (open). `man_by_enclosure` and
-//!   the enclosure of a dux count any enemy piece, an unarmed dux included (open).
+//! - Corner captures and `man_by_enclosure` need flankers on all neighbours: an unarmed dux does not help to take a man
+//!   (recorded). The enclosure of a dux counts any enemy piece, an unarmed dux included (open).
 //! - A dux that is captured `as_man` is a man in rows, corners and enclosures (words). `man_by_enclosure` always takes
 //!   the sides there are, whatever `dux.enclosure_sides` says (words).
 //! - `free_flankers` restricts removals only: not binding (recorded) and not displacement (open). Every holder of one
 //!   and the same hold must be free (recorded for lines; open for the neighbours of an enclosed man).
 //! - Flags of `active` binding belong to the hold that the move completed: its held pieces and its two flankers (or all
 //!   neighbours). A piece that is also flanked on another line, where it walked in, goes free when a flanker of the
-//!   completed hold leaves (recorded). The hold lasts while both flankers stand, even if a piece of a bound row between
-//!   them is removed (words: "while both flankers stand"). Scope `line` and `free_flankers` look at these holds only
-//!   (open).
+//!   completed hold leaves (recorded). A row is held while it is whole: when a piece of it is removed or displaced, or a
+//!   dux that it spares leaves, the others are no longer flanked by an uninterrupted run and go free (recorded for a
+//!   removal). Scope `line` and `free_flankers` look at these holds only (open).
 //! - `effective`: a new hold needs flankers that are free before the move; then holds whose flanker the move has bound
-//!   are dropped, and do not come back (recorded). It does nothing under `positional` (words). The enclosure of a dux
-//!   under `displacement` is no flanking and is not released by it (open).
+//!   are dropped, and do not come back (recorded), whether a line or an enclosure binds the flanker (words). It does nothing under `positional` (words). Where a move must enclose
+//!   a dux to bind it (`displacement`), the rules do not say when it goes free, and the engine refuses to play.
 //! - Displacement binds a dux with `dux.capture = enclosure` by `dux.enclosure_trigger`, not by `capture.trigger`
 //!   (words). It is released when it is no longer enclosed. Enclosure takes no dux there, not even at the end of a turn
 //!   (recorded for `active`).
@@ -57,6 +57,7 @@
 //! - `extra.moves = step` is the step *or slide* of the piece, in its own directions, without jumps: a piece with range
 //!   `slide` slides, one that steps `forward_sideways` does not go back (recorded). With eight directions it may go
 //!   diagonally too (open).
+//! - A displacement grants no continuation (recorded): the sources grant it to a piece that has captured by flanking.
 //! - A capture that eliminates the opponent grants no continuation (recorded). An enemy dux enclosed and removed counts
 //!   as a capture of the move under the `active` trigger (open); removed at the end of the turn it only resets the
 //!   counters, since no continuation can follow.
@@ -129,6 +130,10 @@ impl Action {
 /// Pieces held together by the pieces that hold them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Hold {
+    /// Whose pieces are held.
+    owner: u8,
+    /// All that stands between the holders: what is held, and a dux that a row spares.
+    between: Vec<Square>,
     held: Vec<Square>,
     holders: Vec<Square>,
 }
@@ -677,12 +682,12 @@ impl Reference {
         if run.len() > 1 && !self.rules.capture_rows {
             return None;
         }
-        let length = run.len();
-        run.retain(|&held| self.taken_as_man(self.board.at(held).unwrap()));
-        if run.is_empty() || (run.len() < length && !self.rules.dux_spared_in_row) {
+        let mut held = run.clone();
+        held.retain(|&held| self.taken_as_man(self.board.at(held).unwrap()));
+        if held.is_empty() || (held.len() < run.len() && !self.rules.dux_spared_in_row) {
             return None;
         }
-        Some(Hold { held: run, holders: vec![first, square] })
+        Some(Hold { owner: player, between: run, held, holders: vec![first, square] })
     }
 
     /// A man in a corner, with flankers on its two neighbours.
@@ -694,19 +699,18 @@ impl Reference {
             && held.player == player
             && self.taken_as_man(held)
             && sides.iter().all(|&side| self.is_flanker(side, other(player)));
-        caught.then(|| Hold { held: vec![square], holders: sides })
+        caught.then(|| Hold { owner: player, between: vec![square], held: vec![square], holders: sides })
     }
 
-    /// A man with enemies on all its available sides.
+    /// A man with flankers on all its available sides.
     fn enclosure_hold(&self, player: u8, square: Square) -> Option<Hold> {
         let sides = self.board.sides(square);
         let held = self.board.at(square)?;
-        let is_enemy = |&side: &Square| self.board.at(side).is_some_and(|piece| piece.player != player);
         let caught = self.rules.man_by_enclosure
             && held.player == player
             && self.taken_as_man(held)
-            && sides.iter().all(is_enemy);
-        caught.then(|| Hold { held: vec![square], holders: sides })
+            && sides.iter().all(|&side| self.is_flanker(side, other(player)));
+        caught.then(|| Hold { owner: player, between: vec![square], held: vec![square], holders: sides })
     }
 
     /// The enemy pieces that a move to `to` flanks: with the active trigger the piece on `to`
@@ -747,9 +751,8 @@ impl Reference {
         if self.rules.timing == "immediate" {
             return Vec::new();
         }
-        let is_owner = |hold: &Hold| self.board.at(hold.held[0]).unwrap().player == player;
         let mut holds = self.holds_by_move.clone();
-        holds.retain(is_owner);
+        holds.retain(|hold| hold.owner == player);
         if !self.rules.capture_active {
             holds.extend(self.holds(player));
         }
@@ -772,7 +775,10 @@ impl Reference {
 
     /// The enclosed duces of a player as held by what stands beside them.
     fn dux_holds(&self, player: u8) -> Vec<Hold> {
-        let hold = |dux: Square| Hold { held: vec![dux], holders: self.board.sides(dux) };
+        let hold = |dux: Square| {
+            let (between, held) = (vec![dux], vec![dux]);
+            Hold { owner: player, between, held, holders: self.board.sides(dux) }
+        };
         self.enclosed_duces(player).into_iter().map(hold).collect()
     }
 
@@ -782,34 +788,25 @@ impl Reference {
             return;
         }
         let enemy = other(self.to_act);
-        let before: Vec<Hold> = std::mem::take(&mut self.holds_by_move)
-            .into_iter()
-            .filter_map(|hold| self.what_still_holds(hold))
-            .collect();
-        let bound_before: BTreeSet<Square> = before.iter().flat_map(|hold| hold.held.clone()).collect();
-        let free = |hold: &Hold, bound: &BTreeSet<Square>| {
-            !self.rules.release_effective
-                || self.is_dux_hold(hold)
-                || hold.holders.iter().all(|holder| !bound.contains(holder))
+        let holds = std::mem::take(&mut self.holds_by_move);
+        self.holds_by_move = holds.into_iter().filter(|hold| self.still_holds(hold)).collect();
+        let only_free = self.rules.release_effective && self.rules.capture_active;
+        let is_free = |hold: &Hold, bound: &BTreeSet<Square>| {
+            !only_free || hold.holders.iter().all(|holder| !bound.contains(holder))
         };
-        let mut completed = Vec::new();
         if let Some(to) = moved_to {
-            if self.rules.capture_active {
-                completed.extend(self.holds(enemy));
-            }
+            let bound_before = self.bound_squares();
+            let mut completed = if self.rules.capture_active { self.holds(enemy) } else { Vec::new() };
             if self.dux_is_bound_by_enclosure() && self.rules.enclosure_active {
                 completed.extend(self.dux_holds(enemy));
             }
-            completed.retain(|hold| hold.holders.contains(&to) && free(hold, &bound_before));
+            completed.retain(|hold| {
+                hold.holders.contains(&to) && is_free(hold, &bound_before) && !self.holds_by_move.contains(hold)
+            });
+            self.holds_by_move.extend(completed);
         }
-        let bound_now: BTreeSet<Square> = before.iter().chain(&completed).flat_map(|hold| hold.held.clone()).collect();
-        let mut holds: Vec<Hold> = before.into_iter().filter(|hold| free(hold, &bound_now)).collect();
-        for hold in completed {
-            if !holds.contains(&hold) {
-                holds.push(hold);
-            }
-        }
-        self.holds_by_move = holds;
+        let bound_now = self.bound_squares();
+        self.holds_by_move.retain(|hold| is_free(hold, &bound_now));
     }
 
     fn is_dux_hold(&self, hold: &Hold) -> bool {
@@ -817,17 +814,15 @@ impl Reference {
         self.dux_is_bound_by_enclosure() && hold.held.iter().all(is_dux)
     }
 
-    /// What is left of a hold completed earlier: nothing where one of its holders has gone.
-    fn what_still_holds(&self, mut hold: Hold) -> Option<Hold> {
-        hold.held.retain(|&square| self.board.at(square).is_some());
-        let owner = self.board.at(*hold.held.first()?).unwrap().player;
-        let stands = if self.is_dux_hold(&hold) {
-            self.is_enclosed(hold.held[0])
-        } else {
-            let is_enemy = |&holder: &Square| self.board.at(holder).is_some_and(|piece| piece.player != owner);
-            hold.holders.iter().all(is_enemy)
-        };
-        stands.then_some(hold)
+    /// Whether a hold completed earlier still holds: all holders and all that is between them are there.
+    fn still_holds(&self, hold: &Hold) -> bool {
+        let is_of = |square: &Square, player| self.board.at(*square).is_some_and(|piece| piece.player == player);
+        hold.between.iter().all(|square| is_of(square, hold.owner))
+            && if self.is_dux_hold(hold) {
+                self.is_enclosed(hold.held[0])
+            } else {
+                hold.holders.iter().all(|square| is_of(square, other(hold.owner)))
+            }
     }
 }
 
@@ -904,6 +899,7 @@ impl Reference {
             return;
         }
         let granted = captured
+            && self.rules.timing != "displacement"
             && self.rules.extra != "none"
             && self.rules.extra_limit.is_none_or(|limit| moves_made < limit)
             && !self.is_eliminated(other(self.to_act))
@@ -927,6 +923,7 @@ impl Reference {
                 self.take(victim);
             }
         }
+        self.update_bound(Some(to));
         if self.result.is_none()
             && self.rules.enclosure_active
             && self.rules.dux_capture == "enclosure"
@@ -937,8 +934,8 @@ impl Reference {
             let mut duces = self.enclosed_duces(enemy);
             duces.retain(|dux| beside.contains(dux));
             self.take_enclosed(&duces);
+            self.update_bound(None);
         }
-        self.update_bound(Some(to));
     }
 
     /// The same game with one piece on another square and nothing else done.
@@ -953,10 +950,6 @@ impl Reference {
     fn take(&mut self, square: Square) {
         let piece = self.board.at(square).unwrap();
         self.board.set(square, None);
-        for hold in &mut self.holds_by_move {
-            hold.held.retain(|&held| held != square);
-        }
-        self.holds_by_move.retain(|hold| !hold.held.is_empty());
         self.captured_by_last.insert(square);
         self.turn.captured = true;
         if piece.dux && self.rules.win_dux {

@@ -184,7 +184,14 @@ fn engine_equals_reference_where_pieces_are_bound_on_a_small_board() {
         for parameter in PARAMETERS {
             let is_varied = [
                 "capture.trigger",
+                "capture.release",
+                "capture.span",
+                "capture.row_with_dux",
+                "capture.corner",
+                "capture.man_by_enclosure",
+                "capture.free_flankers",
                 "capture.removal",
+                "capture.removal_scope",
                 "dux.enclosure_trigger",
                 "dux.enclosure_by",
                 "dux.armed",
@@ -197,7 +204,10 @@ fn engine_equals_reference_where_pieces_are_bound_on_a_small_board() {
             }
         }
         let ruleset = conformance::ruleset_from_values("bound", &values).expect("a ruleset");
-        Rules::new(&ruleset).expect("playable rules");
+        if let Err(refused) = Rules::new(&ruleset) {
+            assert!(refused.faults.iter().all(|fault| fault.parameter == "capture.release"), "{refused}");
+            continue;
+        }
         failures.extend(compare(&values, seed, 300).err());
     }
     report(&failures, games);

@@ -259,6 +259,7 @@ fn ruleset_has(rules: &Rules, mechanic: Mechanic) -> bool {
     let Ruleset { capture, extra, .. } = ruleset;
     let has_duces = rules.has_duces();
     let binds = capture.timing != Timing::Immediate;
+    let goes_on = rules.why_without_effect("extra.mode").is_none();
     let moves = || {
         let dux = has_duces.then_some(&ruleset.dux_movement);
         std::iter::once(&ruleset.man).chain(dux)
@@ -280,8 +281,8 @@ fn ruleset_has(rules: &Rules, mechanic: Mechanic) -> bool {
         },
         Mechanic::CornerCapture => capture.corner || capture.man_by_enclosure,
         Mechanic::EnclosureCapture => capture.man_by_enclosure,
-        Mechanic::Continuation | Mechanic::ContinuationCapture => extra.mode != ExtraMode::None,
-        Mechanic::ContinuationDeclined => matches!(extra.mode, ExtraMode::Optional | ExtraMode::Mandatory),
+        Mechanic::Continuation | Mechanic::ContinuationCapture => goes_on && extra.mode != ExtraMode::None,
+        Mechanic::ContinuationDeclined => goes_on && matches!(extra.mode, ExtraMode::Optional | ExtraMode::Mandatory),
         Mechanic::Bound | Mechanic::Released => binds,
         Mechanic::SelfBound => binds && capture.trigger == Trigger::Positional,
         Mechanic::Removal => capture.timing == Timing::Delayed,

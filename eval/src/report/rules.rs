@@ -246,9 +246,9 @@ fn dux(rules: &Rules) -> Vec<String> {
     };
     if !dux.armed {
         let enclosed_duces = dux.capture == DuxCapture::Enclosure && rules.duces() == 2;
-        let encloses = ruleset.capture.man_by_enclosure || enclosed_duces;
-        let still = if encloses { ", but it helps to enclose one" } else { "" };
-        said.push(format!("It does not help to flank a piece{still}."));
+        let what = if ruleset.capture.man_by_enclosure { "flank a piece or enclose a man" } else { "flank a piece" };
+        let still = if enclosed_duces { ", but it helps to enclose a dux" } else { "" };
+        said.push(format!("It does not help to {what}{still}."));
     }
     said
 }
