@@ -59,6 +59,7 @@ fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
         if args.verify {
             verify::add(&mut report, path, args.ruleset.as_deref())?;
         }
+        else_not_verified(&mut report, args.verify);
         return Ok(report);
     }
     if !about.is_file() {
@@ -69,9 +70,15 @@ fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
         return texts::tensorboard(path);
     }
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("safetensors") => tensors::safetensors(path, verify),
-        Some("npz") => tensors::npz(path, verify, ruleset),
-        Some("onnx" | "pt") => tensors::network(path, verify),
+        Some(extension @ ("safetensors" | "npz" | "onnx" | "pt")) => {
+            let mut report = match extension {
+                "safetensors" => tensors::safetensors(path, verify),
+                "npz" => tensors::npz(path, verify, ruleset),
+                _ => tensors::network(path, verify),
+            }?;
+            else_not_verified(&mut report, verify);
+            Ok(report)
+        }
         Some("jsonl") => records::inspect(path, verify, ruleset),
         Some("toml") => texts::toml(path),
         Some("json") => texts::json(path),
@@ -81,6 +88,13 @@ fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
             "{shown}: nothing is known of files of this name; this program writes .safetensors, .npz, .onnx, .pt, \
              .jsonl, .toml, .json, .csv, .html, .md and {EVENTS_NAME} (rename the file if it is one of them)"
         ),
+    }
+}
+
+/// Says of what was not read whole that it was not.
+fn else_not_verified(report: &mut Report, verify: bool) {
+    if !verify {
+        report.add("verified", "no; --verify reads everything and checks it");
     }
 }
 

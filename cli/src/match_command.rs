@@ -28,7 +28,7 @@ use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 use rows::Rows;
-pub(crate) use text::elo_text;
+pub(crate) use text::{elo_text, waiting_text};
 
 /// Games of a match when neither a number nor a test is given.
 const GAMES: usize = 200;
@@ -52,7 +52,7 @@ pub(crate) struct MatchArgs {
     /// Games to play, in pairs of one opening with seats swapped [default: 200; with --sprt at most 20000]
     #[arg(long, value_name = "N")]
     games: Option<usize>,
-    /// Ends the match as soon as it is decided whether A is E0 or E1 Elo stronger
+    /// Ends the match as soon as it is decided whether the lead of A is E0 or E1 Elo; where B leads it is negative
     #[arg(long, value_name = "E0,E1", value_parser = two_numbers, allow_hyphen_values = true)]
     sprt: Option<(f64, f64)>,
     /// The chance that --sprt takes E0 for E1

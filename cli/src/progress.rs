@@ -32,16 +32,23 @@ impl GamesProgress {
     /// Shows nothing if `quiet`. The bar follows an indicatif template.
     pub(crate) fn new(quiet: bool, template: &str) -> GamesProgress {
         let is_terminal = std::io::stderr().is_terminal();
-        let bar = if quiet || !is_terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        let bar = if quiet || !is_terminal { ProgressBar::hidden() } else { ProgressBar::no_length() };
         bar.set_style(style(template));
-        bar.enable_steady_tick(Duration::from_millis(500));
         GamesProgress { bar, prints_lines: !quiet && !is_terminal, last_line: Mutex::new(Instant::now()) }
+    }
+
+    /// Sets the bar, which is first drawn when it is known of how many games.
+    fn set(&self, games: u64, games_max: u64) {
+        if self.bar.length().is_none() {
+            self.bar.enable_steady_tick(Duration::from_millis(500));
+        }
+        self.bar.set_length(games_max);
+        self.bar.set_position(games);
     }
 
     /// Shows games that were read and not played; they do not count for the rate.
     pub(crate) fn show_read(&self, games: u64, games_max: u64) {
-        self.bar.set_length(games_max);
-        self.bar.set_position(games);
+        self.set(games, games_max);
         self.bar.reset_eta();
     }
 
@@ -63,8 +70,7 @@ impl GamesProgress {
 
     /// Shows that `games` of at most `games_max` have ended.
     pub(crate) fn show(&self, games: u64, games_max: u64, message: String) {
-        self.bar.set_length(games_max);
-        self.bar.set_position(games);
+        self.set(games, games_max);
         self.print_now_and_then(&format!("{games}/{games_max} games  {message}"));
         self.bar.set_message(message);
     }
@@ -72,5 +78,18 @@ impl GamesProgress {
     /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_empty_until_it_is_known_of_how_many_games() {
+        let progress = GamesProgress::new(true, "{bar}");
+        assert_eq!((progress.bar.length(), progress.bar.is_finished()), (None, false));
+        progress.show_read(0, 200);
+        assert_eq!((progress.bar.length(), progress.bar.position()), (Some(200), 0));
     }
 }

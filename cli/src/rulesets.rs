@@ -14,7 +14,7 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 pub(crate) use self::show::rules_text;
-use crate::lines::beside;
+use crate::lines::{beside, wrapped};
 
 #[derive(Args)]
 pub(crate) struct RulesetsArgs {
@@ -114,7 +114,8 @@ fn list(as_json: bool) -> anyhow::Result<()> {
     for (id, board, men, _, name, _) in rows {
         println!("{}", beside(&format!("{id:<26} {board:>5} {men:>6}  "), &name));
     }
-    println!("\nmen: men and dux of one side. Names that begin with x- are for comparison and from no source.");
+    let names = "men: men and dux of one side. Names that begin with x- are for comparison and from no source.";
+    println!("\n{}", wrapped(names, 0));
     Ok(())
 }
 

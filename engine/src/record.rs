@@ -225,7 +225,8 @@ impl GameRecord {
         let value = value.map(|value| (value * 1e4).round() / 1e4);
         if value.is_some() || !self.values.is_empty() {
             self.values.resize(self.actions.len() - 1, None);
-            self.values.push(value);
+            // Rounding may leave a value a hair outside.
+            self.values.push(value.map(|value| value.clamp(-1.0, 1.0)));
         }
         if effort.is_some() || !self.efforts.is_empty() {
             self.efforts.resize(self.actions.len() - 1, None);
@@ -326,8 +327,8 @@ impl GameRecord {
     /// Plays the recorded game over and returns where it stands after the last action.
     ///
     /// # Errors
-    /// [`RecordFault`] when the ruleset is another one, an action is not legal, or result, reason, opening, or
-    /// the number of values, efforts or visits contradict the game.
+    /// [`RecordFault`] when the ruleset is another one, an action that was played or tried is not legal, a value lies outside
+    /// `[-1, 1]`, or result, reason, opening, or the number of values, efforts or visits contradict the game.
     pub fn replay(&self, rules: &Arc<Rules>) -> Result<GameState, RecordFault> {
         self.replay_with(rules, |_, _| {})
     }
@@ -377,6 +378,7 @@ impl GameRecord {
             let action = state
                 .parse_action_among(&legal, text)
                 .map_err(|source| RecordFault::Action { number: index + 1, source })?;
+            self.visits_among(index, &state, &legal)?;
             visit(&state, &legal, action)?;
             state.play(action);
         }
@@ -388,6 +390,9 @@ impl GameRecord {
         let count = self.actions.len();
         if self.opening > count {
             return Err(contradiction("opening", self.opening, format!("{count} at most, the number of actions")));
+        }
+        if let Some(value) = self.values.iter().flatten().find(|value| !(-1.0..=1.0).contains(*value)) {
+            return Err(contradiction("a value", value, "from -1 to 1".to_owned()));
         }
         for (field, length) in [
             ("the number of values", self.values.len()),
@@ -601,10 +606,7 @@ mod tests {
         assert!(wrong.replay(&rules).unwrap_err().to_string().starts_with("the number of visits"));
         let mut wrong = record;
         wrong.visits[1] = Some(BTreeMap::from([("@z9".to_owned(), 1)]));
-        let fault = wrong.replay_among(&rules, |state, legal, _| {
-            wrong.visits_among(usize::from(state.position().turns() > 0), state, legal).map(drop)
-        });
-        assert!(matches!(fault, Err(RecordFault::Action { .. })));
+        assert!(matches!(wrong.replay(&rules), Err(RecordFault::Action { .. })));
     }
 
     #[test]
@@ -635,6 +637,11 @@ mod tests {
         let mut wrong = record.clone();
         wrong.ruleset_fingerprint = "00000000".to_owned();
         assert!(matches!(wrong.replay(&rules), Err(RecordFault::ChangedRuleset(_))));
+        for value in [1.5, -1.000_001, f32::NAN] {
+            let mut wrong = record.clone();
+            wrong.values[0] = Some(value);
+            assert!(message(&wrong).starts_with("a value is "), "{}", message(&wrong));
+        }
         let mut wrong = record;
         wrong.values.pop();
         assert!(message(&wrong).starts_with("the number of values"), "{}", message(&wrong));

@@ -27,7 +27,7 @@ use crate::matches::ledger::{Ledger, LedgerError, LedgerGame, Place};
 use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
 use crate::workers::{Workers, play_by_workers};
 use latrunculi_stats::sprt::SprtVerdict;
-use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError};
+use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError, WinDrawLoss};
 
 use games::MatchGames;
 pub use mean::MeanReport;
@@ -119,15 +119,15 @@ pub struct MatchProgress<'a> {
     pub games: usize,
     /// The largest possible number of games.
     pub games_max: usize,
-    /// The pairs counted so far, in schedule order.
-    pub table: &'a PairTable,
+    /// Results of the first agent in these games, whether their pairs count already or not.
+    pub results: WinDrawLoss,
     /// The log-likelihood ratio and the bounds of the sequential test, if there is one and it has begun.
     pub sprt: Option<SprtReport>,
-    /// The game that has just ended; `None` for games from the ledger.
+    /// The game that has just ended; `None` for games from the ledger, and before the first game.
     pub record: Option<&'a GameRecord>,
 }
 
-/// Receives the progress of a match and returns whether to continue. May be called from any thread, one call at
+/// Receives the progress of a match, also before the first game, and returns whether to continue. May be called from any thread, one call at
 /// a time.
 pub type MatchObserver<'a> = dyn FnMut(&MatchProgress<'_>) -> ControlFlow<()> + Send + 'a;
 
@@ -194,6 +194,7 @@ pub fn play_match<'e>(
 ) -> Result<MatchReport, MatchError> {
     let (schedule, mut evaluators) = Schedule::new(rules, config, networks)?;
     let mut tally = Tally::new(&schedule, observer)?;
+    tally.tell(None);
     if let Some(path) = &config.ledger {
         let own = without_kernels(&schedule.series);
         let is_wanted = |series: &str| without_kernels(series) == own;

@@ -18,7 +18,7 @@ use crate::agents::{AgentSpec, NetworkFactory};
 use crate::matches::openings::{OpeningBook, default_length};
 use crate::matches::{MatchConfig, MatchError, MatchReport, play_match};
 use crate::workers::Workers;
-use latrunculi_stats::{PairTable, SeriesResult, StatisticsError, WinDrawLoss};
+use latrunculi_stats::{SeriesResult, StatisticsError, WinDrawLoss};
 
 pub use table::{AgentRating, EqualStrength, ErrorKind, FitSettings, Rated, RatingTable, Test};
 
@@ -123,9 +123,9 @@ pub struct RatingProgress<'a> {
     pub pairings: usize,
     /// The two agents' texts.
     pub agents: &'a [String; 2],
-    /// The pairs of this pairing counted so far.
-    pub table: &'a PairTable,
-    /// The game that has just ended; `None` for games from the ledger.
+    /// Results of the first of them in the games of this pairing that have ended.
+    pub results: WinDrawLoss,
+    /// The game that has just ended; `None` for games from the ledger, and before the first game of a pairing.
     pub record: Option<&'a GameRecord>,
 }
 
@@ -172,6 +172,8 @@ pub struct RatingReport {
     pub games: u64,
     /// Games played, including repetitions that do not count.
     pub games_played: u64,
+    /// Games among them that have ended and wait to be counted ([`MatchReport::games_waiting`]).
+    pub games_waiting: u64,
     /// Distinct openings of the counted games; mirror images count as the same.
     pub openings_distinct: u64,
     /// Counted games that ended at the program's ply cap; they count as draws.
@@ -245,7 +247,7 @@ pub fn play_rating<'e>(
                 pairing: index,
                 pairings: pairings.len(),
                 agents: &texts,
-                table: at.table,
+                results: at.results,
                 record: at.record,
             })
         })
@@ -290,6 +292,7 @@ pub fn play_rating<'e>(
         opening_length,
         games: matches.iter().map(|(_, report)| report.games).sum(),
         games_played: matches.iter().map(|(_, report)| report.games_played).sum(),
+        games_waiting: matches.iter().map(|(_, report)| report.games_waiting).sum(),
         openings_distinct: openings.len() as u64,
         truncated: matches.iter().map(|(_, report)| report.truncated).sum(),
         table,

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -88,6 +88,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 /// Stands in front of every address: who may ask, how long it may take, what browsers may do with the answer.
 async fn guard(State(app): Shared, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
+    let method = parts.method.clone();
     let mut response = match app.access.check(&parts) {
         Err(refusal) => refusal.into_response(),
         Ok(Entry::SetCookie(cookie)) => {
@@ -95,7 +96,10 @@ async fn guard(State(app): Shared, request: Request, next: Next) -> Response {
         }
         Ok(Entry::Open) => {
             let answered = tokio::time::timeout(REQUEST_MAX, next.run(Request::from_parts(parts, body))).await;
-            answered.unwrap_or_else(|_| Refusal::busy("the request took too long").into_response())
+            match answered {
+                Ok(response) => in_our_words(response, &method).await,
+                Err(_) => Refusal::busy("the request took too long").into_response(),
+            }
         }
     };
     let headers = response.headers_mut();
@@ -108,6 +112,23 @@ async fn guard(State(app): Shared, request: Request, next: Next) -> Response {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+/// Gives an error that the HTTP library has made, such as an unknown method or a body that is too long, the form of a refusal.
+async fn in_our_words(response: Response, method: &Method) -> Response {
+    let status = response.status();
+    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let message = match status {
+        StatusCode::METHOD_NOT_ALLOWED => format!("{method} is not answered at this address"),
+        _ => match axum::body::to_bytes(response.into_body(), BODY_BYTES_MAX).await {
+            Ok(text) if !text.is_empty() => String::from_utf8_lossy(&text).into_owned(),
+            _ => status.to_string(),
+        },
+    };
+    Refusal::with(status, message).into_response()
 }
 
 /// Answers with an object.

@@ -12,6 +12,11 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
+    /// The HTTP library has refused the request.
+    pub(crate) fn with(status: StatusCode, message: String) -> Refusal {
+        Refusal { status, message }
+    }
+
     /// The request says something that cannot be.
     pub(crate) fn wrong(message: impl Into<String>) -> Refusal {
         Refusal { status: StatusCode::UNPROCESSABLE_ENTITY, message: message.into() }

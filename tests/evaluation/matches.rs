@@ -165,13 +165,15 @@ fn a_killed_match_goes_on_from_its_ledger() {
     for (a, b) in [("alphabeta:nodes=80", "greedy"), ("net:any,sims=4", "greedy")] {
         let whole = play("bell-8x8", &config(a, b, 10));
         let config = MatchConfig { ledger: Some(path.clone()), ..config(a, b, 10) };
-        let mut seen = 0;
+        let mut seen = usize::MAX;
         let stopped = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+            assert_eq!(progress.games == 0, seen == usize::MAX, "it is told before the first game");
             seen = progress.games;
             if seen < 7 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         let stopped = stopped.unwrap();
         assert!(stopped.is_interrupted && stopped.games <= 7, "{}", stopped.games);
+        assert_eq!(stopped.games + stopped.games_waiting, stopped.games_played);
 
         // Killed in the middle of a line.
         let text = fs::read_to_string(&path).unwrap();
@@ -181,8 +183,9 @@ fn a_killed_match_goes_on_from_its_ledger() {
             if progress.record.is_some() {
                 played += 1
             } else {
-                found += 1
+                found = progress.games;
             }
+            assert_eq!((progress.results.games() as usize, progress.games_max), (progress.games, 20));
             ControlFlow::Continue(())
         });
         let resumed = resumed.unwrap();

@@ -45,6 +45,7 @@ fn perft_counts_and_divides() {
 #[test]
 fn every_ruleset_is_listed_and_shown_with_its_evidence() {
     let listed = printed(&latrunculi(&["rulesets", "list"]));
+    assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
     assert!(listed.contains("x-museum-quintana") && listed.lines().count() >= 30, "{listed}");
     let json: serde_json::Value =
         serde_json::from_str(&printed(&latrunculi(&["rulesets", "list", "--json"]))).expect("JSON");

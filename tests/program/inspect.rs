@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{assert_refused, complaint, latrunculi, printed};
+use crate::support::{assert_refused, complaint, latrunculi, printed, root};
 
 fn inspected(path: &Path, arguments: &[&str]) -> Value {
     let path = path.to_str().expect("a path");
@@ -238,6 +238,21 @@ fn games_are_counted_by_ruleset_agents_result_and_end() {
     let cheat = folder.path().join("cheat.jsonl");
     fs::write(&cheat, line.replacen("\"actions\":[\"", "\"actions\":[\"a1-h8\",\"", 1)).expect("written");
     assert_refused(&["inspect", cheat.to_str().expect("a path")], 1, &["line 1", "action 1"]);
+    let impossible = folder.path().join("impossible.jsonl");
+    for (fields, said) in
+        [("\"values\":[1.5],", "a value is 1.5"), ("\"visits\":[{\"a1-h8\":3}],", "the number of visits")]
+    {
+        fs::write(&impossible, line.replacen("\"actions\":", &format!("{fields}\"actions\":"), 1)).expect("written");
+        assert_refused(&["inspect", "--verify", impossible.to_str().expect("a path")], 1, &["line 1", said]);
+    }
+}
+
+#[test]
+fn a_summary_says_that_it_verifies_nothing() {
+    let model = root().join("models/universal.safetensors");
+    let told = |arguments: &[&str]| inspected(&model, arguments)["verified"].as_str().expect("a sentence").to_owned();
+    assert!(told(&[]).starts_with("no; --verify"), "{}", told(&[]));
+    assert!(told(&["--verify"]).contains("answers as play needs it"), "{}", told(&["--verify"]));
 }
 
 #[test]

@@ -82,6 +82,11 @@ fn ratings_studies_and_analyses_that_are_stopped_end_with_130() {
     assert_eq!(kept.status.code(), Some(130), "{}", complaint(&kept));
     assert!(printed(&kept).contains("stopped early; run the same command to play the rest"), "{}", printed(&kept));
     assert!(rating.join("rating.json").is_file());
+    let report: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(rating.join("rating.json")).unwrap()).unwrap();
+    let waits = report["games_waiting"].as_u64().unwrap();
+    let told = printed(&kept);
+    assert_eq!(told.contains(&format!("not counted: {waits} games that have ended")), waits > 0, "{told}");
     let lost = stopped_by("-INT", &[&agents[..4], &MANY].concat(), &after(Duration::from_secs(3)));
     assert_eq!(lost.status.code(), Some(130), "{}", complaint(&lost));
     assert!(printed(&lost).contains("without --out DIR the games are lost"), "{}", printed(&lost));

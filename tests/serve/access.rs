@@ -64,9 +64,30 @@ fn an_address_that_others_reach_needs_the_token() {
 fn bodies_are_limited_and_must_be_understood() {
     let served = Served::bare();
     let long = json!({ "ruleset": "bell", "start": "x".repeat(2 << 20) });
-    assert_eq!(served.post("/api/game", &long).status, 413);
+    served.post("/api/game", &long).refusal(413);
     assert!(served.post("/api/game", &json!({ "actions": [] })).refusal(422).contains("ruleset"));
     assert!(served.post("/api/game", &json!([])).refusal(422).contains("not understood"));
+}
+
+#[test]
+fn what_the_http_library_refuses_has_the_form_of_every_refusal() {
+    let served = Served::bare();
+    let own = served.address.to_string();
+    let ask = |method: &str, path: &str, kind: &str, body: &str| {
+        served.raw(method, path, &[("Host", &own), ("Content-Type", kind)], body)
+    };
+    let json = "application/json";
+    let method = ask("DELETE", "/api/start", json, "");
+    assert!(method.refusal(405).contains("DELETE is not answered at this address"), "{}", method.body);
+    assert!(method.head.contains("allow: get,head"), "{}", method.head);
+    ask("GET", "/api/searches", json, "").refusal(405);
+    ask("POST", "/", json, "").refusal(405);
+    ask("GET", "/nothing", json, "").refusal(404);
+    ask("GET", "/api/runs/%ff", json, "").refusal(400);
+    let seen = ask("GET", "/api/searches/1?seen=x", json, "");
+    assert!(!seen.refusal(seen.status).is_empty());
+    ask("POST", "/api/game", "text/plain", "{}").refusal(422);
+    ask("POST", "/api/game", json, "{").refusal(422);
 }
 
 #[test]

@@ -2,21 +2,40 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use latrunculi_data::{Familiarity, ModelInfo, Precision, StoredModel, TensorFileHeader};
-use latrunculi_engine::Rules;
+use latrunculi_engine::{GameState, Rules, presets};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork, SHIPPED_MODEL, split_precision};
+use latrunculi_search::Evaluation;
 use latrunculi_search::mcts::Settings;
 
 use crate::error::error_chain;
 use crate::error::{Context, Error, bail};
-use crate::networks::{LoadedNetwork, NetworkLoader, SinglePositions};
+use crate::networks::{LoadedNetwork, NetworkLoader, Processor, SinglePositions};
 use crate::precision::choose_precision;
-use crate::run_dir;
+use crate::{rulesets, run_dir};
 
 /// The file of the model that is part of the program.
 static SHIPPED: &[u8] = include_bytes!("../../models/universal.safetensors");
+
+/// The model card, which names the SHA-256 of that file.
+const CARD: &str = include_str!("../../models/README.md");
+
+/// Compares the model that is part of the program with its checksum, once.
+fn shipped_is_whole() -> Result<(), Error> {
+    static IS_WHOLE: OnceLock<bool> = OnceLock::new();
+    if *IS_WHOLE.get_or_init(|| is_of_card(SHIPPED)) {
+        return Ok(());
+    }
+    bail!(
+        "the network in this program does not have the checksum of its model card: the program is damaged; install it anew"
+    )
+}
+
+fn is_of_card(bytes: &[u8]) -> bool {
+    CARD.contains(&latrunculi_store::sha256(bytes))
+}
 
 /// Opens networks for agents. A network plays every ruleset.
 #[derive(Clone)]
@@ -120,6 +139,7 @@ pub fn model_path(path: &Path) -> Result<PathBuf, Error> {
 /// What is wrong with the file; for a checkpoint, where the model of its run is.
 pub fn read(path: &Path) -> Result<(PathBuf, StoredModel), Error> {
     if path == Path::new(SHIPPED_MODEL) {
+        shipped_is_whole()?;
         return Ok((path.to_owned(), StoredModel::parse(SHIPPED, path)?));
     }
     let path = model_path(path)?;
@@ -137,6 +157,31 @@ pub fn load(path: &Path, loader: &dyn NetworkLoader) -> Result<LoadedNetwork, Er
     let model = read(path)?.1;
     let (fingerprint, network) = (model.fingerprint(), loader.network(&model)?);
     Ok(LoadedNetwork { info: model.info, config: model.config, fingerprint, network })
+}
+
+/// Checks a model file as play does: it is read, its search is one that can be used, and its network answers at the beginning
+/// of every ruleset that it was trained on, or of every shipped one if it names none that is known here.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn verify(path: &Path) -> Result<(), Error> {
+    let LoadedNetwork { info, network, .. } = load(path, &Processor)?;
+    search_of(&info).map_err(|reason| Error::Refused(format!("{}: {reason}", path.display())))?;
+    let trained = |name: &&&str| info.rulesets.iter().any(|trained| trained.name == **name);
+    let mut names: Vec<&str> = presets::NAMES.iter().filter(trained).copied().collect();
+    if names.is_empty() {
+        names = presets::NAMES.to_vec();
+    }
+    let mut evaluator = network.evaluators(1, Precision::F32)?.remove(0);
+    for name in names {
+        let state = GameState::new(rulesets::load(name)?);
+        let mut legal = Vec::new();
+        state.legal_actions(&mut legal);
+        evaluator
+            .evaluate(&[&state], &[&legal[..]], &mut [Evaluation::default()])
+            .with_context(|| format!("{}: in {name}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// Adds to an error where the model of a run is, if the file is a checkpoint of it.
@@ -186,4 +231,50 @@ pub fn checksum(name: &str) -> Result<String, Error> {
     }
     let file = File::open(model_path(Path::new(path))?).with_context(|| format!("cannot read {path}"))?;
     latrunculi_data::files::checksum(file).with_context(|| format!("cannot read {path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_data::NetworkConfig;
+
+    use super::*;
+
+    #[test]
+    fn what_play_would_refuse_is_not_verified() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.safetensors");
+        let fresh = || StoredModel::fresh(&NetworkConfig::default(), 1).unwrap();
+        fresh().write(&path).unwrap();
+        verify(&path).unwrap();
+        let mut broken = fresh();
+        broken.tensors.get_mut("stem.bias").unwrap().values.fill(3e38);
+        let mut unusable = fresh();
+        unusable.info.search = Some(serde_json::to_value(Settings::default()).unwrap());
+        let planner = unusable.info.search.as_mut().unwrap();
+        set_value_scale(planner, -0.1);
+        for (model, said) in [(broken, "not a number"), (unusable, "value_scale")] {
+            model.write(&path).unwrap();
+            let error = error_chain(&verify(&path).unwrap_err());
+            assert!(error.contains(said) && error.contains("model.safetensors"), "{error}");
+        }
+    }
+
+    /// Sets the scale of values wherever it stands.
+    fn set_value_scale(settings: &mut serde_json::Value, scale: f64) {
+        let Some(fields) = settings.as_object_mut() else { return };
+        for (name, value) in fields {
+            match name.as_str() {
+                "value_scale" => *value = scale.into(),
+                _ => set_value_scale(value, scale),
+            }
+        }
+    }
+
+    #[test]
+    fn the_network_in_the_program_has_the_checksum_of_its_card() {
+        assert!(is_of_card(SHIPPED) && shipped_is_whole().is_ok());
+        let mut damaged = SHIPPED.to_vec();
+        damaged[SHIPPED.len() / 2] ^= 1;
+        assert!(!is_of_card(&damaged));
+    }
 }

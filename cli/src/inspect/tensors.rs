@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use latrunculi_data::{
-    ExportFormat, ModelInfo, ShardSummary, StoredCheckpoint, StoredModel, TensorFileHeader, TrainedRuleset,
-    read_exported, read_shard, verify_check_data,
+    ExportFormat, ModelInfo, ShardSummary, StoredCheckpoint, TensorFileHeader, TrainedRuleset, read_exported,
+    read_shard, verify_check_data,
 };
 use latrunculi_engine::{Rules, RulesetFile};
 use latrunculi_train::model_card::measurement;
-use latrunculi_train::rulesets;
+use latrunculi_train::{models, rulesets};
 use serde_json::{Value, json};
 
 use super::report::Report;
@@ -25,6 +25,7 @@ const TORCHSCRIPT: &str = "TorchScript network";
 
 /// What `--verify` has found out.
 const AS_THE_NETWORK_NEEDS: &str = "every number is finite and every tensor as the network needs it";
+const PLAYS: &str = "every number is finite, every tensor as the network needs it, and it answers as play needs it";
 const FINITE: &str = "every number is finite; the format has no checksum";
 const CHECKSUMS: &str = "every checksum is right";
 
@@ -57,7 +58,7 @@ pub(super) fn safetensors(path: &Path, verify: bool) -> anyhow::Result<Report> {
     }
     if verify {
         let told = match kind.as_str() {
-            "model" => StoredModel::read(path).map(|_| AS_THE_NETWORK_NEEDS)?,
+            "model" => models::verify(path).map(|()| PLAYS)?,
             CHECKPOINT => StoredCheckpoint::read(path).map(|_| AS_THE_NETWORK_NEEDS)?,
             "weights" => read_exported(ExportFormat::Safetensors, path, true).map(|_| FINITE)?,
             _ => bail!("{}: only files of this program can be verified", path.display()),

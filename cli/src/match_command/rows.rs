@@ -7,6 +7,9 @@ use latrunculi_eval::Number;
 use latrunculi_eval::matches::{MatchReport, MeanReport};
 use latrunculi_stats::{Estimate, Interval, WinDrawLoss};
 
+use super::text::waiting_text;
+use crate::lines::beside;
+
 /// The heading of the first column.
 const RULESET: &str = "ruleset";
 
@@ -34,6 +37,9 @@ impl Rows {
         match report.score {
             Some(score) => self.print_row(&report.ruleset, score, report.interval, report.total, report.margin),
             None => self.print_cells([&report.ruleset, "no game counts", "", ""]),
+        }
+        if report.games_waiting > 0 {
+            println!("{}", beside("not counted: ", &waiting_text(report.games_waiting)));
         }
     }
 

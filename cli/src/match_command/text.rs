@@ -79,12 +79,19 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
         let hint =
             if is_kept { "run the same command to play the rest" } else { "without --ledger FILE the games are lost" };
         row("stopped early", hint.to_owned());
-        // Pairs that repeat another are left out for another reason.
-        if report.games_played > report.games + 2 * report.pairs_repeated {
-            row("not counted", "games of pairs that are not whole, or that stand behind one that is not".to_owned());
+        if report.games_waiting > 0 {
+            row("not counted", waiting_text(report.games_waiting));
         }
     }
     lines.join("\n") + "\n"
+}
+
+/// Says why games that have ended do not count yet.
+pub(crate) fn waiting_text(games: u64) -> String {
+    format!(
+        "{games} games that have ended: both games of a pair must have ended, and those of every pair before it, so that the \
+         result does not depend on which games end first"
+    )
 }
 
 /// Returns an Elo difference as text. A score of 0 or 1 gives only a bound.
@@ -101,9 +108,9 @@ pub(crate) fn elo_text(elo: EloEstimate, score: Option<f64>) -> String {
 fn sprt_text(test: &SprtReport) -> String {
     let Sprt { elo0, elo1, bounds } = test.sprt;
     let verdict = match test.verdict {
-        SprtVerdict::AcceptH0 => format!("A is at most {elo0} Elo stronger, and not {elo1}"),
-        SprtVerdict::AcceptH1 => format!("A is at least {elo1} Elo stronger, and not {elo0}"),
-        SprtVerdict::Continue => "undecided".to_owned(),
+        SprtVerdict::AcceptH0 => format!("the lead of A is {elo0:+} Elo or less rather than {elo1:+} or more"),
+        SprtVerdict::AcceptH1 => format!("the lead of A is {elo1:+} Elo or more rather than {elo0:+} or less"),
+        SprtVerdict::Continue => format!("undecided between a lead of A of {elo0:+} and of {elo1:+} Elo"),
     };
     let ratio = Number(test.log_likelihood_ratio);
     let caution = if test.is_decided { "; the score above is biased by stopping then" } else { "" };
@@ -112,7 +119,7 @@ fn sprt_text(test: &SprtReport) -> String {
 
 /// Returns how far a match is.
 pub(super) fn progress(at: &MatchProgress<'_>) -> String {
-    let WinDrawLoss { wins, draws, losses } = at.table.agent_games();
+    let WinDrawLoss { wins, draws, losses } = at.results;
     let mut message = format!("+{wins} ={draws} -{losses}");
     if let Some(test) = at.sprt {
         let bounds = test.sprt.bounds;
@@ -120,4 +127,27 @@ pub(super) fn progress(at: &MatchProgress<'_>) -> String {
         message.push_str(&format!("  LLR {ratio:.2} in [{:.2}, {:.2}]", bounds.lower, bounds.upper));
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_stats::SprtBounds;
+
+    use super::*;
+
+    #[test]
+    fn a_sequential_test_is_told_in_words_that_hold_for_bounds_of_any_sign() {
+        let bounds = SprtBounds::new(0.05, 0.05).expect("probabilities");
+        for (elo0, elo1, verdict, said) in [
+            (-1500.0, -500.0, SprtVerdict::AcceptH0, "the lead of A is -1500 Elo or less rather than -500 or more,"),
+            (-1500.0, -500.0, SprtVerdict::AcceptH1, "the lead of A is -500 Elo or more rather than -1500 or less,"),
+            (-1500.0, -500.0, SprtVerdict::Continue, "undecided between a lead of A of -1500 and of -500 Elo,"),
+            (0.0, 20.0, SprtVerdict::AcceptH1, "the lead of A is +20 Elo or more rather than +0 or less,"),
+        ] {
+            let sprt = Sprt { elo0, elo1, bounds };
+            let is_decided = verdict != SprtVerdict::Continue;
+            let text = sprt_text(&SprtReport { sprt, log_likelihood_ratio: 1.0, is_decided, verdict });
+            assert!(text.starts_with(said), "{text}");
+        }
+    }
 }

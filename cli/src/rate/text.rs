@@ -8,7 +8,7 @@ use latrunculi_stats::bradley_terry::LikelihoodRatio;
 use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
 
 use crate::lines::{COLUMNS, beside, wrapped};
-use crate::match_command::elo_text;
+use crate::match_command::{elo_text, waiting_text};
 
 /// Columns of the rank in front of a name.
 const RANK_COLUMNS: usize = 4;
@@ -68,6 +68,9 @@ pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
         let hint =
             if is_kept { "run the same command to play the rest" } else { "without --out DIR the games are lost" };
         text += &format!("stopped early; {hint}\n");
+        if report.games_waiting > 0 {
+            text += &(beside("not counted: ", &waiting_text(report.games_waiting)) + "\n");
+        }
     }
     text
 }
@@ -229,7 +232,7 @@ fn prior_text(table: &RatingTable, beginners: &WinDrawLoss) -> String {
 /// Returns how far a rating is.
 pub(super) fn progress(at: &RatingProgress<'_>) -> String {
     let [one, other] = at.agents;
-    let WinDrawLoss { wins, draws, losses } = at.table.agent_games();
+    let WinDrawLoss { wins, draws, losses } = at.results;
     format!("pairing {}/{}: {one} against {other} +{wins} ={draws} -{losses}", at.pairing + 1, at.pairings)
 }
 

@@ -27,6 +27,9 @@ pub struct MatchReport {
     /// Games played, including repetitions that do not count. Once a sequential test has decided the match, games of later
     /// pairs that were under way are not: how many those are depends on the threads.
     pub games_played: u64,
+    /// Games among them that have ended and wait to be counted: pairs count when both of their games have ended, in the order of
+    /// their openings, so that no result depends on which games end first. 0 unless the match was stopped.
+    pub games_waiting: u64,
     /// Games among them that were not played before, mirror images included.
     pub games_distinct: u64,
     /// Games that count: two for each pair of `table`.
@@ -117,6 +120,8 @@ pub(super) struct Tally<'a, 'o> {
     /// Games played of the pairs whose turn to be counted has come.
     games_in_turn: u64,
     games_max: usize,
+    /// Results of the first agent in all games that have ended.
+    results: WinDrawLoss,
     table: PairTable,
     pairs_repeated: u64,
     counted: Vec<MatchGame>,
@@ -143,6 +148,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             games_played: 0,
             games_in_turn: 0,
             games_max: schedule.jobs().count(),
+            results: WinDrawLoss::default(),
             table: PairTable::default(),
             pairs_repeated: 0,
             counted: Vec::new(),
@@ -176,8 +182,7 @@ impl<'a, 'o> Tally<'a, 'o> {
     pub(super) fn add_recorded(&mut self, game: MatchGame) -> Result<(), MatchError> {
         let job = Job { pair: game.pair, beginner: game.beginner };
         if !self.has(job) && !self.is_over() {
-            self.games_played += 1;
-            self.waiting.insert(job, game);
+            self.take(job, game);
             self.count()?;
             self.tell(None);
         }
@@ -191,22 +196,27 @@ impl<'a, 'o> Tally<'a, 'o> {
             ledger.append(&self.schedule.place(job), &record)?;
         }
         if !self.is_over() {
-            self.games_played += 1;
             if self.schedule.config.keep_records {
                 self.schedule.keep(&mut game, record.clone());
             }
-            self.waiting.insert(job, game);
+            self.take(job, game);
             self.count()?;
             self.tell(Some(&record));
         }
         Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
+    fn take(&mut self, job: Job, game: MatchGame) {
+        self.games_played += 1;
+        self.results.record(if job.beginner == 0 { game.result } else { game.result.reversed() });
+        self.waiting.insert(job, game);
+    }
+
     pub(super) fn tell(&mut self, record: Option<&GameRecord>) {
         let progress = MatchProgress {
             games: self.games_played as usize,
             games_max: self.games_max,
-            table: &self.table,
+            results: self.results,
             sprt: self.sprt,
             record,
         };
@@ -272,6 +282,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             seed: config.seed,
             opening_length: self.schedule.opening_length,
             games_played: if self.is_decided() { self.games_in_turn } else { self.games_played },
+            games_waiting: if self.is_decided() { 0 } else { self.waiting.len() as u64 },
             games_distinct: self.keys.len() as u64 + if self.is_decided() { 0 } else { self.unpaired_distinct() },
             games: 2 * table.pairs(),
             openings_distinct: openings.len() as u64,
