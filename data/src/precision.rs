@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// In play the fewest bits whose answers agree with those in 32 bits; 32 where one position is evaluated at a time, which
-    /// is then the fastest. In training 16 bits where the processor
-    /// multiplies them itself, and on a GPU; else 32.
+    /// In play the fewest bits whose answers agree with those in 32 bits; where one position is evaluated at a time 32, the
+    /// fastest then. In training 16 bits where the processor multiplies them itself, and on a GPU; else 32.
     #[default]
     Auto,
     /// 32 bits.
