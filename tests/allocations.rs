@@ -3,9 +3,7 @@
 //! Only a build without debug assertions can tell (`cargo test --release`, as scripts/test does); in others
 //! the test says whether the books are kept.
 
-use std::sync::Arc;
-
-use latrunculi_engine::{GameState, Rules, play_out, presets};
+use latrunculi_engine::{GameState, play_out, presets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -25,7 +23,7 @@ fn play_games(start: &GameState, state: &mut GameState, actions: &mut Vec<latrun
 fn playouts_do_not_allocate() {
     let _profiler = dhat::Profiler::builder().testing().build();
     for id in presets::NAMES {
-        let start = GameState::new(Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("playable")));
+        let start = GameState::new(presets::rules(id));
         let (mut state, mut actions) = (start.clone(), Vec::new());
         play_games(&start, &mut state, &mut actions);
         let before = dhat::HeapStats::get().total_blocks;

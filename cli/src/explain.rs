@@ -145,14 +145,13 @@ fn side_of(player: Player) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
-    use latrunculi_engine::{Rules, presets};
+    use latrunculi_engine::presets;
 
     use super::*;
 
     fn state(ruleset: &str, position: &str) -> GameState {
-        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+        let rules = presets::rules(ruleset);
         let position = rules.parse_position(position).unwrap();
         GameState::from_position(rules, position)
     }
@@ -176,7 +175,7 @@ mod tests {
             let answer = why_not(&savard, text);
             assert!(answer.contains(part), "{text}: {answer}");
         }
-        let bell = GameState::new(Arc::new(Rules::new(&presets::ruleset("bell").unwrap()).unwrap()));
+        let bell = GameState::new(presets::rules("bell"));
         assert!(why_not(&bell, "a1-a2").contains("still being placed"), "{}", why_not(&bell, "a1-a2"));
         let mut after = bell.clone();
         after.play(after.parse_action("@c3").unwrap());

@@ -749,7 +749,7 @@ mod tests {
 
     #[test]
     fn a_target_that_is_declared_once_is_in_shard_batch_and_documentation() {
-        let rules = Arc::new(Rules::new(&presets::ruleset("bell").unwrap()).unwrap());
+        let rules = presets::rules("bell");
         let encoder = Encoder::new(Arc::clone(&rules));
         let mut samples = extended::Samples::new(encoder.shape());
         for captures_left in [3, 5] {

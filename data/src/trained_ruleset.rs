@@ -109,12 +109,9 @@ impl fmt::Display for Familiarity {
 #[cfg(test)]
 mod tests {
     use latrunculi_engine::presets;
+    use latrunculi_engine::presets::rules;
 
     use super::*;
-
-    fn rules(name: &str) -> Rules {
-        Rules::new(&presets::ruleset(name).unwrap()).unwrap()
-    }
 
     #[test]
     fn a_network_knows_what_it_was_trained_on_and_what_is_near() {

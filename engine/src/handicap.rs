@@ -34,12 +34,9 @@ impl Rules {
 mod tests {
     use crate::player::Player;
     use crate::presets;
-    use crate::rules::Rules;
-    use crate::squares::SquareSet;
+    use crate::presets::rules;
 
-    fn rules(name: &str) -> Rules {
-        Rules::new(&presets::ruleset(name).unwrap()).unwrap()
-    }
+    use crate::squares::SquareSet;
 
     #[test]
     fn nothing_taken_changes_nothing() {

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_piece_between_two_enemies_is_flanked_even_where_it_is_safe() {
-        let rules = Rules::new(&presets::ruleset("dutch-8x8-noking").unwrap()).unwrap();
+        let rules = presets::rules("dutch-8x8-noking");
         let position = rules.parse_pieces("M:d4,a1 m:c4,e4,b1", Player::First).unwrap();
         let names = |capturing| rules.squares_text(rules.flanked(&position, capturing), ",");
         assert_eq!((names(Player::Second).as_str(), names(Player::First).as_str()), ("d4", ""));
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn mobility_of_the_player_to_act_is_the_number_of_his_moves() {
         for name in ["savard", "beads", "falkener"] {
-            let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+            let rules = presets::rules(name);
             let state = GameState::new(Arc::clone(&rules));
             let mut legal = Vec::new();
             state.legal_actions(&mut legal);

@@ -87,7 +87,7 @@ mod tests {
         let mut ruleset = presets::ruleset("savard").unwrap();
         ruleset.end.max_plies = 2;
         let state = GameState::new(Arc::new(Rules::new(&ruleset).unwrap()));
-        let longer = GameState::new(Arc::new(Rules::new(&presets::ruleset("savard").unwrap()).unwrap()));
+        let longer = GameState::new(presets::rules("savard"));
         let per_action: u64 = divide(&longer, 2).iter().map(|(_, leaves)| leaves).sum();
         assert_eq!((perft(&state, 0), perft(&state, 2)), (1, per_action));
         assert_eq!(perft(&state, u32::MAX), 0, "every game has ended before");

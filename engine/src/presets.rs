@@ -1,5 +1,8 @@
 //! The shipped rulesets, embedded in the program.
 
+use std::sync::Arc;
+
+use crate::rules::Rules;
 use crate::ruleset::Ruleset;
 use crate::ruleset_file::RulesetFile;
 
@@ -64,6 +67,16 @@ pub fn file(name: &str) -> Option<RulesetFile> {
 #[must_use]
 pub fn ruleset(name: &str) -> Option<Ruleset> {
     file(name).map(|file| file.ruleset)
+}
+
+/// Returns the rules of the shipped ruleset of that name, ready to be played.
+///
+/// # Panics
+/// Where no shipped ruleset has that name.
+#[must_use]
+pub fn rules(name: &str) -> Arc<Rules> {
+    let file = file(name).unwrap_or_else(|| panic!("no shipped ruleset is named {name}"));
+    Arc::new(file.rules())
 }
 
 /// Returns the text of the shipped ruleset file of that name, if there is one.

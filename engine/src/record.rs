@@ -526,10 +526,7 @@ pub fn ruleset_fingerprint(ruleset: &Ruleset) -> String {
 mod tests {
     use super::*;
     use crate::presets;
-
-    fn rules(name: &str) -> Arc<Rules> {
-        Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap())
-    }
+    use crate::presets::rules;
 
     fn first_actions_game(rules: &Arc<Rules>) -> (GameRecord, GameState) {
         let mut state = GameState::new(Arc::clone(rules));

@@ -72,7 +72,7 @@ fn choose(network: &mut InferenceEvaluator, game: &GameState) -> (Action, f32) {
 fn a_network_agent_chooses_alike_for_both_players() {
     let mut network = network();
     for name in presets::NAMES {
-        let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+        let rules = presets::rules(name);
         let mut rng = ChaCha8Rng::seed_from_u64(31);
         for played in [0, 9, 40, 120] {
             let [game, twin] = twins(&rules, played, &mut rng);

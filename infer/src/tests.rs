@@ -8,7 +8,7 @@ use latrunculi_data::tensor_file::{MODEL, TensorFile};
 use latrunculi_data::{
     ModelInfo, NamedTensor, NetworkConfig, PLANES, Pooling, SCALARS, Shape, StoredModel, TrainedRuleset, rule_inputs,
 };
-use latrunculi_engine::{Rules, Square, SquareSet, presets};
+use latrunculi_engine::{Square, SquareSet, presets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -237,7 +237,7 @@ fn read(path: &Path) -> Result<InferenceModel, String> {
 /// Writes a model file, with `change` applied to its description and its tensors, and loads it.
 fn written(path: &Path, change: impl FnOnce(&mut TensorFile)) -> Result<InferenceModel, String> {
     let config = config(1, 16, Pooling::GlobalBias);
-    let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
+    let rules = presets::rules("bell");
     let info = ModelInfo { rulesets: vec![TrainedRuleset::new(&rules, 1.0)], ..ModelInfo::default() };
     StoredModel { tensors: tensors(&config, 4), config, info }.write(path).unwrap();
     let mut file = TensorFile::read(path, MODEL).unwrap();

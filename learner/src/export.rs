@@ -55,7 +55,7 @@ impl Exports {
         let positions = sample_positions(model, &rules, SAMPLE_POSITIONS.max(self.check_positions), 1)?;
         let (shape, batch) = (Shape::of(&rules), positions.as_batch());
         // The same file serves every board: it is tried on another size, too.
-        let others = other_boards(&rules)?;
+        let others = other_boards(&rules);
         let others = others
             .iter()
             .map(|rules| Ok((Shape::of(rules), sample_positions(model, rules, OTHER_POSITIONS, 1)?)))
@@ -113,17 +113,16 @@ impl Exports {
 }
 
 /// Returns the first shipped ruleset of each size of board but that of `rules`.
-fn other_boards(rules: &Rules) -> Result<Vec<Arc<Rules>>, Error> {
+fn other_boards(rules: &Rules) -> Vec<Arc<Rules>> {
     let mut shapes = vec![Shape::of(rules)];
     let mut found = Vec::new();
-    for ruleset in presets::NAMES.iter().filter_map(|name| presets::ruleset(name)) {
-        let rules = Rules::new(&ruleset).context("a shipped ruleset")?;
+    for rules in presets::NAMES.iter().map(|name| presets::rules(name)) {
         if !shapes.contains(&Shape::of(&rules)) {
             shapes.push(Shape::of(&rules));
-            found.push(Arc::new(rules));
+            found.push(rules);
         }
     }
-    Ok(found)
+    found
 }
 
 /// Returns `count` positions of games: in every other game the network draws its actions from its policy,

@@ -71,17 +71,16 @@ impl Evaluator<GameState> for NetEvaluator {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use latrunculi_data::NetworkConfig;
-    use latrunculi_engine::{Rules, presets};
+    use latrunculi_engine::presets;
 
     use super::*;
     use crate::tests::perturbed;
 
     /// Games on the way, each a few actions further than the one before.
     fn games(ruleset: &str) -> Vec<GameState> {
-        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+        let rules = presets::rules(ruleset);
         let mut game = GameState::new(rules);
         let mut actions = Vec::new();
         let mut games = Vec::new();

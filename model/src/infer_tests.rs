@@ -1,9 +1,7 @@
 //! The same network by libtorch and by `latrunculi-infer`.
 
-use std::sync::Arc;
-
 use latrunculi_data::{ModelInfo, NetworkConfig, Pooling, Precision, StoredModel, TrainedRuleset};
-use latrunculi_engine::{Action, GameState, Rules, presets};
+use latrunculi_engine::{Action, GameState, presets};
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel};
 use latrunculi_search::{Evaluation, Evaluator};
 
@@ -12,7 +10,7 @@ use crate::{Device, Model, NetEvaluator};
 
 /// Games on the way, each a few actions further than the one before.
 fn games(ruleset: &str) -> Vec<GameState> {
-    let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+    let rules = presets::rules(ruleset);
     let mut game = GameState::new(rules);
     let mut actions = Vec::new();
     let mut games = Vec::new();

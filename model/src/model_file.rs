@@ -91,7 +91,7 @@ mod tests {
     use crate::testing::made_up_batch;
     use crate::tests::{shape, trained};
     use latrunculi_data::{ENCODING_VERSION, Pooling, TrainedRuleset};
-    use latrunculi_engine::{Rules, presets};
+    use latrunculi_engine::presets;
 
     fn values(tensor: &Tensor) -> Vec<f32> {
         Vec::try_from(tensor.detach()).unwrap()
@@ -99,7 +99,7 @@ mod tests {
 
     fn model() -> Model {
         let search = Some(serde_json::json!({ "draw_value": 0.0 }));
-        let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
+        let rules = presets::rules("bell");
         let info = ModelInfo { rulesets: vec![TrainedRuleset::new(&rules, 0.75)], search, ..ModelInfo::default() };
         Model { network: trained(Pooling::GlobalBias).averaged_network().unwrap(), info }
     }

@@ -82,9 +82,9 @@ fn bytes_max(count: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
-    use latrunculi_engine::{Rules, presets};
+    use latrunculi_engine::presets;
     use latrunculi_search::evaluators::Uniform;
 
     use super::*;
@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn plan(teacher: Option<TeacherSettings>) -> PoolPlan {
-        let rules = Arc::new(Rules::new(&presets::ruleset("dutch-8x8").unwrap()).unwrap());
+        let rules = presets::rules("dutch-8x8");
         let mut settings = SelfPlaySettings { simulations: 4, ..SelfPlaySettings::default() };
         settings.playout_cap.quiet_full_probability = 0.5;
         settings.starts.uneven_probability = 0.5;

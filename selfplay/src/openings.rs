@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn an_opening_leaves_half_of_the_turns_without_a_capture() {
         for name in presets::NAMES {
-            let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+            let rules = presets::rules(name);
             let quiet_limit = rules.ruleset().end.quiet_limit;
             let mut longest = 0;
             for seed in 0..20 {

@@ -350,7 +350,7 @@ mod tests {
         let mut stream = ChaCha8Rng::seed_from_u64(1);
         let (mut forced, mut chosen) = (0, 0);
         for name in ["savard", "dutch-8x8", "bell", "savard-displacement"] {
-            let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+            let rules = presets::rules(name);
             for _ in 0..4 {
                 let (record, outcome) = random_game(&rules, &mut stream);
                 let mut players = Vec::new();

@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     fn game(name: &str, actions: usize) -> GameState {
-        let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+        let rules = presets::rules(name);
         let mut game = GameState::new(rules);
         let mut legal = Vec::new();
         for step in 0..actions {

@@ -11,13 +11,10 @@ use std::sync::Arc;
 
 use latrunculi_data::policy_index::action_indices;
 use latrunculi_data::{ActionIndices, EncodedPosition, Sample, Samples, Shape};
-use latrunculi_engine::{Action, GameState, Player, Position, Rules, presets};
+use latrunculi_engine::presets::rules;
+use latrunculi_engine::{Action, GameState, Player, Position, Rules};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-fn rules(name: &str) -> Arc<Rules> {
-    Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap())
-}
 
 /// Plays a game at random from `seed`, at most `actions_max` actions, and calls `visit` before each.
 fn play_at_random(

@@ -5,15 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_eval::agents::{OpenedNetwork, split_precision};
 use latrunculi_eval::{AgentError, AgentSpec, Choice, SearchOptions};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
-
-pub(crate) fn rules(name: &str) -> Arc<Rules> {
-    Arc::new(Rules::new(&presets::ruleset(name).expect("shipped")).expect("valid"))
-}
 
 pub(crate) fn spec(text: &str) -> AgentSpec {
     text.parse().expect("an agent")

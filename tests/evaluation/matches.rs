@@ -4,6 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::{Rules, presets};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::matches::openings::{OpeningBook, default_length};
@@ -13,7 +14,7 @@ use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::mcts::Settings;
 use latrunculi_stats::{Confidence, Sprt, SprtBounds, SprtVerdict};
 
-use crate::agents::{rules, spec, uniform};
+use crate::agents::{spec, uniform};
 
 fn config(a: &str, b: &str, pairs: usize) -> MatchConfig {
     MatchConfig { seed: 1, keep_records: true, ..MatchConfig::new([spec(a), spec(b)], pairs) }

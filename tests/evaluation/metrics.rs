@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::record::RecordedResult;
 use latrunculi_engine::{Action, GameRecord, GameState, Player, Rules, RulesetFile};
 use latrunculi_eval::metrics::diversity::DiversitySource;
@@ -10,7 +11,6 @@ use latrunculi_eval::metrics::mechanics::Mechanic;
 use latrunculi_eval::metrics::outcomes::OutcomeClass;
 use latrunculi_eval::metrics::{GamePhase, Metrics, MetricsConfig, measure};
 
-use crate::agents::rules;
 use crate::assert_near;
 
 fn config() -> MetricsConfig {

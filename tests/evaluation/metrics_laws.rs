@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::record::RecordedResult;
 use latrunculi_engine::{Action, GameRecord, GameState, Player, Rules};
 use latrunculi_eval::matches::{MatchConfig, play_match};
@@ -12,7 +13,7 @@ use latrunculi_eval::metrics::{Metrics, MetricsConfig, MetricsError, measure};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::agents::{rules, spec, uniform};
+use crate::agents::{spec, uniform};
 use crate::assert_near;
 
 fn config() -> MetricsConfig {
@@ -231,7 +232,7 @@ fn planted_piece_values_are_found_again() {
 #[test]
 fn games_of_other_rules_and_no_games_are_errors() {
     let (rules, games) = games_of("dutch-8x8", 1);
-    let other = crate::agents::rules("beads");
+    let other = latrunculi_engine::presets::rules("beads");
     assert!(matches!(measure(&other, &[&games[0]], &config()), Err(MetricsError::Game { number: 1, .. })));
     assert!(matches!(measure(&rules, &[], &config()), Err(MetricsError::NoGames)));
     let mut unfinished = games[0].clone();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 
+use latrunculi_engine::presets::rules;
 use latrunculi_eval::rating::{
     ErrorKind, FitSettings, Pairing, RatingConfig, RatingError, RatingProgress, RatingReport, RatingTable, Test,
     play_rating,
@@ -12,7 +13,7 @@ use latrunculi_stats::{Confidence, DrawModel, ELO_PER_NAT, GameResult, SeriesRes
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::agents::{rules, spec, uniform};
+use crate::agents::{spec, uniform};
 use crate::assert_near;
 
 const MODELS: [DrawModel; 2] = [DrawModel::Davidson, DrawModel::RaoKupper];

@@ -313,7 +313,7 @@ fn no_games_are_counted_as_if_they_were_others() {
     assert!(!folder.path().join("twice").exists());
 
     // Openings that place all stones, beside games that begin when all stones are placed.
-    let rules = Rules::new(&presets::ruleset("bell-8x8").expect("shipped")).expect("valid");
+    let rules = presets::rules("bell-8x8");
     let position = rules.initial_position();
     let stones: usize = Player::BOTH.iter().map(|&player| usize::from(position.hand(player).stones())).sum();
     let mut asked = StudySettings { phases: true, min_games: 4, max_games: 4, ..settings(&["greedy"]) };
@@ -550,7 +550,7 @@ fn a_match_opens_its_pairs_by_a_policy() {
         opening_policy: Some(PolicyOpenings { agent: spec("mcts:sims=20"), temperature: 1.0, identity: String::new() }),
         ..MatchConfig::new([spec("greedy"), spec("random")], 4)
     };
-    let rules = Arc::new(Rules::new(&presets::ruleset("bell-8x8").expect("shipped")).expect("valid"));
+    let rules = presets::rules("bell-8x8");
     let play = |config: &MatchConfig| {
         play_match(&rules, config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match").records
     };

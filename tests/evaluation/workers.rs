@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::study::{NoNetworks, StudyConfig, StudyProgress, StudySettings, StudySummary, run_study};
@@ -19,7 +20,7 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 
-use crate::agents::{rules, spec, uniform};
+use crate::agents::{spec, uniform};
 use crate::studies::{config, everything, json, settings};
 
 /// The faults of a bad day.

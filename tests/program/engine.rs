@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use latrunculi_data::policy_index::action_indices;
 use latrunculi_data::{EncodedPosition, Encoder};
-use latrunculi_engine::{GameState, Rules, presets};
+use latrunculi_engine::{GameState, presets};
 use latrunculi_fuzz::{Mutator, mutated};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -146,7 +146,7 @@ fn a_position_is_encoded_as_networks_see_it() {
     ] {
         let answers = answers(&[&format!("ruleset {ruleset}"), &format!("position {line}"), "encode"]);
         let encoded: Value = serde_json::from_str(answers[2].trim_start_matches("= ")).expect("JSON");
-        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).expect("shipped")).expect("valid"));
+        let rules = presets::rules(ruleset);
         let position = rules.parse_position(line).expect("a position");
         let state = GameState::from_position(Arc::clone(&rules), position);
         let encoder = Encoder::new(Arc::clone(&rules));

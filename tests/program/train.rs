@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use latrunculi_data::{read_shard, write_shard};
-use latrunculi_engine::{Rules, presets};
+use latrunculi_engine::presets;
 use serde_json::Value;
 
 fn program() -> Command {
@@ -605,7 +605,7 @@ fn what_is_not_of_this_run_or_does_not_agree_with_its_checkpoint_is_refused() {
     changed(
         &|run| {
             // A shard in which nothing is wrong, and which is not the one that was written.
-            let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
+            let rules = presets::rules("bell");
             let (info, mut samples) = read_shard(&run.join(second), &rules).unwrap();
             samples.moves_left.iter_mut().for_each(|turns| *turns += 1);
             write_shard(&run.join(second), &info, &samples).unwrap();

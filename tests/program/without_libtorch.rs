@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use latrunculi_data::{ModelInfo, NetworkConfig, StoredModel, TrainedRuleset};
-use latrunculi_engine::{Rules, presets};
+use latrunculi_engine::presets;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -47,7 +47,7 @@ impl Alone {
     fn model(&self) -> String {
         let path = self.path("model.safetensors");
         let config = NetworkConfig { blocks: 1, channels: 16, ..NetworkConfig::default() };
-        let rules = Rules::new(&presets::ruleset("bell").expect("a shipped ruleset")).expect("rules");
+        let rules = presets::rules("bell");
         let info = ModelInfo { rulesets: vec![TrainedRuleset::new(&rules, 1.0)], ..ModelInfo::default() };
         let model = StoredModel { info, ..StoredModel::fresh(&config, 1).expect("a network") };
         model.write(Path::new(&path)).expect("written");

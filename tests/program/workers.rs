@@ -10,7 +10,7 @@ use std::time::Duration;
 #[cfg(feature = "libtorch")]
 use latrunculi_data::read_shard;
 #[cfg(feature = "libtorch")]
-use latrunculi_engine::{Rules, presets};
+use latrunculi_engine::presets;
 use serde_json::Value;
 
 use crate::support::{assert_refused, complaint, latrunculi, printed, program};
@@ -150,7 +150,7 @@ fn a_training_run_by_workers_counts_each_game_once_though_the_learner_is_killed(
     let shard = |run: &Path, generation: u64| run.join(format!("shards/{generation:06}-bell.npz"));
     // Games of alpha-beta are the same everywhere.
     assert_eq!(fs::read(shard(&run, 0)).unwrap().len(), fs::read(shard(&alone, 0)).unwrap().len());
-    let rules = Rules::new(&presets::ruleset("bell").unwrap()).unwrap();
+    let rules = presets::rules("bell");
     assert_eq!(read_shard(&shard(&run, 0), &rules).unwrap().1, read_shard(&shard(&alone, 0), &rules).unwrap().1);
     let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
     let rounds: Vec<Value> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

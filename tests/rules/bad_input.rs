@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_engine::{
-    ActionError, GameState, PositionFault, Rules, RulesetFile, RulesetFileError, conformance, presets,
-};
+use latrunculi_engine::{ActionError, GameState, PositionFault, RulesetFile, RulesetFileError, conformance, presets};
 
 fn parse(text: &str) -> Result<RulesetFile, RulesetFileError> {
     RulesetFile::parse(text)
@@ -16,7 +14,7 @@ fn faults(text: &str) -> Vec<(usize, String)> {
 }
 
 fn game(id: &str) -> GameState {
-    GameState::new(Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("playable")))
+    GameState::new(presets::rules(id))
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn compare_on_a_game(rules: &Arc<Rules>, random: &mut ChaCha8Rng, seen: &mut See
 fn no_other_action_ends_a_game_of_the_shipped_rulesets_and_mostly_few_may() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     for name in presets::NAMES {
-        let rules = Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+        let rules = presets::rules(name);
         let mut seen = Seen::default();
         (0..2).for_each(|_| compare_on_a_game(&rules, &mut random, &mut seen));
         println!("{name}: {} of {} actions may end the game, {:?} do", seen.may_end, seen.actions, seen.ends);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use latrunculi_engine::parameters::PARAMETERS;
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::ruleset::{ExtraMode, Removal, RemovalScope, RowWithDux, Span};
 use latrunculi_engine::{
     Action, EndReason, GameState, Phase, Player, Position, Rules, Ruleset, Square, SquareSet, Symmetry, conformance,
@@ -13,10 +14,6 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::reference_games::{mixed_values, random_value};
-
-fn rules(id: &str) -> Arc<Rules> {
-    Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("shipped rulesets can be played"))
-}
 
 /// Plays random games of every shipped ruleset and shows `law` each state with its legal actions and the
 /// action to be played next.

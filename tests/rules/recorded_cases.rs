@@ -1,8 +1,6 @@
 //! The engine against every recorded case, game and leaf count.
 
-use std::sync::Arc;
-
-use latrunculi_engine::{GameState, Player, Rules, conformance, perft, presets};
+use latrunculi_engine::{GameState, Player, conformance, perft, presets};
 
 fn assert_all_pass(text: &str) {
     assert_all_pass_but(text, &[]);
@@ -56,7 +54,7 @@ fn every_leaf_count_agrees() {
     let mut lines = 0;
     for line in include_str!("cases/perft.tsv").lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let rules = Arc::new(Rules::new(&presets::ruleset(fields[0]).unwrap()).unwrap());
+        let rules = presets::rules(fields[0]);
         let state = if fields[1] == "initial" {
             GameState::new(rules)
         } else {
@@ -72,7 +70,7 @@ fn every_leaf_count_agrees() {
 #[test]
 fn deep_leaf_counts_agree() {
     for (id, depth, leaves) in [("dutch", 4, 91_809), ("savard", 4, 175_913)] {
-        let rules = Arc::new(Rules::new(&presets::ruleset(id).unwrap()).unwrap());
+        let rules = presets::rules(id);
         assert_eq!(perft::perft(&GameState::new(rules), depth), leaves, "{id}");
     }
 }

@@ -17,10 +17,6 @@ fn rules(ruleset: &Ruleset) -> Arc<Rules> {
     Arc::new(Rules::new(ruleset).expect("the ruleset can be played"))
 }
 
-fn preset(name: &str) -> Arc<Rules> {
-    rules(&presets::ruleset(name).expect("a shipped ruleset"))
-}
-
 /// Plays `count` random actions from the opening, stopping short of the end of the game.
 pub(crate) fn random_game(rules: &Arc<Rules>, count: usize, rng: &mut ChaCha8Rng) -> GameState {
     let mut game = GameState::new(Arc::clone(rules));
@@ -65,7 +61,7 @@ fn alpha_beta_gives_the_minimax_value_at_depth_3_on_every_ruleset() {
     let (each, actions_max) = if is_slow() { (1000_usize.div_ceil(presets::NAMES.len()), 48) } else { (1, 20) };
     let mut checked = 0;
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = presets::rules(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
         let mut rng = ChaCha8Rng::seed_from_u64(17);
         // Plain minimax cannot afford long series of captures.
@@ -100,7 +96,7 @@ fn alpha_beta_gives_the_minimax_value_at_depth_3_on_every_ruleset() {
 #[test]
 fn quiescence_looks_at_captures_and_at_every_capture() {
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = presets::rules(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (mut seen, mut missed, mut empty) = (0, 0, 0);
@@ -132,7 +128,7 @@ fn quiescence_looks_at_captures_and_at_every_capture() {
 #[test]
 fn the_evaluation_depends_on_the_position_alone_and_is_even_at_the_start() {
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = presets::rules(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
         let start = heuristic.counts(&rules.initial_position());
         for (feature, count) in Feature::ALL.iter().zip(start) {
@@ -171,7 +167,7 @@ fn the_file_of_weights_is_for_shipped_rulesets_as_they_are() {
 fn the_evaluation_of_mirrored_sides_is_turned_round() {
     // The rules treat the players alike: a position seen from the other side has the same value for the other player.
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = presets::rules(name);
         let heuristic = LatrunculiHeuristic::new(&rules);
         let mut rng = ChaCha8Rng::seed_from_u64(29);
         for _ in 0..10 {
@@ -214,7 +210,7 @@ fn the_history_does_not_matter_within_history_free_plies() {
                 }))
     }
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = presets::rules(name);
         let mut rng = ChaCha8Rng::seed_from_u64(11);
         for _ in 0..20 {
             let played = rng.random_range(20..200);
@@ -229,7 +225,7 @@ fn the_history_does_not_matter_within_history_free_plies() {
 #[test]
 fn mcts_plays_every_ruleset_to_the_end() {
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = presets::rules(name);
         for settings in [Settings::gumbel(), Settings::puct()] {
             let mut rng = ChaCha8Rng::seed_from_u64(23);
             let mut search = Search::new(settings, &GameState::new(Arc::clone(&rules)));
@@ -328,7 +324,7 @@ fn the_search_version_is_raised_with_every_change_of_results() {
     const FOUND: (u32, u64) = (7, 2_344_740_135_974_506_676);
     let mut found = 0;
     for name in ["bell", "dutch", "falkener", "savard", "dux-hunt-16"] {
-        let rules = preset(name);
+        let rules = presets::rules(name);
         // Changed weights need no new version.
         let heuristic = LatrunculiHeuristic::with_weights(&rules, Weights::by_hand(rules.ruleset()));
         let mut search = AlphaBeta::new(AlphaBetaSettings::default(), heuristic);

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::{Action, ActionKind, GameState, Player, Rules, Symmetry, presets};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits};
 use latrunculi_search::evaluators::Uniform;
@@ -12,10 +13,6 @@ use latrunculi_search::mcts::{Search, SearchBudget, Settings};
 use latrunculi_search::{EvalError, Evaluation, Evaluator, Game};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-
-fn preset(name: &str) -> Arc<Rules> {
-    Arc::new(Rules::new(&presets::ruleset(name).expect("a shipped ruleset")).expect("it can be played"))
-}
 
 fn legal(game: &GameState) -> Vec<Action> {
     let mut actions = Vec::new();
@@ -45,7 +42,7 @@ fn twins(rules: &Arc<Rules>, count: usize, rng: &mut ChaCha8Rng) -> (GameState, 
 /// Calls `check` with random games of every shipped ruleset and their twins.
 fn for_all_twins(count: usize, mut check: impl FnMut(&str, &GameState, &GameState)) {
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = rules(name);
         let mut rng = ChaCha8Rng::seed_from_u64(31);
         for number in 0..count {
             let played = if number == 0 { 0 } else { rng.random_range(1..160) };
@@ -120,7 +117,7 @@ fn alpha_beta_finds_as_much_in_a_position_mirrored_from_left_to_right() {
 
 #[test]
 fn the_seed_draws_among_equal_actions() {
-    let rules = preset("savard");
+    let rules = rules("savard");
     let game = GameState::new(Arc::clone(&rules));
     let action = |seed| {
         let settings = AlphaBetaSettings { seed, ..AlphaBetaSettings::default() };
@@ -188,7 +185,7 @@ fn pieces_go_as_far_forward_on_both_sides() {
     // Games of alpha-beta with itself from arrays that look the same to both players.
     let mut checked = 0;
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = rules(name);
         let start = rules.initial_position();
         let exchanged = rules.exchange_sides(&start);
         let mirrored = rules.map_position(Symmetry::MIRROR, &exchanged);
@@ -226,7 +223,7 @@ fn pieces_go_as_far_forward_on_both_sides() {
 #[test]
 fn a_first_iteration_cut_short_returns_the_best_action_searched() {
     for name in presets::NAMES {
-        let rules = preset(name);
+        let rules = rules(name);
         let mut rng = ChaCha8Rng::seed_from_u64(41);
         // Without quiescence an action of the first iteration costs one node.
         let settings = AlphaBetaSettings { quiescence_plies_max: 0, ..AlphaBetaSettings::default() };

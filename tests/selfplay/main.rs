@@ -9,7 +9,8 @@ mod static_evaluator;
 
 use std::sync::Arc;
 
-use latrunculi_engine::{Rules, presets};
+use latrunculi_engine::Rules;
+use latrunculi_engine::presets::rules;
 use latrunculi_selfplay::{
     ActorEvaluator, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlaySettings, play_pools,
 };
@@ -18,10 +19,6 @@ use static_evaluator::StaticEvaluator;
 
 /// Games of a list.
 const GAMES: u64 = 6;
-
-fn rules(name: &str) -> Arc<Rules> {
-    Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap())
-}
 
 /// A small pool under `rules`.
 fn plan(rules: &Arc<Rules>, in_flight: usize) -> PoolPlan {

@@ -4,15 +4,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
 
+use latrunculi_engine::presets::rules;
 use latrunculi_engine::{GameRecord, GameState, Rules, presets};
 use latrunculi_serve::{Server, Settings};
 use serde_json::{Value, json};
 
 use crate::client::{Served, settings};
-
-fn rules(id: &str) -> Arc<Rules> {
-    Arc::new(Rules::new(&presets::ruleset(id).expect("shipped")).expect("valid"))
-}
 
 #[test]
 fn every_ruleset_is_listed_and_told_in_words() {

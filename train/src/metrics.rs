@@ -257,7 +257,6 @@ fn ratio(part: f64, whole: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use latrunculi_data::{EncodedPosition, Sample, Samples, Shape};
     use latrunculi_engine::{EndReason, Outcome, Rules, SquareSet, presets};
@@ -294,7 +293,7 @@ mod tests {
     #[test]
     fn only_games_that_began_evenly_and_have_samples_count() {
         use Player::{First, Second};
-        let rules = |name| Arc::new(Rules::new(&presets::ruleset(name).unwrap()).unwrap());
+        let rules = |name| presets::rules(name);
         let (savard, bell) = (rules("savard"), rules("bell"));
         let counted = [Some(First), None, None, Some(First), Some(Second)].map(|winner| game(&savard, winner, true, 2));
         let uneven = [Some(Second), Some(Second), None].map(|winner| game(&savard, winner, false, 3));

@@ -169,7 +169,7 @@ mod tests {
 
     /// Rules, and a network of so many channels whose gains are drawn at random, as after training, times `factor`.
     fn network_of(channels: usize, factor: f32) -> (Arc<Rules>, Box<dyn PlayNetwork>) {
-        let rules = Arc::new(Rules::new(&presets::ruleset("bell").unwrap()).unwrap());
+        let rules = presets::rules("bell");
         let mut model = StoredModel::fresh(&NetworkConfig { channels, ..NetworkConfig::default() }, 5).unwrap();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for (name, tensor) in &mut model.tensors {

@@ -145,14 +145,13 @@ pub(super) fn status(game: &Game) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
-    use latrunculi_engine::{Rules, presets};
+    use latrunculi_engine::presets;
 
     use super::*;
 
     fn game(ruleset: &str, position: &str, actions: &[&str]) -> Game {
-        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+        let rules = presets::rules(ruleset);
         let position = rules.parse_position(position).unwrap();
         let state = GameState::from_position(rules, position);
         let mut game = Game::new(state, ["human".to_owned(), "human".to_owned()], 0);

@@ -35,14 +35,13 @@ pub(super) fn listing(game: &Game) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
-    use latrunculi_engine::{GameState, Rules, presets};
+    use latrunculi_engine::{GameState, presets};
 
     use super::*;
 
     fn played(ruleset: &str, actions: usize) -> Game {
-        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+        let rules = presets::rules(ruleset);
         let mut game = Game::new(GameState::new(rules), ["human".to_owned(), "human".to_owned()], 0);
         for _ in 0..actions {
             let mut legal = Vec::new();

@@ -101,14 +101,13 @@ fn unknown(state: &GameState, line: &str, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
-    use latrunculi_engine::{Rules, presets};
+    use latrunculi_engine::presets;
 
     use super::*;
 
     fn state(ruleset: &str, position: &str) -> GameState {
-        let rules = Arc::new(Rules::new(&presets::ruleset(ruleset).unwrap()).unwrap());
+        let rules = presets::rules(ruleset);
         let position = rules.parse_position(position).unwrap();
         GameState::from_position(rules, position)
     }

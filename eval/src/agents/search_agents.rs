@@ -419,7 +419,7 @@ mod tests {
 
     /// Plays some actions by two searches that follow each other; returns the sizes of the trees when a search begins.
     fn sizes(reuse_tree: bool) -> Vec<usize> {
-        let rules = Arc::new(Rules::new(&presets::ruleset("dutch-8x8-noking").unwrap()).unwrap());
+        let rules = presets::rules("dutch-8x8-noking");
         let mut state = GameState::new(rules);
         let settings = Settings { reuse_tree, ..Settings::gumbel() };
         let mut seats = [0, 1].map(|_| NetworkSearch::new(&state, settings.clone(), 400));
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_new_game_begins_anew() {
-        let rules = Arc::new(Rules::new(&presets::ruleset("bell-8x8").unwrap()).unwrap());
+        let rules = presets::rules("bell-8x8");
         let start = GameState::new(rules);
         let mut seat = NetworkSearch::new(&start, Settings::gumbel(), 50);
         let mut play = |seed: u64| {

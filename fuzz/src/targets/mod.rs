@@ -7,9 +7,9 @@ mod settings;
 mod texts;
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use latrunculi_engine::{Rules, presets};
+use latrunculi_engine::presets::rules;
 use tempfile::TempDir;
 
 use crate::driver::Target;
@@ -36,12 +36,6 @@ pub const ALL: [Target; 19] = [
     settings::STUDY,
     settings::SUMMARY,
 ];
-
-/// Returns the rules of a shipped ruleset.
-fn rules(name: &str) -> Arc<Rules> {
-    let ruleset = presets::ruleset(name).expect("a shipped ruleset");
-    Arc::new(Rules::new(&ruleset).expect("shipped rulesets can be played"))
-}
 
 /// Returns the path of a file in a folder that lasts as long as the program.
 fn file(name: &str) -> PathBuf {

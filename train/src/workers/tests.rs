@@ -210,7 +210,7 @@ fn of_two_learners_one_goes_on() {
     let error = lead(&other, 0, &go_on).map(|_| ()).unwrap_err();
     assert!(error_chain(&error).contains("not that of this run"), "{}", error_chain(&error));
     let (config, _) = config();
-    let rules = Arc::new(Rules::new(&presets::ruleset("savard").unwrap()).unwrap());
+    let rules = presets::rules("savard");
     let own = leader(plain(&inner), Close::All);
     let head = GenerationHead::new(&own, 0, &config, "", &[(Arc::clone(&rules), 12, 2)]).unwrap();
     let error = own.play(head, &[rules], &|| Ok(Vec::new()), (false, &go_on)).map(|_| ()).unwrap_err();
