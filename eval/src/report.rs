@@ -10,6 +10,7 @@ mod definitions;
 mod extras;
 mod games;
 mod ladders;
+mod layout;
 mod learning;
 mod numbers;
 mod overview;
@@ -53,10 +54,7 @@ pub fn html(summary: &StudySummary, rulesets: &[Ruleset]) -> String {
         (remedies::section(&study))
         (extras::sweeps(&study))
         (comparison::section(&study))
-        section #rulesets aria-labelledby="rulesets-title" {
-            h2 #rulesets-title { "Ruleset by ruleset" }
-            @for ruleset in &summary.rulesets { (ruleset::section(&study, ruleset)) }
-        }
+        (layout::section("rulesets", "Ruleset by ruleset", html! { @for ruleset in &summary.rulesets { (ruleset::section(&study, ruleset)) } }))
         (definitions::section(&study))
         (study_settings::section(&study))
     };

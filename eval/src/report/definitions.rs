@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::Study;
+use super::{Study, layout};
 
 /// A term, what it means, how it is computed.
 const TERMS: &[(&str, &str, &str)] = &[
@@ -138,21 +138,19 @@ const TERMS: &[(&str, &str, &str)] = &[
 
 /// The explanations.
 pub(super) fn section(study: &Study<'_>) -> Markup {
-    html! {
-        section #reading aria-labelledby="reading-title" {
-            h2 #reading-title { "How to read this" }
-            p {
-                "A score of 54 % means that the first player wins 54 of every hundred points. It does not predict a single game. "
-                "An interval from 51 to 57 % means that the games are compatible with any true value in that range; half the width needs four times as many games. "
-                "In the formulas W, D, L and T count games won, drawn, lost and cut off, n all games, SE is the standard error, c the confidence ("
-                (study.confidence()) "), δ the margin, K the number of rulesets, z the normal quantile and Φ the normal distribution."
-            }
-            dl.terms {
-                @for (term, meaning, formula) in TERMS {
-                    dt { (term) }
-                    dd { (meaning) @if !formula.is_empty() { " " span.formula { (formula) } } }
-                }
+    let content = html! {
+        p {
+            "A score of 54 % means that the first player wins 54 of every hundred points. It does not predict a single game. "
+            "An interval from 51 to 57 % means that the games are compatible with any true value in that range; half the width needs four times as many games. "
+            "In the formulas W, D, L and T count games won, drawn, lost and cut off, n all games, SE is the standard error, c the confidence ("
+            (study.confidence()) "), δ the margin, K the number of rulesets, z the normal quantile and Φ the normal distribution."
+        }
+        dl.terms {
+            @for (term, meaning, formula) in TERMS {
+                dt { (term) }
+                dd { (meaning) @if !formula.is_empty() { " " span.formula { (formula) } } }
             }
         }
-    }
+    };
+    layout::section("reading", "How to read this", content)
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::layout::{self, Table};
 use super::plot::{Forest, ForestRow, domain};
 use super::{Study, link, numbers};
 use crate::study::summary::{
@@ -21,12 +22,7 @@ pub(super) fn of_ruleset(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup 
 
 /// A score with its interval, or a dash.
 pub(super) fn score_cell(score: Option<&ScoreSummary>) -> Markup {
-    html! {
-        @match score {
-            Some(score) => { (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
-            None => "–",
-        }
-    }
+    numbers::or_dash(score, |score| numbers::percent_in(score.score, score.interval))
 }
 
 fn outcome_cell(outcomes: &OutcomeCounts) -> Markup {
@@ -63,24 +59,15 @@ fn fieller(study: &Study<'_>, set: &FiellerSet) -> Markup {
 }
 
 fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
+    let caption = html! { "The first player’s score when one side begins with fewer men; " code { (compensation.agent) } " against itself." };
+    let table = Table::new("Scores by handicap", caption, &compensation.cells)
+        .row_head("Handicap", |cell| html! { (handicap_words(cell.handicap)) })
+        .column("First player’s score", |cell| score_cell(cell.score.as_ref()))
+        .column("Won / drawn / lost", |cell| outcome_cell(&cell.outcomes))
+        .column("Games", |cell| numbers::count(cell.games));
     html! {
         h4 { "Compensation in men" }
-        div.wide tabindex="0" role="region" aria-label="Scores by handicap" {
-            table {
-                caption { "The first player’s score when one side begins with fewer men; " code { (compensation.agent) } " against itself." }
-                thead { tr { th scope="col" { "Handicap" } th scope="col" { "First player’s score" } th scope="col" { "Won / drawn / lost" } th scope="col" { "Games" } } }
-                tbody {
-                    @for cell in &compensation.cells {
-                        tr {
-                            th scope="row" { (handicap_words(cell.handicap)) }
-                            td { (score_cell(cell.score.as_ref())) }
-                            td { (outcome_cell(&cell.outcomes)) }
-                            td { (numbers::count(cell.games)) }
-                        }
-                    }
-                }
-            }
-        }
+        (table)
         @if let Some(fair) = compensation.fair_handicap {
             p {
                 @match compensation.fair_handicap_set {
@@ -109,9 +96,13 @@ fn men_given(study: &Study<'_>, compensation: &CompensationSummary) -> Markup {
 
 fn pie_rule(study: &Study<'_>, pie: &PieSummary) -> Markup {
     let chosen = pie.chosen.and_then(|index| pie.tried.get(index));
-    let shown = 8;
     let mut tried: Vec<_> = pie.tried.iter().filter_map(|turn| Some((turn, turn.score?))).collect();
     tried.sort_by(|(_, one), (_, other)| (one.score - 0.5).abs().total_cmp(&(other.score - 0.5).abs()));
+    let caption = html! { "Scores of the selection games. The best of many looks better than it is; only the later games measure how fair it is." };
+    let fairest = Table::new("First turns", caption, tried.iter().take(8))
+        .row_head("First turn", |(turn, _)| html! { code { (turn.actions.join(" ")) } })
+        .column("First player’s score", |(_, score)| score_cell(Some(score)))
+        .column("Won / drawn / lost", |(turn, _)| outcome_cell(&turn.outcomes));
     html! {
         h4 { "The pie rule" }
         p {
@@ -129,28 +120,14 @@ fn pie_rule(study: &Study<'_>, pie: &PieSummary) -> Markup {
             @if let Some(residual) = pie.residual { " The chooser’s remaining advantage: " (numbers::points_width_exact(residual)) " points." }
         }
         @if !tried.is_empty() {
-            details {
-                summary { "The fairest first turns" }
-                div.wide tabindex="0" role="region" aria-label="First turns" {
-                    table {
-                        caption { "Scores of the selection games. The best of many looks better than it is; only the later games measure how fair it is." }
-                        thead { tr { th scope="col" { "First turn" } th scope="col" { "First player’s score" } th scope="col" { "Won / drawn / lost" } } }
-                        tbody {
-                            @for (turn, score) in tried.iter().take(shown) {
-                                tr { th scope="row" { code { (turn.actions.join(" ")) } } td { (score_cell(Some(score))) } td { (outcome_cell(&turn.outcomes)) } }
-                            }
-                        }
-                    }
-                }
-            }
+            details { summary { "The fairest first turns" } (fairest) }
         }
     }
 }
 
 fn placement_and_movement(phases: &PhaseSummary) -> Markup {
-    let part = |difference: &DifferenceSummary| {
-        html! { (numbers::points(difference.difference)) " points " span.i { "(" (numbers::points_interval(difference.interval)) ")" } }
-    };
+    let part =
+        |difference: &DifferenceSummary| numbers::points_in_words(difference.difference, Some(difference.interval));
     html! {
         h4 { "Placement and movement" }
         p {
@@ -207,16 +184,12 @@ pub(super) fn sweeps(study: &Study<'_>) -> Markup {
             })
         })
         .collect();
-    html! {
-        @if !derived.is_empty() {
-            section #sweeps aria-labelledby="sweeps-title" {
-                h2 #sweeps-title { "One changed rule" }
-                p { "Each ruleset was played again with one setting changed. p-values are corrected for the number of changes tried (Holm)." }
-                (forest.draw(&rows))
-                @for ruleset in derived.iter().filter(|ruleset| difference(ruleset).is_none()) {
-                    p.soft { (link(ruleset)) ": no difference can be computed." }
-                }
-            }
+    let content = html! {
+        p { "Each ruleset was played again with one setting changed. p-values are corrected for the number of changes tried (Holm)." }
+        (forest.draw(&rows))
+        @for ruleset in derived.iter().filter(|ruleset| difference(ruleset).is_none()) {
+            p.soft { (link(ruleset)) ": no difference can be computed." }
         }
-    }
+    };
+    html! { @if !derived.is_empty() { (layout::section("sweeps", "One changed rule", content)) } }
 }

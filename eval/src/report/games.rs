@@ -2,14 +2,15 @@
 
 use maud::{Markup, html};
 
+use super::layout::Table;
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, place};
 use super::{Study, board, ladders, numbers, words};
 use crate::metrics::Metrics;
-use crate::metrics::branching::LegalActions;
+use crate::metrics::branching::{LegalActions, PhaseBranching};
 use crate::metrics::diversity::{DiversitySource, OpeningDiversity};
 use crate::metrics::estimates::{Curve, CurvePoint, MetricEstimate, Rate};
-use crate::metrics::lengths::{LengthSummary, Lengths};
-use crate::metrics::material::PieceValues;
+use crate::metrics::lengths::{HazardBin, Lengths};
+use crate::metrics::material::{PieceValues, PieceWeight};
 use crate::metrics::mechanics::MechanicUse;
 use crate::metrics::values::ValueMetrics;
 
@@ -58,35 +59,19 @@ pub(super) fn of_ruleset(study: &Study<'_>, metrics: &Metrics) -> Markup {
 }
 
 fn lengths(lengths: &Lengths) -> Markup {
-    let row = |name: &str, length: &LengthSummary| {
-        html! {
-            tr {
-                th scope="row" { (name) }
-                td { (numbers::measured(&length.median, 0)) }
-                td { (numbers::measured(&length.mean, 1)) }
-                td { (numbers::plain(length.p5.value, 0)) " to " (numbers::plain(length.p95.value, 0)) }
-                td { (numbers::count(length.shortest.into())) " to " (numbers::count(length.longest.into())) }
-            }
-        }
-    };
-    html! {
-        div.beside {
-            (hazard(lengths))
-            div.wide tabindex="0" role="region" aria-label="Lengths" {
-                table {
-                    caption { "An action is one placement or move; a turn is all that one player does until the other is to act. Openings count." }
-                    thead { tr { th scope="col" { "Length in" } th scope="col" { "Median" } th scope="col" { "Mean" } th scope="col" { "90 % of games" } th scope="col" { "All games" } } }
-                    tbody {
-                        (row("actions", &lengths.actions))
-                        (row("turns", &lengths.turns))
-                        @if let Some(length) = &lengths.placement_turns { (row("turns of placement", length)) }
-                        @if let Some(length) = &lengths.movement_turns { (row("turns of movement", length)) }
-                        @for reason in &lengths.by_reason { (row(&format!("turns, if {}", words::end_reason(&reason.reason)), &reason.turns)) }
-                    }
-                }
-            }
-        }
-    }
+    let phases = [("turns of placement", &lengths.placement_turns), ("turns of movement", &lengths.movement_turns)];
+    let mut rows = vec![("actions".to_owned(), &lengths.actions), ("turns".to_owned(), &lengths.turns)];
+    rows.extend(phases.into_iter().filter_map(|(name, length)| Some((name.to_owned(), length.as_ref()?))));
+    let by_reason = lengths.by_reason.iter();
+    rows.extend(by_reason.map(|found| (format!("turns, if {}", words::end_reason(&found.reason)), &found.turns)));
+    let caption = html! { "An action is one placement or move; a turn is all that one player does until the other is to act. Openings count." };
+    let table = Table::new("Lengths", caption, rows)
+        .row_head("Length in", |(name, _)| html! { (name) })
+        .column("Median", |(_, length)| numbers::measured(&length.median, 0))
+        .column("Mean", |(_, length)| numbers::measured(&length.mean, 1))
+        .column("90 % of games", |(_, length)| html! { (numbers::plain(length.p5.value, 0)) " to " (numbers::plain(length.p95.value, 0)) })
+        .column("All games", |(_, length)| html! { (numbers::count(length.shortest.into())) " to " (numbers::count(length.longest.into())) });
+    html! { div.beside { (hazard(lengths)) (table) } }
 }
 
 /// How many games end in which range of turns.
@@ -95,9 +80,7 @@ fn hazard(lengths: &Lengths) -> Markup {
     let share = |count: u64| count as f64 / games;
     let last = lengths.hazard.last().map_or(1, |bin| bin.to_turn);
     // Ranges may differ in width: the area is the share.
-    let density = |bin: &crate::metrics::lengths::HazardBin| {
-        share(bin.ended.count) / (f64::from(bin.to_turn - bin.from_turn) + 1.0)
-    };
+    let density = |bin: &HazardBin| share(bin.ended.count) / (f64::from(bin.to_turn - bin.from_turn) + 1.0);
     let top = lengths.hazard.iter().map(density).fold(0.0, f64::max);
     let description = format!(
         "Median {} turns, 90 % of games {} to {} turns.",
@@ -118,7 +101,7 @@ fn hazard(lengths: &Lengths) -> Markup {
     html! { figure { figcaption { "When games end: the height of a bar is the rate of games that end per turn" } (plot.draw(&frame, number_tick, |_| String::new(), &marks)) } }
 }
 
-fn branching(metrics: &Metrics) -> Markup {
+fn branching(metrics: &Metrics) -> Table<'_, &PhaseBranching> {
     // Visits may be recorded of the first choices alone, where there is more or less to choose from than later.
     let is_partial =
         |legal: &LegalActions, effective: &MetricEstimate| effective.observations < legal.mean.observations;
@@ -127,73 +110,47 @@ fn branching(metrics: &Metrics) -> Markup {
         legal.effective.as_ref().is_some_and(|effective| is_partial(legal, effective))
     });
     let options_that_matter = if are_partial { "Options that matter at first" } else { "Options that matter" };
-    let row = |name: &str, legal: &LegalActions, decisions: &Rate| {
+    let effective = move |legal: &LegalActions, effective: &MetricEstimate| {
         html! {
-            tr {
-                th scope="row" { (name) }
-                td { (numbers::measured(&legal.mean, 1)) }
-                td { (numbers::measured(&legal.median, 0)) }
-                td { (numbers::measured(&legal.p95, 0)) }
-                td { (numbers::count(legal.min.into())) " to " (numbers::count(legal.max.into())) }
-                td {
-                    @match &legal.effective {
-                        Some(effective) => {
-                            (numbers::measured(effective, 1))
-                            @if is_partial(legal, effective) {
-                                br; span.soft { "of " (numbers::count(effective.observations)) " of " (numbers::count(legal.mean.observations)) " choices" }
-                            }
-                        }
-                        None => "–",
-                    }
-                }
-                td { (numbers::rate(decisions)) }
+            (numbers::measured(effective, 1))
+            @if is_partial(legal, effective) {
+                br; span.soft { "of " (numbers::count(effective.observations)) " of " (numbers::count(legal.mean.observations)) " choices" }
             }
         }
     };
-    html! {
-        div.wide tabindex="0" role="region" aria-label="Number of choices" {
-            table {
-                caption { "The number of legal actions at the players’ own choices. “Options that matter” is their effective number by the search’s visits" @if are_partial { ", recorded for the first choices of each game only; the other columns hold all choices" } "." }
-                thead {
-                    tr {
-                        @for name in ["Phase", "Mean", "Median", "95 % at most", "Fewest and most", options_that_matter, "Real decisions"] { th scope="col" { (name) } }
-                    }
-                }
-                tbody { @for phase in &metrics.branching.phases { (row(words::phase(phase.phase), &phase.overall, &phase.decision_share)) } }
-            }
-        }
-    }
+    let caption = html! { "The number of legal actions at the players’ own choices. “Options that matter” is their effective number by the search’s visits" @if are_partial { ", recorded for the first choices of each game only; the other columns hold all choices" } "." };
+    Table::new("Number of choices", caption, &metrics.branching.phases)
+        .row_head("Phase", |phase| html! { (words::phase(phase.phase)) })
+        .column("Mean", |phase| numbers::measured(&phase.overall.mean, 1))
+        .column("Median", |phase| numbers::measured(&phase.overall.median, 0))
+        .column("95 % at most", |phase| numbers::measured(&phase.overall.p95, 0))
+        .column("Fewest and most", |phase| {
+            let legal = &phase.overall;
+            html! { (numbers::count(legal.min.into())) " to " (numbers::count(legal.max.into())) }
+        })
+        .column(options_that_matter, move |phase| {
+            numbers::or_dash(phase.overall.effective.as_ref(), |found| effective(&phase.overall, found))
+        })
+        .column("Real decisions", |phase| numbers::rate(&phase.decision_share))
 }
 
-fn mechanics(mechanics: &[MechanicUse]) -> Markup {
-    html! {
-        div.wide tabindex="0" role="region" aria-label="Use of mechanisms" {
-            table.dense {
-                caption { "How often each mechanism of the rules is used, by any player and by either player. A mechanism used in fewer than 1 % of the games is decorative." }
-                thead { tr { @for name in ["Mechanism", "Games", "Uses a game", "Actions", "First player’s games", "Second player’s games", "Winners’ games", "Losers’ games"] { th scope="col" { (name) } } th.text scope="col" { "Role" } } }
-                tbody {
-                    @for found in mechanics {
-                        tr {
-                            th scope="row" { (words::mechanic(found.mechanic)) }
-                            td {
-                                @match found.never_seen_upper {
-                                    Some(upper) => { "never seen" br; span.i.nowrap { "(at most " (numbers::percent(upper)) ")" } }
-                                    None => (numbers::rate(&found.overall.games)),
-                                }
-                            }
-                            td { (numbers::measured(&found.per_game, 2)) }
-                            td { @if let Some(rate) = &found.overall.actions { (numbers::rate(rate)) } }
-                            td { (numbers::rate(&found.first.games)) }
-                            td { (numbers::rate(&found.second.games)) }
-                            td { @if let Some(usage) = &found.winner { (numbers::rate(&usage.games)) } }
-                            td { @if let Some(usage) = &found.loser { (numbers::rate(&usage.games)) } }
-                            td.text { (words::role(found.role)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+fn mechanics(mechanics: &[MechanicUse]) -> Table<'_, &MechanicUse> {
+    let rate = |rate: Option<&Rate>| html! { @if let Some(rate) = rate { (numbers::rate(rate)) } };
+    let caption = html! { "How often each mechanism of the rules is used, by any player and by either player. A mechanism used in fewer than 1 % of the games is decorative." };
+    Table::new("Use of mechanisms", caption, mechanics)
+        .class("dense")
+        .row_head("Mechanism", |found| html! { (words::mechanic(found.mechanic)) })
+        .column("Games", |found| match found.never_seen_upper {
+            Some(upper) => html! { "never seen" br; span.i.nowrap { "(at most " (numbers::percent(upper)) ")" } },
+            None => numbers::rate(&found.overall.games),
+        })
+        .column("Uses a game", |found| numbers::measured(&found.per_game, 2))
+        .column("Actions", move |found| rate(found.overall.actions.as_ref()))
+        .column("First player’s games", |found| numbers::rate(&found.first.games))
+        .column("Second player’s games", |found| numbers::rate(&found.second.games))
+        .column("Winners’ games", move |found| rate(found.winner.as_ref().map(|usage| &usage.games)))
+        .column("Losers’ games", move |found| rate(found.loser.as_ref().map(|usage| &usage.games)))
+        .text("Role", |found| html! { (words::role(found.role)) })
 }
 
 /// Returns the points to draw: while enough games go on, and not too many.
@@ -259,47 +216,32 @@ fn course(study: &Study<'_>, values: &ValueMetrics) -> Markup {
         (plot::band(&frame, "s1", &ends(&points, |point| point.pointwise)))
         (plot::line(&frame, "s1", &centre(&points)))
     };
-    let facts: Vec<(&str, Markup)> = [
-        Some(("Changes of lead a game", numbers::measured(&values.lead_changes, 2))),
-        Some(("Games with a change of lead", numbers::rate(&values.games_with_lead_change))),
-        values
-            .last_lead_change
-            .as_ref()
-            .map(|found| ("Last change of lead, as a share of the game", numbers::measured_percent(found))),
-        values.comebacks.as_ref().map(|found| ("Won games in which the winner was below 25 %", numbers::rate(found))),
-        values
-            .killer_moves
-            .as_ref()
-            .map(|found| ("Won games with one swing of 50 points or more", numbers::rate(found))),
-        values.drama.as_ref().map(|found| ("Drama", numbers::measured(found, 3))),
-        values.decisiveness_point.as_ref().map(|found| {
-            ("From where the winner stays above 90 %, as a share of the game", numbers::measured_percent(found))
-        }),
-        values
-            .late_uncertainty
-            .as_ref()
-            .map(|found| ("Uncertainty in the last quarter, in bits", numbers::measured(found, 3))),
-        values.largest_swing.as_ref().map(|found| ("Largest swings of a game", numbers::measured_percent(found))),
-        Some(("Expected at the start less real score", numbers::measured_points(&values.start_gap))),
-        values.calibration_at_middle.as_ref().map(|found| {
-            (
-                "Mean squared error of the expectation in mid-game (Brier)",
-                html! {
-                    (numbers::measured(&found.brier, 3)) ", knowing nothing: " (numbers::plain(found.brier_of_mean, 3))
-                },
-            )
-        }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let number = |found: &Option<MetricEstimate>| found.as_ref().map(|found| numbers::measured(found, 3));
+    let share = |found: &Option<MetricEstimate>| found.as_ref().map(numbers::measured_percent);
+    let rate = |found: &Option<Rate>| found.as_ref().map(numbers::rate);
+    let calibration = values.calibration_at_middle.as_ref().map(|found| {
+        html! { (numbers::measured(&found.brier, 3)) ", knowing nothing: " (numbers::plain(found.brier_of_mean, 3)) }
+    });
+    let facts = [
+        ("Changes of lead a game", Some(numbers::measured(&values.lead_changes, 2))),
+        ("Games with a change of lead", Some(numbers::rate(&values.games_with_lead_change))),
+        ("Last change of lead, as a share of the game", share(&values.last_lead_change)),
+        ("Won games in which the winner was below 25 %", rate(&values.comebacks)),
+        ("Won games with one swing of 50 points or more", rate(&values.killer_moves)),
+        ("Drama", number(&values.drama)),
+        ("From where the winner stays above 90 %, as a share of the game", share(&values.decisiveness_point)),
+        ("Uncertainty in the last quarter, in bits", number(&values.late_uncertainty)),
+        ("Largest swings of a game", share(&values.largest_swing)),
+        ("Expected at the start less real score", Some(numbers::measured_points(&values.start_gap))),
+        ("Mean squared error of the expectation in mid-game (Brier)", calibration),
+    ];
     html! {
         div.beside {
             figure {
                 figcaption { "The first player’s expected score by turn; finished games count with their results. Inner band: pointwise; outer band: simultaneous." }
                 (plot.draw(&frame, number_tick, percent_tick, &marks))
             }
-            dl.facts { @for (name, value) in facts { dt { (name) } dd { (value) } } }
+            dl.facts { @for (name, value) in facts { @if let Some(value) = value { dt { (name) } dd { (value) } } } }
         }
     }
 }
@@ -328,27 +270,16 @@ fn pieces(metrics: &Metrics) -> Markup {
     }
 }
 
-fn piece_values(values: &PieceValues) -> Markup {
-    html! {
-        div.wide tabindex="0" role="region" aria-label="Piece values" {
-            table.dense {
-                caption {
-                    "Piece values, fitted to the results of " (numbers::count(values.positions)) " games, one position per game. The fit explains "
-                    (numbers::percent(values.explained)) " of the variance of the results."
-                }
-                thead { tr { th scope="col" { "Thing" } th scope="col" { "In men" } th scope="col" { "Weight" } } }
-                tbody {
-                    @for weight in &values.weights {
-                        tr {
-                            th scope="row" { (words::feature(weight.feature)) }
-                            td { @match &weight.in_men { Some(men) => (numbers::measured(men, 2)), None => "–" } }
-                            td { (numbers::measured(&weight.weight, 2)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+fn piece_values(values: &PieceValues) -> Table<'_, &PieceWeight> {
+    let caption = html! {
+        "Piece values, fitted to the results of " (numbers::count(values.positions)) " games, one position per game. The fit explains "
+        (numbers::percent(values.explained)) " of the variance of the results."
+    };
+    Table::new("Piece values", caption, &values.weights)
+        .class("dense")
+        .row_head("Thing", |weight| html! { (words::feature(weight.feature)) })
+        .column("In men", |weight| numbers::or_dash(weight.in_men.as_ref(), |men| numbers::measured(men, 2)))
+        .column("Weight", |weight| numbers::measured(&weight.weight, 2))
 }
 
 fn openings(diversity: &OpeningDiversity) -> Markup {

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
+use super::layout::{self, Table};
 use super::plot::{self, Frame, Plot, Scale, percent_tick, place, short_tick};
 use super::{Study, link, numbers, words};
-use crate::study::summary::{CellSummary, FamilyAgreement, RulesetSummary, ScoreSummary, TrendSummary};
+use crate::study::summary::{CellSummary, FamilyAgreement, RankAgreement, RulesetSummary, ScoreSummary, TrendSummary};
 
 /// The room that the number of a budget needs along the axis.
 const TICK_ROOM: f64 = 26.0;
@@ -22,38 +23,40 @@ pub(super) fn has_agreements(study: &Study<'_>) -> bool {
 /// Both sections, as far as there is something to show.
 pub(super) fn sections(study: &Study<'_>) -> Markup {
     html! {
-        @if has_ladders(study) {
-            section #ladders aria-labelledby="ladders-title" {
-                h2 #ladders-title { "Larger search budgets" }
-                p {
-                    "An advantage that shrinks with the search budget is partly due to mistakes; one that stays or grows is due to the rules, as far as these budgets reach. Each plot shows one ruleset: the first player’s score with its "
-                    (study.confidence()) " interval, by search budget. All plots have the same scale; the broken line is a fair game, the strip around it the margin of balance."
+        @if has_ladders(study) { (layout::section("ladders", "Larger search budgets", budgets(study))) }
+        @if has_agreements(study) { (layout::section("agreement", "Two kinds of players", agreements(study))) }
+    }
+}
+
+fn budgets(study: &Study<'_>) -> Markup {
+    html! {
+        p {
+            "An advantage that shrinks with the search budget is partly due to mistakes; one that stays or grows is due to the rules, as far as these budgets reach. Each plot shows one ruleset: the first player’s score with its "
+            (study.confidence()) " interval, by search budget. All plots have the same scale; the broken line is a fair game, the strip around it the margin of balance."
+        }
+        (plot::legend(&ladder_names(study)))
+        div.plots {
+            @for ruleset in study.asked().filter(|ruleset| !ruleset.trends.is_empty()) {
+                figure {
+                    figcaption { (link(ruleset)) }
+                    (ladder(study, ruleset))
+                    @for trend in &ruleset.trends { (trend_words(trend, ruleset.trends.len() > 1)) }
                 }
-                (plot::legend(&ladder_names(study)))
-                div.plots {
-                    @for ruleset in study.asked().filter(|ruleset| !ruleset.trends.is_empty()) {
-                        figure {
-                            figcaption { (link(ruleset)) }
-                            (ladder(study, ruleset))
-                            @for trend in &ruleset.trends { (trend_words(trend, ruleset.trends.len() > 1)) }
-                        }
-                    }
-                }
-                (scores_by_player(study))
-                (rank_agreements(study))
             }
         }
-        @if has_agreements(study) {
-            section #agreement aria-labelledby="agreement-title" {
-                h2 #agreement-title { "Two kinds of players" }
-                p {
-                    "A verdict about rules should not depend on one kind of player. If the interval of the difference lies within "
-                    (numbers::points_width(study.summary.settings.margin))
-                    " points of zero, the two agree. The balance depends on the player if the difference is significant after correction for the number of rulesets and pairs of players (Holm); a single interval may exclude zero by chance."
-                }
-                @for pair in agreement_pairs(study) { (agreement(study, &pair)) }
-            }
+        (scores_by_player(study))
+        @if !study.summary.rank_agreements.is_empty() { (rank_agreements(study)) }
+    }
+}
+
+fn agreements(study: &Study<'_>) -> Markup {
+    html! {
+        p {
+            "A verdict about rules should not depend on one kind of player. If the interval of the difference lies within "
+            (numbers::points_width(study.summary.settings.margin))
+            " points of zero, the two agree. The balance depends on the player if the difference is significant after correction for the number of rulesets and pairs of players (Holm); a single interval may exclude zero by chance."
         }
+        @for pair in agreement_pairs(study) { (agreement(study, &pair)) }
     }
 }
 
@@ -157,8 +160,7 @@ pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
             @if names_family { (words::family(&trend.family)) ": " }
             strong { (words::trend(trend.direction)) }
             ", from " (numbers::points_width_exact(trend.distances[0])) " to " (numbers::points_width_exact(trend.distances[1]))
-            " points away from 50 %, a change of " (numbers::points(trend.change.value)) " "
-            span.i { "(" (numbers::points_interval(trend.interval)) ")" }
+            " points away from 50 %, a change of " (numbers::points_in(trend.change.value, trend.interval))
             @if trend.changes_side { "; the advantage passes to the other player" }
             @if !trend.is_monotone { "; not monotone: it grows and shrinks on the way" }
         }
@@ -166,61 +168,38 @@ pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
 }
 
 /// Every score with every player: the numbers behind the plots.
-fn scores_by_player(study: &Study<'_>) -> Markup {
-    html! {
-        div.wide tabindex="0" role="region" aria-label="Scores by ruleset and player" {
-            table {
-                caption { "The first player’s score with each player against itself, with its " (study.confidence()) " interval and the verdict’s mark: ▲ first player ahead, ▼ second player ahead, = balanced, ≈ even but not shown to be balanced, ? unresolved." }
-                thead { tr { th scope="col" { "Ruleset" } @for agent in &study.summary.agents { th scope="col" { (words::short_agent(agent)) } } } }
-                tbody {
-                    @for ruleset in study.asked() {
-                        tr {
-                            th scope="row" { (link(ruleset)) }
-                            @for cell in &ruleset.cells { td { (marked_score(cell)) } }
-                        }
-                    }
-                }
-            }
-        }
-    }
+fn scores_by_player<'a>(study: &Study<'a>) -> Table<'a, &'a RulesetSummary> {
+    let caption = html! { "The first player’s score with each player against itself, with its " (study.confidence()) " interval and the verdict’s mark: ▲ first player ahead, ▼ second player ahead, = balanced, ≈ even but not shown to be balanced, ? unresolved." };
+    let table = Table::new("Scores by ruleset and player", caption, study.asked());
+    let agents = study.summary.agents.iter().enumerate();
+    agents.fold(table.row_head("Ruleset", |ruleset| link(ruleset)), |table, (index, agent)| {
+        table.column(words::short_agent(agent), move |ruleset| marked_score(&ruleset.cells[index]))
+    })
 }
 
 fn marked_score(cell: &CellSummary) -> Markup {
-    html! {
-        @match cell.score {
-            Some(score) => {
-                @if let Some(verdict) = &cell.verdict {
-                    @let (class, mark) = words::verdict_class(verdict.verdict);
-                    span class=(format!("verdict {class}")) { (mark) " " }
-                }
-                (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" }
+    numbers::or_dash(cell.score, |score| {
+        html! {
+            @if let Some(verdict) = &cell.verdict {
+                @let (class, mark) = words::verdict_class(verdict.verdict);
+                span class=(format!("verdict {class}")) { (mark) " " }
             }
-            None => "–",
+            (numbers::percent_in(score.score, score.interval))
         }
-    }
+    })
 }
 
-fn rank_agreements(study: &Study<'_>) -> Markup {
-    html! {
-        @if !study.summary.rank_agreements.is_empty() {
-            div.wide tabindex="0" role="region" aria-label="Agreement of the order of rulesets" {
-                table {
-                    caption { "The order of the rulesets by their scores with two players. Kendall’s τ is 1 for the same order, −1 for the opposite one; noise lowers it where many scores are nearly the same. Told apart are pairs of rulesets whose scores are shown to differ with both players." }
-                    thead { tr { th scope="col" { "Player" } th.text scope="col" { "Other player" } th scope="col" { "τ" } th scope="col" { "Told apart" } th scope="col" { "In the same order" } th scope="col" { "Rulesets" } } }
-                    tbody {
-                        @for pair in &study.summary.rank_agreements {
-                            tr {
-                                td.text.nowrap { code { (pair.agents[0]) } } td.text.nowrap { code { (pair.agents[1]) } }
-                                td { @match pair.tau { Some(tau) => (numbers::plain(tau, 2)), None => "–" } }
-                                td { (pair.told_apart) } td { (pair.alike) }
-                                td { (pair.rulesets) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
+fn rank_agreements<'a>(study: &Study<'a>) -> Table<'a, &'a RankAgreement> {
+    let caption = html! { "The order of the rulesets by their scores with two players. Kendall’s τ is 1 for the same order, −1 for the opposite one; noise lowers it where many scores are nearly the same. Told apart are pairs of rulesets whose scores are shown to differ with both players." };
+    Table::new("Agreement of the order of rulesets", caption, &study.summary.rank_agreements)
+        .column("Player", |pair| html! { code { (pair.agents[0]) } })
+        .styled("text nowrap")
+        .column("Other player", |pair| html! { code { (pair.agents[1]) } })
+        .styled("text nowrap")
+        .column("τ", |pair| numbers::or_dash(pair.tau, |tau| numbers::plain(tau, 2)))
+        .column("Told apart", |pair| html! { (pair.told_apart) })
+        .column("In the same order", |pair| html! { (pair.alike) })
+        .column("Rulesets", |pair| html! { (pair.rulesets) })
 }
 
 /// Returns the pairs of agents whose agreement is known.
@@ -252,33 +231,28 @@ fn agreement(study: &Study<'_>, pair: &[String; 2]) -> Markup {
             Some(Seen { ruleset, scores: [score_of(ruleset, &pair[0])?, score_of(ruleset, &pair[1])?], agreement })
         })
         .collect();
+    let caption = html! { "The first player’s score with " code { (pair[0]) } " less that with " code { (pair[1]) } ", in points." };
+    let table = Table::new("Agreement of two players by ruleset", caption, seen.iter().enumerate())
+        .column("No.", |(index, _)| html! { (index + 1) })
+        .row_head("Ruleset", |(_, one)| link(one.ruleset))
+        .styled("text")
+        .column("Difference", |(_, one)| {
+            numbers::points_in(one.agreement.difference.difference, one.agreement.difference.interval)
+        })
+        .styled("nowrap")
+        .column("Finding", |(_, one)| match one.agreement {
+            FamilyAgreement { is_within_margin: true, .. } => html! { "agree" },
+            FamilyAgreement { depends_on_agent: true, .. } => html! { strong { "depends on the player" } },
+            _ => html! { "unresolved" },
+        })
+        .styled("text nowrap");
     html! {
         div.beside {
             figure {
                 figcaption { "Each mark is a ruleset, numbered as in the table. On the diagonal both players have the same score." }
                 (scatter(study, pair, &seen))
             }
-            div.wide tabindex="0" role="region" aria-label="Agreement of two players by ruleset" {
-                table {
-                    caption { "The first player’s score with " code { (pair[0]) } " less that with " code { (pair[1]) } ", in points." }
-                    thead { tr { th scope="col" { "No." } th.text scope="col" { "Ruleset" } th scope="col" { "Difference" } th.text scope="col" { "Finding" } } }
-                    tbody {
-                        @for (index, one) in seen.iter().enumerate() {
-                            @let difference = one.agreement.difference;
-                            tr {
-                                td { (index + 1) }
-                                th scope="row" { (link(one.ruleset)) }
-                                td.nowrap { (numbers::points(difference.difference)) " " span.i { "(" (numbers::points_interval(difference.interval)) ")" } }
-                                td.text.nowrap {
-                                    @if one.agreement.is_within_margin { "agree" }
-                                    @else if one.agreement.depends_on_agent { strong { "depends on the player" } }
-                                    @else { "unresolved" }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            (table)
         }
     }
 }

@@ -2,9 +2,12 @@
 
 use maud::{Markup, html};
 
+use super::layout::{self, Table};
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
 use super::{Page, ladders, numbers, page};
-use crate::learning::{Earlier, LearningRun, Measured, Round, Standing, by_opponent, percent_of_men, standings};
+use crate::learning::{
+    Earlier, LearningRun, Measured, Round, RoundLosses, Standing, by_opponent, percent_of_men, standings,
+};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
@@ -33,10 +36,7 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
         }
     };
     let main = html! {
-        section #results aria-labelledby="results-title" {
-            h2 #results-title { "Results" }
-            (results(runs))
-        }
+        (layout::section("results", "Results", results(runs)))
         @for (index, run) in runs.iter().enumerate() { (section(index, run)) }
         (reading())
     };
@@ -45,47 +45,34 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
     page(&about, &head, &main)
 }
 
-const COLUMNS: [&str; 8] =
-    ["Run", "Ruleset", "Network", "Minutes", "Games", "Against", "First measured", "Last measured"];
-
 /// The table of all runs.
-fn results(runs: &[LearningRun]) -> Markup {
-    let cell = |column: usize, key: Option<f64>, content: Markup| {
-        html! { td role="cell" data-label=(COLUMNS[column]) data-key=[key] { span.field { (content) } } }
+fn results(runs: &[LearningRun]) -> Table<'_, (usize, &LearningRun, Vec<Measured>)> {
+    let caption = html! { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last; with several rulesets the mean over those measured until then. Different opponents and rulesets cannot be compared." };
+    let score = |run: &LearningRun, measured: Option<&&Measured>, standing: Option<&Standing>| {
+        let shown = match (measured, standing) {
+            (Some(_), Some(standing)) if run.rulesets.len() > 1 => html! {
+                (numbers::percent(standing.mean)) " " span.i { "(worst " (numbers::percent(standing.worst)) " of " (standing.rulesets) ")," } " " (minute(standing.minutes))
+            },
+            (Some(measured), _) => score(measured),
+            _ => html! { "not measured" },
+        };
+        (measured.map(|measured| measured.verdict.score), shown)
     };
-    let score = |run: &LearningRun, measured: Option<&Measured>, standing: Option<&Standing>| match (measured, standing)
-    {
-        (Some(_), Some(standing)) if run.rulesets.len() > 1 => html! {
-            (numbers::percent(standing.mean)) " " span.i { "(worst " (numbers::percent(standing.worst)) " of " (standing.rulesets) ")," } " " (minute(standing.minutes))
-        },
-        (Some(measured), _) => score(measured),
-        _ => html! { "not measured" },
-    };
-    html! {
-        div.wide tabindex="0" role="region" aria-label="Table of runs" {
-            table.cards.sortable.dense role="table" {
-                caption { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last; with several rulesets the mean over those measured until then. Different opponents and rulesets cannot be compared." }
-                thead role="rowgroup" { tr role="row" { @for column in COLUMNS { th scope="col" role="columnheader" { (column) } } } }
-                tbody role="rowgroup" {
-                    @for (index, run) in runs.iter().enumerate() {
-                        @let all = run.measured();
-                        @let measured = of_last_opponent(&all);
-                        @let standings = standings(&all);
-                        tr role="row" {
-                            th scope="row" role="rowheader" data-key=(run.name) { a href=(format!("#run-{index}")) { (run.name) } }
-                            (cell(1, None, html! { (run.subject()) }))
-                            (cell(2, None, html! { (run.network) }))
-                            (cell(3, Some(run.minutes()), numbers::plain(run.minutes(), 1)))
-                            (cell(4, Some(run.games() as f64), numbers::count(run.games())))
-                            (cell(5, None, html! { @match measured.last() { Some(last) => code { (last.verdict.opponent) }, None => "–" } }))
-                            (cell(6, measured.first().map(|first| first.verdict.score), score(run, measured.first().copied(), standings.first())))
-                            (cell(7, measured.last().map(|last| last.verdict.score), score(run, measured.last().copied(), standings.last())))
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let rows = runs.iter().enumerate().map(|(index, run)| (index, run, run.measured()));
+    Table::new("Table of runs", caption, rows)
+        .class("cards sortable dense")
+        .row_head("Run", |(index, run, _)| html! { a href=(format!("#run-{index}")) { (run.name) } })
+        .column("Ruleset", |(_, run, _)| html! { (run.subject()) })
+        .column("Network", |(_, run, _)| html! { (run.network) })
+        .sorted("Minutes", |(_, run, _)| (Some(run.minutes()), numbers::plain(run.minutes(), 1)))
+        .sorted("Games", |(_, run, _)| (Some(run.games()), numbers::count(run.games())))
+        .column("Against", |(_, _, all)| {
+            numbers::or_dash(all.last(), |last| html! { code { (last.verdict.opponent) } })
+        })
+        .sorted("First measured", move |(_, run, all)| {
+            score(run, of_last_opponent(all).first(), standings(all).first())
+        })
+        .sorted("Last measured", move |(_, run, all)| score(run, of_last_opponent(all).last(), standings(all).last()))
 }
 
 /// A score with its interval and the minute it was found in.
@@ -116,29 +103,26 @@ fn interval(measured: &Measured) -> Interval {
 
 /// Everything about one run.
 fn section(index: usize, run: &LearningRun) -> Markup {
-    let id = format!("run-{index}");
     let measured = run.measured();
-    html! {
-        section id=(id) aria-labelledby=(format!("{id}-title")) {
-            h2 id=(format!("{id}-title")) { (run.name) ": " (run.subject()) }
-            p {
-                (run.network) ", " (numbers::count(u64::from(run.simulations))) " simulations a decision in self-play; "
-                (numbers::count(run.games())) " games in " (numbers::plain(run.minutes(), 1)) " minutes."
-                @if run.result.is_none() { " The run is not finished." }
-            }
-            div.plots {
-                @if run.rulesets.len() > 1 { (standings_plot(run, &measured)) } @else {
-                    (strength(run, None, &measured))
-                    (margin(run, &measured))
-                }
-                (games_plot(run))
-                (losses(run))
-            }
-            @if run.rulesets.len() > 1 { (by_ruleset(run, &measured)) }
-            (matches(run, &measured))
-            (rounds(run))
+    let content = html! {
+        p {
+            (run.network) ", " (numbers::count(u64::from(run.simulations))) " simulations a decision in self-play; "
+            (numbers::count(run.games())) " games in " (numbers::plain(run.minutes(), 1)) " minutes."
+            @if run.result.is_none() { " The run is not finished." }
         }
-    }
+        div.plots {
+            @if run.rulesets.len() > 1 { (standings_plot(run, &measured)) } @else {
+                (strength(run, None, &measured))
+                (margin(run, &measured))
+            }
+            (games_plot(run))
+            (losses(run))
+        }
+        @if run.rulesets.len() > 1 { (by_ruleset(run, &measured)) }
+        @if !measured.is_empty() { (matches(run, &measured)) }
+        details { summary { "Round by round" } (rounds(run)) }
+    };
+    layout::section(&format!("run-{index}"), format!("{}: {}", run.name, run.subject()), content)
 }
 
 /// A plot under its name, or nothing where there is nothing to draw.
@@ -179,35 +163,42 @@ fn standings_plot(run: &LearningRun, measured: &[Measured]) -> Markup {
 /// A small curve for each ruleset that was measured, and a table of all.
 fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
     let of = |ruleset: &str| measured.iter().filter(|one| one.ruleset == ruleset).cloned().collect::<Vec<_>>();
-    let has_elo = measured.iter().any(|one| one.elo.is_some());
-    let last_games = |ruleset: &str| run.rounds.iter().rev().find_map(|round| round.rulesets.get(ruleset).copied());
+    let last = |ruleset: &str| measured.iter().rfind(|one| one.ruleset == ruleset);
+    let games = |ruleset: &str| run.rounds.iter().rev().find_map(|round| round.rulesets.get(ruleset).copied());
     let samples = |ruleset: &str| {
         run.rounds.iter().filter_map(|round| round.rulesets.get(ruleset)).map(|one| one.samples).sum::<u64>()
     };
+    let finite_elo = |measured: &Measured| {
+        let elo = measured.elo?;
+        [elo.value, elo.interval.lower, elo.interval.upper].into_iter().find(|end| end.is_finite())
+    };
+    let caption = html! {
+        "The rulesets: the last match in each, all its samples, and its games of the last generation that began evenly and have samples."
+        @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) }
+    };
+    let table = Table::new("Rulesets", caption, &run.rulesets)
+        .class("sortable dense")
+        .row_head("Ruleset", |ruleset| html! { (ruleset) })
+        .styled("text")
+        .sorted("Score", |ruleset| {
+            let last = last(ruleset);
+            let shown = numbers::or_dash(last, |last| numbers::percent_in(last.verdict.score, interval(last)));
+            (last.map(|last| last.verdict.score), shown)
+        })
+        .column("Minute", |ruleset| numbers::or_dash(last(ruleset), |last| numbers::plain(last.minutes, 1)))
+        .sorted("Samples", |ruleset| (Some(samples(ruleset)), numbers::count(samples(ruleset))))
+        .column("Actions", |ruleset| numbers::or_dash(games(ruleset).and_then(|games| games.actions_mean), actions))
+        .column("Drawn", |ruleset| numbers::or_dash(games(ruleset).and_then(|games| games.draw_rate), numbers::percent))
+        .column("First player", |ruleset| {
+            numbers::or_dash(games(ruleset).and_then(|games| games.first_player_score), numbers::percent)
+        })
+        .sorted("Elo", |ruleset| {
+            (last(ruleset).and_then(finite_elo), numbers::or_dash(last(ruleset), elo_with_interval))
+        })
+        .only_if(measured.iter().any(|one| one.elo.is_some()));
     html! {
         div.plots { @for ruleset in &run.rulesets { (strength(run, Some(ruleset), &of(ruleset))) } }
-        div.wide tabindex="0" role="region" aria-label="Rulesets" {
-            table.sortable.dense {
-                caption { "The rulesets: the last match in each, all its samples, and its games of the last generation that began evenly and have samples." @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) } }
-                thead { tr { th.text scope="col" { "Ruleset" } @for name in ["Score", "Minute", "Samples", "Actions", "Drawn", "First player"] { th scope="col" { (name) } } @if has_elo { th scope="col" { "Elo" } } } }
-                tbody {
-                    @for ruleset in &run.rulesets {
-                        @let last = of(ruleset).pop();
-                        @let games = last_games(ruleset);
-                        tr {
-                            th.text scope="row" data-key=(ruleset) { (ruleset) }
-                            td data-key=[last.as_ref().map(|last| last.verdict.score)] { @match &last { Some(last) => { (numbers::percent(last.verdict.score)) " " span.i { "(" (numbers::percent_interval(interval(last))) ")" } } None => "–" } }
-                            td { @match &last { Some(last) => (numbers::plain(last.minutes, 1)), None => "–" } }
-                            td data-key=(samples(ruleset)) { (numbers::count(samples(ruleset))) }
-                            td { (or_dash(games.and_then(|games| games.actions_mean), actions)) }
-                            td { (or_dash(games.and_then(|games| games.draw_rate), numbers::percent)) }
-                            td { (or_dash(games.and_then(|games| games.first_player_score), numbers::percent)) }
-                            @if has_elo { td data-key=[last.as_ref().and_then(|last| last.elo).and_then(|elo| [elo.value, elo.interval.lower, elo.interval.upper].into_iter().find(|end| end.is_finite()))] { @match &last { Some(last) => (elo_with_interval(last)), None => "–" } } }
-                        }
-                    }
-                }
-            }
-        }
+        (table)
     }
 }
 
@@ -352,122 +343,83 @@ fn losses(run: &LearningRun) -> Markup {
 }
 
 /// The matches one by one.
-fn matches(run: &LearningRun, measured: &[Measured]) -> Markup {
-    let has_several_opponents = !has_one_opponent(run);
-    let has_several_rulesets = run.rulesets.len() > 1;
+fn matches<'a>(run: &LearningRun, measured: &'a [Measured]) -> Table<'a, &'a Measured> {
     let has_earlier = measured.iter().any(|one| one.verdict.earlier.is_some());
-    html! {
-        @if !measured.is_empty() {
-            div.wide tabindex="0" role="region" aria-label="Matches" {
-                table {
-                    caption {
-                        "The matches. What was played and trained until then comes first."
-                        @if has_earlier { " “Against itself” is the score against the network that the run had at the generation named behind it. Elo is from all matches in the ruleset together; the first opponent has 0. Where every point went one way, it is bounded from one side, with 95 % confidence." }
-                        @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) }
-                    }
-                    thead {
-                        tr {
-                            @for name in ["Minute", "Generations", "Games", "Steps"] { th scope="col" { (name) } }
-                            @if has_several_rulesets { th.text scope="col" { "Ruleset" } }
-                            @if has_several_opponents { th.text scope="col" { "Against" } }
-                            @for name in ["Score", "Won", "Drawn", "Lost", "Margin"] { th scope="col" { (name) } }
-                            @if has_earlier { @for name in ["Against itself", "Elo"] { th scope="col" { (name) } } }
-                        }
-                    }
-                    tbody {
-                        @for measured in measured {
-                            tr {
-                                th scope="row" { (numbers::plain(measured.minutes, 1)) }
-                                td { (numbers::count(measured.generations)) }
-                                td { (numbers::count(measured.games)) }
-                                td { (numbers::count(measured.steps)) }
-                                @if has_several_rulesets { td.text { (measured.ruleset) } }
-                                @if has_several_opponents { td.text { code { (measured.verdict.opponent) } " with " (measured.verdict.simulations) " simulations" } }
-                                td { (numbers::percent(measured.verdict.score)) " " span.i { "(" (numbers::percent_interval(interval(measured))) ")" } }
-                                td { (numbers::count(measured.verdict.wins)) }
-                                td { (numbers::count(measured.verdict.draws)) }
-                                td { (numbers::count(measured.verdict.losses)) }
-                                td { @match &measured.verdict.margin {
-                                    Some(margin) => { (numbers::points(margin.value)) " " span.i { "(" (numbers::points_interval(margin.interval_of_margin(Confidence::NINETY_FIVE))) ")" } }
-                                    None => { "–" }
-                                } }
-                                @if has_earlier {
-                                    td { @match &measured.verdict.earlier {
-                                        Some(Earlier { generation, score, lower, upper, .. }) => { (numbers::percent(*score)) " " span.i { "(" (numbers::percent_interval(Interval { lower: *lower, upper: *upper })) "), " (generation) } }
-                                        None => { "–" }
-                                    } }
-                                    td { (elo_with_interval(measured)) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let caption = html! {
+        "The matches. What was played and trained until then comes first."
+        @if has_earlier { " “Against itself” is the score against the network that the run had at the generation named behind it. Elo is from all matches in the ruleset together; the first opponent has 0. Where every point went one way, it is bounded from one side, with 95 % confidence." }
+        @if measured.iter().any(|one| one.is_elo_held) { (ELO_HELD) }
+    };
+    Table::new("Matches", caption, measured)
+        .row_head("Minute", |measured| numbers::plain(measured.minutes, 1))
+        .column("Generations", |measured| numbers::count(measured.generations))
+        .column("Games", |measured| numbers::count(measured.games))
+        .column("Steps", |measured| numbers::count(measured.steps))
+        .text("Ruleset", |measured| html! { (measured.ruleset) })
+        .only_if(run.rulesets.len() > 1)
+        .text("Against", |measured| html! { code { (measured.verdict.opponent) } " with " (measured.verdict.simulations) " simulations" })
+        .only_if(!has_one_opponent(run))
+        .column("Score", |measured| numbers::percent_in(measured.verdict.score, interval(measured)))
+        .column("Won", |measured| numbers::count(measured.verdict.wins))
+        .column("Drawn", |measured| numbers::count(measured.verdict.draws))
+        .column("Lost", |measured| numbers::count(measured.verdict.losses))
+        .column("Margin", |measured| {
+            numbers::or_dash(measured.verdict.margin, |margin| {
+                numbers::points_in(margin.value, margin.interval_of_margin(Confidence::NINETY_FIVE))
+            })
+        })
+        .column("Against itself", |measured| numbers::or_dash(measured.verdict.earlier.as_ref(), against_itself))
+        .only_if(has_earlier)
+        .column("Elo", |measured| elo_with_interval(measured))
+        .only_if(has_earlier)
+}
+
+fn against_itself(earlier: &Earlier) -> Markup {
+    let interval = Interval { lower: earlier.lower, upper: earlier.upper };
+    html! { (numbers::percent(earlier.score)) " " span.i { "(" (numbers::percent_interval(interval)) "), " (earlier.generation) } }
 }
 
 /// The Elo of a network with its interval and, where a prior holds it, an asterisk, which [`ELO_HELD`] explains.
 fn elo_with_interval(measured: &Measured) -> Markup {
-    html! {
-        @match measured.elo {
-            Some(elo) => {
-                @match elo.bound_text(0) {
-                    Some(bound) => (bound.replace('-', "−")),
-                    None => (numbers::signed(elo.value, 0)),
-                }
-                @if measured.is_elo_held { "*" }
-                @if elo.value.is_finite() { " " span.i { "(" (numbers::interval(elo.interval, 0)) ")" } }
+    numbers::or_dash(measured.elo, |elo| {
+        html! {
+            @match elo.bound_text(0) {
+                Some(bound) => (bound.replace('-', "−")),
+                None => (numbers::signed(elo.value, 0)),
             }
-            None => { "–" }
+            @if measured.is_elo_held { "*" }
+            @if elo.value.is_finite() { " " span.i { "(" (numbers::interval(elo.interval, 0)) ")" } }
         }
-    }
+    })
 }
 
 /// What the asterisk at an Elo means.
 const ELO_HELD: &str = " * The matches give no finite Elo; a weak prior holds these numbers.";
-
-/// A number as `show` writes it, or a dash.
-fn or_dash(number: Option<f64>, show: fn(f64) -> Markup) -> Markup {
-    number.map_or_else(|| html! { "–" }, show)
-}
 
 /// A mean number of actions.
 fn actions(mean: f64) -> Markup {
     numbers::plain(mean, 1)
 }
 
-/// The rounds one by one, folded.
-fn rounds(run: &LearningRun) -> Markup {
-    html! {
-        details {
-            summary { "Round by round" }
-            div.wide tabindex="0" role="region" aria-label="Rounds" {
-                table.dense {
-                    thead { tr { @for name in ["Generation", "Minute", "Games by", "Games", "Actions", "Drawn", "First player", "Steps", "Policy loss", "Of it the target’s", "Value loss"] { th scope="col" { (name) } } } }
-                    tbody {
-                        @for round in &run.rounds {
-                            tr {
-                                th scope="row" { (numbers::count(round.generation)) }
-                                td { (numbers::plain(round.elapsed_secs / 60.0, 1)) }
-                                td { @match round.teacher { Some(true) => "alpha-beta", Some(false) => "network", None => "–" } }
-                                td { @match round.games { Some(games) => (numbers::count(games)), None => "–" } }
-                                td { (or_dash(round.actions_mean, actions)) }
-                                td { (or_dash(round.draw_rate, numbers::percent)) }
-                                td { (or_dash(round.first_player_score, numbers::percent)) }
-                                td { (numbers::count(round.steps)) }
-                                @if round.steps > 0 {
-                                    td { (numbers::plain(round.losses.policy, 3)) }
-                                    td { (numbers::plain(round.losses.target_entropy, 3)) }
-                                    td { (numbers::plain(round.losses.value, 3)) }
-                                } @else { td { "–" } td { "–" } td { "–" } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
+/// The rounds one by one.
+fn rounds(run: &LearningRun) -> Table<'_, &Round> {
+    let loss = |round: &Round, look: fn(&RoundLosses) -> f64| {
+        numbers::or_dash((round.steps > 0).then(|| look(&round.losses)), |loss| numbers::plain(loss, 3))
+    };
+    let player = |is_teacher| html! { @if is_teacher { "alpha-beta" } @else { "network" } };
+    Table::new("Rounds", html! {}, &run.rounds)
+        .class("dense")
+        .row_head("Generation", |round| numbers::count(round.generation))
+        .column("Minute", |round| numbers::plain(round.elapsed_secs / 60.0, 1))
+        .column("Games by", move |round| numbers::or_dash(round.teacher, player))
+        .column("Games", |round| numbers::or_dash(round.games, numbers::count))
+        .column("Actions", |round| numbers::or_dash(round.actions_mean, actions))
+        .column("Drawn", |round| numbers::or_dash(round.draw_rate, numbers::percent))
+        .column("First player", |round| numbers::or_dash(round.first_player_score, numbers::percent))
+        .column("Steps", |round| numbers::count(round.steps))
+        .column("Policy loss", move |round| loss(round, |losses| losses.policy))
+        .column("Of it the target’s", move |round| loss(round, |losses| losses.target_entropy))
+        .column("Value loss", move |round| loss(round, |losses| losses.value))
 }
 
 /// What the words mean.
@@ -497,10 +449,6 @@ fn reading() -> Markup {
         ),
         ("Value", "How far off the expected result is, win, draw and loss, in nats; ln 3 = 1.1 is knowing nothing."),
     ];
-    html! {
-        section #reading aria-labelledby="reading-title" {
-            h2 #reading-title { "How to read this" }
-            dl.terms { @for (term, meaning) in terms { dt { (term) } dd { (meaning) } } }
-        }
-    }
+    let terms = html! { dl.terms { @for (term, meaning) in terms { dt { (term) } dd { (meaning) } } } };
+    layout::section("reading", "How to read this", terms)
 }

@@ -104,9 +104,24 @@ pub(super) fn share_of_100(share: f64) -> Markup {
     html! { data.p value=(share) { (text(100.0 * share, 0)) } }
 }
 
-/// A rate with its interval and what it counts.
+/// A share with its interval, as percent.
+pub(super) fn percent_in(share: f64, interval: Interval) -> Markup {
+    html! { (percent(share)) " " span.i { "(" (percent_interval(interval)) ")" } }
+}
+
+/// A difference of shares with its interval, in points.
+pub(super) fn points_in(difference: f64, interval: Interval) -> Markup {
+    html! { (points(difference)) " " span.i { "(" (points_interval(interval)) ")" } }
+}
+
+/// What there is, or a dash.
+pub(super) fn or_dash<T>(found: Option<T>, show: impl FnOnce(T) -> Markup) -> Markup {
+    found.map_or_else(|| html! { "–" }, show)
+}
+
+/// A rate with its interval.
 pub(super) fn rate(rate: &Rate) -> Markup {
-    html! { (percent(rate.rate)) " " span.i { "(" (percent_interval(rate.interval)) ")" } }
+    percent_in(rate.rate, rate.interval)
 }
 
 /// A measured number with its interval.
@@ -119,18 +134,20 @@ pub(super) fn measured(measured: &MetricEstimate, decimals: usize) -> Markup {
 
 /// A measured share with its interval, as percent.
 pub(super) fn measured_percent(measured: &MetricEstimate) -> Markup {
+    measured.interval.map_or_else(|| percent(measured.value), |found| percent_in(measured.value, found))
+}
+
+/// A difference of scores with its interval and its unit.
+pub(super) fn points_in_words(difference: f64, interval: Option<Interval>) -> Markup {
     html! {
-        (percent(measured.value))
-        @if let Some(found) = measured.interval { " " span.i { "(" (percent_interval(found)) ")" } }
+        (points(difference)) " points"
+        @if let Some(found) = interval { " " span.i { "(" (points_interval(found)) ")" } }
     }
 }
 
 /// A measured difference of scores with its interval, in points.
 pub(super) fn measured_points(measured: &MetricEstimate) -> Markup {
-    html! {
-        (points(measured.value)) " points"
-        @if let Some(found) = measured.interval { " " span.i { "(" (points_interval(found)) ")" } }
-    }
+    points_in_words(measured.value, measured.interval)
 }
 
 /// A score with its standard error, as percent.

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::layout::{self, Table};
 use super::plot::{Forest, ForestRow, domain, percent_tick};
 use super::{Study, link, numbers, words};
 use crate::metrics::outcomes::TRUNCATED_MAX;
@@ -9,6 +10,8 @@ use crate::study::summary::{
     CellSummary, Conclusion, LastDoubling, OutcomeCounts, RateSummary, RulesetSummary, ScoreSummary,
 };
 use crate::study::table::{conclusion_text, doubt_text, stability_text};
+
+type Row<'a> = (&'a RulesetSummary, &'a CellSummary);
 
 /// What was asked and how, in a few sentences.
 pub(super) fn lead(study: &Study<'_>) -> Markup {
@@ -44,24 +47,22 @@ fn drawn_actions(study: &Study<'_>) -> Option<String> {
 
 /// The results with the headline agent.
 pub(super) fn sections(study: &Study<'_>) -> Markup {
-    let mut rows: Vec<(&RulesetSummary, &CellSummary)> =
+    let mut rows: Vec<Row<'_>> =
         study.asked().filter_map(|ruleset| Some((ruleset, study.headline(ruleset)?))).collect();
     let score_of = |cell: &CellSummary| cell.score.map_or(f64::NEG_INFINITY, |score| score.score);
     rows.sort_by(|(_, one), (_, other)| score_of(other).total_cmp(&score_of(one)));
-    html! {
-        section #results aria-labelledby="results-title" {
-            h2 #results-title { "Results" }
-            (in_short(study, &rows))
-            (forest(study, &rows))
-            (table(study, &rows))
-            (warnings(study, &rows))
-        }
-    }
+    let content = html! {
+        (in_short(study, &rows))
+        (forest(study, &rows))
+        (table(study, &rows))
+        (warnings(study, &rows))
+    };
+    layout::section("results", "Results", content)
 }
 
-fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+fn in_short(study: &Study<'_>, rows: &[Row<'_>]) -> Markup {
     let margin = study.summary.settings.margin;
-    let with = |wanted: Conclusion, drawn: Option<bool>| -> Vec<(&RulesetSummary, &CellSummary)> {
+    let with = |wanted: Conclusion, drawn: Option<bool>| -> Vec<Row<'_>> {
         rows.iter()
             .filter(|(_, cell)| cell.verdict.as_ref().is_some_and(|verdict| verdict.verdict == wanted))
             .filter(|(_, cell)| drawn.is_none_or(|drawn| words::is_mostly_drawn(cell) == drawn))
@@ -107,7 +108,7 @@ fn in_short(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Mark
     }
 }
 
-fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+fn forest(study: &Study<'_>, rows: &[Row<'_>]) -> Markup {
     let scores: Vec<(&RulesetSummary, &CellSummary, ScoreSummary)> =
         rows.iter().filter_map(|(ruleset, cell)| Some((*ruleset, *cell, cell.score?))).collect();
     let margin = study.summary.settings.margin;
@@ -128,7 +129,7 @@ fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup
         .iter()
         .map(|(ruleset, cell, score)| ForestRow {
             label: link(ruleset),
-            shown: html! { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } },
+            shown: self::score(cell),
             class: cell.verdict.as_ref().map_or("open", |verdict| words::verdict_class(verdict.verdict).0),
             value: score.score,
             interval: (score.interval.lower, score.interval.upper),
@@ -138,85 +139,62 @@ fn forest(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup
     forest.draw(&drawn)
 }
 
-/// The columns of the table.
-const COLUMNS: [&str; 10] = [
-    "Ruleset",
-    "First player’s score",
-    "Verdict",
-    "Won / drawn / lost",
-    "Drawn",
-    "First player’s wins of decisive games",
-    "If cut-off games were lost or won",
-    "Games",
-    "Games with captures",
-    "Change since half of the budget",
-];
-/// The column that is left out where no game was cut off.
-const CUT_OFF: usize = 6;
-
-fn table(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+fn table<'a>(study: &Study<'_>, rows: &'a [Row<'a>]) -> Table<'a, &'a Row<'a>> {
     let has_cut_off = rows.iter().any(|(_, cell)| cell.outcomes.truncated > 0);
-    let columns = COLUMNS.iter().enumerate().filter(|&(index, _)| has_cut_off || index != CUT_OFF);
-    html! {
-        div.wide tabindex="0" role="region" aria-label="Table of results" {
-            // On a phone the rows become cards; the roles keep it a table for readers who listen.
-            table.cards.sortable role="table" {
-                caption { "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals." @if !has_cut_off { " No game was cut off by the program’s turn limit." } (order_of_rulesets(rows)) }
-                thead role="rowgroup" { tr role="row" { @for (_, column) in columns { th scope="col" role="columnheader" { (column) } } } }
-                tbody role="rowgroup" { @for (ruleset, cell) in rows { (row(ruleset, cell, has_cut_off)) } }
-            }
-        }
-    }
+    let caption = html! {
+        "All rulesets with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", highest score first; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals."
+        @if !has_cut_off { " No game was cut off by the program’s turn limit." }
+        (order_of_rulesets(rows))
+    };
+    Table::new("Table of results", caption, rows)
+        .class("cards sortable")
+        .ledger(|(_, cell)| cell.ledger.as_ref())
+        .row_head("Ruleset", |(ruleset, _)| html! { (link(ruleset)) " " br; span.soft { (ruleset.title) } })
+        .sorted("First player’s score", |(_, cell)| (cell.score.map(|score| score.score), score(cell)))
+        .sorted("Verdict", |(_, cell)| {
+            (cell.verdict.as_ref().map(|found| conclusion_text(found.verdict)), verdict_with_draws(cell))
+        })
+        .sorted("Won / drawn / lost", |(_, cell)| (Some(cell.outcomes.first_wins), results(&cell.outcomes)))
+        .sorted("Drawn", |(_, cell)| {
+            (cell.decisive.map(|rate| 1.0 - rate.rate), html! { @if let Some(rate) = &cell.decisive { (draws(rate)) } })
+        })
+        .sorted("First player’s wins of decisive games", |(_, cell)| rate_or(cell.first_of_decisive, "none decisive"))
+        .sorted("If cut-off games were lost or won", |(_, cell)| {
+            let bracket = cell.score.filter(|_| cell.outcomes.truncated > 0).map(|score| score.truncation_bracket);
+            let shown = bracket.map_or_else(|| html! { span.soft { "none cut off" } }, numbers::percent_interval);
+            (Some(cell.outcomes.truncated), shown)
+        })
+        .only_if(has_cut_off)
+        .sorted("Games", |(_, cell)| (Some(cell.games), numbers::games(cell.games, "")))
+        .sorted("Games with captures", |(_, cell)| rate_or(cell.contact, "not counted"))
+        .sorted("Change since half of the budget", |(_, cell)| {
+            let last = cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling);
+            (last.map(|last| last.change.value), change_since(last))
+        })
 }
 
-fn row(ruleset: &RulesetSummary, cell: &CellSummary, has_cut_off: bool) -> Markup {
-    let outcomes = &cell.outcomes;
-    let key = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    let field = |column: usize, key: String, content: Markup| {
-        html! { td role="cell" data-label=(COLUMNS[column]) data-key=(key) { span.field { (content) } } }
-    };
-    let score = cell.score.as_ref();
-    let shown_score = html! {
-        @match score {
-            Some(score) => { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
-            None => (words::no_score(cell)),
-        }
-    };
-    let shown_results = html! {
+/// A score with its interval, or why there is none.
+pub(super) fn score(cell: &CellSummary) -> Markup {
+    let Some(score) = cell.score else { return html! { (words::no_score(cell)) } };
+    html! { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
+}
+
+fn results(outcomes: &OutcomeCounts) -> Markup {
+    html! {
         (numbers::games(outcomes.first_wins, "first")) " / " (numbers::games(outcomes.rule_draws, "draw")) " / " (numbers::games(outcomes.second_wins, "second"))
         @if outcomes.truncated > 0 { " " span.i { "and " (numbers::games(outcomes.truncated, "cut-off")) " cut off" } }
         (result_bar(outcomes))
-    };
-    let shown_bracket = html! {
-        @match (score, outcomes.truncated) {
-            (Some(score), 1..) => (numbers::percent_interval(score.truncation_bracket)),
-            _ => span.soft { "none cut off" },
-        }
-    };
-    let verdict_word = cell.verdict.as_ref().map_or("", |found| conclusion_text(found.verdict));
-    let contact = cell.contact.as_ref();
-    let last = cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling);
-    let decisive = cell.decisive.as_ref();
-    let first = cell.first_of_decisive.as_ref();
-    let ledger = cell.ledger.as_ref();
-    html! {
-        tr role="row" data-file=[ledger.map(|ledger| &ledger.file)] data-series=[ledger.map(|ledger| &ledger.series)] {
-            th scope="row" role="rowheader" data-key=(ruleset.name) { (link(ruleset)) br; span.soft { (ruleset.title) } }
-            (field(1, key(score.map(|score| score.score)), shown_score))
-            (field(2, verdict_word.to_owned(), verdict_with_draws(cell)))
-            (field(3, outcomes.first_wins.to_string(), shown_results))
-            (field(4, key(decisive.map(|rate| 1.0 - rate.rate)), html! { @if let Some(rate) = decisive { (draws(rate)) } }))
-            (field(5, key(first.map(|rate| rate.rate)), share_of_won_games(first)))
-            @if has_cut_off { (field(CUT_OFF, outcomes.truncated.to_string(), shown_bracket)) }
-            (field(7, cell.games.to_string(), numbers::games(cell.games, "")))
-            (field(8, key(contact.map(|rate| rate.rate)), games_with_captures(contact)))
-            (field(9, key(last.map(|last| last.change.value)), change_since(last)))
-        }
     }
 }
 
+/// A rate, and the same with its interval or what is said where there is none.
+pub(super) fn rate_or(rate: Option<RateSummary>, none: &str) -> (Option<f64>, Markup) {
+    let shown = |rate: RateSummary| numbers::percent_in(rate.rate, rate.interval);
+    (rate.map(|rate| rate.rate), rate.map_or_else(|| html! { span.soft { (none) } }, shown))
+}
+
 /// How far the order of the rulesets is that of the next smaller budget.
-fn order_of_rulesets(rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+fn order_of_rulesets(rows: &[Row<'_>]) -> Markup {
     let pair = rows.iter().find_map(|(_, cell)| cell.verdict.as_ref()?.rank_agreement.as_ref());
     html! {
         @if let Some(pair) = pair && let Some(tau) = pair.tau {
@@ -229,23 +207,12 @@ fn order_of_rulesets(rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
     }
 }
 
-/// The share of games in which pieces are captured.
-pub(super) fn games_with_captures(contact: Option<&RateSummary>) -> Markup {
-    html! {
-        @match contact {
-            Some(rate) => { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } }
-            None => span.soft { "not counted" },
-        }
-    }
-}
-
 /// The change of a score since a budget of at most half the size.
 pub(super) fn change_since(last: Option<LastDoubling>) -> Markup {
     html! {
         @match last {
             Some(last) => {
-                (stability_text(last.stability)) ", " (numbers::points(last.change.value)) " "
-                span.i { "(" (numbers::points_interval(last.interval)) ")" }
+                (stability_text(last.stability)) ", " (numbers::points_in(last.change.value, last.interval))
             }
             None => span.soft { "no smaller budget" },
         }
@@ -257,15 +224,6 @@ fn draws(decisive: &RateSummary) -> Markup {
     html! {
         (numbers::complement(decisive.rate)) " %"
         " " span.i { "(" (numbers::complement(decisive.interval.upper)) " to " (numbers::complement(decisive.interval.lower)) " %)" }
-    }
-}
-
-fn share_of_won_games(first: Option<&RateSummary>) -> Markup {
-    html! {
-        @match first {
-            Some(rate) => { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } }
-            None => span.soft { "none decisive" },
-        }
     }
 }
 
@@ -309,7 +267,7 @@ fn doubts(cell: &CellSummary) -> Option<String> {
 }
 
 /// What limits the results, in whole sentences.
-fn warnings(study: &Study<'_>, rows: &[(&RulesetSummary, &CellSummary)]) -> Markup {
+fn warnings(study: &Study<'_>, rows: &[Row<'_>]) -> Markup {
     let share = |cell: &CellSummary| cell.outcomes.truncated as f64 / cell.games.max(1) as f64;
     let truncated: Vec<String> =
         rows.iter().filter(|(_, cell)| share(cell) > TRUNCATED_MAX).map(|(ruleset, _)| ruleset.name.clone()).collect();

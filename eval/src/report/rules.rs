@@ -8,7 +8,9 @@ use latrunculi_engine::ruleset::{
     SetupMode, Span, StepDirections, Timing, Trigger,
 };
 use latrunculi_engine::{Player, Rules, Ruleset, presets};
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
+
+use super::layout::Table;
 
 /// Returns the rules in sentences, by heading.
 #[must_use]
@@ -362,25 +364,13 @@ pub(super) fn parameters(ruleset: &Ruleset) -> Markup {
         let is_default = parameter.value_in(ruleset) == parameter.default_value();
         parameter.name != "setup.array" && (!is_default || evidence(parameter.name).is_some())
     });
-    html! {
-        div.wide tabindex="0" role="region" aria-label=(format!("Parameters of {}", ruleset.id)) {
-            table {
-                caption {
-                    "Every setting of this ruleset. [source] quotes the source, [reading] is our interpretation of an unclear sentence, [engine] is an addition so that a program can finish every game."
-                }
-                thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th.text scope="col" { "Where it comes from" } } }
-                tbody {
-                    @for parameter in shown {
-                        tr {
-                            th scope="row" { code { (parameter.name) } br; span.soft { (parameter.meaning) } }
-                            td { code { (parameter.value_in(ruleset)) } }
-                            td.text { (evidence(parameter.name).unwrap_or("")) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let caption = "Every setting of this ruleset. [source] quotes the source, [reading] is our interpretation of an unclear sentence, \
+                   [engine] is an addition so that a program can finish every game.";
+    Table::new(format!("Parameters of {}", ruleset.id), html! { (caption) }, shown)
+        .row_head("Setting", |parameter| html! { code { (parameter.name) } br; span.soft { (parameter.meaning) } })
+        .column("Value", |parameter| html! { code { (parameter.value_in(ruleset)) } })
+        .text("Where it comes from", |parameter| html! { (evidence(parameter.name).unwrap_or("")) })
+        .render()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use latrunculi_engine::Rules;
 use maud::{Markup, html};
 
+use super::layout::Table;
 use super::{Study, anchor, board, exploratory, extras, games, ladders, numbers, overview, rules, words};
 use crate::study::summary::{AgentSummary, CellSummary, RulesetSummary};
 
@@ -19,7 +20,7 @@ pub(super) fn section(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
                 h3 { (ruleset.name) ": " span.title { (ruleset.title) } }
                 @if let Some(cell) = headline {
                     span.brief {
-                        @if let Some(score) = cell.score { (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } " " }
+                        @if let Some(score) = cell.score { (numbers::percent_in(score.score, score.interval)) " " }
                         (overview::verdict(cell))
                     }
                 }
@@ -80,22 +81,24 @@ fn about(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
 
 fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
     let rows = || study.summary.agents.iter().zip(&ruleset.cells);
+    let caption = html! { "Each player against itself; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals; p-values are corrected for the number of rulesets (Holm). The games are worth as many independent ones as stand beside them." };
+    let table = Table::new(format!("Results of {} by player", ruleset.name), caption, rows())
+        .class("dense")
+        .ledger(|(_, cell)| cell.ledger.as_ref())
+        .row_head("Player", |(agent, _)| html! { (words::short_agent(agent)) })
+        .column("First player’s score", |(_, cell)| overview::score(cell))
+        .column("Verdict", |(_, cell)| verdict(cell))
+        .column("Won / drawn / cut off / lost", |(_, cell)| outcomes(cell))
+        .styled("nowrap")
+        .column("Decisive", |(_, cell)| overview::rate_or(cell.decisive, "").1)
+        .column("First player’s wins of those", |(_, cell)| overview::rate_or(cell.first_of_decisive, "").1)
+        .column("Actions a game", |(_, cell)| html! { @if cell.games > 0 { (numbers::plain(cell.actions_mean, 1)) } })
+        .column("Games with captures", |(_, cell)| overview::rate_or(cell.contact, "not counted").1)
+        .column("Change since half of the budget", |(_, cell)| {
+            overview::change_since(cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling))
+        });
     html! {
-        div.wide tabindex="0" role="region" aria-label=(format!("Results of {} by player", ruleset.name)) {
-            table.dense {
-                caption { "Each player against itself; won and lost are the first player’s. Brackets hold " (study.confidence()) " intervals; p-values are corrected for the number of rulesets (Holm). The games are worth as many independent ones as stand beside them." }
-                thead {
-                    tr {
-                        @for name in [
-                            "Player", "First player’s score", "Verdict", "Won / drawn / cut off / lost", "Decisive",
-                            "First player’s wins of those", "Actions a game",
-                            "Games with captures", "Change since half of the budget",
-                        ] { th scope="col" { (name) } }
-                    }
-                }
-                tbody { @for (agent, cell) in rows() { (result_row(agent, cell)) } }
-            }
-        }
+        (table)
         details.remarks {
             summary { "Elo, openings, ends of games, and why the measurement stopped" }
             @for (agent, cell) in rows() { (remarks(agent, cell)) }
@@ -103,38 +106,25 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
     }
 }
 
-fn result_row(agent: &AgentSummary, cell: &CellSummary) -> Markup {
-    let outcomes = &cell.outcomes;
-    let ledger = cell.ledger.as_ref();
+/// A verdict with the p-values that it rests on.
+fn verdict(cell: &CellSummary) -> Markup {
     html! {
-        tr data-file=[ledger.map(|ledger| &ledger.file)] data-series=[ledger.map(|ledger| &ledger.series)] {
-            th scope="row" { (words::short_agent(agent)) }
-            td {
-                @match &cell.score {
-                    Some(score) => { b { (numbers::percent(score.score)) } " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } }
-                    None => (words::no_score(cell)),
-                }
-            }
-            td {
-                (overview::verdict(cell))
-                @if let Some(verdict) = &cell.verdict {
-                    " " span.i { "p, unbalanced: " (numbers::p_value(verdict.p_unbalanced_holm)) }
-                    " " span.i { "p, balanced: " (numbers::p_value(verdict.p_balanced_holm)) }
-                }
-            }
-            td.nowrap {
-                (numbers::games(outcomes.first_wins, "first")) " / " (numbers::games(outcomes.rule_draws, "draw")) " / "
-                (numbers::games(outcomes.truncated, "cut-off")) " / " (numbers::games(outcomes.second_wins, "second"))
-                " " span.i {
-                    "of " (numbers::games(cell.games, ""))
-                    @if let Some(worth) = cell.effective_games { ", worth " (numbers::plain(worth, 0)) }
-                }
-            }
-            td { @if let Some(rate) = cell.decisive { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } } }
-            td { @if let Some(rate) = cell.first_of_decisive { (numbers::percent(rate.rate)) " " span.i { "(" (numbers::percent_interval(rate.interval)) ")" } } }
-            td { @if cell.games > 0 { (numbers::plain(cell.actions_mean, 1)) } }
-            td { (overview::games_with_captures(cell.contact.as_ref())) }
-            td { (overview::change_since(cell.verdict.as_ref().and_then(|verdict| verdict.last_doubling))) }
+        (overview::verdict(cell))
+        @if let Some(verdict) = &cell.verdict {
+            " " span.i { "p, unbalanced: " (numbers::p_value(verdict.p_unbalanced_holm)) }
+            " " span.i { "p, balanced: " (numbers::p_value(verdict.p_balanced_holm)) }
+        }
+    }
+}
+
+fn outcomes(cell: &CellSummary) -> Markup {
+    let outcomes = &cell.outcomes;
+    html! {
+        (numbers::games(outcomes.first_wins, "first")) " / " (numbers::games(outcomes.rule_draws, "draw")) " / "
+        (numbers::games(outcomes.truncated, "cut-off")) " / " (numbers::games(outcomes.second_wins, "second"))
+        " " span.i {
+            "of " (numbers::games(cell.games, ""))
+            @if let Some(worth) = cell.effective_games { ", worth " (numbers::plain(worth, 0)) }
         }
     }
 }
@@ -160,8 +150,8 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
             "Ended because " (words::stop(cell.stop)) "."
             @if let Some(second) = &cell.second_opening {
                 " With " (words::opening(&second.opening)) " instead"
-                @if let Some(score) = &second.score { ": " (numbers::percent(score.score)) " " span.i { "(" (numbers::percent_interval(score.interval)) ")" } " over " (numbers::count(second.games)) " games" }
-                @if let Some(shift) = &second.shift { ", a shift of " (numbers::points(shift.difference)) " points " span.i { "(" (numbers::points_interval(shift.interval)) ")" } }
+                @if let Some(score) = &second.score { ": " (numbers::percent_in(score.score, score.interval)) " over " (numbers::count(second.games)) " games" }
+                @if let Some(shift) = &second.shift { ", a shift of " (numbers::points_in_words(shift.difference, Some(shift.interval))) }
                 "."
             }
         }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Study, numbers, words};
+use super::{Study, layout, numbers, words};
 
 /// The settings.
 pub(super) fn section(study: &Study<'_>) -> Markup {
@@ -63,13 +63,11 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
     if !settings.sweep.is_empty() {
         rows.push(("Changed rules", html! { ul { @for (parameter, values) in &settings.sweep { li { code { (parameter) " = " (values.join(", ")) } } } } }));
     }
-    html! {
-        section #settings aria-labelledby="settings-title" {
-            h2 #settings-title { "Settings" }
-            p { "The same command with the same version of the program gives exactly the same results on any machine and any number of threads (networks: on the same kind of processor):" }
-            pre.command tabindex="0" { code { (summary.command) } }
-            p { "DIR is the folder of the study. It also holds every game; provenance.jsonl records the machines and the time used." }
-            dl.facts { @for (name, value) in rows { dt { (name) } dd { (value) } } }
-        }
-    }
+    let content = html! {
+        p { "The same command with the same version of the program gives exactly the same results on any machine and any number of threads (networks: on the same kind of processor):" }
+        pre.command tabindex="0" { code { (summary.command) } }
+        p { "DIR is the folder of the study. It also holds every game; provenance.jsonl records the machines and the time used." }
+        dl.facts { @for (name, value) in rows { dt { (name) } dd { (value) } } }
+    };
+    layout::section("settings", "Settings", content)
 }
