@@ -1,65 +1,11 @@
 //! Files that are cut off, damaged, of another kind, version or ruleset: refused, with the fault named.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
 
-use tempfile::TempDir;
+use crate::support::{Shell, assert_contains, complaint};
 
-fn latrunculi(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_latrunculi")).args(arguments).output().unwrap()
-}
-
-/// A finished run of one small generation, made once.
-fn run() -> &'static Path {
-    static RUN: OnceLock<TempDir> = OnceLock::new();
-    let folder = RUN.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
-        let mut arguments =
-            vec!["train", config.to_str().unwrap(), "--quiet", "--run", folder.path().to_str().unwrap()];
-        for setting in
-            ["budget.generations=1", "teacher.games=2", "evaluation.every=0", "evaluation.final_opening_pairs=1"]
-        {
-            arguments.extend(["--set", setting]);
-        }
-        let output = latrunculi(&arguments);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        folder
-    });
-    folder.path()
-}
-
-/// A copy of the run, of which one file may be damaged.
-fn copied() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    copy(run(), folder.path());
-    folder
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() { copy(&entry.path(), &to) } else { _ = fs::copy(entry.path(), to).unwrap() }
-    }
-}
-
-/// Runs the program, which must refuse with status 1 and say `words`.
-fn refused(arguments: &[&str], words: &[&str]) {
-    let output = latrunculi(arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
-    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
-    assert!(said.matches("os error").count() <= 1, "a fault is told once: {said}");
-    for word in words {
-        assert!(said.contains(word), "{arguments:?}: {word:?} is not in\n{said}");
-    }
-}
+const MODEL: &str = "run/export/model.safetensors";
+const BELL: &str = "analyse --ruleset bell --position initial --agent";
 
 /// What is done to the bytes of a file.
 type Damage = fn(&mut Vec<u8>);
@@ -67,7 +13,7 @@ type Damage = fn(&mut Vec<u8>);
 /// Replaces the first `from` by `to`, which is as long.
 fn replace(bytes: &mut [u8], from: &str, to: &str) {
     assert_eq!(from.len(), to.len());
-    let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+    let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).expect("it is there");
     bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
 }
 
@@ -76,183 +22,169 @@ fn end_with(bytes: &mut [u8], number: f32) {
     bytes[place..].copy_from_slice(&number.to_le_bytes());
 }
 
+fn cut(bytes: &mut Vec<u8>) {
+    bytes.truncate(bytes.len() / 2);
+}
+
 /// Damage to a file of weights, and what is said of it.
-const WEIGHTS: [(&str, Damage, &str); 10] = [
-    ("empty", |bytes| bytes.clear(), "cut off"),
-    ("cut off in its header", |bytes| bytes.truncate(100), "cut off"),
-    ("cut off in its entries", |bytes| bytes.truncate(bytes.len() - 100), "cut off"),
-    ("too long", |bytes| bytes.push(0), "cut off"),
-    ("a header of more than memory", |bytes| bytes[..8].fill(0xff), "header"),
-    ("a text", |bytes| *bytes = b"what is this?\n".repeat(50), "safetensors"),
-    ("another version", |bytes| replace(bytes, "\"format_version\":\"3\"", "\"format_version\":\"7\""), "version 7"),
-    ("not a number", |bytes| end_with(bytes, f32::NAN), "not a finite number"),
-    ("infinite", |bytes| end_with(bytes, f32::INFINITY), "not a finite number"),
-    ("another number", |bytes| end_with(bytes, 0.125), "checksum"),
+const WEIGHTS: [(Damage, &str); 10] = [
+    (Vec::clear, "cut off"),
+    // In its header, and in its entries.
+    (|bytes| bytes.truncate(100), "cut off"),
+    (|bytes| bytes.truncate(bytes.len() - 100), "cut off"),
+    (|bytes| bytes.push(0), "cut off"),
+    (|bytes| bytes[..8].fill(0xff), "header"),
+    (|bytes| *bytes = b"what is this?\n".repeat(50), "safetensors"),
+    (|bytes| replace(bytes, "\"format_version\":\"3\"", "\"format_version\":\"7\""), "version 7"),
+    (|bytes| end_with(bytes, f32::NAN), "not a finite number"),
+    (|bytes| end_with(bytes, f32::INFINITY), "not a finite number"),
+    (|bytes| end_with(bytes, 0.125), "checksum"),
 ];
 
 #[test]
 fn damaged_models_are_refused_by_whatever_plays_or_exports_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("broken.safetensors");
-    let text = path.to_str().unwrap();
-    let out = folder.path().join("out");
-    let whole = fs::read(run().join("export/model.safetensors")).unwrap();
-    for (name, damage, said) in WEIGHTS {
+    let shell = Shell::with_run();
+    let whole = shell.bytes(MODEL);
+    for (damage, said) in WEIGHTS {
         let mut bytes = whole.clone();
         damage(&mut bytes);
-        fs::write(&path, bytes).unwrap();
-        refused(&["export", text, "--out", out.to_str().unwrap()], &["broken.safetensors", said]);
-        let agent = format!("net:{text},sims=1");
-        let analyse = ["analyse", "--ruleset", "bell", "--position", "initial", "--agent", &agent];
-        refused(&analyse, &["broken.safetensors", said]);
-        assert!(!out.join("broken.onnx").exists(), "{name}: nothing is exported");
+        shell.write("broken.safetensors", bytes);
+        for line in ["export broken.safetensors --out out", &format!("{BELL} net:broken.safetensors,sims=1")] {
+            shell.refuses(line, 1, &["broken.safetensors", said]);
+        }
+        assert!(!shell.has("out/broken.onnx"), "nothing is exported");
     }
 }
 
 #[test]
 fn files_of_another_kind_are_refused_by_name() {
-    let out = tempfile::tempdir().unwrap();
-    let out = out.path().to_str().unwrap();
+    let shell = Shell::with_run();
     for (file, said) in [
         ("export/model.weights.safetensors", "exported weights"),
-        ("checkpoints/000001.safetensors", "not a latrunculi model: it is a latrunculi checkpoint"),
-        ("checkpoints/000001.safetensors", "the model of this run is "),
+        ("checkpoints/000002.safetensors", "not a latrunculi model: it is a latrunculi checkpoint"),
+        ("checkpoints/000002.safetensors", "the model of this run is "),
         ("export/model.onnx", "safetensors"),
         ("shards/000000-bell.npz", "safetensors"),
         ("shards", "there is no model in this folder"),
         ("no-such-file.safetensors", "no-such-file.safetensors"),
     ] {
-        let path = run().join(file);
-        refused(&["export", path.to_str().unwrap(), "--out", out], &[file, said]);
-    }
-    // A checkpoint plays nothing, and its run may not have come to a model yet.
-    let unfinished = copied();
-    fs::remove_dir_all(unfinished.path().join("export")).unwrap();
-    for (path, said) in
-        [("checkpoints/000001.safetensors", "resume the run to get a model"), ("", "the first training step writes it")]
-    {
-        let agent = format!("net:{}", unfinished.path().join(path).display());
-        let analyse = ["analyse", "--ruleset", "bell", "--position", "initial", "--agent", &agent];
-        refused(&analyse, &[said, "train --resume"]);
-        refused(&["match", &agent, "random", "--ruleset", "bell", "--games", "2"], &[said, "train --resume"]);
+        shell.refuses(&format!("export run/{file} --out out"), 1, &[file, said]);
     }
     // Under rules that it was not trained on it plays, and what it knows of them is said; another board, too.
-    let model = format!("net:{},sims=1", run().join("export/model.safetensors").display());
     for (ruleset, known) in
         [("dutch", "far from what it was trained on"), ("bell-8x8", "near what it was trained on: bell has another")]
     {
-        let output = latrunculi(&["analyse", "--ruleset", ruleset, "--position", "initial", "--agent", &model]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && said.contains(ruleset) && said.contains(known), "{ruleset}: {said}");
+        let output = shell.run(&format!("analyse --ruleset {ruleset} --position initial --agent net:{MODEL},sims=1"));
+        assert!(output.status.success());
+        assert_contains(&complaint(&output), &[ruleset, known]);
+    }
+    // A checkpoint plays nothing, and its run may not have come to a model yet.
+    fs::remove_dir_all(shell.path("run/export")).expect("removed");
+    for (agent, said) in [
+        ("net:run/checkpoints/000002.safetensors", "resume the run to get a model"),
+        ("net:run", "the first training step writes it"),
+    ] {
+        for line in [format!("{BELL} {agent}"), format!("match {agent} random --ruleset bell --games 2")] {
+            shell.refuses(&line, 1, &[said, "train --resume"]);
+        }
     }
 }
 
 #[test]
 fn the_folder_of_a_run_stands_for_its_model_and_its_shards() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let run = run().to_str().unwrap();
-    let succeeds = |arguments: &[&str]| {
-        let output = latrunculi(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    succeeds(&["export", run, "--format", "npz", "--out", &path("exported")]);
-    assert!(folder.path().join("exported/model.weights.npz").is_file());
-    let by_run = format!("net:{run},sims=2");
-    succeeds(&["analyse", "--ruleset", "bell", "--agent", &by_run]);
-    let games = ["--ruleset", "bell", "--games", "2", "--opening", "34", "--quiet"];
-    succeeds(&[&["match", &by_run, "random", "--ledger", &path("ledger.jsonl")], &games[..]].concat());
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/train/smoke.toml");
-    let fit = ["fit", config.to_str().unwrap(), "--shards", run, "--from", run, "--steps", "1"];
-    succeeds(&[&fit[..], &["--quiet", "--out", &path("fitted")]].concat());
-    // What `fit` has made is found in its folder as well.
-    succeeds(&["analyse", "--ruleset", "bell", "--agent", &format!("net:{},sims=0", path("fitted"))]);
+    let shell = Shell::with_run();
+    for line in [
+        "export run --format npz --out exported",
+        "inspect exported/model.weights.npz",
+        "analyse --ruleset bell --agent net:run,sims=2",
+        "match net:run,sims=2 random --ledger ledger --ruleset bell --games 2 --opening 34 --quiet",
+        "fit smoke --shards run --from run --steps 1 --quiet --out fitted",
+        // What `fit` has made is found in its folder as well.
+        "analyse --ruleset bell --agent net:fitted,sims=0",
+    ] {
+        shell.prints(line);
+    }
 }
 
 #[test]
 fn a_model_brings_its_ruleset_and_its_card_names_its_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let (model, out) = (folder.path().join("my first.safetensors"), folder.path().join("out"));
-    fs::copy(run().join("export/model.safetensors"), &model).unwrap();
-    let text = model.to_str().unwrap();
-    let analysed = latrunculi(&["analyse", "--ruleset", text, "--agent", "greedy", "--json"]);
-    assert!(String::from_utf8_lossy(&analysed.stdout).contains("\"ruleset\": \"bell\""), "{analysed:?}");
-    let checkpoint = run().join("checkpoints/000001.safetensors");
-    refused(&["analyse", "--ruleset", checkpoint.to_str().unwrap()], &["000001.safetensors", "not a model"]);
-    assert!(latrunculi(&["export", text, "--format", "npz", "--out", out.to_str().unwrap()]).status.success());
-    let card = fs::read_to_string(out.join("my first.md")).unwrap();
-    assert!(card.contains("'net:my first.safetensors,sims=") && !card.contains("model.safetensors"), "{card}");
-    assert!(card.contains("my first.json describes") && card.contains("--ruleset bell "), "{card}");
+    let shell = Shell::with_run();
+    shell.copy(MODEL, "my first.safetensors");
+    let analysed = shell.prints_json("analyse --ruleset 'my first.safetensors' --agent greedy");
+    assert_eq!(analysed["ruleset"], "bell");
+    let checkpoint = "run/checkpoints/000002.safetensors";
+    shell.refuses(&format!("analyse --ruleset {checkpoint}"), 1, &[checkpoint, "not a model"]);
+    shell.prints("export 'my first.safetensors' --format npz --out out");
+    let card = shell.text("out/my first.md");
+    assert_contains(&card, &["'net:my first.safetensors,sims=", "my first.json describes", "--ruleset bell "]);
+    assert!(!card.contains("model.safetensors"), "{card}");
 }
 
 #[test]
 fn a_run_whose_files_are_damaged_is_not_continued() {
-    let all: [(&str, Damage, &[&str]); 9] = [
-        ("checkpoints/000001.safetensors", |bytes| bytes.truncate(bytes.len() / 2), &["000001.safetensors", "cut off"]),
-        ("checkpoints/000001.safetensors", |bytes| end_with(bytes, f32::NAN), &["000001.safetensors", "finite"]),
-        ("shards/000000-bell.npz", |bytes| bytes.truncate(bytes.len() / 2), &["000000-bell.npz"]),
-        ("rulesets/bell.toml", |bytes| replace(bytes, "men = 16", "men = 12"), &["bell.toml", "began with"]),
-        ("rulesets/bell.toml", |bytes| replace(bytes, "men = 16", "man = 16"), &["bell.toml", "placement.man"]),
-        ("config.toml", |bytes| replace(bytes, "channels = 16", "channals = 16"), &["config.toml", "channals"]),
-        ("config.toml", |bytes| *bytes = vec![0xff; 2000], &["config.toml", "not text"]),
-        ("config.toml", |bytes| *bytes = vec![b'#'; 5 << 20], &["config.toml", "too large"]),
-        ("latest", |bytes| *bytes = b"../../model.safetensors".to_vec(), &["latest", "checkpoint"]),
+    let shell = Shell::with_run();
+    let all: [(&str, Damage, &str); 10] = [
+        ("checkpoints/000002.safetensors", cut, "cut off"),
+        ("checkpoints/000002.safetensors", |bytes| end_with(bytes, f32::NAN), "finite"),
+        ("checkpoints/000002.pools", cut, ""),
+        ("shards/000000-bell.npz", cut, ""),
+        ("rulesets/bell.toml", |bytes| replace(bytes, "men = 16", "men = 12"), "began with"),
+        ("rulesets/bell.toml", |bytes| replace(bytes, "men = 16", "man = 16"), "placement.man"),
+        ("config.toml", |bytes| replace(bytes, "channels = 16", "channals = 16"), "channals"),
+        ("config.toml", |bytes| *bytes = vec![0xff; 2000], "not text"),
+        ("config.toml", |bytes| *bytes = vec![b'#'; 5 << 20], "too large"),
+        ("latest", |bytes| *bytes = b"../../model.safetensors".to_vec(), "checkpoint"),
     ];
-    for (file, damage, words) in all {
-        let folder = copied();
-        let path = folder.path().join(file);
-        let mut bytes = fs::read(&path).unwrap();
+    for (file, damage, said) in all {
+        let path = format!("run/{file}");
+        let whole = shell.bytes(&path);
+        let mut bytes = whole.clone();
         damage(&mut bytes);
-        fs::write(&path, bytes).unwrap();
-        refused(&["train", "--resume", folder.path().to_str().unwrap()], words);
+        shell.write(&path, bytes);
+        shell.refuses("train --resume run", 1, &[file, said]);
+        shell.write(&path, whole);
     }
+    shell.prints("train --resume run");
 }
 
 #[test]
 fn files_of_games_with_a_line_that_does_not_end_are_refused_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("games.jsonl");
+    let shell = Shell::new();
     // Zeros that take no room on the disk; read into the memory they would fill it.
-    fs::File::create(&path).unwrap().set_len(1 << 29).unwrap();
-    let text = path.to_str().unwrap();
-    for arguments in [
-        &["inspect", text][..],
-        &["match", "greedy", "random", "--ruleset", "savard", "--games", "2", "--ledger", text],
-        &["play", "--ruleset", "savard", "--load", text],
-        &["play", "--ruleset", "savard", "--record", text],
-        &["analyse", "--record", text],
+    let file = fs::File::create(shell.path("games.jsonl")).expect("a file");
+    file.set_len(1 << 29).expect("a long file");
+    for line in [
+        "inspect games.jsonl",
+        "match greedy random --ruleset savard --games 2 --ledger games.jsonl",
+        "play --ruleset savard --load games.jsonl",
+        "play --ruleset savard --record games.jsonl",
+        "analyse --record games.jsonl",
     ] {
-        refused(arguments, &["games.jsonl", "line 1", "67108864 bytes"]);
+        shell.refuses(line, 1, &["games.jsonl", "line 1", "67108864 bytes"]);
     }
-    assert_eq!(fs::metadata(&path).unwrap().len(), 1 << 29, "it is left as it was");
+    assert_eq!(file.metadata().expect("there").len(), 1 << 29, "it is left as it was");
 }
 
 #[test]
 fn nothing_is_overwritten_unless_asked() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().to_str().unwrap();
-    let model = run().join("export/model.safetensors");
-    let export = ["export", model.to_str().unwrap(), "--out", out];
-    let contents = || -> Vec<(PathBuf, Vec<u8>)> {
-        let mut paths: Vec<PathBuf> = fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
-        paths.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
-    };
-    assert!(latrunculi(&export).status.success());
-    let before = contents();
-    for name in ["pt", "onnx", "weights.safetensors", "weights.npz", "json", "md"] {
-        assert!(before.iter().any(|(path, _)| *path == folder.path().join(format!("model.{name}"))), "{name}");
+    let shell = Shell::with_run();
+    let export = format!("export {MODEL} --out out");
+    shell.prints(&export);
+    shell.copy("out", "before");
+    let files = ["pt", "onnx", "weights.safetensors", "weights.npz", "json", "md"].map(|end| format!("model.{end}"));
+    assert_eq!(fs::read_dir(shell.path("out")).expect("a folder").count(), files.len());
+    shell.refuses(&export, 1, &["model.pt", "--overwrite"]);
+    for file in &files {
+        fs::remove_dir_all(shell.path("out")).expect("removed");
+        fs::create_dir(shell.path("out")).expect("made");
+        shell.write(&format!("out/{file}"), "mine");
+        shell.refuses(&export, 1, &[file, "--overwrite"]);
+        assert_eq!(shell.text(&format!("out/{file}")), "mine");
     }
-    refused(&export, &["model.pt", "--overwrite"]);
-    for (path, _) in &before {
-        fs::write(path, "mine").unwrap();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        let others: Vec<&PathBuf> = before.iter().map(|(other, _)| other).filter(|other| *other != path).collect();
-        others.into_iter().for_each(|other| _ = fs::remove_file(other));
-        refused(&export, &[name, "--overwrite"]);
-        assert_eq!(fs::read(path).unwrap(), b"mine");
+    shell.prints(&format!("{export} --overwrite"));
+    for file in &files {
+        let is_same = shell.bytes(&format!("out/{file}")) == shell.bytes(&format!("before/{file}"));
+        assert!(is_same, "{file} is there again");
     }
-    assert!(latrunculi(&[&export[..], &["--overwrite"]].concat()).status.success());
-    assert!(before == contents(), "all are there again and nothing else is");
+    assert_eq!(fs::read_dir(shell.path("out")).expect("a folder").count(), files.len(), "and nothing else is");
 }

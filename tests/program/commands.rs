@@ -1,216 +1,163 @@
 //! The commands about rules, as a user meets them.
 
-use std::fs;
+use serde_json::Value;
 
-use crate::support::{assert_refused, complaint, latrunculi, printed, root};
+use crate::support::{Shell, assert_contains, assert_fits, printed};
 
 #[test]
 fn conformance_passes_every_recorded_case() {
-    let cases = "tests/rules/cases";
-    let output = latrunculi(&[
-        "conformance",
-        &format!("{cases}/rules.json"),
-        &format!("{cases}/traces.jsonl"),
-        &format!("{cases}/traces_mix.jsonl"),
-    ]);
-    assert!(output.status.success(), "{}", printed(&output));
-    assert!(printed(&output).ends_with("187 passed, 0 failed\n"), "{}", printed(&output));
+    let cases = ["rules.json", "traces.jsonl", "traces_mix.jsonl"].map(|name| format!("tests/rules/cases/{name}"));
+    let said = Shell::in_root().prints(&format!("conformance {}", cases.join(" ")));
+    assert!(said.ends_with("187 passed, 0 failed\n"), "{said}");
 }
 
 #[test]
 fn conformance_draws_what_failed_and_exits_with_1() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("wrong.json");
-    let cases = fs::read_to_string(root().join("tests/rules/cases/rules.json")).expect("the cases");
-    fs::write(&path, cases.replace("\"next\": 2", "\"next\": 1")).expect("written");
-    let output = latrunculi(&["conformance", path.to_str().expect("a path")]);
+    let shell = Shell::new();
+    let cases = Shell::in_root().text("tests/rules/cases/rules.json");
+    shell.write("wrong.json", cases.replace("\"next\": 2", "\"next\": 1"));
+    let output = shell.run("conformance wrong.json");
     assert_eq!(output.status.code(), Some(1));
-    assert!(printed(&output).contains("next player should be 1, is 2"), "{}", printed(&output));
-    assert!(printed(&output).contains("   a  b  c  d"), "no board is drawn");
+    assert_contains(&printed(&output), &["next player should be 1, is 2", "   a  b  c  d"]);
 }
 
 #[test]
 fn perft_counts_and_divides() {
-    let output = latrunculi(&["perft", "--ruleset", "dutch", "--depth", "3"]);
-    let leaves = printed(&output);
-    let divided = printed(&latrunculi(&["perft", "--ruleset", "dutch", "--depth", "3", "--divide"]));
-    let sum: u64 =
-        divided.lines().filter_map(|line| line.split_once(' ')).map(|(_, n)| n.parse::<u64>().expect("n")).sum();
-    assert_eq!(leaves.trim().parse::<u64>().expect("a number"), sum);
-    let list = ["perft", "--ruleset", "savard-displacement", "--depth", "2", "--player", "1", "--position"];
+    let shell = Shell::in_root();
+    let leaves = shell.prints("perft --ruleset dutch --depth 3");
+    let divided = shell.prints("perft --ruleset dutch --depth 3 --divide");
+    let counts = divided.lines().filter_map(|line| line.split_once(' '));
+    let sum: u64 = counts.map(|(_, count)| count.parse::<u64>().expect("a number")).sum();
+    assert_eq!(leaves.trim(), sum.to_string());
     let position = "M:b2,c2,b3,e4,e5,g2,g3,d6 D:d4 m:c4,c5,f4,f5,b5,a3,h3,e2 d:f2";
-    assert_eq!(printed(&latrunculi(&[&list[..], &[position]].concat())), "1077\n");
+    let line = format!("perft --ruleset savard-displacement --depth 2 --player 1 --position '{position}'");
+    assert_eq!(shell.prints(&line), "1077\n");
 }
 
 #[test]
 fn every_ruleset_is_listed_and_shown_with_its_evidence() {
-    let listed = printed(&latrunculi(&["rulesets", "list"]));
-    assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
+    let shell = Shell::in_root();
+    let listed = shell.prints("rulesets list");
+    assert_fits(&listed);
     assert!(listed.contains("x-museum-quintana") && listed.lines().count() >= 30, "{listed}");
-    let json: serde_json::Value =
-        serde_json::from_str(&printed(&latrunculi(&["rulesets", "list", "--json"]))).expect("JSON");
-    let has_source = |ruleset: &serde_json::Value| ruleset["source"].as_str().is_some_and(|text| !text.is_empty());
+    let json = shell.prints_json("rulesets list");
+    let has_source = |ruleset: &Value| ruleset["source"].as_str().is_some_and(|text| !text.is_empty());
     assert!(json.as_array().expect("rulesets").iter().all(has_source), "{json}");
-    let shown = printed(&latrunculi(&["rulesets", "show", "savard"]));
-    for part in ["8  m  m  m  m  m  m  m  m", "man.step = \"forward_sideways\"", "[source]"] {
-        assert!(shown.contains(part), "{part:?} is missing from\n{shown}");
-    }
-    let json = printed(&latrunculi(&["rulesets", "show", "bell", "--json"]));
-    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["parameters"]["placement.men"]["value"], 16);
+    let parts = ["8  m  m  m  m  m  m  m  m", "man.step = \"forward_sideways\"", "[source]"];
+    assert_contains(&shell.prints("rulesets show savard"), &parts);
+    assert_eq!(shell.prints_json("rulesets show bell")["parameters"]["placement.men"]["value"], 16);
 }
 
 #[test]
 fn rulesets_are_told_apart_and_new_ones_begun() {
-    let shown = printed(&latrunculi(&["rulesets", "show", "beads"]));
-    assert!(shown.contains("\nCapturing\n  A man, or an unbroken row of men,"), "the rules in words: {shown}");
-    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    let differences = printed(&latrunculi(&["rulesets", "diff", "bell", "bell-8x8"]));
-    assert!(differences.contains("board.ranks") && differences.contains("bell-8x8: 8"), "{differences}");
+    let shell = Shell::new();
+    let shown = shell.prints("rulesets show beads");
+    assert_contains(&shown, &["\nCapturing\n  A man, or an unbroken row of men,"]);
+    assert_fits(&shown);
+    let differences = shell.prints("rulesets diff bell bell-8x8");
+    assert_contains(&differences, &["board.ranks", "bell-8x8: 8"]);
     assert!(!differences.contains("board.files"), "{differences}");
-    let same = printed(&latrunculi(&["rulesets", "diff", "bell", "bell"]));
-    assert!(same.contains("the same rules"), "{same}");
+    assert_contains(&shell.prints("rulesets diff bell bell"), &["the same rules"]);
 
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("mine.toml");
-    let new = printed(&latrunculi(&["rulesets", "new", "mine", "--base", "savard"]));
-    let long = new.lines().find(|line| line.starts_with('#') && line.chars().count() > 80);
-    assert_eq!(long, None);
-    fs::write(&path, new).expect("a file");
-    let checked = printed(&latrunculi(&["rulesets", "check", path.to_str().expect("a path")]));
-    assert!(checked.contains("mine can be played (8x8)"), "{checked}");
-    assert!(checked.contains("its rules are those of the shipped ruleset \"savard\""), "{checked}");
-    for bad in ["bell", "Mine", ""] {
-        assert!(!latrunculi(&["rulesets", "new", bad]).status.success(), "{bad:?}");
+    let new = shell.prints("rulesets new mine --base savard");
+    new.lines().filter(|line| line.starts_with('#')).for_each(assert_fits);
+    shell.write("mine.toml", new);
+    let same = "its rules are those of the shipped ruleset \"savard\"";
+    assert_contains(&shell.prints("rulesets check mine.toml"), &["mine can be played (8x8)", same]);
+    for bad in ["bell", "Mine", "''"] {
+        assert!(!shell.run(&format!("rulesets new {bad}")).status.success(), "{bad}");
     }
 }
 
 #[test]
 fn documentation_of_the_rulesets_is_up_to_date() {
-    let written = fs::read_to_string(root().join("docs/RULES.md")).expect("docs/RULES.md");
-    let output = printed(&latrunculi(&["rulesets", "document"]));
-    assert!(written == output, "run `latrunculi rulesets document > docs/RULES.md`");
+    let shell = Shell::in_root();
+    let is_same = shell.text("docs/RULES.md") == shell.prints("rulesets document");
+    assert!(is_same, "run `latrunculi rulesets document > docs/RULES.md`");
 }
 
 #[test]
 fn a_ruleset_of_ones_own_can_be_checked_and_played() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("small.toml");
-    fs::write(&path, "id = \"small\"\nbase = \"bell\"\n[board]\nfiles = 5\nranks = 5\n[placement]\nmen = 4\n")
-        .expect("written");
-    let path = path.to_str().expect("a path");
-    assert!(latrunculi(&["rulesets", "check", path]).status.success());
-    assert_eq!(printed(&latrunculi(&["perft", "--ruleset", path, "--depth", "2"])), "600\n");
-    fs::write(path, "id = \"small\"\nbase = \"bell\"\n[board]\nfiels = 5\n[placement]\nmen = \"four\"\n")
-        .expect("written");
-    let output = latrunculi(&["rulesets", "check", path]);
-    assert_eq!(output.status.code(), Some(1));
-    let complaint = complaint(&output);
-    for part in [":4:1: board.fiels is not a parameter", "did you mean board.files?", ":6:7: placement.men"] {
-        assert!(complaint.contains(part), "{part:?} is missing from\n{complaint}");
-    }
+    let shell = Shell::new();
+    let start = "id = \"small\"\nbase = \"bell\"\n[board]\n";
+    shell.write("small.toml", format!("{start}files = 5\nranks = 5\n[placement]\nmen = 4\n"));
+    shell.prints("rulesets check small.toml");
+    assert_eq!(shell.prints("perft --ruleset small.toml --depth 2"), "600\n");
+    shell.write("small.toml", format!("{start}fiels = 5\n[placement]\nmen = \"four\"\n"));
+    let faults = [":4:1: board.fiels is not a parameter", "did you mean board.files?", ":6:7: placement.men"];
+    shell.refuses("rulesets check small.toml", 1, &faults);
 }
 
 #[test]
 fn rules_under_a_shipped_name_are_told_and_their_games_find_them() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let [own, games] =
-        ["own.toml", "games.jsonl"].map(|name| folder.path().join(name).to_str().expect("a path").to_owned());
-    fs::write(&own, "id = \"bell\"\nbase = \"bell\"\n[placement]\nmen = 10\n").expect("written");
-    let checked = latrunculi(&["rulesets", "check", &own, "bell"]);
-    assert!(checked.status.success());
-    assert_eq!(
-        printed(&checked).matches("a shipped ruleset with other parameters").count(),
-        1,
-        "{}",
-        printed(&checked)
-    );
-    let play = ["play", "--first", "random", "--second", "random", "--ruleset", &own, "--record", &games];
-    assert!(latrunculi(&play).status.success());
-    assert_refused(&["conformance", &games], 1, &["recorded games", "inspect --verify"]);
+    let shell = Shell::new();
+    shell.write("own.toml", "id = \"bell\"\nbase = \"bell\"\n[placement]\nmen = 10\n");
+    let checked = shell.prints("rulesets check own.toml bell");
+    assert_eq!(checked.matches("a shipped ruleset with other parameters").count(), 1, "{checked}");
+    shell.prints("play --first random --second random --ruleset own.toml --record games.jsonl");
+    shell.refuses("conformance games.jsonl", 1, &["recorded games", "inspect --verify"]);
     let way = ["other parameters now", "--ruleset FILE"];
-    assert_refused(&["analyse", "--record", &games, "--ply", "3"], 1, &way);
-    assert_refused(&["play", "--ruleset", "bell", "--load", &games], 1, &way);
-    let read = ["analyse", "--record", &games, "--ply", "3", "--agent", "random", "--ruleset", &own];
-    assert!(latrunculi(&read).status.success());
+    shell.refuses("analyse --record games.jsonl --ply 3", 1, &way);
+    shell.refuses("play --ruleset bell --load games.jsonl", 1, &way);
+    shell.prints("analyse --record games.jsonl --ply 3 --agent random --ruleset own.toml");
 }
 
 #[test]
 fn bad_names_and_bad_files_get_a_clear_error() {
-    let hint = complaint(&latrunculi(&["perft", "--ruleset", "bel", "--depth", "1"]));
-    assert!(hint.contains("did you mean bell?"), "{hint}");
-    for arguments in [
-        &["conformance", "no-such-file"][..],
-        &["conformance", "."],
-        &["rulesets", "check", "Cargo.toml"],
-        &["perft", "--ruleset", "bell", "--depth", "1", "--position", "nonsense"],
-        &["perft", "--ruleset", "bell", "--depth", "1", "--position", "M:z9"],
+    for (line, status, part) in [
+        ("perft --ruleset bel --depth 1", 1, "did you mean bell?"),
+        ("conformance no-such-file", 1, "no-such-file"),
+        ("conformance .", 1, ""),
+        ("rulesets check Cargo.toml", 1, "Cargo.toml"),
+        ("perft --ruleset bell --depth 1 --position nonsense", 1, ""),
+        ("perft --ruleset bell --depth 1 --position M:z9", 1, "z9"),
+        ("perft", 2, "--depth"),
+        ("selfplay configs/train/smoke.toml --out no-such-folder --shards 0", 2, "--shards"),
+        ("bench inference --batches 0", 2, "--batches"),
+        ("bench inference --batches '8 32'", 2, "--batches"),
+        ("bench inference --threads 0", 2, "--threads"),
+        ("bench selfplay --actors 0", 2, "--actors"),
+        ("bench selfplay --rounds 0", 2, "--rounds"),
+        ("bench selfplay --in-flight 0", 2, "--in-flight"),
+        ("bench selfplay --simulations 0", 2, "--simulations"),
+        ("bench training --batch 0", 2, "--batch"),
+        ("bench training --threads 0", 2, "--threads"),
     ] {
-        let output = latrunculi(arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        let complaint = complaint(&output);
-        assert!(complaint.starts_with("error: ") || complaint.contains("error: "), "{complaint}");
-        assert!(!complaint.contains("panicked"), "{complaint}");
+        Shell::in_root().refuses(line, status, &[part]);
     }
-    assert_eq!(latrunculi(&["perft"]).status.code(), Some(2), "wrong usage");
 }
 
 #[test]
 fn no_bench_measures_for_an_impossible_time() {
     for bench in ["engine", "selfplay", "inference", "training"] {
         for seconds in ["-1", "0", "nan", "inf", "1e300", "soon"] {
-            assert_refused(&["bench", bench, &format!("--seconds={seconds}")], 2, &["--seconds", "a number above 0"]);
+            let line = format!("bench {bench} --seconds={seconds}");
+            Shell::in_root().refuses(&line, 2, &["--seconds", "a number above 0"]);
         }
     }
 }
 
 #[test]
-fn bench_refuses_nonsense_and_takes_the_form_of_its_help() {
-    for arguments in [
-        &["inference", "--batches", "0"][..],
-        &["inference", "--batches", "8 32"],
-        &["inference", "--threads", "0"],
-        &["selfplay", "--actors", "0"],
-        &["selfplay", "--rounds", "0"],
-        &["selfplay", "--in-flight", "0"],
-        &["selfplay", "--simulations", "0"],
-        &["training", "--batch", "0"],
-        &["training", "--threads", "0"],
-    ] {
-        assert_refused(&[&["bench"], arguments].concat(), 2, &[arguments[1]]);
-    }
-    assert_refused(
-        &["selfplay", "configs/train/smoke.toml", "--out", "no-such-folder", "--shards", "0"],
-        2,
-        &["--shards"],
-    );
-    let help = printed(&latrunculi(&["bench", "inference", "--help"]));
+fn bench_takes_the_form_of_its_help_and_gives_the_same_checksum_twice() {
+    let shell = Shell::in_root();
+    let help = shell.prints("bench inference --help");
     assert!(help.contains("8,32,64,128,256,512]") && !help.contains("8 32"), "{help}");
-}
-
-#[test]
-fn bench_engine_gives_the_same_checksum_twice() {
-    let checksum = || {
-        let output = printed(&latrunculi(&["bench", "engine", "bell", "savard", "--seconds", "0.01", "--json"]));
-        let rows: serde_json::Value = serde_json::from_str(&output).expect("JSON");
-        (rows[0]["checksum"].clone(), rows[1]["checksum"].clone())
-    };
-    assert_eq!(checksum(), checksum());
+    let [one, other] = [0, 1].map(|_| {
+        let rows = shell.prints_json("bench engine bell savard --seconds 0.01");
+        [0, 1].map(|row| rows[row]["checksum"].clone())
+    });
+    assert!(one == other && one[0].is_string(), "{one:?}, {other:?}");
 }
 
 #[test]
 fn the_card_of_the_shipped_network_is_that_of_its_files() {
-    let card = fs::read_to_string(root().join("models/README.md")).expect("the card");
-    let told = |file: &str| {
-        let output = latrunculi(&["inspect", "--verify", "--json", root().join("models").join(file).to_str().unwrap()]);
-        assert!(output.status.success(), "{}", printed(&output));
-        serde_json::from_str::<serde_json::Value>(&printed(&output)).expect("JSON")
-    };
-    for file in ["universal.safetensors", "universal.onnx"] {
-        let bytes = fs::read(root().join("models").join(file)).expect("a file of the network");
-        assert!(card.contains(&latrunculi_store::sha256(&bytes)), "the checksum of {file} is not in the card");
-    }
-    let [model, onnx] = ["universal.safetensors", "universal.onnx"].map(told);
+    let shell = Shell::in_root();
+    let card = shell.text("models/README.md");
+    let [model, onnx] = ["models/universal.safetensors", "models/universal.onnx"].map(|file| {
+        let checksum = latrunculi_store::sha256(&shell.bytes(file));
+        assert!(card.contains(&checksum), "the checksum of {file} is not in the card");
+        shell.prints_json(&format!("inspect --verify {file}"))
+    });
     assert_eq!(onnx["training"]["steps"], model["steps"]);
     assert!(card.contains(&format!("{} generations", model["generations"])), "{model}");
 }

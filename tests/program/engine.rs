@@ -1,7 +1,7 @@
 //! The line protocol, as another program meets it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::Arc;
 
 use latrunculi_data::policy_index::action_indices;
@@ -12,13 +12,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::Value;
 
-use crate::support::{assert_refused, complaint, latrunculi_reading, printed, program, root};
+use crate::support::{Shell, complaint, printed};
 
 /// Sends lines all at once; returns everything that was answered.
 fn converse(input: &[u8]) -> String {
-    let output = latrunculi_reading(&["engine"], input);
-    assert!(output.status.success(), "{}", complaint(&output));
-    assert_eq!(complaint(&output), "");
+    let output = Shell::in_root().run_reading("engine", input);
+    assert!(output.status.success() && complaint(&output).is_empty(), "{}", complaint(&output));
     printed(&output)
 }
 
@@ -52,8 +51,7 @@ struct Driver {
 
 impl Driver {
     fn start() -> Driver {
-        let mut child =
-            program(&["engine"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut child = Shell::in_root().start("engine");
         let input = child.stdin.take().expect("a pipe");
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         Driver { child, input, output }
@@ -84,11 +82,23 @@ impl Driver {
         self.send(line);
         self.receive().1
     }
+
+    /// Waits for the first line of a search that goes on.
+    fn await_info(&mut self) {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("the first word");
+        assert!(line.starts_with("info sims 64 "), "{line}");
+    }
+
+    fn quit(mut self) {
+        self.ask("quit");
+        assert!(self.child.wait().expect("the end").success());
+    }
 }
 
 #[test]
 fn the_documented_conversation_takes_place_word_for_word() {
-    let text = std::fs::read_to_string(root().join("docs/PROTOCOL.md")).expect("docs/PROTOCOL.md");
+    let text = Shell::in_root().text("docs/PROTOCOL.md");
     let (_, rest) = text.split_once("```text dialogue\n").expect("a conversation");
     let (dialogue, _) = rest.split_once("```").expect("its end");
     let sent: Vec<&str> = dialogue.lines().filter_map(|line| line.strip_prefix("> ")).collect();
@@ -134,8 +144,15 @@ fn another_program_plays_a_whole_game_from_what_it_is_told() {
     let record: Value = serde_json::from_str(&driver.ask("record")).expect("JSON");
     assert_eq!(record["actions"].as_array().map(Vec::len), Some(played));
     assert_eq!(record["reason"], outcome["reason"]);
-    driver.ask("quit");
-    assert!(driver.child.wait().expect("the end").success());
+    driver.quit();
+}
+
+/// The numbers of an array, of an array of arrays, and so on.
+fn numbers(value: &Value) -> Vec<f32> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        _ => vec![value.as_f64().expect("a number") as f32],
+    }
 }
 
 #[test]
@@ -152,24 +169,11 @@ fn a_position_is_encoded_as_networks_see_it() {
         let encoder = Encoder::new(Arc::clone(&rules));
         let shape = encoder.shape();
         let expected = EncodedPosition::new(&rules, &position, state.repetitions());
-        let mut planes = Vec::new();
+        let (mut planes, mut scalars) = (Vec::new(), Vec::new());
         encoder.extend_planes(&expected, &mut planes);
-        let rows =
-            encoded["planes"].as_array().expect("planes").iter().flat_map(|plane| plane.as_array().expect("rows"));
-        let said: Vec<f32> = rows
-            .flat_map(|row| row.as_array().expect("a row"))
-            .map(|value| value.as_f64().expect("0 or 1") as f32)
-            .collect();
-        assert_eq!(said, planes);
-        let scalars: Vec<f32> = encoded["scalars"]
-            .as_array()
-            .expect("scalars")
-            .iter()
-            .map(|value| value.as_f64().expect("a number") as f32)
-            .collect();
-        let mut expected_scalars = Vec::new();
-        encoder.extend_scalars(&expected, &mut expected_scalars);
-        assert_eq!(scalars, expected_scalars);
+        encoder.extend_scalars(&expected, &mut scalars);
+        assert_eq!(numbers(&encoded["planes"]), planes);
+        assert_eq!(numbers(&encoded["scalars"]), scalars);
         assert_eq!(encoded["scalar_names"].as_array().map(Vec::len), Some(shape.scalars));
         let mut legal = Vec::new();
         state.legal_actions(&mut legal);
@@ -188,9 +192,7 @@ fn thinking_without_an_end_ends_when_it_is_told_to() {
     let mut driver = Driver::start();
     driver.ask("agent mcts:sims=10000000");
     driver.send("go");
-    let mut line = String::new();
-    driver.output.read_line(&mut line).expect("the first word");
-    assert!(line.starts_with("info sims 64 "), "{line}");
+    driver.await_info();
     driver.send("stop");
     assert!(driver.receive().1.starts_with('@'));
     assert_eq!(driver.receive().1, "", "the answer to stop");
@@ -200,8 +202,7 @@ fn thinking_without_an_end_ends_when_it_is_told_to() {
     driver.ask("agent alphabeta:depth=96");
     driver.send("go seconds 0.05");
     assert!(driver.receive().1.starts_with('@'));
-    driver.ask("quit");
-    assert!(driver.child.wait().expect("the end").success());
+    driver.quit();
 }
 
 #[test]
@@ -212,9 +213,8 @@ fn the_first_search_by_the_clock_is_a_search_after_every_command_that_begins_a_g
         let lines = [&*agent, "go", "ruleset savard", "go", position, "go", "new", "go", "ruleset bell", "go"];
         for search in answers(&lines).iter().skip(1).step_by(2) {
             let line = search.lines().rfind(|line| line.starts_with("info ")).expect("what was found");
-            let words: Vec<&str> = line.split(' ').collect();
-            let effort = words.iter().position(|&word| word == "sims" || word == "nodes").expect("its effort");
-            assert!(words[effort + 1].parse::<u64>().expect("a number") > 0, "{agent}: {search}");
+            let mut words = line.split(' ').skip_while(|&word| word != "sims" && word != "nodes").skip(1);
+            assert!(words.next().is_some_and(|effort| effort != "0"), "{agent}: {search}");
         }
     }
 }
@@ -308,22 +308,16 @@ fn lines_that_are_no_text_are_refused_and_the_conversation_goes_on() {
 #[test]
 fn whoever_goes_away_ends_the_conversation_quietly() {
     // Nobody reads the answers.
-    let mut child = program(&["engine"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = Shell::in_root().start("engine");
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().expect("a pipe");
     // The pipe may be closed before all is written.
     let _ = stdin.write_all("encode\n".repeat(2000).as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("the end");
-    assert!(output.status.success(), "{}", complaint(&output));
-    assert_eq!(complaint(&output), "");
-    assert_refused(&["engine", "--ruleset", "bel"], 1, &["did you mean bell?"]);
-    assert_refused(&["engine", "--agent", "human"], 1, &["play"]);
+    assert!(output.status.success() && complaint(&output).is_empty(), "{}", complaint(&output));
+    Shell::in_root().refuses("engine --ruleset bel", 1, &["did you mean bell?"]);
+    Shell::in_root().refuses("engine --agent human", 1, &["play"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -354,9 +348,7 @@ fn nobody_is_left_behind_to_think_for_ever() {
     let mut driver = Driver::start();
     driver.ask("agent mcts:sims=10000000");
     driver.send("go seconds 1000000");
-    let mut line = String::new();
-    driver.output.read_line(&mut line).expect("the first word");
-    assert!(line.starts_with("info "), "{line}");
+    driver.await_info();
     let Driver { mut child, input, output } = driver;
     drop((input, output));
     assert!(child.wait().expect("the end").success());
@@ -365,37 +357,11 @@ fn nobody_is_left_behind_to_think_for_ever() {
 /// `LATRUNCULI_FUZZ=N` sends N lines, as `scripts/fuzz` does.
 #[test]
 fn every_line_has_an_answer_whatever_is_in_it() {
-    let lines = [
-        "name",
-        "12 known go",
-        "ping hello",
-        "rulesets",
-        "ruleset savard",
-        "ruleset bell-8x8",
-        "new",
-        "position initial",
-        "position 7d/8/8/8/8/Mm6/2M5/D7 1 - move - 0 0",
-        "position initial actions @a1 @b2",
-        "play c2-c3",
-        "undo",
-        "undo 2",
-        "legal",
-        "show",
-        "state",
-        "encode",
-        "record",
-        "agent alphabeta:nodes=50,seed=1",
-        "agent mcts:sims=5",
-        "agent random",
-        "seed 7",
-        "go nodes 20",
-        "genmove depth 2",
-        "go seconds 0.01",
-        "genmove",
-        "stop",
-        "# nothing",
-    ];
-    let seeds = lines.map(|line| line.as_bytes().to_vec());
+    let lines = "name|12 known go|ping hello|rulesets|ruleset savard|ruleset bell-8x8|new|position initial|\
+        position 7d/8/8/8/8/Mm6/2M5/D7 1 - move - 0 0|position initial actions @a1 @b2|play c2-c3|undo|undo 2|legal|show|\
+        state|encode|record|agent alphabeta:nodes=50,seed=1|agent mcts:sims=5|agent random|seed 7|go nodes 20|\
+        genmove depth 2|go seconds 0.01|genmove|stop|# nothing";
+    let seeds: Vec<Vec<u8>> = lines.split('|').map(|line| line.as_bytes().to_vec()).collect();
     let wanted = std::env::var("LATRUNCULI_FUZZ").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(200);
     let mut sent = 0;
     while sent < wanted {
