@@ -4,7 +4,6 @@ pub mod agents;
 pub mod learning;
 pub mod matches;
 pub mod metrics;
-mod number;
 pub mod opinion;
 pub mod rating;
 pub mod report;
@@ -14,5 +13,5 @@ pub mod workers;
 pub use agents::{
     Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, SearchLimits, SearchOptions,
 };
+pub use latrunculi_stats::Number;
 pub use matches::{MatchConfig, MatchError, MatchGame, MatchProgress, MatchReport, play_match};
-pub use number::Number;

@@ -1,9 +1,12 @@
 //! Confidence levels, intervals, and a value with its standard error.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{normal_cdf, normal_quantile};
 use super::error::StatisticsError;
+use super::number::Number;
 
 /// A two-sided confidence level, strictly between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,6 +93,12 @@ impl Interval {
         (!parts.is_empty()).then(|| Interval { lower: mean - below.sqrt() / count, upper: mean + above.sqrt() / count })
     }
 
+    /// Returns an interval of shares in hundredths.
+    #[must_use]
+    pub fn percent(self) -> Interval {
+        Interval { lower: 100.0 * self.lower, upper: 100.0 * self.upper }
+    }
+
     /// Returns half of the distance between the ends.
     #[must_use]
     pub fn half_width(self) -> f64 {
@@ -106,6 +115,17 @@ impl Interval {
     #[must_use]
     pub fn clamped(self, lower: f64, upper: f64) -> Interval {
         Interval { lower: self.lower.max(lower).min(upper), upper: self.upper.min(upper).max(lower) }
+    }
+}
+
+/// Shows `[lower, upper]`, each end as the format says.
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        Number(self.lower).fmt(f)?;
+        f.write_str(", ")?;
+        Number(self.upper).fmt(f)?;
+        f.write_str("]")
     }
 }
 

@@ -33,6 +33,7 @@ pub mod sprt;
 pub mod stopping;
 
 mod distribution;
+mod number;
 
 pub use bootstrap::{Bootstrap, BootstrapKey};
 pub use bradley_terry::{BradleyTerry, Covariance, Fit, SeriesResult};
@@ -42,6 +43,7 @@ pub use error::StatisticsError;
 pub use interval::{Confidence, Estimate, Interval};
 pub use mean_test::MeanTest;
 pub use multiplicity::{BalanceVerdict, Equivalence};
+pub use number::Number;
 pub use pairs::{PairTable, Pentanomial};
 pub use score::{ELO_PER_NAT, GameResult, Score, WinDrawLoss};
 pub use sprt::{Sprt, SprtBounds, SprtVerdict};

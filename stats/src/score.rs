@@ -1,5 +1,6 @@
 //! A score with its error: trinomial counts, intervals, Elo, normalised Elo, likelihood of superiority.
 
+use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
@@ -103,6 +104,13 @@ pub struct WinDrawLoss {
     pub draws: u64,
     /// Games lost.
     pub losses: u64,
+}
+
+/// Shows `+wins =draws -losses`.
+impl fmt::Display for WinDrawLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "+{} ={} -{}", self.wins, self.draws, self.losses)
+    }
 }
 
 impl WinDrawLoss {

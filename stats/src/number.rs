@@ -20,12 +20,15 @@ impl fmt::Display for Number {
 #[cfg(test)]
 mod tests {
     use super::Number;
+    use crate::Interval;
 
     #[test]
     fn nothing_has_no_minus_sign() {
         let shown =
             [-0.0, -0.04, -0.05, 0.04, -1.25].map(|value| format!("{:.1} {:+6.1}", Number(value), Number(value)));
         assert_eq!(shown, ["0.0   +0.0", "0.0   +0.0", "-0.1   -0.1", "0.0   +0.0", "-1.2   -1.2"]);
+        let interval = Interval { lower: -0.04, upper: 0.52 }.percent();
+        assert_eq!(format!("{interval:+.0} {interval:5.1}"), "[-4, +52] [ -4.0,  52.0]");
         assert_eq!(format!("{} {} {:.0}", Number(-0.0), Number(-1e-300), Number(-0.5)), format!("0 {} 0", -1e-300));
     }
 }
