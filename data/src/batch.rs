@@ -3,7 +3,7 @@
 use latrunculi_engine::{Action, GameState};
 use std::sync::Arc;
 
-use crate::error::BatchError;
+use crate::error::{Error, check_length};
 use crate::features::{EncodedPosition, Encoder, SCALARS, Shape};
 use crate::policy_index::{ActionIndices, action_indices};
 use crate::schema::BatchColumn;
@@ -56,13 +56,10 @@ impl EncodedBatch<'_> {
     /// Checks that planes and scalars have the lengths that `shape` asks for.
     ///
     /// # Errors
-    /// [`BatchError::Length`]
-    pub fn validate(&self, shape: &Shape) -> Result<(), BatchError> {
-        let length = |name, found, expected| {
-            if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
-        };
-        length("planes", self.planes.len(), self.len() * shape.planes * shape.area())?;
-        length("scalars", self.scalars.len(), self.len() * SCALARS.len())
+    /// The vector and its length.
+    pub fn validate(&self, shape: &Shape) -> Result<(), Error> {
+        check_length("planes", self.planes.len(), self.len() * shape.planes * shape.area())?;
+        check_length("scalars", self.scalars.len(), self.len() * SCALARS.len())
     }
 }
 
@@ -164,20 +161,17 @@ impl SparsePolicy {
 }
 
 impl BatchColumn for SparsePolicy {
-    fn check(&self, name: &'static str, expected: usize, shape: &Shape) -> Result<(), BatchError> {
-        let length = |found, expected| {
-            if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
-        };
-        length(self.offsets.len(), expected + 1)?;
+    fn check(&self, name: &str, expected: usize, shape: &Shape) -> Result<(), Error> {
+        check_length(name, self.offsets.len(), expected + 1)?;
         let entries = self.offsets.last().map_or(0, |&last| last as usize);
-        length(self.indices.len(), entries)?;
-        length(self.probabilities.len(), entries)?;
+        check_length(name, self.indices.len(), entries)?;
+        check_length(name, self.probabilities.len(), entries)?;
         if let Some(index) = self.offsets.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(BatchError::Range { name, index: index + 1 });
+            return Err(Error::out_of_range(name, index + 1));
         }
         let policy_len = shape.policy_len();
         match self.indices.iter().position(|&index| index as usize >= policy_len) {
-            Some(index) => Err(BatchError::Range { name, index }),
+            Some(index) => Err(Error::out_of_range(name, index)),
             None => Ok(()),
         }
     }

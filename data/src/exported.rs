@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::error::TensorFileError;
+use crate::error::Error;
 use crate::tensor_file::{TensorFile, TensorFileHeader, WEIGHTS};
 
 /// Name of the description within a file.
@@ -76,10 +76,9 @@ impl FromStr for ExportFormat {
 /// announced shapes.
 ///
 /// # Errors
-/// [`TensorFileError::NotSafetensors`] and its kin for files of weights, [`TensorFileError::Exported`] with what is wrong
-/// with any other: cut off, damaged, of another version, without a description.
-pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<Value, TensorFileError> {
-    let broken = |reason: String| TensorFileError::Exported { path: path.to_owned(), reason };
+/// What is wrong with the file: cut off, damaged, of another version, without a description.
+pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<Value, Error> {
+    let broken = |reason: String| Error::of_file(path, reason);
     let text = match format {
         ExportFormat::TorchScript => archive::text(path, "extra/meta.json", verify).map_err(broken)?,
         ExportFormat::Npz => archive::array_text(path, DESCRIPTION, verify).map_err(broken)?,
@@ -98,9 +97,9 @@ pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<
 /// Reads an archive with positions and the network's answers to them to its end, whose checksums tell whether it is whole.
 ///
 /// # Errors
-/// [`TensorFileError::Exported`] with what is wrong with it.
-pub fn verify_check_data(path: &Path) -> Result<(), TensorFileError> {
-    archive::verify(path).map_err(|reason| TensorFileError::Exported { path: path.to_owned(), reason })
+/// What is wrong with it.
+pub fn verify_check_data(path: &Path) -> Result<(), Error> {
+    archive::verify(path).map_err(|reason| Error::of_file(path, reason))
 }
 
 #[cfg(test)]

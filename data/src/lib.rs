@@ -36,7 +36,7 @@ pub mod training_config;
 
 pub use batch::{EncodedBatch, EncodedPositions, SparsePolicy};
 pub use device_choice::{DeviceChoice, UnknownDevice};
-pub use error::{BatchError, ShardError, TensorFileError};
+pub use error::{Error, check_length};
 pub use exported::{ExportFormat, read_exported, verify_check_data};
 pub use features::{ENCODING_VERSION, EncodedPosition, Encoder, EncodingNames, PLANES, SCALARS, Shape};
 pub use layout::ParameterLayout;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::error::TensorFileError;
+use crate::error::Error;
 use crate::features::{ENCODING_VERSION, EncodingNames, SCALARS};
 use crate::layout::{ParameterLayout, RULE_WEIGHTS};
 use crate::model_info::ModelInfo;
@@ -32,11 +32,8 @@ impl StoredModel {
     ///
     /// # Errors
     /// Every value of the configuration that is out of range.
-    pub fn fresh(config: &NetworkConfig, seed: u64) -> Result<StoredModel, Vec<String>> {
-        let reasons = config.validate();
-        if !reasons.is_empty() {
-            return Err(reasons);
-        }
+    pub fn fresh(config: &NetworkConfig, seed: u64) -> Result<StoredModel, Error> {
+        config.check()?;
         let layout = ParameterLayout::new(config);
         let values = layout.start_values(seed);
         let tensors = layout.tensors(&values).map(|(name, tensor)| (name.to_owned(), tensor)).collect();
@@ -46,8 +43,8 @@ impl StoredModel {
     /// Writes this model to `path`, atomically; an existing file is replaced.
     ///
     /// # Errors
-    /// [`TensorFileError::Io`] when the system refuses.
-    pub fn write(self, path: &Path) -> Result<(), TensorFileError> {
+    /// When the system refuses.
+    pub fn write(self, path: &Path) -> Result<(), Error> {
         self.into_file().write(path, MODEL)
     }
 
@@ -66,8 +63,8 @@ impl StoredModel {
     /// Reads a model from `path`. All weights are there, of their shapes and finite.
     ///
     /// # Errors
-    /// [`TensorFileError`]: what is wrong with the file, with its name.
-    pub fn read(path: &Path) -> Result<StoredModel, TensorFileError> {
+    /// What is wrong with the file, with its name.
+    pub fn read(path: &Path) -> Result<StoredModel, Error> {
         StoredModel::of_file(TensorFile::read(path, MODEL)?, path)
     }
 
@@ -75,15 +72,14 @@ impl StoredModel {
     ///
     /// # Errors
     /// As [`StoredModel::read`].
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<StoredModel, TensorFileError> {
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<StoredModel, Error> {
         StoredModel::of_file(TensorFile::parse(bytes, path, MODEL)?, path)
     }
 
-    fn of_file(mut file: TensorFile, path: &Path) -> Result<StoredModel, TensorFileError> {
+    fn of_file(mut file: TensorFile, path: &Path) -> Result<StoredModel, Error> {
         let config = network_config(&file, path)?;
         let mut info: ModelInfo = file.described(path, "info")?;
-        add_rule_inputs(&mut info.encoding, &mut file.tensors)
-            .ok_or_else(|| TensorFileError::Encoding { path: path.to_owned() })?;
+        add_rule_inputs(&mut info.encoding, &mut file.tensors).ok_or_else(|| other_encoding(path))?;
         check_tensors(&file, path, &ParameterLayout::new(&config), &[""])?;
         Ok(StoredModel { config, info, tensors: file.tensors })
     }
@@ -124,8 +120,8 @@ impl StoredCheckpoint {
     /// Writes this checkpoint to `path`, atomically; an existing file is replaced.
     ///
     /// # Errors
-    /// [`TensorFileError::Io`] when the system refuses.
-    pub fn write(self, path: &Path) -> Result<(), TensorFileError> {
+    /// When the system refuses.
+    pub fn write(self, path: &Path) -> Result<(), Error> {
         let mut metadata = describe(&self.network);
         metadata.insert("training".to_owned(), to_json(&self.training));
         metadata.insert("counters".to_owned(), to_json(&self.counters));
@@ -136,8 +132,8 @@ impl StoredCheckpoint {
     /// Reads a checkpoint from `path`. All tensors are there, of their shapes and finite.
     ///
     /// # Errors
-    /// [`TensorFileError`]: what is wrong with the file, with its name.
-    pub fn read(path: &Path) -> Result<StoredCheckpoint, TensorFileError> {
+    /// What is wrong with the file, with its name.
+    pub fn read(path: &Path) -> Result<StoredCheckpoint, Error> {
         let mut file = TensorFile::read(path, CHECKPOINT)?;
         let network = network_config(&file, path)?;
         let training = file.described(path, "training")?;
@@ -156,13 +152,19 @@ fn describe(config: &NetworkConfig) -> BTreeMap<String, String> {
     BTreeMap::from([("network".to_owned(), to_json(config)), (ENCODING.to_owned(), to_json(&ENCODING_VERSION))])
 }
 
-fn network_config(file: &TensorFile, path: &Path) -> Result<NetworkConfig, TensorFileError> {
+fn network_config(file: &TensorFile, path: &Path) -> Result<NetworkConfig, Error> {
     if file.described::<u32>(path, ENCODING)? != ENCODING_VERSION {
-        return Err(TensorFileError::Encoding { path: path.to_owned() });
+        return Err(other_encoding(path));
     }
     let config: NetworkConfig = file.described(path, "network")?;
-    let reasons = config.validate();
-    if reasons.is_empty() { Ok(config) } else { Err(TensorFileError::Network { path: path.to_owned(), reasons }) }
+    config.check().map_err(|error| Error::of_file(path, error))?;
+    Ok(config)
+}
+
+fn other_encoding(path: &Path) -> Error {
+    let reason = "its network was trained with another encoding of positions than this program has; use the version of the \
+                  program that trained it, or train anew";
+    Error::of_file(path, reason)
 }
 
 /// Gives a network that was trained before rule parameters were added inputs for them, with weights of 0: it answers as it
@@ -191,15 +193,8 @@ fn add_rule_inputs(encoding: &mut EncodingNames, tensors: &mut BTreeMap<String, 
 }
 
 /// Returns an error unless the file has exactly the tensors of the layout, once under each prefix.
-fn check_tensors(
-    file: &TensorFile,
-    path: &Path,
-    layout: &ParameterLayout,
-    parts: &[&str],
-) -> Result<(), TensorFileError> {
-    let wrong = |name: &str, reason: String| {
-        Err(TensorFileError::Tensor { path: path.to_owned(), name: name.to_owned(), reason })
-    };
+fn check_tensors(file: &TensorFile, path: &Path, layout: &ParameterLayout, parts: &[&str]) -> Result<(), Error> {
+    let wrong = |name: &str, reason: String| Err(Error::of_file(path, format!("tensor '{name}': {reason}")));
     let mut known = BTreeMap::new();
     for part in parts {
         known.extend(layout.parameters.iter().map(|parameter| (format!("{part}{}", parameter.name), parameter)));
@@ -261,7 +256,7 @@ mod tests {
             change(|names| names.scalars[0] = "another".to_owned()),
             change(|names| _ = names.planes.pop()),
         ] {
-            assert!(matches!(error, TensorFileError::Encoding { .. }), "{error}");
+            assert!(error.to_string().contains("another encoding"), "{error}");
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+
 /// How a block gets information about the whole board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -90,6 +92,18 @@ impl NetworkConfig {
             reasons.push(format!("channels = {} must be a multiple of 8", self.channels));
         }
         reasons
+    }
+
+    /// Checks the sizes.
+    ///
+    /// # Errors
+    /// Every reason why there is no network of these sizes.
+    pub fn check(&self) -> Result<(), Error> {
+        let reasons = self.validate();
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        Err(Error(format!("the network cannot be built: {}", reasons.join("; "))))
     }
 
     /// Tells whether block `index`, from 0, pools over the board.

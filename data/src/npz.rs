@@ -2,6 +2,7 @@
 //!
 //! Arrays are little-endian and in C order. Equal content gives equal bytes.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -11,6 +12,8 @@ use npyz::{AutoSerialize, Deserialize, NpyFile, WriterBuilder};
 use zip::result::ZipError;
 use zip::write::FileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+use crate::error::Error;
 
 /// The most bytes of an array whose shape the caller does not know.
 const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
@@ -63,25 +66,6 @@ impl<W: Write + Seek> ArrayWriter<W> {
     }
 }
 
-/// Why an archive or one of its arrays cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum NpzError {
-    /// The file cannot be opened.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// It is no npz file, or it is incomplete or damaged.
-    #[error("not a whole npz file: {0}")]
-    Broken(String),
-    /// An array is missing or invalid.
-    #[error("array '{array}': {reason}")]
-    Array {
-        /// Name of the array.
-        array: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
 /// An array as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array<T> {
@@ -100,15 +84,16 @@ impl ArrayReader {
     /// Opens an archive.
     ///
     /// # Errors
-    /// [`NpzError::Io`] when the file cannot be opened, [`NpzError::Broken`] when it is no npz file.
-    pub fn open(path: &Path) -> Result<ArrayReader, NpzError> {
+    /// When the file cannot be opened or is no npz file.
+    pub fn open(path: &Path) -> Result<ArrayReader, Error> {
+        let reading = |refusal: io::Error| Error(format!("reading it: {refusal}"));
+        let about = std::fs::metadata(path).map_err(reading)?;
         // Before it is opened: opening a named pipe waits for a writer.
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(NpzError::Broken("not a file".to_owned()));
+        if !about.is_file() {
+            return Err(broken("not a file"));
         }
-        let file = File::open(path)?;
-        let file_bytes = file.metadata()?.len();
-        let broken = |error: ZipError| NpzError::Broken(error.to_string());
+        let file = File::open(path).map_err(reading)?;
+        let file_bytes = about.len();
         let mut zip = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
         let mut bytes = 0_u64;
         for index in 0..zip.len() {
@@ -116,9 +101,8 @@ impl ArrayReader {
         }
         let most = file_bytes.saturating_mul(UNPACKED_PER_BYTE).saturating_add(UNPACKED_BYTES);
         if bytes > most {
-            let reason =
-                format!("its {file_bytes} bytes announce {bytes} bytes of arrays, more than any samples pack to");
-            return Err(NpzError::Broken(reason));
+            let announced = format!("its {file_bytes} bytes announce {bytes} bytes of arrays");
+            return Err(broken(format!("{announced}, more than any samples pack to")));
         }
         Ok(ArrayReader { zip })
     }
@@ -133,15 +117,15 @@ impl ArrayReader {
     /// Reads an array of this shape; `None` allows any length of that dimension.
     ///
     /// # Errors
-    /// [`NpzError`]: the array is missing, damaged, of another shape or of another type.
-    pub fn array<T: Deserialize>(&mut self, name: &str, shape: &[Option<u64>]) -> Result<Array<T>, NpzError> {
+    /// [`Error`]: the array is missing, damaged, of another shape or of another type.
+    pub fn array<T: Deserialize>(&mut self, name: &str, shape: &[Option<u64>]) -> Result<Array<T>, Error> {
         let entries = shape.iter().try_fold(1u64, |product, len| product.checked_mul((*len)?));
         let bytes_max = entries.map_or(UNKNOWN_BYTES_MAX, |entries| {
             entries.saturating_mul(size_of::<T>() as u64).saturating_add(HEADER_BYTES_MAX)
         });
         let bytes = self.bytes(name, bytes_max)?;
         if bytes.len() as u64 > bytes_max {
-            return Err(fault(name, format!("it unpacks to more than {bytes_max} bytes")));
+            return Err(Error::of_array(name, format!("it unpacks to more than {bytes_max} bytes")));
         }
         let file = array_file(name, &bytes)?;
         let found = file.shape().to_vec();
@@ -150,18 +134,18 @@ impl ArrayReader {
         if !fits {
             let wanted: Vec<String> =
                 shape.iter().map(|len| len.map_or("any".to_owned(), |len| len.to_string())).collect();
-            return Err(fault(name, format!("its shape is {found:?} and must be [{}]", wanted.join(", "))));
+            return Err(Error::of_array(name, format!("its shape is {found:?} and must be [{}]", wanted.join(", "))));
         }
         if file.order() != npyz::Order::C {
-            return Err(fault(name, "it is in Fortran order and must be in C order"));
+            return Err(Error::of_array(name, "it is in Fortran order and must be in C order"));
         }
         let count = found.iter().try_fold(1u64, |product, &len| product.checked_mul(len));
         let room = (bytes.len() / size_of::<T>()) as u64;
         if count.is_none_or(|count| count > room) {
-            return Err(fault(name, format!("it announces the shape {found:?} and is shorter")));
+            return Err(Error::of_array(name, format!("it announces the shape {found:?} and is shorter")));
         }
-        let numbers = file.data::<T>().map_err(|error| fault(name, error.to_string()))?;
-        let entries = numbers.collect::<Result<Vec<T>, _>>().map_err(|error| fault(name, error.to_string()))?;
+        let numbers = file.data::<T>().map_err(|error| Error::of_array(name, error))?;
+        let entries = numbers.collect::<Result<Vec<T>, _>>().map_err(|error| Error::of_array(name, error))?;
         Ok(Array { shape: found, entries })
     }
 
@@ -169,7 +153,7 @@ impl ArrayReader {
     ///
     /// # Errors
     /// As of [`ArrayReader::array`].
-    pub fn number<T: Deserialize + Copy>(&mut self, name: &str) -> Result<T, NpzError> {
+    pub fn number<T: Deserialize + Copy>(&mut self, name: &str) -> Result<T, Error> {
         Ok(self.array::<T>(name, &[Some(1)])?.entries[0])
     }
 
@@ -177,62 +161,62 @@ impl ArrayReader {
     ///
     /// # Errors
     /// As of [`ArrayReader::array`].
-    pub fn text(&mut self, name: &str) -> Result<String, NpzError> {
+    pub fn text(&mut self, name: &str) -> Result<String, Error> {
         Ok(String::from_utf8_lossy(&self.array::<u8>(name, &[None])?.entries).into_owned())
     }
 
     /// Reads the length of an array's first dimension and none of its entries.
     ///
     /// # Errors
-    /// [`NpzError`]: the array is missing or damaged, or has no dimension.
-    pub fn length(&mut self, name: &str) -> Result<u64, NpzError> {
+    /// [`Error`]: the array is missing or damaged, or has no dimension.
+    pub fn length(&mut self, name: &str) -> Result<u64, Error> {
         let mut bytes = Vec::new();
         let read = self.member(name)?.take(HEADER_BYTES_MAX).read_to_end(&mut bytes);
-        read.map_err(|error| NpzError::Broken(format!("array '{name}': {error}")))?;
-        array_file(name, &bytes)?.shape().first().copied().ok_or_else(|| fault(name, "it has no dimension"))
+        read.map_err(|error| broken_array(name, error))?;
+        array_file(name, &bytes)?.shape().first().copied().ok_or_else(|| Error::of_array(name, "it has no dimension"))
     }
 
     /// Unpacks an array, at most one byte more than `bytes_max`. The checksum is compared at the end of the array.
-    fn bytes(&mut self, name: &str, bytes_max: u64) -> Result<Vec<u8>, NpzError> {
+    fn bytes(&mut self, name: &str, bytes_max: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        let broken = |what: String| NpzError::Broken(format!("array '{name}': {what}"));
         let member = self.member(name)?;
         let announced = member.size();
         // What has been announced was found to be in proportion to the file.
         let read = member.take(bytes_max.min(announced) + 1).read_to_end(&mut bytes);
-        read.map_err(|error| broken(error.to_string()))?;
+        read.map_err(|error| broken_array(name, error))?;
         if bytes.len() as u64 > announced {
-            return Err(broken(format!("it unpacks to more than the {announced} bytes that it announces")));
+            let reason = format!("it unpacks to more than the {announced} bytes that it announces");
+            return Err(broken_array(name, reason));
         }
         Ok(bytes)
     }
 
-    fn member(&mut self, name: &str) -> Result<zip::read::ZipFile<'_>, NpzError> {
+    fn member(&mut self, name: &str) -> Result<zip::read::ZipFile<'_>, Error> {
         match self.zip.by_name(&file_name_from_array_name(name)) {
             Ok(member) => Ok(member),
-            Err(ZipError::FileNotFound) => Err(fault(name, "it is missing")),
-            Err(error) => Err(NpzError::Broken(format!("array '{name}': {error}"))),
+            Err(ZipError::FileNotFound) => Err(Error::of_array(name, "it is missing")),
+            Err(error) => Err(broken_array(name, error)),
         }
     }
 }
 
 /// Reads the header of an array.
-fn array_file<'a>(name: &str, bytes: &'a [u8]) -> Result<NpyFile<&'a [u8]>, NpzError> {
+fn array_file<'a>(name: &str, bytes: &'a [u8]) -> Result<NpyFile<&'a [u8]>, Error> {
     // The time that the header's parser takes grows exponentially with the depth of brackets. Headers of plain arrays
     // have one pair of braces and one of parentheses: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
     let is_long = bytes.get(6).is_some_and(|&version| version > 1);
     let (length, begin): (usize, usize) = match (is_long, bytes) {
         (false, [_, _, _, _, _, _, _, _, low, high, ..]) => (usize::from(u16::from_le_bytes([*low, *high])), 10),
         (true, [_, _, _, _, _, _, _, _, a, b, c, d, ..]) => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
-        _ => return Err(fault(name, "it has no header")),
+        _ => return Err(Error::of_array(name, "it has no header")),
     };
     // The parser takes as much memory as the header announces.
     let Some(header) = bytes.get(begin..begin.saturating_add(length)) else {
-        return Err(fault(name, "its header is cut off"));
+        return Err(Error::of_array(name, "its header is cut off"));
     };
     let opened = header.iter().filter(|byte| matches!(byte, b'{' | b'(' | b'[')).count();
     if opened > 2 {
-        return Err(fault(name, "its header is not that of a plain array"));
+        return Err(Error::of_array(name, "its header is not that of a plain array"));
     }
     // It multiplies the lengths of the dimensions without looking whether that overflows.
     let shape = header.split(|&byte| byte == b'(').nth(1).and_then(|rest| rest.split(|&byte| byte == b')').next());
@@ -240,13 +224,17 @@ fn array_file<'a>(name: &str, bytes: &'a [u8]) -> Result<NpyFile<&'a [u8]>, NpzE
     let lengths =
         lengths.filter_map(|length| std::str::from_utf8(length).ok()?.trim().trim_end_matches('L').parse::<u64>().ok());
     if lengths.into_iter().try_fold(1_u64, u64::checked_mul).is_none() {
-        return Err(fault(name, "it announces more entries than can be counted"));
+        return Err(Error::of_array(name, "it announces more entries than can be counted"));
     }
-    NpyFile::new(bytes).map_err(|error| fault(name, error.to_string()))
+    NpyFile::new(bytes).map_err(|error| Error::of_array(name, error))
 }
 
-fn fault(array: &str, reason: impl Into<String>) -> NpzError {
-    NpzError::Array { array: array.to_owned(), reason: reason.into() }
+fn broken(reason: impl Display) -> Error {
+    Error(format!("not a whole npz file: {reason}"))
+}
+
+fn broken_array(name: &str, reason: impl Display) -> Error {
+    broken(format_args!("array '{name}': {reason}"))
 }
 
 #[cfg(test)]

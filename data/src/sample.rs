@@ -5,7 +5,7 @@
 use latrunculi_engine::{SquareSet, Symmetry};
 
 use crate::batch::SparsePolicy;
-use crate::error::BatchError;
+use crate::error::{Error, check_length};
 use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, packed_plane_len, unpack_plane};
 use crate::policy_index::{ActionIndices, entries, indices_for_opponent};
 use crate::replay::ReplaySettings;
@@ -143,16 +143,14 @@ impl TrainingBatch {
     /// Checks the batch: that its shape is one of this encoding, lengths and offsets.
     ///
     /// # Errors
-    /// [`BatchError`]: what does not fit.
-    pub fn validate(&self) -> Result<(), BatchError> {
+    /// What does not fit.
+    pub fn validate(&self) -> Result<(), Error> {
         let expected = crate::Shape::board(self.shape.files, self.shape.ranks);
         if self.shape != expected {
-            let (batch, network) = (format!("{:?}", self.shape), format!("{expected:?}"));
-            return Err(BatchError::Shape { batch, network });
+            return Err(Error(format!("the batch has the shape {:?} and the network {expected:?}", self.shape)));
         }
         if self.is_empty() {
-            let found = self.action_offsets.len();
-            return Err(BatchError::Length { name: "action_offsets", found, expected: 2 });
+            check_length("action_offsets", self.action_offsets.len(), 2)?;
         }
         self.check_lengths()
     }

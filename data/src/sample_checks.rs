@@ -2,8 +2,8 @@
 
 use latrunculi_engine::{Rules, SquareSet};
 
+use crate::error::Error;
 use crate::features::{PLANES, Shape, packed_plane_len, unpack_plane};
-use crate::npz::NpzError;
 use crate::rule_inputs;
 use crate::sample::Samples;
 use crate::schema::Columns;
@@ -21,11 +21,11 @@ impl Samples {
     /// Checks samples that come from elsewhere than a shard, as those of a shard are checked.
     ///
     /// # Errors
-    /// [`NpzError::Array`]: the first array that is wrong, and why.
-    pub fn check(&self, rules: &Rules) -> Result<(), NpzError> {
+    /// The first array that is wrong, and why.
+    pub fn check(&self, rules: &Rules) -> Result<(), Error> {
         if self.shape != Shape::of(rules) {
             let reason = format!("it is {:?} and must be {:?}", self.shape, Shape::of(rules));
-            return Err(NpzError::Array { array: "shape".to_owned(), reason });
+            return Err(Error::of_array("shape", reason));
         }
         self.check_columns()?;
         self.check_contents(rules)
@@ -35,10 +35,10 @@ impl Samples {
     /// that the opponent's next decision is a later one of the same game.
     ///
     /// # Errors
-    /// [`NpzError::Array`]: the array, the first sample that is wrong, and why.
-    pub(crate) fn check_contents(&self, rules: &Rules) -> Result<(), NpzError> {
+    /// The array, the first sample that is wrong, and why.
+    pub(crate) fn check_contents(&self, rules: &Rules) -> Result<(), Error> {
         let fault = |array: &str, index: usize, reason: &str| {
-            Err(NpzError::Array { array: array.to_owned(), reason: format!("sample {index}: {reason}") })
+            Err(Error::of_array(array, format_args!("sample {index}: {reason}")))
         };
         let board = rules.board();
         let board_plane =
@@ -78,13 +78,10 @@ impl Samples {
 /// Checks the inputs that a shard gives for its ruleset.
 ///
 /// # Errors
-/// [`NpzError::Array`] when they are not those of the rules.
-pub(crate) fn check_rule_inputs(found: &[f32], rules: &Rules) -> Result<(), NpzError> {
+/// When they are not those of the rules.
+pub(crate) fn check_rule_inputs(found: &[f32], rules: &Rules) -> Result<(), Error> {
     match found == rule_inputs::of(rules.ruleset()) {
         true => Ok(()),
-        false => Err(NpzError::Array {
-            array: "rule_inputs".to_owned(),
-            reason: "they are not those of the shard's ruleset".to_owned(),
-        }),
+        false => Err(Error::of_array("rule_inputs", "they are not those of the shard's ruleset")),
     }
 }

@@ -11,9 +11,9 @@ use std::ops::RangeInclusive;
 use latrunculi_engine::{Rules, SquareSet, Symmetry};
 use npyz::{AutoSerialize, Deserialize};
 
-use crate::error::BatchError;
+use crate::error::{Error, check_length};
 use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, Shape, pack_plane, packed_plane_len};
-use crate::npz::{ArrayReader, ArrayWriter, NpzError};
+use crate::npz::{ArrayReader, ArrayWriter};
 use crate::policy_index::ActionIndices;
 use crate::replay::ReplaySettings;
 
@@ -348,16 +348,13 @@ pub trait BatchColumn: Default {
     /// Checks that the column has `expected` entries and that they agree with each other.
     ///
     /// # Errors
-    /// [`BatchError`] with the `name` of the column.
-    fn check(&self, name: &'static str, expected: usize, shape: &Shape) -> Result<(), BatchError>;
+    /// The `name` of the column and its length.
+    fn check(&self, name: &str, expected: usize, shape: &Shape) -> Result<(), Error>;
 }
 
 impl<T> BatchColumn for Vec<T> {
-    fn check(&self, name: &'static str, expected: usize, _: &Shape) -> Result<(), BatchError> {
-        match self.len() == expected {
-            true => Ok(()),
-            false => Err(BatchError::Length { name, found: self.len(), expected }),
-        }
+    fn check(&self, name: &str, expected: usize, _: &Shape) -> Result<(), Error> {
+        check_length(name, self.len(), expected)
     }
 }
 
@@ -423,13 +420,13 @@ pub fn write_column<K: Kind, W: Write + Seek>(
 /// Reads a column and checks its entries.
 ///
 /// # Errors
-/// [`NpzError`]: the array is missing or invalid.
+/// The array is missing or invalid.
 pub fn read_column<K: Kind>(
     reader: &mut ArrayReader,
     name: &'static str,
     range: RangeInclusive<f64>,
     extent: &Extent,
-) -> Result<Vec<K::Entry>, NpzError> {
+) -> Result<Vec<K::Entry>, Error> {
     let shape: Vec<Option<u64>> = dimensions::<K>().map(|dimension| Some(extent.len(dimension) as u64)).collect();
     let numbers = reader.array::<<K::Entry as Entry>::Scalar>(name, &shape)?.entries;
     let column = K::Entry::from_flat(numbers);
@@ -440,14 +437,14 @@ pub fn read_column<K: Kind>(
 /// Checks the length of a column and its entries.
 ///
 /// # Errors
-/// [`NpzError::Array`]: what is wrong with it.
+/// What is wrong with it.
 pub fn check_column<K: Kind>(
     name: &str,
     column: &[K::Entry],
     range: RangeInclusive<f64>,
     extent: &Extent,
-) -> Result<(), NpzError> {
-    let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
+) -> Result<(), Error> {
+    let fault = |reason: String| Error::of_array(name, reason);
     let expected: usize = K::DIMENSIONS.iter().map(|&dimension| extent.len(dimension)).product();
     if column.len() != expected {
         return Err(fault(format!("it has {} entries and must have {expected}", column.len())));
@@ -465,14 +462,11 @@ pub fn check_column<K: Kind>(
 /// Checks that offsets begin with 0 and rise.
 ///
 /// # Errors
-/// [`NpzError::Array`] when they do not.
-pub fn check_offsets(offsets: &[u64]) -> Result<(), NpzError> {
+/// When they do not.
+pub fn check_offsets(offsets: &[u64]) -> Result<(), Error> {
     match offsets.first() == Some(&0) && offsets.windows(2).all(|pair| pair[0] < pair[1]) {
         true => Ok(()),
-        false => Err(NpzError::Array {
-            array: ACTION_OFFSETS.to_owned(),
-            reason: "the offsets must begin with 0 and rise".to_owned(),
-        }),
+        false => Err(Error::of_array(ACTION_OFFSETS, "the offsets must begin with 0 and rise")),
     }
 }
 
@@ -495,14 +489,14 @@ pub trait Columns: Sized {
     /// Reads and checks the columns of positions of this shape.
     ///
     /// # Errors
-    /// [`NpzError`]: an array is missing or invalid.
-    fn read(reader: &mut ArrayReader, shape: Shape) -> Result<Self, NpzError>;
+    /// An array is missing or invalid.
+    fn read(reader: &mut ArrayReader, shape: Shape) -> Result<Self, Error>;
 
     /// Checks columns that come from elsewhere than [`Columns::read`]: lengths and entries.
     ///
     /// # Errors
-    /// [`NpzError::Array`]: the first column that is wrong.
-    fn check_columns(&self) -> Result<(), NpzError>;
+    /// The first column that is wrong.
+    fn check_columns(&self) -> Result<(), Error>;
 }
 
 /// More samples than any shard has; a file that announces more is damaged.
@@ -514,12 +508,11 @@ pub const ACTION_OFFSETS: &str = "action_offsets";
 /// Reads the array that says which actions belong to which sample.
 ///
 /// # Errors
-/// [`NpzError`]: the array is missing, or its numbers do not rise from 0.
-pub fn read_offsets(reader: &mut ArrayReader) -> Result<Vec<u64>, NpzError> {
-    let fault = |reason: &str| NpzError::Array { array: ACTION_OFFSETS.to_owned(), reason: reason.to_owned() };
+/// The array is missing, or its numbers do not rise from 0.
+pub fn read_offsets(reader: &mut ArrayReader) -> Result<Vec<u64>, Error> {
     let announced = reader.length(ACTION_OFFSETS)?;
     if announced > SAMPLES_MAX {
-        return Err(fault("it has more entries than any shard"));
+        return Err(Error::of_array(ACTION_OFFSETS, "it has more entries than any shard"));
     }
     let offsets = reader.array::<u64>(ACTION_OFFSETS, &[Some(announced)])?.entries;
     check_offsets(&offsets)?;
@@ -642,14 +635,14 @@ macro_rules! sample_schema {
             fn read(
                 reader: &mut $crate::npz::ArrayReader,
                 shape: $crate::features::Shape,
-            ) -> Result<Samples, $crate::npz::NpzError> {
+            ) -> Result<Samples, $crate::error::Error> {
                 let mut samples = Samples { action_offsets: $crate::schema::read_offsets(reader)?, ..Samples::new(shape) };
                 let extent = samples.extent();
                 $(samples.$name = $crate::schema::read_column::<$kind>(reader, stringify!($name), $range, &extent)?;)+
                 Ok(samples)
             }
 
-            fn check_columns(&self) -> Result<(), $crate::npz::NpzError> {
+            fn check_columns(&self) -> Result<(), $crate::error::Error> {
                 $crate::schema::check_offsets(&self.action_offsets)?;
                 let extent = self.extent();
                 $($crate::schema::check_column::<$kind>(stringify!($name), &self.$name, $range, &extent)?;)+
@@ -698,8 +691,8 @@ macro_rules! sample_schema {
             /// Checks that every column has the length that its declaration asks for.
             ///
             /// # Errors
-            /// [`BatchError`](crate::BatchError) with the name of the column.
-            pub fn check_lengths(&self) -> Result<(), $crate::error::BatchError> {
+            /// The name of the column and its length.
+            pub fn check_lengths(&self) -> Result<(), $crate::error::Error> {
                 let actions = self.action_offsets.last().map_or(0, |&last| last as usize);
                 let extent = $crate::schema::Extent { shape: self.shape, samples: self.len(), actions };
                 let rules = $crate::rule_inputs::count();

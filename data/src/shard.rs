@@ -6,10 +6,10 @@ use std::path::Path;
 use latrunculi_engine::Rules;
 use latrunculi_engine::record::ruleset_fingerprint;
 
-use crate::error::ShardError;
+use crate::error::Error;
 use crate::features::{ENCODING_VERSION, SCALARS, Shape};
 use crate::files::{checksum, write_atomically};
-use crate::npz::{ArrayReader, ArrayWriter, NpzError};
+use crate::npz::{ArrayReader, ArrayWriter};
 use crate::rule_inputs;
 use crate::sample::Samples;
 use crate::sample_checks::check_rule_inputs;
@@ -57,8 +57,8 @@ impl ShardInfo {
 /// Writes a shard, [atomically](write_atomically); an existing file is replaced. Returns the [`checksum`] of the file.
 ///
 /// # Errors
-/// [`ShardError::Io`] when the system refuses.
-pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<String, ShardError> {
+/// When the system refuses.
+pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<String, Error> {
     let mut sum = String::new();
     let written = write_atomically(path, |file| {
         let mut writer = ArrayWriter::new(BufWriter::new(&mut *file), true);
@@ -68,7 +68,7 @@ pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<S
         sum = checksum(file)?;
         Ok(())
     });
-    written.map_err(|source| ShardError::Io { path: path.to_owned(), attempt: "writing it", source })?;
+    written.map_err(|refusal| Error::writing(path, &refusal))?;
     Ok(sum)
 }
 
@@ -98,27 +98,30 @@ fn write_arrays<W: Write + io::Seek>(
 /// Reads a shard that must have been played under `rules`.
 ///
 /// # Errors
-/// [`ShardError`]: what is wrong with the file, with its name.
-pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), ShardError> {
-    let in_file = |error| ShardError::reading(path, error);
+/// What is wrong with the file, with its name.
+pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Error> {
+    let in_file = |error| Error::of_file(path, error);
     let mut reader = open_shard(path)?;
     let encoding: u32 = reader.number("encoding").map_err(in_file)?;
     if encoding != ENCODING_VERSION {
         let reason =
             format!("its samples are of version {encoding}, this program's are of {ENCODING_VERSION}; play anew");
-        return Err(ShardError::Array { path: path.to_owned(), array: "encoding".to_owned(), reason });
+        return Err(in_file(Error::of_array("encoding", reason)));
     }
     let name = reader.text("ruleset").map_err(in_file)?;
     let fingerprint = reader.text("ruleset_fingerprint").map_err(in_file)?;
     let wanted = rules.ruleset();
     if fingerprint != ruleset_fingerprint(wanted) {
-        return Err(ShardError::Ruleset { path: path.to_owned(), found: name, wanted: wanted.id.clone() });
+        let reason =
+            format!("it was played under the ruleset '{name}' and '{}' is wanted, or a parameter differs", wanted.id);
+        return Err(Error::of_file(path, reason));
     }
     let shape = Shape::of(rules);
     let found = reader.array::<u32>("shape", &[Some(4)]).map_err(in_file)?.entries;
     if found[..] != stored_shape(&shape) {
-        let (found, wanted) = (format!("{found:?}"), format!("{:?}", stored_shape(&shape)));
-        return Err(ShardError::Shape { path: path.to_owned(), found, wanted });
+        let wanted = stored_shape(&shape);
+        let reason = format!("its positions have the shape {found:?} and {wanted:?} is wanted");
+        return Err(Error::of_file(path, reason));
     }
     let rule_inputs = reader.array("rule_inputs", &[Some(rule_inputs::count() as u64)]).map_err(in_file)?.entries;
     check_rule_inputs(&rule_inputs, rules).map_err(in_file)?;
@@ -137,24 +140,13 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Sh
 }
 
 /// Opens a shard and checks the version of its format.
-pub(crate) fn open_shard(path: &Path) -> Result<ArrayReader, ShardError> {
-    let in_file = |error| ShardError::reading(path, error);
+pub(crate) fn open_shard(path: &Path) -> Result<ArrayReader, Error> {
+    let in_file = |error| Error::of_file(path, error);
     let mut reader = ArrayReader::open(path).map_err(in_file)?;
     let version: u32 = reader.number("version").map_err(in_file)?;
     if version != SHARD_VERSION {
-        return Err(ShardError::Version { path: path.to_owned(), found: version, known: SHARD_VERSION });
+        let reason = format!("shard version {version}, this program reads {SHARD_VERSION}");
+        return Err(Error::of_file(path, reason));
     }
     Ok(reader)
-}
-
-impl ShardError {
-    /// Adds the name of the file to what is wrong with it.
-    pub(crate) fn reading(path: &Path, error: NpzError) -> ShardError {
-        let path = path.to_owned();
-        match error {
-            NpzError::Io(source) => ShardError::Io { path, attempt: "reading it", source },
-            NpzError::Broken(reason) => ShardError::Broken { path, reason },
-            NpzError::Array { array, reason } => ShardError::Array { path, array, reason },
-        }
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::error::ShardError;
-use crate::npz::{ArrayReader, NpzError};
+use crate::error::Error;
+use crate::npz::ArrayReader;
 use crate::schema::ACTION_OFFSETS;
 use crate::shard::open_shard;
 
@@ -32,13 +32,13 @@ impl ShardSummary {
     /// Reads the summary of a shard. The samples are not read: [`crate::read_shard`] checks them.
     ///
     /// # Errors
-    /// [`ShardError`]: what is wrong with the file, with its name.
-    pub fn read(path: &Path) -> Result<ShardSummary, ShardError> {
-        summarise(&mut open_shard(path)?).map_err(|error| ShardError::reading(path, error))
+    /// What is wrong with the file, with its name.
+    pub fn read(path: &Path) -> Result<ShardSummary, Error> {
+        summarise(&mut open_shard(path)?).map_err(|error| Error::of_file(path, error))
     }
 }
 
-fn summarise(reader: &mut ArrayReader) -> Result<ShardSummary, NpzError> {
+fn summarise(reader: &mut ArrayReader) -> Result<ShardSummary, Error> {
     let shape = reader.array::<u32>("shape", &[Some(4)])?.entries;
     Ok(ShardSummary {
         ruleset: reader.text("ruleset")?,

@@ -4,6 +4,7 @@
 //! and offsets of each tensor, and metadata under `__metadata__`), the entries. Equal content gives equal files.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::error::TensorFileError;
+use crate::error::Error;
 use crate::files::write_atomically;
 
 /// Metadata key of the kind of file.
@@ -86,23 +87,19 @@ impl TensorFile {
     /// Writes a file of this kind to `path`, atomically; an existing file is replaced.
     ///
     /// # Errors
-    /// [`TensorFileError::Io`] when the system refuses.
-    pub fn write(&self, path: &Path, kind: FileKind) -> Result<(), TensorFileError> {
+    /// When the system refuses.
+    pub fn write(&self, path: &Path, kind: FileKind) -> Result<(), Error> {
         let bytes = self.to_bytes(kind);
-        write_atomically(path, |file| file.write_all(&bytes)).map_err(|source| TensorFileError::Io {
-            path: path.to_owned(),
-            attempt: "writing it",
-            source,
-        })
+        write_atomically(path, |file| file.write_all(&bytes)).map_err(|refusal| Error::writing(path, &refusal))
     }
 
     /// Reads a file of this kind, whose tensors must be `f32` and finite.
     ///
     /// # Errors
-    /// [`TensorFileError`]: what is wrong with the file, with its name.
-    pub fn read(path: &Path, kind: FileKind) -> Result<TensorFile, TensorFileError> {
+    /// What is wrong with the file, with its name.
+    pub fn read(path: &Path, kind: FileKind) -> Result<TensorFile, Error> {
         let (mut file, mut bytes, _) = open(path)?;
-        file.read_to_end(&mut bytes).map_err(|source| reading(path, source))?;
+        file.read_to_end(&mut bytes).map_err(|refusal| Error::reading(path, &refusal))?;
         TensorFile::parse(&bytes, path, kind)
     }
 
@@ -110,29 +107,28 @@ impl TensorFile {
     ///
     /// # Errors
     /// As [`TensorFile::read`].
-    pub fn parse(bytes: &[u8], path: &Path, kind: FileKind) -> Result<TensorFile, TensorFileError> {
-        let broken = |reason: String| TensorFileError::NotSafetensors { path: path.to_owned(), reason };
+    pub fn parse(bytes: &[u8], path: &Path, kind: FileKind) -> Result<TensorFile, Error> {
         let (header_bytes, header) =
-            safetensors::SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
+            safetensors::SafeTensors::read_metadata(bytes).map_err(|error| not_safetensors(path, error))?;
         let metadata: BTreeMap<String, String> = header.metadata().clone().unwrap_or_default().into_iter().collect();
         check_kind(path, kind, &metadata)?;
 
-        let parsed = safetensors::SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
+        let parsed = safetensors::SafeTensors::deserialize(bytes).map_err(|error| not_safetensors(path, error))?;
         let mut tensors = BTreeMap::new();
         for (name, view) in parsed.tensors() {
-            let wrong = |reason: String| TensorFileError::Tensor { path: path.to_owned(), name: name.clone(), reason };
             if view.dtype() != safetensors::Dtype::F32 {
-                return Err(wrong(format!("it has entries of type {:?}, not F32", view.dtype())));
+                let reason = format!("tensor '{name}': it has entries of type {:?}, not F32", view.dtype());
+                return Err(Error::of_file(path, reason));
             }
             let values: Vec<f32> = view.data().as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
             if values.iter().any(|value| !value.is_finite()) {
-                return Err(TensorFileError::NotFinite { path: path.to_owned(), name });
+                return Err(Error::of_file(path, not_finite(&name)));
             }
             let shape = view.shape().to_vec();
             tensors.insert(name, NamedTensor { shape, values });
         }
         if metadata.get(CHECKSUM_KEY).is_some_and(|known| *known != checksum(&bytes[8 + header_bytes..])) {
-            return Err(broken("its entries do not have the checksum that it tells".to_owned()));
+            return Err(not_safetensors(path, "its entries do not have the checksum that it tells"));
         }
         Ok(TensorFile { metadata, tensors })
     }
@@ -140,12 +136,23 @@ impl TensorFile {
     /// Returns the metadata under `key`, read as JSON. `path` is the file's, for the error.
     ///
     /// # Errors
-    /// [`TensorFileError::Metadata`] when it is missing or unreadable.
-    pub fn described<T: DeserializeOwned>(&self, path: &Path, key: &str) -> Result<T, TensorFileError> {
-        let wrong = |reason: String| TensorFileError::Metadata { path: path.to_owned(), reason };
+    /// When it is missing or unreadable.
+    pub fn described<T: DeserializeOwned>(&self, path: &Path, key: &str) -> Result<T, Error> {
+        let wrong = |reason| Error::of_file(path, format!("the description in it is unreadable: {reason}"));
         let text = self.metadata.get(key).ok_or_else(|| wrong(format!("'{key}' is missing")))?;
         serde_json::from_str(text).map_err(|error| wrong(format!("'{key}': {error}")))
     }
+}
+
+/// Says that a tensor has an entry that is not a number.
+#[must_use]
+pub fn not_finite(name: &str) -> Error {
+    let reason = "has an entry that is not a finite number: the training has broken down; use an earlier checkpoint";
+    Error(format!("tensor '{name}' {reason}"))
+}
+
+fn not_safetensors(path: &Path, reason: impl Display) -> Error {
+    Error::of_file(path, format_args!("not a safetensors file, or cut off: {reason}; copy or make it again"))
 }
 
 fn checksum(entries: &[u8]) -> String {
@@ -153,30 +160,33 @@ fn checksum(entries: &[u8]) -> String {
 }
 
 /// Returns an error when a file is of another kind or version.
-fn check_kind(path: &Path, kind: FileKind, metadata: &BTreeMap<String, String>) -> Result<(), TensorFileError> {
+fn check_kind(path: &Path, kind: FileKind, metadata: &BTreeMap<String, String>) -> Result<(), Error> {
     let FileKind { name, version } = kind;
-    let other = |reason: String| TensorFileError::OtherKind { path: path.to_owned(), expected: name, reason };
-    match metadata.get(KIND_KEY) {
-        Some(found) if found == name => {}
+    let other = match metadata.get(KIND_KEY) {
+        Some(found) if found == name => None,
         Some(found) if found == WEIGHTS.name => {
-            return Err(other("it holds exported weights; the model that they were exported from plays".to_owned()));
+            Some("it holds exported weights; the model that they were exported from plays".to_owned())
         }
-        Some(found) => return Err(other(format!("it is a {found}"))),
-        None => return Err(other("it does not say what it is".to_owned())),
+        Some(found) => Some(format!("it is a {found}")),
+        None => Some("it does not say what it is".to_owned()),
+    };
+    if let Some(reason) = other {
+        return Err(Error::of_file(path, format!("not a {name}: {reason}")));
     }
     let found = metadata.get(VERSION_KEY).cloned().unwrap_or_default();
     if found == version.to_string() {
         return Ok(());
     }
-    let path = path.to_owned();
-    Err(match found.parse::<u32>() {
-        Ok(found) if found < version => TensorFileError::Older { path, kind: name, found, known: version },
-        _ => TensorFileError::Version { path, found, known: version },
-    })
-}
-
-fn reading(path: &Path, source: std::io::Error) -> TensorFileError {
-    TensorFileError::Io { path: path.to_owned(), attempt: "reading it", source }
+    let reason = match found.parse::<u32>() {
+        Ok(found) if found < version => format!(
+            "{name} of version {found}, this program reads {version}: files of that version name settings that are gone; \
+             train anew, or use the version of the program that wrote it"
+        ),
+        _ => format!(
+            "format version {found}, this program reads {version}; use the version of the program that wrote it"
+        ),
+    };
+    Err(Error::of_file(path, reason))
 }
 
 /// The header of a safetensors file.
@@ -194,19 +204,16 @@ impl TensorFileHeader {
     /// Reads the header of any safetensors file.
     ///
     /// # Errors
-    /// [`TensorFileError::Io`] when the system refuses, [`TensorFileError::NotSafetensors`] when it is no such file or is
-    /// truncated.
-    pub fn read(path: &Path) -> Result<TensorFileHeader, TensorFileError> {
+    /// When the system refuses, or it is no such file or cut off.
+    pub fn read(path: &Path) -> Result<TensorFileHeader, Error> {
         /// One tensor of a header.
         #[derive(serde::Deserialize)]
         struct Described {
             shape: Vec<usize>,
         }
         let (_, bytes, file_bytes) = open(path)?;
-        let broken = |error: serde_json::Error| TensorFileError::NotSafetensors {
-            path: path.to_owned(),
-            reason: format!("its header is unreadable: {error}"),
-        };
+        let broken =
+            |error: serde_json::Error| not_safetensors(path, format_args!("its header is unreadable: {error}"));
         let mut header: BTreeMap<String, Value> = serde_json::from_slice(&bytes[8..]).map_err(broken)?;
         let metadata = header.remove("__metadata__").unwrap_or_else(|| json!({}));
         let metadata = serde_json::from_value(metadata).map_err(broken)?;
@@ -233,26 +240,27 @@ impl TensorFileHeader {
 
 /// Opens a safetensors file and reads its header with the eight bytes before it. Checks that the file has the length
 /// that the header implies, and returns that length last.
-fn open(path: &Path) -> Result<(File, Vec<u8>, u64), TensorFileError> {
-    let broken = |reason: String| TensorFileError::NotSafetensors { path: path.to_owned(), reason };
+fn open(path: &Path) -> Result<(File, Vec<u8>, u64), Error> {
+    let broken = |reason: String| not_safetensors(path, reason);
+    let reading = |refusal| Error::reading(path, &refusal);
     // Checked before it is opened: opening a pipe would block.
-    let about = fs::metadata(path).map_err(|source| reading(path, source))?;
+    let about = fs::metadata(path).map_err(reading)?;
     if !about.is_file() {
         return Err(broken("it is no file".to_owned()));
     }
-    let mut file = File::open(path).map_err(|source| reading(path, source))?;
+    let mut file = File::open(path).map_err(reading)?;
     let mut bytes = vec![0; 8];
     if about.len() < 8 {
         return Err(broken(format!("it has {} bytes", about.len())));
     }
-    file.read_exact(&mut bytes).map_err(|source| reading(path, source))?;
+    file.read_exact(&mut bytes).map_err(reading)?;
     let header_bytes = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
     if header_bytes > HEADER_BYTES_MAX || header_bytes > about.len() - 8 {
         return Err(broken(format!("it announces a header of {header_bytes} bytes and has {}", about.len())));
     }
     // The lengths of the tensors are checked against the file before their entries are read.
     let mut header = vec![0; header_bytes as usize];
-    file.read_exact(&mut header).map_err(|source| reading(path, source))?;
+    file.read_exact(&mut header).map_err(reading)?;
     let described: Value =
         serde_json::from_slice(&header).map_err(|error| broken(format!("its header is unreadable: {error}")))?;
     let announced = described.as_object().into_iter().flatten();

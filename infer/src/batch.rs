@@ -3,7 +3,7 @@
 //! Legend: `B` positions, `P` planes, `S` scalars of the position, `A` squares, `L` legal actions of all positions.
 
 use latrunculi_data::policy_index::action_indices;
-use latrunculi_data::{ActionIndices, BatchError, EncodedPosition, SCALARS, Shape};
+use latrunculi_data::{ActionIndices, EncodedPosition, Error, SCALARS, Shape, check_length};
 use latrunculi_engine::{Action, GameState, SquareSet};
 
 /// Encoded positions of one ruleset. The memory is reused from batch to batch.
@@ -68,15 +68,12 @@ impl PositionBatch {
     }
 
     /// Checks that the vectors have the lengths that `shape` asks for and that the indices lie within the policy.
-    pub(crate) fn check(&self, shape: &Shape) -> Result<(), BatchError> {
-        let length = |name, found, expected| {
-            if found == expected { Ok(()) } else { Err(BatchError::Length { name, found, expected }) }
-        };
-        length("planes", self.planes.len(), self.len() * shape.planes)?;
-        length("scalars", self.scalars.len(), self.len() * SCALARS.len())?;
+    pub(crate) fn check(&self, shape: &Shape) -> Result<(), Error> {
+        check_length("planes", self.planes.len(), self.len() * shape.planes)?;
+        check_length("scalars", self.scalars.len(), self.len() * SCALARS.len())?;
         let none = shape.policy_len() as u32;
         match self.action_indices.iter().position(|&[first, second]| first >= none || second > none) {
-            Some(index) => Err(BatchError::Range { name: "action_indices", index }),
+            Some(index) => Err(Error::out_of_range("action_indices", index)),
             None => Ok(()),
         }
     }

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
+use latrunculi_data::Error;
 use latrunculi_engine::{Action, GameState, Rules};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::batch::{Answers, PositionBatch};
-use crate::error::AnswerError;
 use crate::model::Session;
 use crate::policy;
 
@@ -23,7 +23,7 @@ const SEED: u64 = 1;
 ///
 /// # Errors
 /// As [`Session::answer`].
-pub(crate) fn positions(session: &mut Session, rules: &Arc<Rules>) -> Result<PositionBatch, AnswerError> {
+pub(crate) fn positions(session: &mut Session, rules: &Arc<Rules>) -> Result<PositionBatch, Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut games: Vec<GameState> = (0..GAMES).map(|_| GameState::new(Arc::clone(rules))).collect();
     let (mut taken, mut current) = (PositionBatch::default(), PositionBatch::default());

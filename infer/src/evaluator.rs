@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use latrunculi_data::RulesetCache;
+use latrunculi_data::{Error, RulesetCache};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
 use crate::batch::{Answers, PositionBatch};
-use crate::error::KernelError;
 use crate::model::{RulesetNetworks, Session};
 
 /// Answers for search with a network, a batch of one ruleset at a time, on the calling thread. Each evaluating thread has
@@ -49,14 +48,14 @@ impl Evaluator<GameState> for InferenceEvaluator {
         };
         assert!(games.iter().all(|other| is_same(other.rules())), "a batch is of one ruleset");
         let networks = &self.networks;
-        let begun = self.sessions.get_or_make(rules, || Ok::<_, KernelError>(networks.get(rules)?.session()));
-        let session = begun.map_err(|error| EvalError::Device(error.to_string()))?;
+        let begun = self.sessions.get_or_make(rules, || Ok::<_, Error>(networks.get(rules)?.session()));
+        let session = begun.map_err(|error| EvalError(error.to_string()))?;
         self.positions.clear();
         for (game, actions) in games.iter().zip(legal_actions) {
             self.positions.push_game(game, actions);
         }
         let answered = session.answer(&self.positions, &mut self.answers);
-        answered.map_err(|error| EvalError::Device(error.to_string()))?;
+        answered.map_err(|error| EvalError(error.to_string()))?;
         let Answers { logits, offsets, win_draw_loss, margin } = &self.answers;
         let values = win_draw_loss.iter().zip(margin);
         for ((evaluation, offset), (values, margin)) in evaluations.iter_mut().zip(offsets.windows(2)).zip(values) {

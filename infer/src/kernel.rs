@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use latrunculi_data::Error;
+
 use crate::native::tiled;
 
 /// Positions that the kernels of these units compute together: a batch of 17 takes as long as one of 32.
@@ -75,6 +77,19 @@ impl Kernel {
             Kernel::F32 => true,
             Kernel::Bf16(unit) | Kernel::Int8(unit) => unit.is_available(),
         }
+    }
+
+    /// Checks that this processor and system have it.
+    ///
+    /// # Errors
+    /// Where they have not; it names the kernels that they have.
+    pub(crate) fn check_available(self) -> Result<(), Error> {
+        if self.is_available() {
+            return Ok(());
+        }
+        let known = Kernel::available().into_iter().map(Kernel::name).collect::<Vec<_>>().join(", ");
+        let reason = "cannot be used: this processor or system lacks what it needs";
+        Err(Error(format!("the kernel '{self}' {reason} (known here: {known})")))
     }
 
     /// Returns the kernels that this processor and system have, the most exact first.

@@ -7,7 +7,6 @@
 
 mod batch;
 mod calibration;
-mod error;
 mod evaluator;
 mod heads;
 mod kernel;
@@ -27,7 +26,6 @@ mod weights;
 mod winograd;
 
 pub use batch::{Answers, PositionBatch};
-pub use error::{AnswerError, KernelError, ModelError};
 pub use evaluator::InferenceEvaluator;
 pub use kernel::{GROUP, Kernel, Unit};
 pub use model::{InferenceModel, InferenceNetwork, RulesetNetworks, Session};

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use latrunculi_data::{NamedTensor, NetworkConfig, RulesetCache, Shape, rule_inputs};
+use latrunculi_data::{Error, NamedTensor, NetworkConfig, RulesetCache, Shape, rule_inputs};
 use latrunculi_engine::Rules;
 
 use crate::batch::{Answers, PositionBatch};
 use crate::calibration;
-use crate::error::{AnswerError, KernelError, ModelError};
 use crate::kernel::Kernel;
 use crate::native::tiled;
 use crate::portable;
 use crate::weights::Parameters;
+
+/// What is said of weights whose answers are no numbers.
+const NOT_FINITE: &str = "the network answered with something that is not a number: its weights are broken";
 
 /// A network for every board and ruleset. Clones share the weights.
 #[derive(Clone, Debug)]
@@ -24,12 +26,12 @@ impl InferenceModel {
     /// Makes a model of the tensors of a model file, by name.
     ///
     /// # Errors
-    /// [`ModelError`] when the description is out of range, or a tensor is missing, unknown, of another shape or not
+    /// When the description is out of range, or a tensor is missing, unknown, of another shape or not
     /// finite.
     pub fn from_tensors(
         config: &NetworkConfig,
         tensors: BTreeMap<String, NamedTensor>,
-    ) -> Result<InferenceModel, ModelError> {
+    ) -> Result<InferenceModel, Error> {
         Ok(InferenceModel { parameters: Arc::new(Parameters::new(config, tensors)?) })
     }
 
@@ -44,13 +46,13 @@ impl InferenceModel {
     /// which it takes the scales of its activations. The answers depend on them.
     ///
     /// # Errors
-    /// [`KernelError`] when the kernel is not available here or the positions do not fit.
+    /// When the kernel is not available here or the positions do not fit.
     pub fn network(
         &self,
         kernel: Kernel,
         rules: &Rules,
         calibration: &PositionBatch,
-    ) -> Result<InferenceNetwork, KernelError> {
+    ) -> Result<InferenceNetwork, Error> {
         self.specialised(kernel, &Shape::of(rules), &rule_inputs::of(rules.ruleset()), calibration)
     }
 
@@ -61,20 +63,19 @@ impl InferenceModel {
         shape: &Shape,
         rule_inputs: &[f32],
         calibration: &PositionBatch,
-    ) -> Result<InferenceNetwork, KernelError> {
-        if !kernel.is_available() {
-            let known: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
-            return Err(KernelError::Unavailable(kernel.name(), known.join(", ")));
-        }
+    ) -> Result<InferenceNetwork, Error> {
+        kernel.check_available()?;
         let weights = self.parameters.specialised(shape, rule_inputs);
         let packed = match kernel {
             Kernel::F32 => Packed::F32(portable::Network::new(&weights)),
             Kernel::Bf16(unit) => Packed::Bf16(tiled::Bf16Network::new(&weights, unit)),
             Kernel::Int8(unit) => {
                 if calibration.is_empty() {
-                    return Err(KernelError::NoCalibration(kernel.name()));
+                    let reason = "takes its scales from positions of the ruleset, and none were given";
+                    return Err(Error(format!("the kernel '{}' {reason}", kernel.name())));
                 }
-                calibration.check(shape)?;
+                let misfit = |error| Error(format!("the positions for the scales do not fit: {error}"));
+                calibration.check(shape).map_err(misfit)?;
                 Packed::Int8(tiled::Int8Network::new(&weights, calibration, unit))
             }
         };
@@ -84,14 +85,10 @@ impl InferenceModel {
     /// Returns networks for any ruleset.
     ///
     /// # Errors
-    /// [`KernelError`] when the kernel is not available here.
-    pub fn networks(&self, kernel: Kernel) -> Result<RulesetNetworks, KernelError> {
-        if kernel.is_available() {
-            Ok(RulesetNetworks { model: self.clone(), kernel, ready: Arc::default() })
-        } else {
-            let known: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
-            Err(KernelError::Unavailable(kernel.name(), known.join(", ")))
-        }
+    /// When the kernel is not available here.
+    pub fn networks(&self, kernel: Kernel) -> Result<RulesetNetworks, Error> {
+        kernel.check_available()?;
+        Ok(RulesetNetworks { model: self.clone(), kernel, ready: Arc::default() })
     }
 }
 
@@ -108,8 +105,8 @@ impl RulesetNetworks {
     /// its own policy, so that they depend on weights and rules alone.
     ///
     /// # Errors
-    /// [`KernelError::Answer`] when the weights are broken.
-    pub fn get(&self, rules: &Arc<Rules>) -> Result<InferenceNetwork, KernelError> {
+    /// When the weights are broken.
+    pub fn get(&self, rules: &Arc<Rules>) -> Result<InferenceNetwork, Error> {
         if let Some(network) = self.lock().get(rules) {
             return Ok(network.clone());
         }
@@ -176,8 +173,8 @@ impl Session {
     /// Answers a batch of any size; `answers` is overwritten. The answer to a position does not depend on the others.
     ///
     /// # Errors
-    /// [`AnswerError::Batch`] when the batch does not fit, [`AnswerError::NotFinite`] when the weights are broken.
-    pub fn answer(&mut self, batch: &PositionBatch, answers: &mut Answers) -> Result<(), AnswerError> {
+    /// When the batch does not fit or the weights are broken.
+    pub fn answer(&mut self, batch: &PositionBatch, answers: &mut Answers) -> Result<(), Error> {
         answers.clear();
         batch.check(&self.network.shape)?;
         match (&*self.network.packed, &mut self.buffers) {
@@ -190,7 +187,7 @@ impl Session {
         if finite(&answers.logits) && finite(answers.win_draw_loss.as_flattened()) && finite(&answers.margin) {
             Ok(())
         } else {
-            Err(AnswerError::NotFinite)
+            Err(Error(NOT_FINITE.to_owned()))
         }
     }
 }

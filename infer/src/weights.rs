@@ -8,9 +8,8 @@
 use std::collections::BTreeMap;
 
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
-use latrunculi_data::{NamedTensor, NetworkConfig, PLANES, SCALARS, Shape, rule_inputs};
-
-use crate::error::ModelError;
+use latrunculi_data::tensor_file::not_finite;
+use latrunculi_data::{Error, NamedTensor, NetworkConfig, PLANES, SCALARS, Shape, rule_inputs};
 
 /// A matrix with a bias: `[rows, columns]`, `[rows]`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -149,15 +148,9 @@ impl Parameters {
     /// Takes the tensors of a network apart, standardises the convolutions, and checks all.
     ///
     /// # Errors
-    /// [`ModelError`] with what does not fit.
-    pub(crate) fn new(
-        config: &NetworkConfig,
-        tensors: BTreeMap<String, NamedTensor>,
-    ) -> Result<Parameters, ModelError> {
-        let faults = config.validate();
-        if !faults.is_empty() {
-            return Err(ModelError::Config(faults));
-        }
+    /// What does not fit.
+    pub(crate) fn new(config: &NetworkConfig, tensors: BTreeMap<String, NamedTensor>) -> Result<Parameters, Error> {
+        config.check()?;
         let mut tensors = Tensors(tensors);
         let (channels, keys) = (config.channels, config.policy_channels);
         let (features, hidden) = (config.value_channels, config.value_hidden);
@@ -171,7 +164,7 @@ impl Parameters {
         let mut blocks = Vec::with_capacity(config.blocks);
         let (mut rules, mut pooling_by_size) = (Vec::new(), Vec::new());
         for index in 0..config.blocks {
-            let mut of_pooling = |name: &str, columns: usize| -> Result<Option<Linear>, ModelError> {
+            let mut of_pooling = |name: &str, columns: usize| -> Result<Option<Linear>, Error> {
                 let name = format!("blocks.{index}.{name}");
                 config.is_pooled(index).then(|| tensors.matrix(&name, channels, columns)).transpose()
             };
@@ -218,10 +211,7 @@ impl Parameters {
         };
         match tensors.0.into_keys().next() {
             None => Ok(parameters),
-            Some(name) => {
-                let reason = "the network that is described has no such tensor".to_owned();
-                Err(ModelError::Tensor { name, reason })
-            }
+            Some(name) => Err(Error(format!("tensor '{name}': the network that is described has no such tensor"))),
         }
     }
 }
@@ -230,25 +220,25 @@ impl Parameters {
 struct Tensors(BTreeMap<String, NamedTensor>);
 
 impl Tensors {
-    fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
-        let wrong = |reason: String| ModelError::Tensor { name: name.to_owned(), reason };
+    fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
+        let wrong = |reason: String| Error(format!("tensor '{name}': {reason}"));
         let tensor = self.0.remove(name).ok_or_else(|| wrong("it is missing".to_owned()))?;
         if tensor.shape != shape || tensor.values.len() != shape.iter().product::<usize>() {
             return Err(wrong(format!("its shape is {:?} and must be {shape:?}", tensor.shape)));
         }
         if tensor.values.iter().any(|value| !value.is_finite()) {
-            return Err(ModelError::NotFinite(name.to_owned()));
+            return Err(not_finite(name));
         }
         Ok(tensor.values)
     }
 
     /// Takes a matrix without bias.
-    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Linear, ModelError> {
+    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Linear, Error> {
         let weight = self.take(&format!("{name}.weight"), &[rows, columns])?;
         Ok(Linear { rows, columns, weight, bias: vec![0.0; rows] })
     }
 
-    fn linear(&mut self, name: &str, rows: usize, columns: usize) -> Result<Linear, ModelError> {
+    fn linear(&mut self, name: &str, rows: usize, columns: usize) -> Result<Linear, Error> {
         let bias = self.take(&format!("{name}.bias"), &[rows])?;
         Ok(Linear { bias, ..self.matrix(name, rows, columns)? })
     }
@@ -258,7 +248,7 @@ impl Tensors {
     ///
     /// Source: Brock, De, Smith 2021, "Characterizing signal propagation to close the performance gap in unnormalized
     /// ResNets" (arXiv 2101.08692), equation 4.
-    fn standardised(&mut self, name: &str, channels: usize) -> Result<Convolution, ModelError> {
+    fn standardised(&mut self, name: &str, channels: usize) -> Result<Convolution, Error> {
         let mut weight = self.take(&format!("{name}.weight"), &[channels, 3, 3, channels])?;
         let gain = self.take(&format!("{name}.gain"), &[channels])?;
         let bias = self.take(&format!("{name}.bias"), &[channels])?;

@@ -5,7 +5,7 @@ use latrunculi_train::Error;
 
 /// Turns the errors of `latrunculi-model` into those of a run.
 pub trait OfLibtorch<T> {
-    /// Returns the value, or [`Error::Libtorch`].
+    /// Returns the value, or [`Error::Other`].
     ///
     /// # Errors
     /// The same error in its new type.
@@ -14,7 +14,7 @@ pub trait OfLibtorch<T> {
 
 impl<T, E: std::error::Error + Send + Sync + 'static> OfLibtorch<T> for Result<T, E> {
     fn of_libtorch(self) -> Result<T, Error> {
-        self.map_err(|error| Error::Libtorch(Box::new(error)))
+        self.map_err(|error| Error::Other(Box::new(error)))
     }
 }
 
@@ -22,7 +22,7 @@ impl<T, E: std::error::Error + Send + Sync + 'static> OfLibtorch<T> for Result<T
 #[must_use]
 pub fn is_divergence(error: &Error) -> bool {
     match error.root() {
-        Error::Libtorch(cause) => matches!(cause.downcast_ref(), Some(TrainError::NotFinite { .. })),
+        Error::Other(cause) => matches!(cause.downcast_ref(), Some(TrainError::NotFinite { .. })),
         _ => false,
     }
 }

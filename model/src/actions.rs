@@ -5,8 +5,8 @@
 
 use tch::{Kind, Tensor};
 
-use crate::error::TorchError;
-use latrunculi_data::{BatchError, Shape};
+use crate::error::Error;
+use latrunculi_data::{Error as DataError, Shape, check_length};
 
 /// No second entry.
 const NONE: u32 = u32::MAX;
@@ -26,20 +26,20 @@ impl ActionGather {
     /// Sorts the entries of a batch by the tensor that holds them.
     ///
     /// `offsets` is `[B + 1]`, `indices` `[L]`, as in [`latrunculi_data::TrainingBatch`].
-    pub(crate) fn new(shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<ActionGather, BatchError> {
+    pub(crate) fn new(shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<ActionGather, DataError> {
         let mut gather = ActionGather::default();
         gather.fill(shape, offsets, indices)?;
         Ok(gather)
     }
 
     /// As [`ActionGather::new`], reusing the memory.
-    pub(crate) fn fill(&mut self, shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<(), BatchError> {
+    pub(crate) fn fill(&mut self, shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<(), DataError> {
         let area = shape.area();
         let (map_len, square_len, policy_len) = (area * area, 4 * area, shape.policy_len());
         let batch_size = offsets.len().saturating_sub(1);
-        if offsets.first() != Some(&0) || offsets.last().map(|&last| last as usize) != Some(indices.len()) {
-            let expected = offsets.last().map_or(0, |&last| last as usize);
-            return Err(BatchError::Length { name: "action_indices", found: indices.len(), expected });
+        check_length("action_indices", indices.len(), offsets.last().map_or(0, |&last| last as usize))?;
+        if offsets.first() != Some(&0) {
+            return Err(DataError::out_of_range("action_offsets", 0));
         }
         self.parts.iter_mut().for_each(Vec::clear);
         self.first.clear();
@@ -49,7 +49,7 @@ impl ActionGather {
         for position in 0..batch_size {
             let (start, end) = (offsets[position] as usize, offsets[position + 1] as usize);
             if start > end || end > indices.len() {
-                return Err(BatchError::Range { name: "action_offsets", index: position + 1 });
+                return Err(DataError::out_of_range("action_offsets", position + 1));
             }
             for (action, pair) in indices[start..end].iter().enumerate() {
                 let mut look_up = |index: u32| -> Option<u32> {
@@ -67,12 +67,12 @@ impl ActionGather {
                     entries.push((position * len + within) as i64);
                     Some((part as u32) << 30 | (entries.len() - 1) as u32)
                 };
-                let out_of_range = BatchError::Range { name: "action_indices", index: start + action };
+                let out_of_range = || DataError::out_of_range("action_indices", start + action);
                 let (Some(first), Some(second)) = (look_up(pair[0]), look_up(pair[1])) else {
-                    return Err(out_of_range);
+                    return Err(out_of_range());
                 };
                 if first == NONE {
-                    return Err(out_of_range);
+                    return Err(out_of_range());
                 }
                 any_second |= second != NONE;
                 self.first.push(first);
@@ -100,7 +100,7 @@ impl ActionGather {
     }
 
     /// Fetches the entries from the logits `[B, A, A]`, `[B, 4, A]`, `[B, 2]`: `[entry_count] f32` on their device.
-    pub(crate) fn fetch(&self, sources: [&Tensor; 3]) -> Result<Tensor, TorchError> {
+    pub(crate) fn fetch(&self, sources: [&Tensor; 3]) -> Result<Tensor, Error> {
         let mut fetched = Vec::with_capacity(3);
         for (source, entries) in sources.into_iter().zip(&self.parts) {
             if !entries.is_empty() {
@@ -131,13 +131,13 @@ impl ActionGather {
     ///
     /// Row `i` begins with the actions of position `i`; its remaining entries are -10,000, so that their probability
     /// is 0 and a target of 0 there adds nothing to the loss.
-    pub(crate) fn table(&self, entries: &Tensor, offsets: &[u32], width: usize) -> Result<Tensor, TorchError> {
+    pub(crate) fn table(&self, entries: &Tensor, offsets: &[u32], width: usize) -> Result<Tensor, Error> {
         let batch_size = offsets.len() - 1;
         let count = self.entry_count() as i64;
         let (zero, padding) = (count, count + 1);
         let constants = Tensor::f_from_slice(&[0.0_f32, -1e4])?.f_to_device(entries.device())?;
         let entries = Tensor::f_cat(&[entries, &constants], 0)?;
-        let look_up = |entry_indices: &[u32], none: i64| -> Result<Tensor, TorchError> {
+        let look_up = |entry_indices: &[u32], none: i64| -> Result<Tensor, Error> {
             let mut index = vec![none; batch_size * width];
             for (row, offset) in index.chunks_mut(width).zip(offsets.windows(2)) {
                 for (cell, &entry) in row.iter_mut().zip(&entry_indices[offset[0] as usize..offset[1] as usize]) {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use latrunculi_data::{DeviceChoice, Precision, cpu_has_bf16};
 use tch::Kind;
 
-use crate::error::DeviceError;
+use crate::error::Error;
 
 /// An available device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,18 +20,17 @@ impl Device {
     /// Opens a device.
     ///
     /// # Errors
-    /// Only for [`DeviceChoice::Cuda`]: [`DeviceError::Library`] when libtorch's CUDA library is
-    /// missing, [`DeviceError::NoGpu`] and [`DeviceError::NoSuchGpu`] when the GPU is.
-    pub fn open(choice: DeviceChoice) -> Result<Device, DeviceError> {
+    /// Only for [`DeviceChoice::Cuda`]: when libtorch's CUDA library or the GPU is missing.
+    pub fn open(choice: DeviceChoice) -> Result<Device, Error> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::CPU),
             DeviceChoice::Cuda(number) => {
                 let there = gpu_count()?;
                 if number < there {
-                    Ok(Device(tch::Device::Cuda(number)))
-                } else {
-                    Err(DeviceError::NoSuchGpu { asked: number, there })
+                    return Ok(Device(tch::Device::Cuda(number)));
                 }
+                let has = format!("the machine has {there} (numbered from 0)");
+                Err(Error(format!("device cuda:{number} was asked for and {has}")))
             }
             DeviceChoice::Auto => match gpu_count() {
                 Ok(_) => Ok(Device(tch::Device::Cuda(0))),
@@ -82,14 +81,14 @@ impl fmt::Display for Device {
 }
 
 /// Returns the number of GPUs that libtorch can use, at least 1.
-///
-/// # Errors
-/// [`DeviceError::Library`] or [`DeviceError::NoGpu`].
-fn gpu_count() -> Result<usize, DeviceError> {
+fn gpu_count() -> Result<usize, Error> {
     open_gpu_library()?;
     match usize::try_from(tch::Cuda::device_count()) {
         Ok(count) if count > 0 => Ok(count),
-        _ => Err(DeviceError::NoGpu),
+        _ => {
+            let way_out = "check the driver with nvidia-smi, or ask for the device cpu";
+            Err(Error(format!("libtorch finds no usable GPU: {way_out}")))
+        }
     }
 }
 
@@ -97,7 +96,7 @@ fn gpu_count() -> Result<usize, DeviceError> {
 ///
 /// The program is linked with the CPU libraries only, so that one program runs with and without a GPU. This must come
 /// before the first question to libtorch about CUDA, because libtorch keeps the first answer.
-fn open_gpu_library() -> Result<(), DeviceError> {
+fn open_gpu_library() -> Result<(), Error> {
     static OPENED: OnceLock<Result<(), String>> = OnceLock::new();
     OPENED
         .get_or_init(|| {
@@ -117,7 +116,12 @@ fn open_gpu_library() -> Result<(), DeviceError> {
             }
         })
         .clone()
-        .map_err(DeviceError::Library)
+        .map_err(|reason| {
+            Error(format!(
+                "libtorch's CUDA library for GPUs cannot be loaded ({reason}): run scripts/setup-libtorch --cuda, or set \
+                 LD_LIBRARY_PATH to the folder torch/lib of a PyTorch 2.11.0"
+            ))
+        })
 }
 
 /// Lets libtorch compute in the calling thread alone: its threads wait for one another by spinning, so that two of them on a

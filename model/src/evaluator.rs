@@ -5,7 +5,7 @@ use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
 use crate::device::Device;
-use crate::error::InferenceError;
+use crate::error::Error;
 use crate::inference::{Answers, InferenceNetwork};
 use crate::network::Network;
 
@@ -47,7 +47,7 @@ impl Evaluator<GameState> for NetEvaluator {
     ) -> Result<(), EvalError> {
         assert!(games.len() == legal_actions.len() && games.len() == evaluations.len(), "one of each per position");
         let Some(game) = games.first() else { return Ok(()) };
-        let failed = |error: InferenceError| EvalError::Device(error.to_string());
+        let failed = |error: Error| EvalError(error.to_string());
         let NetEvaluator { network, device, precision, .. } = self;
         let make = || InferenceNetwork::new(network, game.rules(), *device, *precision);
         let ready = self.ready.get_or_make(game.rules(), make).map_err(failed)?;

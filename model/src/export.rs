@@ -23,7 +23,7 @@ use latrunculi_data::files::NewFile;
 use serde_json::Value;
 use tch::{CModule, IValue, Kind, Tensor};
 
-use crate::error::{FileError, TorchError};
+use crate::error::Error;
 use crate::files;
 use crate::graph::Output;
 use crate::model_file::Model;
@@ -32,9 +32,9 @@ use crate::runner::{Runner, channels_last};
 use crate::weights::Specialisation;
 use latrunculi_data::exported::DESCRIPTION;
 use latrunculi_data::files::write_atomically;
-use latrunculi_data::npz::{ArrayReader, ArrayWriter, NpzError};
+use latrunculi_data::npz::{ArrayReader, ArrayWriter};
 use latrunculi_data::tensor_file::{TensorFile, WEIGHTS};
-use latrunculi_data::{EncodedBatch, ExportFormat, SCALARS, Shape, TensorFileError};
+use latrunculi_data::{EncodedBatch, Error as DataError, ExportFormat, SCALARS, Shape};
 
 pub(crate) use torchscript::Archive;
 
@@ -52,12 +52,12 @@ pub struct ExportSample<'a> {
 
 impl ExportSample<'_> {
     /// Returns the positions as tensors `[B, planes, ranks, files]` and `[B, scalars]`.
-    fn tensors(&self) -> Result<[Tensor; 2], TorchError> {
+    fn tensors(&self) -> Result<[Tensor; 2], Error> {
         let (shape, batch) = (&self.shape, &self.batch);
         let count = batch.len();
         let fits = batch.validate(shape).is_ok() && SCALARS.len() + batch.rule_inputs.len() == shape.scalars;
         if count == 0 || !fits {
-            return Err(TorchError::other("the sample does not have the network's shape".to_owned()));
+            return Err(Error("the sample does not have the network's shape".to_owned()));
         }
         let size = [count, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
         let planes = Tensor::f_from_slice(batch.planes)?.f_view(size)?;
@@ -85,20 +85,17 @@ impl Model {
     /// Files of weights must come back bit for bit; then the network made of them is compared as well.
     ///
     /// # Errors
-    /// [`FileError::Exists`] when there is a file and `overwrite` is not set, [`FileError::Disagrees`] when
-    /// an output differs by more than [`EXPORT_TOLERANCE`], [`FileError::File`], [`FileError::Torch`]; a weight
-    /// that comes back changed is among the latter.
+    /// When there is a file and `overwrite` is not set, when an output differs by more than [`EXPORT_TOLERANCE`] or a weight
+    /// comes back changed, when the system refuses or libtorch fails.
     pub fn export(
         &self,
         format: ExportFormat,
         path: &Path,
         samples: &[ExportSample<'_>],
         overwrite: bool,
-    ) -> Result<ExportReport, FileError> {
-        if !overwrite && path.exists() {
-            return Err(FileError::Exists { path: path.to_owned() });
-        }
-        let writing = |source| files::writing(path, source);
+    ) -> Result<ExportReport, Error> {
+        refuse_existing(path, overwrite)?;
+        let writing = |refusal| DataError::writing(path, &refusal);
         let mut file = NewFile::create(path).map_err(writing)?;
         let report = self.export_beside(format, path, &mut file, samples)?;
         file.put_in_place().map_err(writing)?;
@@ -111,11 +108,11 @@ impl Model {
         path: &Path,
         file: &mut NewFile,
         samples: &[ExportSample<'_>],
-    ) -> Result<ExportReport, FileError> {
-        let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
+    ) -> Result<ExportReport, Error> {
+        let torch = |error: Error| error.of_file(path);
         let network = self.exported_graph().map_err(torch)?;
         let bytes = self.to_bytes(format, &network).map_err(torch)?;
-        file.as_file_mut().write_all(&bytes).map_err(|source| files::writing(path, source))?;
+        file.as_file_mut().write_all(&bytes).map_err(|refusal| DataError::writing(path, &refusal))?;
         let beside = file.unfinished_path();
         let names = network.graph.outputs.iter().map(|(output, _)| output.name());
         let mut report = ExportReport {
@@ -125,7 +122,7 @@ impl Model {
         };
         for sample in samples {
             let [planes, scalars] = sample.tensors().map_err(torch)?;
-            let (expected, found) = tch::no_grad(|| -> Result<_, TorchError> {
+            let (expected, found) = tch::no_grad(|| -> Result<_, Error> {
                 let expected = self.answers(sample, &planes)?;
                 Ok((expected, read_and_run(format, beside, &network, &planes, &scalars)?))
             })
@@ -135,8 +132,9 @@ impl Model {
                 let difference = found.map_or(Ok(f64::INFINITY), |found| largest_difference(expected, found));
                 let difference = difference.map_err(torch)?;
                 if difference > EXPORT_TOLERANCE {
-                    let (path, allowed) = (path.to_owned(), EXPORT_TOLERANCE);
-                    return Err(FileError::Disagrees { path, output, difference, allowed });
+                    let differs = format!("it differs from the network by {difference} in '{output}'");
+                    let allowed = format!("(allowed: {EXPORT_TOLERANCE}); it was not kept");
+                    return Err(Error(format!("read back, {differs} {allowed}")).of_file(path));
                 }
                 *largest = largest.max(difference);
             }
@@ -146,7 +144,7 @@ impl Model {
     }
 
     /// Returns what the network answers in play, in the order of the exported outputs. `planes` are those of the sample.
-    fn answers(&self, sample: &ExportSample<'_>, planes: &Tensor) -> Result<Vec<Tensor>, TorchError> {
+    fn answers(&self, sample: &ExportSample<'_>, planes: &Tensor) -> Result<Vec<Tensor>, Error> {
         let (rule_inputs, area) = (sample.batch.rule_inputs.to_vec(), sample.shape.area());
         let network = self.network.graph(Some(&Specialisation { rule_inputs, area }))?;
         let scalars = Tensor::f_from_slice(sample.batch.scalars)?.f_view([sample.batch.len() as i64, -1])?;
@@ -161,8 +159,8 @@ impl Model {
     /// beside them, as docs/FORMATS.md defines it.
     ///
     /// # Errors
-    /// [`TorchError`] when the weights cannot be computed.
-    pub fn description(&self) -> Result<Value, TorchError> {
+    /// When the weights cannot be computed.
+    pub fn description(&self) -> Result<Value, Error> {
         Ok(description::describe(self, &self.exported_graph()?))
     }
 
@@ -170,14 +168,11 @@ impl Model {
     /// compare theirs: the arrays `planes`, `scalars` and one per output.
     ///
     /// # Errors
-    /// [`FileError::Exists`] when there is a file and `overwrite` is not set, [`FileError::File`],
-    /// [`FileError::Torch`].
-    pub fn write_check_data(&self, path: &Path, sample: &ExportSample<'_>, overwrite: bool) -> Result<(), FileError> {
-        if !overwrite && path.exists() {
-            return Err(FileError::Exists { path: path.to_owned() });
-        }
-        let torch = |source: TorchError| FileError::Torch { path: path.to_owned(), source };
-        let bytes = tch::no_grad(|| -> Result<Vec<u8>, TorchError> {
+    /// When there is a file and `overwrite` is not set, the system refuses or libtorch fails.
+    pub fn write_check_data(&self, path: &Path, sample: &ExportSample<'_>, overwrite: bool) -> Result<(), Error> {
+        refuse_existing(path, overwrite)?;
+        let torch = |error: Error| error.of_file(path);
+        let bytes = tch::no_grad(|| -> Result<Vec<u8>, Error> {
             let network = self.exported_graph()?;
             let [planes, scalars] = sample.tensors()?;
             let answers = run(&network, &planes, &scalars)?;
@@ -190,14 +185,15 @@ impl Model {
             Ok(writer.finish().map_err(unwritten)?.into_inner())
         })
         .map_err(torch)?;
-        Ok(write(path, &bytes)?)
+        let written = write_atomically(path, |file| file.write_all(&bytes));
+        Ok(written.map_err(|refusal| DataError::writing(path, &refusal))?)
     }
 
-    fn exported_graph(&self) -> Result<WeightedGraph, TorchError> {
+    fn exported_graph(&self) -> Result<WeightedGraph, Error> {
         self.network.graph(None)
     }
 
-    fn to_bytes(&self, format: ExportFormat, network: &WeightedGraph) -> Result<Vec<u8>, TorchError> {
+    fn to_bytes(&self, format: ExportFormat, network: &WeightedGraph) -> Result<Vec<u8>, Error> {
         let description = description::describe(self, network).to_string();
         match format {
             ExportFormat::TorchScript => {
@@ -231,22 +227,29 @@ impl Model {
     }
 }
 
+fn refuse_existing(path: &Path, overwrite: bool) -> Result<(), Error> {
+    if overwrite || !path.exists() {
+        return Ok(());
+    }
+    Err(Error("there is a file already; --overwrite replaces it".to_owned()).of_file(path))
+}
+
 fn sizes(tensor: &Tensor) -> Vec<usize> {
     tensor.size().into_iter().map(|len| len as usize).collect()
 }
 
-fn unwritten(error: std::io::Error) -> TorchError {
-    TorchError::other(format!("the archive cannot be written: {error}"))
+fn unwritten(error: std::io::Error) -> Error {
+    Error(format!("the archive cannot be written: {error}"))
 }
 
 /// Returns infinity where an entry is not a number.
-fn largest_difference(left: &Tensor, right: &Tensor) -> Result<f64, TorchError> {
+fn largest_difference(left: &Tensor, right: &Tensor) -> Result<f64, Error> {
     let largest = (left - right).f_abs()?.f_max()?.f_double_value(&[])?;
     Ok(if largest.is_finite() { largest } else { f64::INFINITY })
 }
 
 /// Runs a network in `f32` on the processor; returns the outputs in the graph's order.
-fn run(network: &WeightedGraph, planes: &Tensor, scalars: &Tensor) -> Result<Vec<Tensor>, TorchError> {
+fn run(network: &WeightedGraph, planes: &Tensor, scalars: &Tensor) -> Result<Vec<Tensor>, Error> {
     let weights = network.weights_on(tch::Device::Cpu, Kind::Float)?;
     Ok(Runner::new(network.graph.clone()).run(&weights, &channels_last(planes)?, scalars)?.into_tensors())
 }
@@ -258,12 +261,12 @@ fn read_and_run(
     network: &WeightedGraph,
     planes: &Tensor,
     scalars: &Tensor,
-) -> Result<Vec<Tensor>, TorchError> {
+) -> Result<Vec<Tensor>, Error> {
     match format {
         ExportFormat::TorchScript => {
             let inputs = [planes, scalars].map(|tensor| IValue::Tensor(tensor.shallow_clone()));
             let IValue::Tuple(answers) = CModule::load(path)?.forward_is(&inputs)? else {
-                return Err(TorchError::other("the module does not answer with a tuple".to_owned()));
+                return Err(Error("the module does not answer with a tuple".to_owned()));
             };
             Ok(answers.into_iter().map(Tensor::try_from).collect::<Result<_, _>>()?)
         }
@@ -277,11 +280,11 @@ fn read_and_run(
                 _ => read_safetensors(path, network)?,
             };
             for ((name, written), read) in network.named_weights().zip(&weights) {
-                let bits = |tensor| -> Result<Vec<u32>, TorchError> {
+                let bits = |tensor| -> Result<Vec<u32>, Error> {
                     Ok(files::entries(tensor)?.into_iter().map(f32::to_bits).collect())
                 };
                 if written.size() != read.size() || bits(written)? != bits(read)? {
-                    return Err(TorchError::other(format!("weight '{name}' does not come back as it was written")));
+                    return Err(Error(format!("weight '{name}' does not come back as it was written")));
                 }
             }
             run(&WeightedGraph { graph: network.graph.clone(), weights }, planes, scalars)
@@ -289,34 +292,24 @@ fn read_and_run(
     }
 }
 
-fn read_safetensors(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchError> {
-    let file = TensorFile::read(path, WEIGHTS).map_err(|error| TorchError::other(error.to_string()))?;
+fn read_safetensors(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, Error> {
+    let file = TensorFile::read(path, WEIGHTS)?;
     let weight = |(name, _): (&str, &Tensor)| match file.tensors.get(name) {
         Some(stored) => files::tensor(stored),
-        None => Err(TorchError::other(format!("weight '{name}' is missing"))),
+        None => Err(Error(format!("weight '{name}' is missing"))),
     };
     network.named_weights().map(weight).collect()
 }
 
-fn read_npz(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, TorchError> {
-    let other = |error: NpzError| TorchError::other(error.to_string());
-    let mut reader = ArrayReader::open(path).map_err(other)?;
+fn read_npz(path: &Path, network: &WeightedGraph) -> Result<Vec<Tensor>, Error> {
+    let mut reader = ArrayReader::open(path)?;
     let weight = |(name, tensor): (&str, &Tensor)| {
         let size = tensor.size();
         let shape: Vec<Option<u64>> = size.iter().map(|&len| Some(len as u64)).collect();
-        let array = reader.array::<f32>(name, &shape).map_err(other)?;
+        let array = reader.array::<f32>(name, &shape)?;
         Ok(Tensor::f_from_slice(&array.entries)?.f_view(size.as_slice())?)
     };
     network.named_weights().map(weight).collect()
-}
-
-/// Writes a file whole.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), TensorFileError> {
-    write_atomically(path, |file| file.write_all(bytes)).map_err(|source| TensorFileError::Io {
-        path: path.to_owned(),
-        attempt: "writing it",
-        source,
-    })
 }
 
 #[cfg(test)]
@@ -360,7 +353,7 @@ mod tests {
                 let bytes = std::fs::read(&path).unwrap();
                 assert_eq!(report.file_bytes, bytes.len() as u64);
                 let again = model.export(format, &path, &samples, false);
-                assert!(matches!(again, Err(FileError::Exists { .. })));
+                assert!(again.unwrap_err().to_string().contains("there is a file already"));
                 model.export(format, &path, &samples, true).unwrap();
                 assert!(bytes == std::fs::read(&path).unwrap(), "equal content gives equal files");
             }

@@ -1,20 +1,14 @@
 //! Tensors of libtorch on their way into files, and files that get their name late.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use latrunculi_data::{NamedTensor, ParameterLayout, TensorFileError};
+use latrunculi_data::{NamedTensor, ParameterLayout};
 use tch::{Kind, Tensor};
 
-use crate::error::{FileError, TorchError};
-
-/// Returns the error of a file that cannot be written.
-pub(crate) fn writing(path: &Path, source: std::io::Error) -> FileError {
-    TensorFileError::Io { path: path.to_owned(), attempt: "writing it", source }.into()
-}
+use crate::error::Error;
 
 /// Returns the entries of a tensor as `f32`, in the order of its shape.
-pub(crate) fn entries(tensor: &Tensor) -> Result<Vec<f32>, TorchError> {
+pub(crate) fn entries(tensor: &Tensor) -> Result<Vec<f32>, Error> {
     let tensor = tensor.detach().f_to_device(tch::Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
     let mut entries = vec![0.0; tensor.numel()];
     tensor.f_copy_data(&mut entries, tensor.numel())?;
@@ -24,7 +18,7 @@ pub(crate) fn entries(tensor: &Tensor) -> Result<Vec<f32>, TorchError> {
 /// Returns tensors by name, as files hold them.
 pub(crate) fn named<'a>(
     tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
-) -> Result<BTreeMap<String, NamedTensor>, TorchError> {
+) -> Result<BTreeMap<String, NamedTensor>, Error> {
     let named = |(name, tensor): (&str, &Tensor)| {
         let shape = tensor.size().into_iter().map(|len| len as usize).collect();
         Ok((name.to_owned(), NamedTensor { shape, values: entries(tensor)? }))
@@ -33,7 +27,7 @@ pub(crate) fn named<'a>(
 }
 
 /// Returns a tensor of a file on the processor.
-pub(crate) fn tensor(stored: &NamedTensor) -> Result<Tensor, TorchError> {
+pub(crate) fn tensor(stored: &NamedTensor) -> Result<Tensor, Error> {
     let shape: Vec<i64> = stored.shape.iter().map(|&len| len as i64).collect();
     Ok(Tensor::f_from_slice(&stored.values)?.f_view(shape.as_slice())?)
 }
@@ -43,7 +37,7 @@ pub(crate) fn gather(
     tensors: &BTreeMap<String, NamedTensor>,
     layout: &ParameterLayout,
     part: &str,
-) -> Result<Tensor, TorchError> {
+) -> Result<Tensor, Error> {
     let pieces = layout.parameters.iter().filter_map(|parameter| tensors.get(&format!("{part}{}", parameter.name)));
     let values: Vec<f32> = pieces.flat_map(|tensor| &tensor.values).copied().collect();
     Ok(Tensor::f_from_slice(&values)?)

@@ -8,12 +8,12 @@ use tch::Tensor;
 
 use crate::actions::ActionGather;
 use crate::device::{self, Device};
-use crate::error::{InferenceError, TorchError};
+use crate::error::Error;
 use crate::graph::Output;
 use crate::network::Network;
 use crate::runner::{Outputs, Runner, channels_last};
 use crate::weights::Specialisation;
-use latrunculi_data::{BatchError, EncodedBatch, Precision, SCALARS, Shape};
+use latrunculi_data::{EncodedBatch, Precision, SCALARS, Shape};
 use latrunculi_engine::Rules;
 
 /// The network's answers to the positions of a batch. The memory is reused for the next batch.
@@ -47,13 +47,13 @@ impl InferenceNetwork {
     /// [`Precision::Auto`] is what the hardware suggests.
     ///
     /// # Errors
-    /// [`InferenceError::Torch`] when the device fails.
+    /// When the device fails.
     pub fn new(
         network: &Network,
         rules: &Rules,
         device: Device,
         precision: Precision,
-    ) -> Result<InferenceNetwork, InferenceError> {
+    ) -> Result<InferenceNetwork, Error> {
         let specialisation = Specialisation::of(rules);
         InferenceNetwork::specialised(network, Shape::of(rules), specialisation, device, precision)
     }
@@ -65,7 +65,7 @@ impl InferenceNetwork {
         specialisation: Specialisation,
         device: Device,
         precision: Precision,
-    ) -> Result<InferenceNetwork, InferenceError> {
+    ) -> Result<InferenceNetwork, Error> {
         let graph = network.graph(Some(&specialisation))?;
         let precision = device.precision(precision);
         Ok(InferenceNetwork {
@@ -91,13 +91,13 @@ impl InferenceNetwork {
     /// On the processor it computes in the calling thread alone (see [`device::use_one_thread`]).
     ///
     /// # Errors
-    /// [`InferenceError::Batch`] when the batch does not fit or is of another ruleset, [`InferenceError::NotFinite`] when
-    /// an answer is not finite, [`InferenceError::Torch`] when the device fails.
-    pub fn answer(&mut self, batch: &EncodedBatch<'_>, answers: &mut Answers) -> Result<(), InferenceError> {
+    /// When the batch does not fit or is of another ruleset, an answer is not finite, or the device fails.
+    pub fn answer(&mut self, batch: &EncodedBatch<'_>, answers: &mut Answers) -> Result<(), Error> {
         device::use_one_thread();
         batch.validate(&self.shape)?;
         if batch.rule_inputs != self.specialisation.rule_inputs && !batch.is_empty() {
-            return Err(BatchError::Ruleset.into());
+            let reason = "the batch is of another ruleset than the network was made ready for";
+            return Err(Error(reason.to_owned()));
         }
         let mut gather = std::mem::take(&mut self.gather);
         gather.fill(&self.shape, batch.action_offsets, batch.action_indices)?;
@@ -111,7 +111,7 @@ impl InferenceNetwork {
         batch: &EncodedBatch<'_>,
         gather: &ActionGather,
         answers: &mut Answers,
-    ) -> Result<(), InferenceError> {
+    ) -> Result<(), Error> {
         let outputs = self.forward(batch.planes, batch.scalars, batch.len())?;
         let size = batch.len() as i64;
         let values =
@@ -130,12 +130,13 @@ impl InferenceNetwork {
         if finite(&answers.logits) && finite(answers.win_draw_loss.as_flattened()) && finite(&answers.margin) {
             Ok(())
         } else {
-            Err(InferenceError::NotFinite)
+            let reason = "the network answered with something that is not a number: its weights are broken";
+            Err(Error(reason.to_owned()))
         }
     }
 
     /// Moves inputs to the device: `planes` `[B, P, H, W]`, channels last in memory, and `scalars` `[B, S]`.
-    fn inputs(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<(Tensor, Tensor), TorchError> {
+    fn inputs(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<(Tensor, Tensor), Error> {
         let shape = &self.shape;
         let kind = self.device.kind(self.precision);
         let size = [batch_size, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
@@ -146,13 +147,13 @@ impl InferenceNetwork {
     }
 
     /// Runs the network: `planes` `[B, P, H, W]`, `scalars` `[B, S]`. Win, draw, loss are probabilities.
-    pub(crate) fn forward(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<Outputs, TorchError> {
+    pub(crate) fn forward(&self, planes: &[f32], scalars: &[f32], batch_size: usize) -> Result<Outputs, Error> {
         let (planes, scalars) = self.inputs(planes, scalars, batch_size)?;
         self.runner.run(&self.weights, &planes, &scalars)
     }
 
     /// Moves a tensor of `f32` to the processor.
-    fn fetch(&mut self, tensor: &Tensor) -> Result<&[f32], TorchError> {
+    fn fetch(&mut self, tensor: &Tensor) -> Result<&[f32], Error> {
         let count = tensor.numel();
         self.entries.resize(count, 0.0);
         let tensor = tensor.f_to_device(tch::Device::Cpu)?.f_contiguous()?;
@@ -164,8 +165,8 @@ impl InferenceNetwork {
     /// from the device: a lower bound for every use of this network.
     ///
     /// # Errors
-    /// [`TorchError`] when the device fails.
-    pub fn bare_seconds(&self, batch_size: usize, repeats: usize) -> Result<f64, TorchError> {
+    /// When the device fails.
+    pub fn bare_seconds(&self, batch_size: usize, repeats: usize) -> Result<f64, Error> {
         device::use_one_thread();
         let (planes, scalars) = sample_inputs(&self.shape, batch_size);
         tch::no_grad(|| {

@@ -24,7 +24,7 @@ mod infer_tests;
 mod tests;
 
 pub use device::Device;
-pub use error::{DeviceError, FileError, InferenceError, NetworkError, TorchError, TrainError};
+pub use error::{Error, TrainError};
 pub use evaluator::NetEvaluator;
 pub use export::{ExportReport, ExportSample};
 pub use inference::{Answers, InferenceNetwork};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
 
 use crate::device::Device;
-use crate::error::{NetworkError, TorchError};
+use crate::error::Error;
 use crate::files;
 use crate::graph::{Graph, GraphUse, GraphWeight};
 use crate::runner::channels_last;
@@ -26,9 +26,9 @@ impl Network {
     /// Makes a new network, the same for the same seed on every machine.
     ///
     /// # Errors
-    /// [`NetworkError::Config`] with every value that is out of range; [`NetworkError::Torch`].
-    pub fn new(config: &NetworkConfig, seed: u64, device: Device) -> Result<Network, NetworkError> {
-        check(config)?;
+    /// Every value that is out of range, or what libtorch says.
+    pub fn new(config: &NetworkConfig, seed: u64, device: Device) -> Result<Network, Error> {
+        config.check()?;
         let layout = ParameterLayout::new(config);
         let parameters = Tensor::f_from_slice(&layout.start_values(seed))?;
         Network::from_parameters(config, &parameters, device)
@@ -37,13 +37,13 @@ impl Network {
     /// Makes a network of the weights of a file, which are all there and of their shapes.
     ///
     /// # Errors
-    /// [`NetworkError::Config`] with every value that is out of range; [`NetworkError::Torch`].
+    /// Every value that is out of range, or what libtorch says.
     pub fn from_tensors(
         config: &NetworkConfig,
         tensors: &BTreeMap<String, NamedTensor>,
         device: Device,
-    ) -> Result<Network, NetworkError> {
-        check(config)?;
+    ) -> Result<Network, Error> {
+        config.check()?;
         let parameters = files::gather(tensors, &ParameterLayout::new(config), "")?;
         Network::from_parameters(config, &parameters, device)
     }
@@ -54,8 +54,8 @@ impl Network {
         config: &NetworkConfig,
         parameters: &Tensor,
         device: Device,
-    ) -> Result<Network, NetworkError> {
-        check(config)?;
+    ) -> Result<Network, Error> {
+        config.check()?;
         let layout = ParameterLayout::new(config);
         let parameters = parameters.detach().f_narrow(0, 0, layout.len())?;
         let parameters = parameters.f_to_device(device.0)?.f_to_kind(Kind::Float)?.copy();
@@ -65,8 +65,8 @@ impl Network {
     /// Returns the CRC-32 of the weights (`f32`, little end first) as eight hexadecimal digits.
     ///
     /// # Errors
-    /// [`TorchError`] when the device fails.
-    pub fn fingerprint(&self) -> Result<String, TorchError> {
+    /// When the device fails.
+    pub fn fingerprint(&self) -> Result<String, Error> {
         let mut hasher = crc32fast::Hasher::new();
         for weight in files::entries(&self.parameters)? {
             hasher.update(&weight.to_le_bytes());
@@ -95,8 +95,8 @@ impl Network {
     /// Returns the weights by name.
     ///
     /// # Errors
-    /// [`TorchError`] when the device fails.
-    pub fn tensors(&self) -> Result<BTreeMap<String, NamedTensor>, TorchError> {
+    /// When the device fails.
+    pub fn tensors(&self) -> Result<BTreeMap<String, NamedTensor>, Error> {
         let entries = files::entries(&self.parameters)?;
         Ok(self.layout.tensors(&entries).map(|(name, tensor)| (name.to_owned(), tensor)).collect())
     }
@@ -124,14 +124,14 @@ impl Network {
 
     /// Returns the graph for play under one ruleset, or without one the graph that is exported, with its weights, `f32`
     /// and contiguous on the processor.
-    pub(crate) fn graph(&self, specialisation: Option<&Specialisation>) -> Result<WeightedGraph, TorchError> {
+    pub(crate) fn graph(&self, specialisation: Option<&Specialisation>) -> Result<WeightedGraph, Error> {
         let graph_use = if specialisation.is_some() { GraphUse::Play } else { GraphUse::Export };
         let graph = Graph::new(&self.config, graph_use);
         let parameters = self.parameters.f_to_device(tch::Device::Cpu)?;
         let weights = tch::no_grad(|| {
             WeightMaker::new(&self.config, &self.layout, &parameters)?.weights(&graph, specialisation, Kind::Float)
         })?;
-        let contiguous = |tensor: Tensor| -> Result<Tensor, TorchError> { Ok(tensor.f_contiguous()?.copy()) };
+        let contiguous = |tensor: Tensor| -> Result<Tensor, Error> { Ok(tensor.f_contiguous()?.copy()) };
         let weights = weights.into_iter().map(contiguous).collect::<Result<_, _>>()?;
         Ok(WeightedGraph { graph, weights })
     }
@@ -151,18 +151,12 @@ impl WeightedGraph {
     }
 
     /// Returns the weights for [`crate::runner::Runner::run`] on a device; those that are not always `f32` in `kind`.
-    pub(crate) fn weights_on(&self, device: tch::Device, kind: Kind) -> Result<Vec<Tensor>, TorchError> {
-        let prepare = |(weight, tensor): (&GraphWeight, &Tensor)| -> Result<Tensor, TorchError> {
+    pub(crate) fn weights_on(&self, device: tch::Device, kind: Kind) -> Result<Vec<Tensor>, Error> {
+        let prepare = |(weight, tensor): (&GraphWeight, &Tensor)| -> Result<Tensor, Error> {
             let kind = if weight.is_float { Kind::Float } else { kind };
             let tensor = tensor.f_to_device(device)?.f_to_kind(kind)?;
             if tensor.dim() == 4 { channels_last(&tensor) } else { Ok(tensor.f_contiguous()?) }
         };
         self.graph.weights.iter().zip(&self.weights).map(prepare).collect()
     }
-}
-
-/// Checks the sizes of a network.
-pub(crate) fn check(config: &NetworkConfig) -> Result<(), NetworkError> {
-    let reasons = config.validate();
-    if reasons.is_empty() { Ok(()) } else { Err(NetworkError::Config(reasons)) }
 }

@@ -2,7 +2,7 @@
 
 use tch::{Kind, Tensor};
 
-use crate::error::TorchError;
+use crate::error::Error;
 use crate::graph::{Graph, Op, Output, ValueIndex};
 use latrunculi_data::network_config::size_factor;
 
@@ -78,7 +78,7 @@ impl Runner {
     ///
     /// `weights` are those of the graph in its order, `planes` is `[B, P, H, W]` channels last in memory and `scalars`
     /// `[B, S]`: all of one kind but the weights behind [`Op::Float`], all on one device. Returns the outputs in `f32`.
-    pub(crate) fn run(&self, weights: &[Tensor], planes: &Tensor, scalars: &Tensor) -> Result<Outputs, TorchError> {
+    pub(crate) fn run(&self, weights: &[Tensor], planes: &Tensor, scalars: &Tensor) -> Result<Outputs, Error> {
         const BOARD: &[i64] = &[2, 3];
         const SQUARES: &[i64] = &[1];
         let ops = &self.graph.ops;
@@ -167,7 +167,7 @@ impl Runner {
 /// Returns the maximum over the board: `[B, C, H, W]` to `[B, C]`.
 ///
 /// In 16 bits libtorch's `amax` is ten times slower than its pooling, in 32 bits three times faster.
-pub(crate) fn maximum(board: &Tensor) -> Result<Tensor, TorchError> {
+pub(crate) fn maximum(board: &Tensor) -> Result<Tensor, Error> {
     if board.f_kind()? == Kind::Float {
         return Ok(board.f_amax(&[2_i64, 3][..], false)?);
     }
@@ -176,6 +176,6 @@ pub(crate) fn maximum(board: &Tensor) -> Result<Tensor, TorchError> {
 }
 
 /// Returns `[B, C, H, W]` with the same entries, channels last in memory.
-pub(crate) fn channels_last(tensor: &Tensor) -> Result<Tensor, TorchError> {
+pub(crate) fn channels_last(tensor: &Tensor) -> Result<Tensor, Error> {
     Ok(tensor.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])?)
 }

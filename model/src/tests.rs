@@ -207,7 +207,7 @@ fn a_step_on_parts_is_a_step_on_their_union() {
 
 #[test]
 fn a_step_without_batches_is_refused() {
-    assert!(matches!(trained(Pooling::None).step(&[], 0.0), Err(TrainError::Batch(_))));
+    assert!(matches!(trained(Pooling::None).step(&[], 0.0), Err(TrainError::Other(_))));
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn batches_that_do_not_fit_are_refused() {
     for break_it in broken {
         let mut batch = good.clone();
         break_it(&mut batch);
-        assert!(matches!(trainer.step(&[batch], 0.0), Err(TrainError::Batch(_))));
+        assert!(matches!(trainer.step(&[batch], 0.0), Err(TrainError::Other(_))));
     }
     trainer.step(&[good], 0.0).unwrap();
 }

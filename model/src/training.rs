@@ -13,20 +13,25 @@ use tch::{Kind, Tensor};
 
 use crate::actions::ActionGather;
 use crate::device::{self, Device};
-use crate::error::{NetworkError, TorchError, TrainError};
+use crate::error::{Error, TrainError};
 use crate::graph::{Graph, GraphUse, Output};
 use crate::network::Network;
 use crate::runner::{Runner, channels_last};
 use crate::weights::{Specialisation, WeightMaker};
 use latrunculi_data::{
-    BatchError, NetworkConfig, ParameterLayout, SCALARS, StepReport, TrainingBatch, TrainingConfig, TrainingCounters,
+    Error as DataError, NetworkConfig, ParameterLayout, SCALARS, StepReport, TrainingBatch, TrainingConfig,
+    TrainingCounters, check_length,
 };
 use latrunculi_infer::{GradientKernel, LossWeights, Sharing, TrainingWeights, Unit};
 
 /// Checks the settings of a training.
-fn check_config(config: &TrainingConfig) -> Result<(), TrainError> {
+fn check_config(config: &TrainingConfig) -> Result<(), Error> {
     let reasons = config.validate();
-    if reasons.is_empty() { Ok(()) } else { Err(TrainError::Config(reasons)) }
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(Error(format!("the training cannot be set up: {}", reasons.join("; "))))
+    }
 }
 
 /// A network in training.
@@ -58,8 +63,8 @@ impl Trainer {
     /// Starts a training of `network`, on its device.
     ///
     /// # Errors
-    /// [`TrainError::Config`] with every setting that is out of range; [`TrainError::Torch`].
-    pub fn new(network: &Network, config: &TrainingConfig) -> Result<Trainer, TrainError> {
+    /// Every setting that is out of range, or what libtorch says.
+    pub fn new(network: &Network, config: &TrainingConfig) -> Result<Trainer, Error> {
         check_config(config)?;
         let (network_config, device) = (network.config(), network.device());
         let layout = ParameterLayout::for_training(network_config);
@@ -95,8 +100,8 @@ impl Trainer {
     /// Changes the settings of the following steps.
     ///
     /// # Errors
-    /// [`TrainError::Config`] with every setting that is out of range; then nothing has changed.
-    pub fn set_config(&mut self, config: &TrainingConfig) -> Result<(), TrainError> {
+    /// Every setting that is out of range; then nothing has changed.
+    pub fn set_config(&mut self, config: &TrainingConfig) -> Result<(), Error> {
         check_config(config)?;
         self.runner = training_runner(&self.network_config, config);
         if config.precision != self.config.precision {
@@ -120,17 +125,17 @@ impl Trainer {
     /// Returns a copy of the network with the weights of the last step.
     ///
     /// # Errors
-    /// [`NetworkError::Torch`] when the device is out of memory.
+    /// When the device is out of memory.
     #[cfg(test)]
-    pub(crate) fn network(&self) -> Result<Network, NetworkError> {
+    pub(crate) fn network(&self) -> Result<Network, Error> {
         Network::from_parameters(&self.network_config, &self.parameters, self.device)
     }
 
     /// Returns a copy of the network with the averaged weights, which play.
     ///
     /// # Errors
-    /// [`NetworkError::Torch`] when the device is out of memory.
-    pub fn averaged_network(&self) -> Result<Network, NetworkError> {
+    /// When the device is out of memory.
+    pub fn averaged_network(&self) -> Result<Network, Error> {
         Network::from_parameters(&self.network_config, &self.average, self.device)
     }
 
@@ -139,8 +144,8 @@ impl Trainer {
     /// depends on it.
     ///
     /// # Errors
-    /// [`TrainError::Batch`] when a batch does not fit or there is none, [`TrainError::NotFinite`] when a loss or the
-    /// gradient is not finite, [`TrainError::Torch`] when the device fails. Weights, optimiser and counters are then
+    /// [`TrainError::NotFinite`] when a loss or the gradient is not finite; when a batch does not fit or there is none, or
+    /// the device fails. Weights, optimiser and counters are then
     /// unchanged.
     pub fn step(&mut self, batches: &[TrainingBatch], progress: f64) -> Result<StepReport, TrainError> {
         device::use_one_thread();
@@ -192,7 +197,7 @@ impl Trainer {
         &self,
         kernel: &mut GradientKernel,
         batches: &[TrainingBatch],
-    ) -> Result<(Tensor, StepReport), TorchError> {
+    ) -> Result<(Tensor, StepReport), Error> {
         let (config, totals) = (&self.config, Totals::of(batches));
         let sharing = Sharing { parts: config.threads, threads: self.threads };
         let warmup = config.warmup_at(self.counters.steps);
@@ -253,7 +258,7 @@ impl Trainer {
         batches: &[TrainingBatch],
         gathers: &[ActionGather],
         parameters: &Tensor,
-    ) -> Result<(Tensor, StepReport), TorchError> {
+    ) -> Result<(Tensor, StepReport), Error> {
         let maker = WeightMaker::new(&self.network_config, &self.layout, parameters)?;
         let totals = Totals::of(batches);
         let numbers = batches.iter().zip(gathers).map(|(batch, gather)| self.losses_of(batch, gather, &maker, &totals));
@@ -286,11 +291,11 @@ impl Trainer {
         gather: &ActionGather,
         maker: &WeightMaker<'_>,
         totals: &Totals,
-    ) -> Result<Tensor, TorchError> {
+    ) -> Result<Tensor, Error> {
         let (shape, device) = (&batch.shape, self.device.0);
         let kind = self.device.kind(self.config.precision);
         let size = batch.len() as i64;
-        let to_device = |values: &[f32], size: &[i64]| -> Result<Tensor, TorchError> {
+        let to_device = |values: &[f32], size: &[i64]| -> Result<Tensor, Error> {
             Ok(Tensor::f_from_slice(values)?.f_view(size)?.f_to_device(device)?)
         };
         let planes = to_device(&batch.planes, &[size, shape.planes as i64, shape.ranks as i64, shape.files as i64])?;
@@ -311,9 +316,8 @@ impl Trainer {
         let entries = gather.fetch(outputs.action_logits())?;
         let log_policy = gather.table(&entries, offsets, width)?.f_log_softmax(1, Kind::Float)?;
         // What `[B]` adds to the mean over the samples of all batches.
-        let mean = |values: Tensor| -> Result<Tensor, TorchError> {
-            Ok(values.f_sum(Kind::Float)?.f_div_scalar(totals.samples)?)
-        };
+        let mean =
+            |values: Tensor| -> Result<Tensor, Error> { Ok(values.f_sum(Kind::Float)?.f_div_scalar(totals.samples)?) };
         let rows: &[i64] = &[1];
         let sum = |products: Tensor| products.f_sum_dim_intlist(rows, false, Kind::Float);
 
@@ -352,7 +356,7 @@ impl Trainer {
     /// Updates the weights by `gradient`, `[N] f32`.
     ///
     /// Source: Loshchilov, Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
-    fn update(&mut self, gradient: Tensor, report: &StepReport) -> Result<(), TorchError> {
+    fn update(&mut self, gradient: Tensor, report: &StepReport) -> Result<(), Error> {
         let config = &self.config;
         let taken = self.counters.steps + 1;
         let clip = (config.gradient_norm_max / (report.gradient_norm + 1e-12)).min(1.0);
@@ -381,7 +385,7 @@ impl Trainer {
 }
 
 /// Returns the sum of the products of weights and their gradient.
-fn product(weights: &Tensor, gradient: &[f32]) -> Result<Tensor, TorchError> {
+fn product(weights: &Tensor, gradient: &[f32]) -> Result<Tensor, Error> {
     Ok(weights.f_reshape([-1])?.f_dot(&Tensor::f_from_slice(gradient)?)?)
 }
 
@@ -406,9 +410,9 @@ impl Totals {
 }
 
 /// Checks the batches of a step.
-fn check(batches: &[TrainingBatch]) -> Result<Vec<ActionGather>, BatchError> {
+fn check(batches: &[TrainingBatch]) -> Result<Vec<ActionGather>, DataError> {
     if batches.is_empty() {
-        return Err(BatchError::Length { name: "batches", found: 0, expected: 1 });
+        check_length("batches", 0, 1)?;
     }
     let checked = batches.iter().map(|batch| {
         batch.validate()?;
@@ -441,7 +445,7 @@ fn kernel_for(config: &TrainingConfig, device: Device) -> Option<GradientKernel>
 
 /// Returns the cross-entropy of survival, `[B]`: the mean over the pieces of each position. `logits` and `targets`
 /// are `[B, A]`, the targets -1 where no piece stands.
-fn survival_loss(logits: &Tensor, targets: &Tensor) -> Result<Tensor, TorchError> {
+fn survival_loss(logits: &Tensor, targets: &Tensor) -> Result<Tensor, Error> {
     let squares: &[i64] = &[1];
     let is_piece = targets.f_ge(0.0)?.f_to_kind(Kind::Float)?;
     let losses = logits.f_binary_cross_entropy_with_logits(
@@ -456,7 +460,7 @@ fn survival_loss(logits: &Tensor, targets: &Tensor) -> Result<Tensor, TorchError
 
 /// Returns what a batch adds to the cross-entropy of the opponent's next decision, the mean over the `total` positions of the
 /// step where it is known. `logits` is `[B, policy_len]`.
-fn opponent_policy_loss(logits: &Tensor, batch: &TrainingBatch, total: f64) -> Result<Tensor, TorchError> {
+fn opponent_policy_loss(logits: &Tensor, batch: &TrainingBatch, total: f64) -> Result<Tensor, Error> {
     let (policy, policy_len) = (&batch.opponent_policy, batch.shape.policy_len() as i64);
     let mut indices = Vec::with_capacity(policy.indices.len());
     let mut probabilities = Vec::with_capacity(policy.indices.len());

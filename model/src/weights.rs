@@ -8,7 +8,7 @@ use std::collections::btree_map::Entry;
 
 use tch::{Kind, Tensor};
 
-use crate::error::TorchError;
+use crate::error::Error;
 use crate::graph::{Graph, WeightPart};
 use latrunculi_data::layout::{ParameterLayout, group};
 use latrunculi_data::network_config::{RULE_EMBEDDING, size_factor};
@@ -58,7 +58,7 @@ impl<'a> WeightMaker<'a> {
         config: &'a NetworkConfig,
         layout: &ParameterLayout,
         parameters: &Tensor,
-    ) -> Result<WeightMaker<'a>, TorchError> {
+    ) -> Result<WeightMaker<'a>, Error> {
         let groups = parameters.f_split_with_sizes(layout.group_lens.as_slice(), 0)?;
         // Standardised: mean 0, length 1 per output channel.
         let (channels, convolutions) = (config.channels as i64, 2 * config.blocks as i64);
@@ -76,7 +76,7 @@ impl<'a> WeightMaker<'a> {
         graph: &Graph,
         specialisation: Option<&Specialisation>,
         kind: Kind,
-    ) -> Result<Vec<Tensor>, TorchError> {
+    ) -> Result<Vec<Tensor>, Error> {
         let film = specialisation.map(|special| self.film(&special.rule_inputs)).transpose()?;
         let size = specialisation.map(|special| size_factor(special.area));
         let mut parts: BTreeMap<WeightPart, Vec<Tensor>> = BTreeMap::new();
@@ -92,7 +92,7 @@ impl<'a> WeightMaker<'a> {
     }
 
     /// Computes what a ruleset does to the convolutions.
-    fn film(&self, rule_inputs: &[f32]) -> Result<Film, TorchError> {
+    fn film(&self, rule_inputs: &[f32]) -> Result<Film, Error> {
         let (channels, convolutions) = (self.config.channels as i64, 2 * self.config.blocks as i64);
         let length = RULE_EMBEDDING as i64;
         let device = self.trunk.device();
@@ -106,11 +106,11 @@ impl<'a> WeightMaker<'a> {
 
     /// Returns the weights that `latrunculi-infer` trains on, `f32`, in the order and the sizes of its
     /// [`TrainingWeights`](latrunculi_infer::TrainingWeights). The trunk is the same tensor for every ruleset.
-    pub(crate) fn training_weights(&self, specialisation: &Specialisation) -> Result<[Tensor; PARTS], TorchError> {
+    pub(crate) fn training_weights(&self, specialisation: &Specialisation) -> Result<[Tensor; PARTS], Error> {
         let film = self.film(&specialisation.rule_inputs)?;
         let size = size_factor(specialisation.area);
         let joined = |part: WeightPart| self.joined(part, Some(&film), Some(size));
-        let both = |one: WeightPart, other: WeightPart| -> Result<Tensor, TorchError> {
+        let both = |one: WeightPart, other: WeightPart| -> Result<Tensor, Error> {
             Ok(Tensor::f_cat(&[joined(one)?, joined(other)?], 1)?)
         };
         let pooling = match self.config.pooling {
@@ -135,7 +135,7 @@ impl<'a> WeightMaker<'a> {
     }
 
     /// Returns what the standardised convolutions of the blocks are multiplied by: `[2N, C] f32`.
-    fn gain(&self, film: Option<&Film>) -> Result<Tensor, TorchError> {
+    fn gain(&self, film: Option<&Film>) -> Result<Tensor, Error> {
         let (channels, convolutions) = (self.config.channels as i64, 2 * self.config.blocks as i64);
         let gain = self.groups[group::TRUNK_GAIN].f_view([convolutions, channels])?;
         Ok(match film {
@@ -145,13 +145,7 @@ impl<'a> WeightMaker<'a> {
     }
 
     /// Returns the weights of one part, of `kind`.
-    fn part(
-        &self,
-        part: WeightPart,
-        film: Option<&Film>,
-        size: Option<f32>,
-        kind: Kind,
-    ) -> Result<Vec<Tensor>, TorchError> {
+    fn part(&self, part: WeightPart, film: Option<&Film>, size: Option<f32>, kind: Kind) -> Result<Vec<Tensor>, Error> {
         let joined = self.joined(part, film, size)?.f_to_kind(kind)?;
         let joined = match part {
             WeightPart::Stem | WeightPart::Trunk => joined.f_permute([0, 1, 4, 2, 3])?,
@@ -162,17 +156,17 @@ impl<'a> WeightMaker<'a> {
 
     /// Returns the weights of one part, `f32`, joined along a first dimension: one entry per convolution, per pooled
     /// block, or one alone. Convolutions are `[…, out, rank, file, in]`.
-    fn joined(&self, part: WeightPart, film: Option<&Film>, size: Option<f32>) -> Result<Tensor, TorchError> {
+    fn joined(&self, part: WeightPart, film: Option<&Film>, size: Option<f32>) -> Result<Tensor, Error> {
         let (config, groups) = (self.config, &self.groups);
         let (channels, planes, scalars) = (config.channels as i64, PLANES.len() as i64, SCALARS.len() as i64);
         let (keys, features) = (config.policy_channels as i64, config.value_channels as i64);
         let hidden = config.value_hidden as i64;
         let convolutions = 2 * config.blocks as i64;
         let length = RULE_EMBEDDING as i64;
-        let view = |group: usize, shape: &[i64]| -> Result<Tensor, TorchError> { Ok(groups[group].f_view(shape)?) };
+        let view = |group: usize, shape: &[i64]| -> Result<Tensor, Error> { Ok(groups[group].f_view(shape)?) };
         // Matrices `[…, rows, columns]` whose first columns read means, with those that read the means by size: added to
         // the first for a known size, else between these and the rest.
-        let sized = |group: usize, size_group: usize, shape: &[i64], means: i64| -> Result<Tensor, TorchError> {
+        let sized = |group: usize, size_group: usize, shape: &[i64], means: i64| -> Result<Tensor, Error> {
             let all = groups[group].f_view(shape)?;
             let rest = shape[shape.len() - 1] - means;
             let (of_means, rest) = (all.f_narrow(-1, 0, means)?, all.f_narrow(-1, means, rest)?);

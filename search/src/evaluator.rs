@@ -22,13 +22,10 @@ pub fn win_draw_loss(lead: f64, draw: f64) -> [f32; 3] {
     [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0].map(|part| (part.clamp(0.0, 1.0) + 0.0) as f32)
 }
 
-/// Why an evaluation failed.
+/// Why an evaluation failed; no partial answer was returned.
 #[derive(Debug, thiserror::Error)]
-pub enum EvalError {
-    /// The device that computes failed; no partial answer was returned.
-    #[error("the evaluator failed: {0}")]
-    Device(String),
-}
+#[error("the evaluator failed: {0}")]
+pub struct EvalError(pub String);
 
 /// Answers a batch of positions.
 pub trait Evaluator<G: Game> {
@@ -39,7 +36,7 @@ pub trait Evaluator<G: Game> {
     /// memory is reused.
     ///
     /// # Errors
-    /// [`EvalError::Device`] when the device fails; the content of `evaluations` is then meaningless.
+    /// When the device fails; the content of `evaluations` is then meaningless.
     fn evaluate(
         &mut self,
         games: &[&G],

@@ -382,8 +382,12 @@ impl Run<'_> {
                 pool.ended.clear();
             }
             if pool.without_samples >= GAMES_WITHOUT_SAMPLES_MAX {
-                let ruleset = plan.rules.ruleset().id.clone();
-                return Err(SelfPlayError::NoSamples { ruleset, games: pool.without_samples });
+                return Err(SelfPlayError::Failed(format!(
+                    "{} games of {} in turn gave no samples: hardly any action of theirs is a choice, or their beginnings \
+                     are too long (selfplay.starts); shorten these, or train on another ruleset",
+                    pool.without_samples,
+                    plan.rules.ruleset().id
+                )));
             }
             // The new games must reach their first leaf.
             return Ok(());

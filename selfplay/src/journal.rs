@@ -11,11 +11,10 @@ use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use latrunculi_data::ShardInfo;
+use latrunculi_data::{Error, ShardInfo};
 use latrunculi_engine::Rules;
 
 use crate::actors::PlayedGame;
-use crate::error::JournalError;
 
 /// The first bytes of a journal, before the description of its generation. The digit is the version of the format.
 const MAGIC: &[u8; 8] = b"latrjrn7";
@@ -41,9 +40,9 @@ impl Journal {
     /// another generation, seed, ruleset or player is dropped.
     ///
     /// # Errors
-    /// [`JournalError`] when reading or writing fails.
-    pub fn open(path: &Path, rules: &Rules, info: &ShardInfo) -> Result<(Journal, Vec<PlayedGame>), JournalError> {
-        let refused = |attempt| move |source| JournalError { path: path.to_owned(), attempt, source };
+    /// When reading or writing fails.
+    pub fn open(path: &Path, rules: &Rules, info: &ShardInfo) -> Result<(Journal, Vec<PlayedGame>), Error> {
+        let refused = |attempt| move |refusal| failed(path, attempt, &refusal);
         let mut file = File::options()
             .read(true)
             .write(true)
@@ -79,8 +78,8 @@ impl Journal {
     /// Adds a game. It survives a kill of the program, but not a loss of power.
     ///
     /// # Errors
-    /// [`JournalError`] when writing fails.
-    pub fn add(&self, game: &PlayedGame) -> Result<(), JournalError> {
+    /// When writing fails.
+    pub fn add(&self, game: &PlayedGame) -> Result<(), Error> {
         let entry = postcard::to_stdvec(game).map_err(io::Error::other);
         let written = entry.and_then(|entry| {
             let mut bytes = Vec::with_capacity(8 + entry.len());
@@ -95,21 +94,21 @@ impl Journal {
             writing.whole_bytes += bytes.len() as u64;
             Ok(())
         });
-        written.map_err(|source| JournalError { path: self.path.clone(), attempt: "writing a game", source })
+        written.map_err(|refusal| failed(&self.path, "writing a game", &refusal))
     }
 
     /// Deletes the journal, once its games are in a shard.
     ///
     /// # Errors
-    /// [`JournalError`] when the system refuses.
-    pub fn remove(self) -> Result<(), JournalError> {
+    /// When the system refuses.
+    pub fn remove(self) -> Result<(), Error> {
         drop(self.writing);
-        fs::remove_file(&self.path).map_err(|source| JournalError {
-            path: self.path.clone(),
-            attempt: "removing it",
-            source,
-        })
+        fs::remove_file(&self.path).map_err(|refusal| failed(&self.path, "removing it", &refusal))
     }
+}
+
+fn failed(path: &Path, attempt: &str, refusal: &io::Error) -> Error {
+    Error::of_file(path, format_args!("{attempt}: {refusal}"))
 }
 
 /// Returns the first bytes of a journal, which name its games.

@@ -18,7 +18,7 @@ mod record;
 
 pub use actors::{ActorEvaluator, PlayedGame, PoolResult, PoolTask, Progress, Quota, Watch, play_pools};
 pub use ended::{EndedGame, ended_to_bytes, judge_ended};
-pub use error::{JournalError, SelfPlayError};
+pub use error::SelfPlayError;
 pub use journal::Journal;
 pub use pool::{Pool, PoolPlan, PoolState, states_from_bytes, states_to_bytes};
 pub use seeds::{GameKey, Purpose};

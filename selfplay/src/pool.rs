@@ -52,7 +52,10 @@ impl PoolPlan {
             reasons.push(format!("in_flight = {} must be 1 to {IN_FLIGHT_MAX}", self.in_flight));
         }
         reasons.extend(self.teacher.iter().flat_map(TeacherSettings::validate));
-        if reasons.is_empty() { Ok(()) } else { Err(SelfPlayError::Settings(reasons)) }
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        Err(SelfPlayError::Failed(format!("the games cannot be set up: {}", reasons.join("; "))))
     }
 }
 
@@ -67,7 +70,7 @@ impl Pool {
     /// Creates a pool that has not played yet.
     ///
     /// # Errors
-    /// [`SelfPlayError::Settings`] with every setting that is out of range.
+    /// Every setting that is out of range.
     pub fn new(plan: PoolPlan) -> Result<Pool, SelfPlayError> {
         plan.validate()?;
         let ruleset = ruleset_fingerprint(plan.rules.ruleset());
@@ -80,11 +83,11 @@ impl Pool {
     /// beyond `in_flight` are played to their end and not replaced.
     ///
     /// # Errors
-    /// [`SelfPlayError::Settings`] as for a new pool, and [`SelfPlayError::State`] when the state is that of another pool,
-    /// seed or ruleset, or a game of it cannot be continued.
+    /// As for a new pool; when the state is that of another pool, seed or ruleset, or a game of it cannot be continued.
     pub fn restore(plan: PoolPlan, state: PoolState) -> Result<Pool, SelfPlayError> {
         plan.validate()?;
-        let fault = |reason: String| SelfPlayError::State { pool: plan.name.clone(), reason };
+        let fault =
+            |reason: String| SelfPlayError::Failed(format!("the games in flight of pool {}: {reason}", plan.name));
         if state.name != plan.name || state.run_seed != plan.run_seed {
             return Err(fault(format!("the games are those of pool {}, seed {}", state.name, state.run_seed)));
         }
@@ -150,18 +153,21 @@ const MAGIC: &[u8; 8] = b"latrpls2";
 /// of the rest, and the states (postcard). Equal states give equal bytes.
 ///
 /// # Errors
-/// [`SelfPlayError::States`] when they cannot be written.
+/// When they cannot be written.
 pub fn states_to_bytes(states: &[&PoolState]) -> Result<Vec<u8>, SelfPlayError> {
-    let body = postcard::to_stdvec(states).map_err(|error| SelfPlayError::States(error.to_string()))?;
+    let body = postcard::to_stdvec(states).map_err(|error| refused(&error.to_string()))?;
     Ok([&MAGIC[..], &crc32fast::hash(&body).to_le_bytes(), &body].concat())
+}
+
+fn refused(reason: &str) -> SelfPlayError {
+    SelfPlayError::Failed(format!("the games in flight: {reason}"))
 }
 
 /// Reads what [`states_to_bytes`] wrote. The games are checked by [`Pool::restore`].
 ///
 /// # Errors
-/// [`SelfPlayError::States`] when the bytes are of another kind or version, or are damaged.
+/// When the bytes are of another kind or version, or are damaged.
 pub fn states_from_bytes(bytes: &[u8]) -> Result<Vec<PoolState>, SelfPlayError> {
-    let refused = |reason: &str| SelfPlayError::States(reason.to_owned());
     let Some(body) = bytes.strip_prefix(MAGIC) else {
         return Err(refused("they are of another kind, or of another version of this program"));
     };

@@ -188,12 +188,10 @@ fn a_state_that_cannot_be_continued_is_refused_with_the_reason() {
     let (pools, _) = play(vec![Pool::new(plan.clone()).unwrap()], Quota::Games(3), 1);
     let state = pools[0].state();
     assert!(Pool::restore(plan.clone(), state.clone()).is_ok());
-    let refusal = |plan: &PoolPlan, state: &PoolState| match Pool::restore(plan.clone(), state.clone()) {
-        Err(SelfPlayError::State { pool, reason }) => format!("{pool}: {reason}"),
-        other => panic!("{other:?}"),
-    };
+    let refusal =
+        |plan: &PoolPlan, state: &PoolState| Pool::restore(plan.clone(), state.clone()).unwrap_err().to_string();
     assert!(refusal(&PoolPlan { run_seed: 8, ..plan.clone() }, state).contains("pool-3, seed 7"));
-    assert!(refusal(&PoolPlan { name: "other".to_owned(), ..plan.clone() }, state).starts_with("other: "));
+    assert!(refusal(&PoolPlan { name: "other".to_owned(), ..plan.clone() }, state).contains("of pool other: "));
     assert!(refusal(&PoolPlan { rules: rules("bell-8x8"), ..plan.clone() }, state).contains("other rules"));
 
     let value = serde_json::to_value(state).unwrap();
@@ -222,7 +220,7 @@ fn a_state_that_cannot_be_continued_is_refused_with_the_reason() {
     let mut flipped = bytes.clone();
     flipped[bytes.len() / 2] ^= 1;
     for broken in [&bytes[..bytes.len() - 1], &bytes[..9], b"latrpls0", &[&bytes[..], &[0]].concat(), &flipped] {
-        assert!(matches!(states_from_bytes(broken), Err(SelfPlayError::States(_))));
+        assert!(states_from_bytes(broken).is_err());
     }
 }
 

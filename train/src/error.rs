@@ -2,11 +2,11 @@
 
 use std::io;
 
-use latrunculi_data::{ShardError, TensorFileError, UnknownDevice};
+use latrunculi_data::UnknownDevice;
 use latrunculi_engine::{RulesetError, RulesetFileError};
 use latrunculi_eval::matches::MatchError;
 use latrunculi_search::EvalError;
-use latrunculi_selfplay::{JournalError, SelfPlayError};
+use latrunculi_selfplay::SelfPlayError;
 use latrunculi_store::StoreError;
 
 /// Why a training run, or a part of it, cannot go on.
@@ -26,58 +26,37 @@ pub enum Error {
         /// The reason.
         source: Box<Error>,
     },
-    /// The operating system refused.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// A text is not TOML, or not of the expected structure.
-    #[error(transparent)]
-    Toml(#[from] toml::de::Error),
-    /// A value cannot be written as TOML.
-    #[error(transparent)]
-    ToToml(#[from] toml::ser::Error),
-    /// A text is not JSON, or not of the expected structure.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    /// The ruleset cannot be used.
-    #[error(transparent)]
-    Ruleset(#[from] RulesetError),
-    /// The text of a ruleset cannot be used.
-    #[error(transparent)]
-    RulesetText(#[from] RulesetFileError),
-    /// The text of a device cannot be used.
-    #[error(transparent)]
-    Device(#[from] UnknownDevice),
-    /// The network gives no answer.
-    #[error(transparent)]
-    Evaluation(#[from] EvalError),
-    /// A network cannot be used by the fused kernels.
-    #[error(transparent)]
-    KernelModel(#[from] latrunculi_infer::ModelError),
-    /// A kernel is not available.
-    #[error(transparent)]
-    Kernel(#[from] latrunculi_infer::KernelError),
-    /// A model or checkpoint cannot be written or read.
-    #[error(transparent)]
-    Model(#[from] TensorFileError),
-    /// What needs libtorch failed.
-    #[error(transparent)]
-    Libtorch(Box<dyn std::error::Error + Send + Sync>),
-    /// Self-play failed.
-    #[error(transparent)]
-    SelfPlay(SelfPlayError),
-    /// A shard cannot be written or read.
-    #[error(transparent)]
-    Shard(#[from] ShardError),
-    /// The journal of a generation cannot be written or read.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
     /// The store of the workers cannot be used.
     #[error(transparent)]
     Store(StoreError),
-    /// An evaluation match failed.
+    /// Anything else that failed.
     #[error(transparent)]
-    Match(#[from] MatchError),
+    Other(Box<dyn std::error::Error + Send + Sync>),
 }
+
+/// Says that each of these errors is one of a run.
+macro_rules! also {
+    ($($error:ty),+ $(,)?) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Error {
+                Error::Other(Box::new(error))
+            }
+        })+
+    };
+}
+
+also!(
+    io::Error,
+    toml::de::Error,
+    toml::ser::Error,
+    serde_json::Error,
+    RulesetError,
+    RulesetFileError,
+    UnknownDevice,
+    EvalError,
+    latrunculi_data::Error,
+    MatchError,
+);
 
 impl Error {
     /// Returns whether the work ended because the caller asked for it.
@@ -106,7 +85,7 @@ impl From<SelfPlayError> for Error {
     fn from(error: SelfPlayError) -> Error {
         match error {
             SelfPlayError::Stopped => Error::Stopped,
-            error => Error::SelfPlay(error),
+            error => Error::Other(Box::new(error)),
         }
     }
 }

@@ -113,7 +113,7 @@ impl EvaluationMatch {
     /// `None` where none has since the last call, and returns whether to go on.
     ///
     /// # Errors
-    /// [`Error::Stopped`] when `watch` returns false, otherwise [`Error::Match`].
+    /// [`Error::Stopped`] when `watch` returns false, otherwise what failed.
     pub fn play(
         &self,
         evaluator: PlayEvaluator,
@@ -176,7 +176,7 @@ impl Evaluator<GameState> for Watched<'_> {
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError> {
         if !(self.watch)(None) {
-            return Err(EvalError::Device("stopped".to_owned()));
+            return Err(EvalError("stopped".to_owned()));
         }
         self.evaluator.evaluate(games, legal_actions, evaluations)
     }

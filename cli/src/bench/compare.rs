@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anyhow::anyhow;
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, StoredModel};
 use latrunculi_infer::Kernel;
 use latrunculi_train::rulesets;
@@ -44,7 +43,7 @@ pub(super) fn run(libtorch: Option<&dyn Libtorch>, threads: usize, seconds: f64,
     }
     for (blocks, channels) in NETWORKS {
         let config = NetworkConfig { blocks, channels, ..NetworkConfig::default() };
-        let model = StoredModel::fresh(&config, 1).map_err(|reasons| anyhow!(reasons.join("; ")))?;
+        let model = StoredModel::fresh(&config, 1)?;
         for ruleset in RULESETS {
             for Row { precision, per_sec, ratio } in rows(libtorch, &model, ruleset, threads, seconds)? {
                 if json {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::Args;
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, Shape, StoredModel};
 use latrunculi_engine::{GameState, Rules};
@@ -53,8 +53,7 @@ impl NetworkChoice {
             return Ok(models::read(path)?.1);
         }
         let config = NetworkConfig { blocks: self.blocks, channels: self.channels, ..NetworkConfig::default() };
-        let fresh = StoredModel::fresh(&config, 1);
-        fresh.map_err(|reasons| anyhow!("the network cannot be built: {}", reasons.join("; ")))
+        Ok(StoredModel::fresh(&config, 1)?)
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use prost::Message;
 use tch::Tensor;
 
-use crate::error::TorchError;
+use crate::error::Error;
 use crate::files::entries;
 use crate::graph::{Length, Op, Output, ValueIndex, WeightIndex};
 use crate::network::WeightedGraph;
@@ -23,7 +23,7 @@ use latrunculi_data::network_config::{SIZE_CENTRE, SIZE_STEP};
 pub(crate) use interpreter::Interpreter;
 
 /// Returns the file of `network`, with `properties` as its metadata.
-pub(super) fn to_bytes(network: &WeightedGraph, properties: &BTreeMap<&str, String>) -> Result<Vec<u8>, TorchError> {
+pub(super) fn to_bytes(network: &WeightedGraph, properties: &BTreeMap<&str, String>) -> Result<Vec<u8>, Error> {
     let graph = &network.graph;
     let mut writer = Writer { network, nodes: Vec::new(), constants: BTreeMap::new() };
     for (place, op) in graph.ops.iter().enumerate() {
@@ -58,7 +58,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn operation(&mut self, place: ValueIndex, op: &Op) -> Result<(), TorchError> {
+    fn operation(&mut self, place: ValueIndex, op: &Op) -> Result<(), Error> {
         let name = |value: &ValueIndex| self.name(*value);
         match op {
             // The inputs are there under their own names.
@@ -136,7 +136,7 @@ impl Writer<'_> {
             }
             Op::Product { left, right } => self.node(place, "MatMul", &[name(left), name(right)], &[]),
             Op::DivideByRoot { .. } => {
-                return Err(TorchError::other("the heads of training are not exported".to_owned()));
+                return Err(Error("the heads of training are not exported".to_owned()));
             }
             // The file is 32 bits throughout; whoever converts it converts all of it.
             Op::Float { input } => self.node(place, "Identity", &[name(input)], &[]),
@@ -186,7 +186,7 @@ impl Writer<'_> {
     }
 
     /// A weight under its own name; turned, as a product from the right wants it, under another.
-    fn weight(&mut self, weight: WeightIndex, is_turned: bool) -> Result<String, TorchError> {
+    fn weight(&mut self, weight: WeightIndex, is_turned: bool) -> Result<String, Error> {
         let (name, tensor) = (&self.network.graph.weights[weight].name, &self.network.weights[weight]);
         let (name, tensor): (String, Tensor) = match is_turned {
             true => (format!("{name}.transposed"), tensor.f_transpose(0, 1)?),

@@ -11,7 +11,7 @@ use tch::Tensor;
 use zip::write::FileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::error::TorchError;
+use crate::error::Error;
 use crate::files::entries;
 use crate::graph::{Op, ValueIndex};
 use crate::network::WeightedGraph;
@@ -143,7 +143,7 @@ impl Archive {
     }
 
     /// Returns the archive.
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, TorchError> {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let mut tensors: Vec<&Tensor> = Vec::new();
         let mut pickle = Pickle::default();
         pickle.object("Network", |pickle| {
@@ -163,9 +163,8 @@ impl Archive {
             }
         });
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        let failed =
-            |error: zip::result::ZipError| TorchError::other(format!("the archive cannot be written: {error}"));
-        let mut member = |name: &str, content: &[u8]| -> Result<(), TorchError> {
+        let failed = |error: zip::result::ZipError| Error(format!("the archive cannot be written: {error}"));
+        let mut member = |name: &str, content: &[u8]| -> Result<(), Error> {
             // Readers map the entries of tensors into memory at multiples of 64.
             let options = FileOptions::default()
                 .compression_method(CompressionMethod::Stored)

@@ -9,7 +9,7 @@ use std::path::Path;
 use latrunculi_data::exported::onnx::{self, Constant, FLOAT, INT64, Model, Node};
 use tch::{Kind, Tensor};
 
-use crate::error::TorchError;
+use crate::error::Error;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -20,23 +20,23 @@ pub(crate) struct Interpreter {
     outputs: Vec<String>,
 }
 
-fn fault(reason: impl Into<String>) -> TorchError {
-    TorchError::other(format!("the ONNX file: {}", reason.into()))
+fn fault(reason: impl Into<String>) -> Error {
+    Error(format!("the ONNX file: {}", reason.into()))
 }
 
 impl Interpreter {
     /// Reads a file of ours.
-    pub(crate) fn read(path: &Path) -> Result<Interpreter, TorchError> {
-        Interpreter::of(onnx::read(path).map_err(TorchError::other)?)
+    pub(crate) fn read(path: &Path) -> Result<Interpreter, Error> {
+        Interpreter::of(onnx::read(path).map_err(Error)?)
     }
 
-    fn of(model: Model) -> Result<Interpreter, TorchError> {
+    fn of(model: Model) -> Result<Interpreter, Error> {
         let graph = model.graph.ok_or_else(|| fault("there is no graph"))?;
         let constants = graph
             .initializer
             .iter()
             .map(|constant| Ok((constant.name().to_owned(), tensor(constant)?)))
-            .collect::<Result<_, TorchError>>()?;
+            .collect::<Result<_, Error>>()?;
         Ok(Interpreter {
             nodes: graph.node,
             constants,
@@ -46,7 +46,7 @@ impl Interpreter {
     }
 
     /// Runs it on inputs by name; returns the outputs by name.
-    pub(crate) fn run(&self, inputs: &[(&str, &Tensor)]) -> Result<BTreeMap<String, Tensor>, TorchError> {
+    pub(crate) fn run(&self, inputs: &[(&str, &Tensor)]) -> Result<BTreeMap<String, Tensor>, Error> {
         if self.inputs.iter().map(String::as_str).ne(inputs.iter().map(|(name, _)| *name)) {
             return Err(fault(format!("its inputs are {:?}", self.inputs)));
         }
@@ -64,7 +64,7 @@ impl Interpreter {
                 .map(|name| {
                     values.get(name.as_str()).ok_or_else(|| fault(format!("'{name}' is read before it is made")))
                 })
-                .collect::<Result<Vec<&Tensor>, TorchError>>()?;
+                .collect::<Result<Vec<&Tensor>, Error>>()?;
             let result = operation(node, &operands)?;
             let [output] = node.output.as_slice() else {
                 return Err(fault(format!("'{}' has {} outputs", node.name(), node.output.len())));
@@ -83,7 +83,7 @@ impl Interpreter {
     }
 }
 
-fn tensor(constant: &Constant) -> Result<Tensor, TorchError> {
+fn tensor(constant: &Constant) -> Result<Tensor, Error> {
     let bytes = constant.raw_data();
     let flat = match constant.data_type() {
         FLOAT => {
@@ -100,7 +100,7 @@ fn tensor(constant: &Constant) -> Result<Tensor, TorchError> {
 }
 
 /// Runs one node; the letters are those of the specification of its operator.
-fn operation(node: &Node, operands: &[&Tensor]) -> Result<Tensor, TorchError> {
+fn operation(node: &Node, operands: &[&Tensor]) -> Result<Tensor, Error> {
     let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name() == name);
     let number = |name: &str, default: i64| attribute(name).and_then(|attribute| attribute.i).unwrap_or(default);
     let numbers = |name: &str, default: &[i64]| attribute(name).map_or(default.to_vec(), |found| found.ints.clone());
@@ -184,7 +184,7 @@ fn operation(node: &Node, operands: &[&Tensor]) -> Result<Tensor, TorchError> {
     Ok(result)
 }
 
-fn list(tensor: &Tensor) -> Result<Vec<i64>, TorchError> {
+fn list(tensor: &Tensor) -> Result<Vec<i64>, Error> {
     if tensor.f_kind()? != Kind::Int64 || tensor.dim() != 1 {
         return Err(fault("a list of whole numbers is none"));
     }
