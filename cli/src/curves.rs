@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use latrunculi_eval::Number;
-use latrunculi_eval::learning::{LearningRun, Verdict, percent_of_men, standings, to_csv};
+use latrunculi_eval::learning::{EarlierMatch, LearningRun, percent_of_men, standings, to_csv};
 use latrunculi_eval::rating::Rated;
 use latrunculi_stats::Interval;
 use latrunculi_train::curves::{PAGE, TABLE, read, write};
+use serde_json::{Value, json};
 
 use crate::lines::{COLUMNS, beside, wrapped};
+use crate::train::round_json;
 
 #[derive(Args)]
 pub(crate) struct CurvesArgs {
@@ -41,7 +43,12 @@ pub(crate) fn run(args: &CurvesArgs) -> anyhow::Result<()> {
         write(folder, &runs)?;
     }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&runs)?);
+        let told = runs.iter().map(|run| {
+            let mut told = json!(run);
+            told["rounds"] = run.rounds.iter().map(round_json).collect();
+            told
+        });
+        println!("{:#}", told.collect::<Value>());
     } else if args.csv {
         print!("{}", to_csv(&runs));
     } else {
@@ -88,9 +95,8 @@ fn text(run: &LearningRun) -> String {
         lines.push("no match was played yet; evaluation.every sets how often one is played".to_owned());
         return lines.join("\n") + "\n";
     };
-    let terms = |verdict: &Verdict| format!("against {} with {} simulations", verdict.opponent, verdict.simulations);
-    let is_one_opponent = measured.iter().all(|one| terms(&one.verdict) == terms(&last.verdict));
-    let against = if is_one_opponent { format!(" {}", terms(&last.verdict)) } else { String::new() };
+    let is_one_opponent = measured.iter().all(|one| one.is_comparable(last));
+    let against = if is_one_opponent { format!(" against {}", last.verdict.terms()) } else { String::new() };
     let has_several = run.rulesets.len() > 1;
     let head = format!("{:>7} {:>11} {:>7} {:>7}  ", "minute", "generations", "games", "steps");
     lines.push(beside(&head, &format!("score{against}, 95 % interval")));
@@ -100,27 +106,17 @@ fn text(run: &LearningRun) -> String {
             "{:>7.1} {:>11} {:>7} {:>7}  ",
             measured.minutes, measured.generations, measured.games, measured.steps
         );
-        let score = format!(
-            "{:>5.1} % [{:.1}, {:.1}] +{} ={} -{}",
-            100.0 * verdict.score,
-            100.0 * verdict.lower,
-            100.0 * verdict.upper,
-            verdict.wins,
-            verdict.draws,
-            verdict.losses,
-        );
         let margin = verdict.margin.as_ref().map(|margin| format!("margin {}", percent_of_men(margin)));
         let ruleset = has_several.then(|| measured.ruleset.clone());
-        let opponent = (!is_one_opponent).then(|| terms(verdict));
-        let earlier = verdict.earlier.as_ref().map(|earlier| {
-            let [score, lower, upper] = [earlier.score, earlier.lower, earlier.upper].map(|score| 100.0 * score);
-            let generation = earlier.generation;
+        let opponent = (!is_one_opponent).then(|| format!("against {}", verdict.terms()));
+        let earlier = verdict.earlier.map(|EarlierMatch { generation, result }| {
+            let [score, lower, upper] = result.percents();
             format!("{score:.1} % [{lower:.1}, {upper:.1}] against itself at generation {generation}")
         });
         let held = if measured.is_elo_held { ", held by a weak prior" } else { "" };
         let elo = measured.elo.map(|elo| format!("Elo {}{held}", whole_elo(elo)));
         let more = [margin, ruleset, opponent, earlier, elo].into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let row = format!("{head}{score}");
+        let row = format!("{head}{:>5}", verdict.result);
         match (more.is_empty(), row.chars().count() + 2 + more.chars().count() <= COLUMNS) {
             (true, _) => lines.push(row),
             (false, true) => lines.push(format!("{row}; {more}")),

@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use latrunculi_data::{Precision, ShardInfo, read_shard, write_shard};
+use latrunculi_eval::learning::GameMetrics;
 use latrunculi_selfplay::{Journal, SelfPlayError};
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::generation::{ListedGames, Playing};
 use latrunculi_train::networks::{NetworkLoader, Processor};
 use latrunculi_train::run_rulesets;
-use latrunculi_train::{GameMetrics, PrecisionChoice, WorkProgress, choose_precision, files, generation, models};
+use latrunculi_train::{PrecisionChoice, WorkProgress, choose_precision, files, generation, metrics, models};
 use serde_json::json;
 
 use crate::config_args::ConfigArgs;
@@ -147,7 +148,7 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
         if let Some(journal) = journal {
             journal.remove()?;
         }
-        let metrics = GameMetrics::new(&played, &rulesets, actors, choice, kernel.clone());
+        let metrics = metrics::of_games(&played, &rulesets, actors, choice, kernel.clone());
         report(args, &display, &path, samples.len(), Some(&metrics));
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 use clap::Args;
-use latrunculi_eval::learning::{LearningRun, Verdict, standings};
+use latrunculi_eval::learning::{LearningRun, standings};
 use latrunculi_train::config::TrainConfig;
 use latrunculi_train::files::is_locked;
 use latrunculi_train::{curves, run_dir};
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::display;
 use crate::interrupt::stop_on_signals;
-use crate::train::{RoundTable, command_to_resume, legend, time_text};
+use crate::train::{RoundTable, command_to_resume, legend, round_json, time_text};
 
 /// Seconds from one look to the next.
 const WATCH_SECS: u64 = 1;
@@ -153,24 +153,17 @@ fn doing(root: &Path, run: &LearningRun) -> String {
 fn strength(run: &LearningRun) -> Vec<String> {
     let measured = run.measured();
     let Some(last) = measured.last() else { return Vec::new() };
-    let Verdict { opponent, simulations, score, lower, upper, .. } = &last.verdict;
-    let against = format!("against {opponent} with {simulations} simulations");
-    let mut lines = vec![String::new()];
-    match standings(&measured).last() {
-        Some(all) if run.rulesets.len() > 1 => lines.push(format!(
-            "strength: mean {:.1} %, worst {:.1} % in {} rulesets, {against}",
-            all.mean * 100.0,
-            all.worst * 100.0,
-            all.rulesets
-        )),
-        _ => lines.push(format!(
-            "strength: {:.1} % [{:.1}, {:.1}] {against}",
-            score * 100.0,
-            lower * 100.0,
-            upper * 100.0
-        )),
-    }
-    lines
+    let score = match standings(&measured).last() {
+        Some(all) if run.rulesets.len() > 1 => {
+            let [mean, worst] = [all.mean, all.worst].map(|share| 100.0 * share);
+            format!("mean {mean:.1} %, worst {worst:.1} % in {} rulesets,", all.rulesets)
+        }
+        _ => {
+            let [score, lower, upper] = last.verdict.result.percents();
+            format!("{score:.1} % [{lower:.1}, {upper:.1}]")
+        }
+    };
+    vec![String::new(), format!("strength: {score} against {}", last.verdict.terms())]
 }
 
 fn as_json(root: &Path) -> anyhow::Result<serde_json::Value> {
@@ -191,7 +184,7 @@ fn as_json(root: &Path) -> anyhow::Result<serde_json::Value> {
         "steps": run.rounds.last().map_or(0, |round| round.steps_total),
         "elapsed_secs": run.minutes() * 60.0,
         "secs_left": secs_left(&config, &run),
-        "last_round": run.rounds.last(),
+        "last_round": run.rounds.last().map(round_json),
         "measured": run.measured().last(),
     }))
 }

@@ -17,7 +17,7 @@ use crate::config_args::{SetArgs, config_help};
 use crate::quoted;
 use crate::store_args::{notice, stopped};
 
-pub(crate) use rounds::{RoundTable, legend, time as time_text};
+pub(crate) use rounds::{RoundTable, as_json as round_json, legend, time as time_text};
 pub use text::{RunText, games as games_text, json as event_json, steps as steps_text};
 
 /// Returns the command that goes on with the run in a folder.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The precision of the trunk, in play and in training. Weights in files, heads and optimiser are always 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,41 @@ impl FromStr for Precision {
             "int8" => Ok(Precision::Int8),
             _ => Err(format!("unknown precision '{text}' (known: auto, f32, bf16, int8)")),
         }
+    }
+}
+
+/// How far the answers in fewer bits differ from those in 32 bits, mean over positions; infinite where an answer is not
+/// finite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrecisionDifference {
+    /// Total variation distance of the policies over the legal actions, in `[0, 1]`.
+    #[serde(deserialize_with = "number_or_infinity")]
+    pub policy: f64,
+    /// Absolute difference of the expected results (win minus loss), in `[0, 2]`.
+    #[serde(deserialize_with = "number_or_infinity")]
+    pub value: f64,
+}
+
+/// Reads a number; JSON has `null` for infinity.
+fn number_or_infinity<'de, D: Deserializer<'de>>(number: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(number)?.unwrap_or(f64::INFINITY))
+}
+
+impl PrecisionDifference {
+    /// Largest mean difference, of the policy and of the value, with which fewer bits are used.
+    const MAX: f64 = 0.03;
+
+    /// Tells whether the fewer bits are exact enough.
+    #[must_use]
+    pub fn is_small(&self) -> bool {
+        self.policy <= PrecisionDifference::MAX && self.value <= PrecisionDifference::MAX
+    }
+}
+
+impl fmt::Display for PrecisionDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PrecisionDifference { policy, value } = self;
+        write!(f, "policy {policy:.4}, value {value:.4}, allowed {}", PrecisionDifference::MAX)
     }
 }
 

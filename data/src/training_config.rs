@@ -146,7 +146,8 @@ impl TrainingConfig {
 }
 
 /// Losses and other numbers of a step. Losses are weighted means over all samples; entropies are in nats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct StepReport {
     /// Weighted sum of the losses.
     pub loss: f64,

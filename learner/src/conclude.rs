@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use latrunculi_data::{EncodingNames, ExportFormat, MeasuredMargin, Measurement, ModelHistory, ModelInfo};
 use latrunculi_engine::presets;
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_eval::learning::Verdict;
+use latrunculi_eval::learning::RunMatch;
 use latrunculi_model::Model;
 use latrunculi_stats::Confidence;
 use serde_json::json;
@@ -137,9 +137,8 @@ impl TrainingRun<'_> {
     }
 
     /// Returns the result of a final match of `pairs` openings, with the command that repeats such a match.
-    fn measurement(&self, trained: &RunRuleset, verdict: &Verdict, pairs: u64) -> Measurement {
-        let Verdict { opponent, simulations, wins, draws, losses, score, lower, upper, margin, earlier: _ } =
-            verdict.clone();
+    fn measurement(&self, trained: &RunRuleset, verdict: &RunMatch, pairs: u64) -> Measurement {
+        let RunMatch { opponent, simulations, result, margin, .. } = verdict;
         let command = self.name_in_command(trained).map(|ruleset| {
             format!(
                 "latrunculi match net:model.safetensors,sims={simulations} {opponent} --ruleset {ruleset} --games {} \
@@ -155,6 +154,6 @@ impl TrainingRun<'_> {
             let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
             MeasuredMargin { mean: margin.value, lower: interval.lower, upper: interval.upper }
         });
-        Measurement { what, wins, draws, losses, score, lower, upper, margin, command }.rounded()
+        Measurement { what, result: *result, margin, command }.rounded()
     }
 }

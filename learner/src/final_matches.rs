@@ -8,7 +8,7 @@ use std::time::Instant;
 use latrunculi_data::Precision;
 use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
-use latrunculi_eval::learning::Verdict;
+use latrunculi_eval::learning::RunMatch;
 use latrunculi_train::error::Error;
 use latrunculi_train::files::{read_text, write_whole};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ struct Match {
     ruleset: String,
     /// Pairs of games that were asked for.
     pairs: u64,
-    verdict: Verdict,
+    verdict: RunMatch,
     /// How long it took, in seconds.
     #[serde(default)]
     secs: f64,
@@ -67,7 +67,7 @@ impl FinalMatches<'_> {
     }
 
     /// Returns the result of a match and the seconds that it took, playing it unless that was done.
-    pub(crate) fn play(&mut self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<(Verdict, f64), Error> {
+    pub(crate) fn play(&mut self, rules: &Arc<Rules>, opponent: &str, pairs: u64) -> Result<(RunMatch, f64), Error> {
         let ruleset = &rules.ruleset().id;
         // As a verdict names it.
         let named = opponent.parse().map_or_else(|_| opponent.to_owned(), |agent: AgentSpec| agent.to_string());

@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use latrunculi_data::{ReplayWindows, StepReport};
+use latrunculi_eval::learning::TrainingMetrics;
 use latrunculi_model::Trainer;
 use latrunculi_selfplay::{GameKey, Purpose};
 
 use latrunculi_train::error::{Context, Error};
-use latrunculi_train::metrics::StepResults;
+use latrunculi_train::metrics::ratio;
 
 use crate::error::OfLibtorch;
 
@@ -38,10 +39,10 @@ pub fn train_steps(
     trainer: &mut Trainer,
     plan: &StepPlan<'_>,
     watch: &dyn Fn(u64) -> bool,
-) -> Result<StepResults, Error> {
+) -> Result<TrainingMetrics, Error> {
     let begun = Instant::now();
     if plan.steps == 0 {
-        return Ok(StepResults::default());
+        return Ok(TrainingMetrics::default());
     }
     let mut draws = plan.windows.draw(plan.key.stream(Purpose::Training));
     let mut reports = Vec::new();
@@ -56,12 +57,10 @@ pub fn train_steps(
         reports.push(trainer.step(&batches, progress).of_libtorch().context("a training step")?);
     }
     watch(plan.steps);
-    Ok(StepResults {
-        steps: plan.steps,
-        samples: plan.steps * plan.batch_size as u64,
-        losses: mean(&reports),
-        secs: begun.elapsed().as_secs_f64(),
-    })
+    let train_secs = begun.elapsed().as_secs_f64();
+    let samples = plan.steps * plan.batch_size as u64;
+    let training_samples_per_sec = ratio(samples as f64, train_secs);
+    Ok(TrainingMetrics { steps: plan.steps, training_samples_per_sec, losses: mean(&reports), train_secs })
 }
 
 /// Returns the mean of each number; zeros where there is no report.

@@ -18,14 +18,14 @@ use std::thread;
 use std::time::Instant;
 
 use latrunculi_data::files::checksum;
-use latrunculi_data::{Measurement, Precision, ReplayWindow, ShardInfo, write_shard};
-use latrunculi_eval::learning::Verdict;
+use latrunculi_data::{MatchScore, Measurement, Precision, ReplayWindow, ShardInfo, write_shard};
+use latrunculi_eval::learning::{self, RunMatch, TrainingMetrics};
 use latrunculi_selfplay::{GameKey, Pool, PoolState, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::files::{file_name, write_whole};
 use latrunculi_train::generation::{self, GenerationGames, RulesetGames};
-use latrunculi_train::metrics::{GameMetrics, RoundMetrics, StepResults, TrainingMetrics};
+use latrunculi_train::metrics;
 use latrunculi_train::networks::PlayNetwork;
 use latrunculi_train::observer::Event;
 use latrunculi_train::run_rulesets::RunRuleset;
@@ -59,9 +59,9 @@ struct RoundResults {
     played: Option<GenerationGames>,
     /// The checksum of the weights that played; empty where alpha-beta did.
     network: String,
-    trained: StepResults,
+    trained: TrainingMetrics,
     /// The matches, by index of the ruleset.
-    verdicts: Vec<(usize, Verdict)>,
+    verdicts: Vec<(usize, RunMatch)>,
     /// The file of the network that played them, where later ones are to be measured against it.
     measured: Option<Vec<u8>>,
 }
@@ -90,7 +90,7 @@ impl TrainingRun<'_> {
                 true => (choice, network.kernel(choice.precision)),
                 false => (PrecisionChoice { precision: Precision::Auto, difference: None }, played.kernels.join(", ")),
             };
-            metrics = Some(GameMetrics::new(played, &self.rulesets, self.config.games.actors, computed, kernel));
+            metrics = Some(metrics::of_games(played, &self.rulesets, self.config.games.actors, computed, kernel));
             // Before the samples are counted, on which they depend.
             let teacher_games = if is_bootstrap { self.teacher_games() } else { Vec::new() };
             for ruleset in &played.rulesets {
@@ -117,10 +117,10 @@ impl TrainingRun<'_> {
         }
         self.note_windows();
         let secs = begun.elapsed().as_secs_f64();
-        let metrics = RoundMetrics {
+        let metrics = learning::Round {
             generation,
             learns_first: round.learns_first,
-            training: TrainingMetrics::new(&results.trained),
+            training: results.trained,
             teacher,
             games: metrics,
             verdicts,
@@ -133,7 +133,7 @@ impl TrainingRun<'_> {
         if round.plays.is_some() {
             // The last training after the budget is no measure of a generation, and must not make it look unspent.
             self.state.last_secs = secs;
-            self.state.last_training_secs = results.trained.secs;
+            self.state.last_training_secs = results.trained.train_secs;
         }
         self.save_round(&metrics)?;
         let (config, secs_left) = (&self.config, self.secs_left());
@@ -279,7 +279,7 @@ impl TrainingRun<'_> {
             .map(|known| known.measured.map(|measured| (measured, self.folder.network_path(measured))))
             .collect();
 
-        let first = if round.learns_first { train(trainer)? } else { StepResults::default() };
+        let first = if round.learns_first { train(trainer)? } else { TrainingMetrics::default() };
         let Some(games) = games else {
             return Ok(RoundResults { trained: first, ..RoundResults::default() });
         };
@@ -301,7 +301,7 @@ impl TrainingRun<'_> {
         let has_work = !measured.is_empty() || !round.learns_first && steps > 0;
         let gate = FairGate::new(if has_work { counts.actors_beside_training.max(1) } else { counts.actors });
         // Beside the games, the network that plays them is measured and then trained on.
-        let beside = || -> Result<(Vec<(usize, Verdict)>, StepResults), Error> {
+        let beside = || -> Result<(Vec<(usize, RunMatch)>, TrainingMetrics), Error> {
             let verdicts = measured
                 .into_iter()
                 .map(|(index, evaluators)| {
@@ -379,7 +379,7 @@ impl TrainingRun<'_> {
     }
 
     /// Writes the metrics of a round, then the checkpoint, which records their length.
-    fn save_round(&mut self, metrics: &RoundMetrics) -> Result<(), Error> {
+    fn save_round(&mut self, metrics: &learning::Round) -> Result<(), Error> {
         let line = metrics.to_json()?;
         self.events.add(metrics.generation, &line)?;
         self.folder.add_metrics(&line)?;
@@ -429,12 +429,14 @@ fn first_player(played: &RulesetGames, simulations: u32) -> Option<Measurement> 
             "for the player who begins, in the training games of the last generation that began evenly and have samples, with \
              {simulations} simulations and their random openings; {others} other games are not counted"
         ),
-        wins: results.wins,
-        draws: results.draws,
-        losses: results.losses,
-        score,
-        lower: interval.lower,
-        upper: interval.upper,
+        result: MatchScore {
+            wins: results.wins,
+            draws: results.draws,
+            losses: results.losses,
+            score,
+            lower: interval.lower,
+            upper: interval.upper,
+        },
         margin: None,
         command: None,
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use latrunculi_data::{ModelInfo, Precision, ShardInfo};
 use latrunculi_engine::Rules;
-use latrunculi_eval::learning::{Earlier, Verdict};
+use latrunculi_eval::learning::{EarlierMatch, RunMatch};
 use latrunculi_selfplay::{Journal, PlayedGame, Pool, Quota};
 use latrunculi_train::error::{Context, bail};
 use latrunculi_train::evaluation::EvaluationMatch;
@@ -196,7 +196,7 @@ impl RoundParts<'_> {
         earlier: Option<&(u64, PathBuf)>,
         precision: Precision,
         [evaluator, again]: [PlayEvaluator; 2],
-    ) -> Result<Verdict, Error> {
+    ) -> Result<RunMatch, Error> {
         let (config, rules) = (self.config, &self.rulesets[index].rules);
         let play = |evaluation: EvaluationMatch, evaluator, pairs| {
             let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left);
@@ -214,8 +214,8 @@ impl RoundParts<'_> {
             let opponent = (path.as_path(), precision);
             let with_earlier = EvaluationMatch::against_network(Arc::clone(rules), config, opponent, networks())
                 .context("evaluation.earlier_opening_pairs = 0 goes on without this match")?;
-            let Verdict { wins, draws, losses, score, lower, upper, .. } = play(with_earlier, again, pairs)?;
-            verdict.earlier = Some(Earlier { generation: *generation, wins, draws, losses, score, lower, upper });
+            let result = play(with_earlier, again, pairs)?.result;
+            verdict.earlier = Some(EarlierMatch { generation: *generation, result });
         }
         Ok(verdict)
     }

@@ -11,7 +11,7 @@ use latrunculi_data::files::checksum;
 use latrunculi_data::{Precision, ReplayPart, ReplayWindows, Samples, ShardSummary, read_shard};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile};
-use latrunculi_eval::learning::Verdict;
+use latrunculi_eval::learning::RunMatch;
 use latrunculi_model::device::libtorch_version;
 use latrunculi_model::{Device, Model, Network, Trainer};
 use latrunculi_selfplay::{Pool, states_from_bytes};
@@ -354,7 +354,7 @@ impl<'o> TrainingRun<'o> {
         rules: &Arc<Rules>,
         opponent: &str,
         pairs: u64,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<RunMatch, Error> {
         let networks = opponent_networks(&self.config, self.device);
         let evaluation = EvaluationMatch::new(Arc::clone(rules), &self.config, opponent, networks)?;
         let evaluator = network.evaluators(1, precision)?.remove(0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use latrunculi_eval::learning::{LearningRun, Round, Verdict, to_csv};
+use latrunculi_eval::learning::{LearningRun, Round, RunMatch, to_csv};
 use latrunculi_eval::report::learning_html;
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ fn rounds(path: &Path) -> Result<Vec<Round>, Error> {
     Ok(rounds)
 }
 
-fn result(path: &Path) -> Result<Option<BTreeMap<String, Verdict>>, Error> {
+fn result(path: &Path) -> Result<Option<BTreeMap<String, RunMatch>>, Error> {
     if !path.is_file() {
         return Ok(None);
     }

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use latrunculi_data::Precision;
+use latrunculi_data::{MatchScore, Precision};
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
-use latrunculi_eval::learning::Verdict;
+use latrunculi_eval::learning::RunMatch;
 use latrunculi_eval::matches::{MatchConfig, MatchError, MatchProgress, play_match};
 use latrunculi_eval::{AgentKind, AgentSpec, AgentTextError};
 use latrunculi_search::mcts::Settings;
@@ -120,7 +120,7 @@ impl EvaluationMatch {
         pairs: u64,
         seed: u64,
         watch: &(dyn Fn(Option<u64>) -> bool + Sync),
-    ) -> Result<Verdict, Error> {
+    ) -> Result<RunMatch, Error> {
         let config = MatchConfig { pairs: pairs as usize, seed, ..self.config.clone() };
         let mut own = Some(evaluator);
         let mut others = self.networks.factory(&self.rules);
@@ -147,18 +147,16 @@ impl EvaluationMatch {
         let report = played.with_context(|| format!("the match against {}", self.opponent()))?;
         // A single pair has no interval.
         let interval = report.interval.unwrap_or(Interval { lower: 0.0, upper: 1.0 });
-        Ok(Verdict {
-            opponent: self.opponent(),
-            simulations: self.simulations,
+        let result = MatchScore {
             wins: report.total.wins,
             draws: report.total.draws,
             losses: report.total.losses,
             score: report.score.context("no game of the match counts")?,
             lower: interval.lower,
             upper: interval.upper,
-            margin: report.margin,
-            earlier: None,
-        })
+        };
+        let (opponent, simulations) = (self.opponent(), self.simulations);
+        Ok(RunMatch { opponent, simulations, result, margin: report.margin, earlier: None })
     }
 }
 

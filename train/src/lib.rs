@@ -31,7 +31,6 @@ pub mod run_rulesets;
 
 pub use config::{ConfigSource, RulesetChoice, SHIPPED_CONFIGS, TrainConfig};
 pub use error::{Error, error_chain};
-pub use metrics::{GameMetrics, RoundMetrics, RulesetMetrics, TrainingMetrics};
 pub use observer::{Event, Observer, WorkProgress};
-pub use precision::{PrecisionChoice, PrecisionDifference, choose_precision};
+pub use precision::{PrecisionChoice, choose_precision};
 pub use provenance::Origin;

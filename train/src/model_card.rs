@@ -52,14 +52,14 @@ pub fn facts(info: &ModelInfo, config: &NetworkConfig) -> Vec<(&'static str, Str
 /// Returns a measured score as text, with its interval.
 #[must_use]
 pub fn measurement(measured: &Measurement) -> String {
-    let Measurement { what, wins, draws, losses, score, lower, upper, margin, .. } = measured;
-    let [score, lower, upper] = [score, lower, upper].map(|share| share * 100.0);
+    let Measurement { what, result, margin, .. } = measured;
     let margin = margin.map(|margin| {
         let [mean, lower, upper] = [margin.mean, margin.lower, margin.upper].map(|share| Number(share * 100.0));
         format!("; material margin at the end {mean:+.1} % of a side's men, {lower:+.1} to {upper:+.1}")
     });
     let margin = margin.unwrap_or_default();
-    format!("{score:.1} % {what} (95 % interval {lower:.1} to {upper:.1}; +{wins} ={draws} -{losses}{margin})")
+    let [score, ..] = result.percents();
+    format!("{score:.1} % {what} ({}{margin})", result.interval_in_words())
 }
 
 /// Returns the card, as Markdown, of the model in `NAME.safetensors`.

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use latrunculi_data::Precision;
-use latrunculi_eval::learning::Verdict;
+use latrunculi_data::{Precision, PrecisionDifference};
+use latrunculi_eval::learning::{Round, RunMatch};
 
 use crate::TrainConfig;
-use crate::metrics::RoundMetrics;
-use crate::precision::PrecisionDifference;
 
 /// Something that happened in a run.
 #[derive(Debug)]
@@ -43,7 +41,7 @@ pub enum Event<'a> {
     /// A round has ended and its checkpoint is on the disk.
     RoundEnded {
         /// The numbers of the round.
-        metrics: &'a RoundMetrics,
+        metrics: &'a Round,
         /// The configuration.
         config: &'a TrainConfig,
         /// Seconds left of the budget, if it limits the time.
@@ -58,7 +56,7 @@ pub enum Event<'a> {
         /// The ruleset.
         ruleset: &'a str,
         /// The result.
-        verdict: &'a Verdict,
+        verdict: &'a RunMatch,
     },
     /// The final matches are over and all files are written.
     Finished {
@@ -71,7 +69,7 @@ pub enum Event<'a> {
         /// Seconds of the final match.
         match_secs: f64,
         /// The results of the final matches by ruleset.
-        verdicts: &'a BTreeMap<String, Verdict>,
+        verdicts: &'a BTreeMap<String, RunMatch>,
         /// One line for each file written, naming its path.
         written: &'a [String],
     },

@@ -1,70 +1,23 @@
 //! Whether fewer than 32 bits are exact enough for a network.
 
-use std::fmt;
 use std::sync::Arc;
 
-use latrunculi_data::Precision;
+use latrunculi_data::{Precision, PrecisionDifference};
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_infer::policy;
 use latrunculi_search::{EvalError, Evaluation};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
 
 use crate::error::Error;
 use crate::networks::{PlayEvaluator, PlayNetwork};
 
-/// How far the answers in fewer bits differ from those in 32 bits, mean over positions; infinite where an answer is not
-/// finite.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct PrecisionDifference {
-    /// Total variation distance of the policies over the legal actions, in `[0, 1]`.
-    pub policy: f64,
-    /// Absolute difference of the expected results (win minus loss), in `[0, 2]`.
-    pub value: f64,
-}
-
-/// Largest mean difference, of the policy and of the value, with which fewer bits are used.
-const DIFFERENCE_MAX: f64 = 0.03;
 /// Games, decisions of each, and every how many decisions a position is taken for the comparison.
 const GAMES: usize = 16;
 const DECISIONS: usize = 48;
 const STRIDE: usize = 4;
 /// Seed of their actions: not that of the games from which the scales of 8-bit activations come.
 const SEED: u64 = 2;
-
-impl PrecisionDifference {
-    /// Tells whether the fewer bits are exact enough.
-    #[must_use]
-    pub fn is_small(&self) -> bool {
-        self.policy <= DIFFERENCE_MAX && self.value <= DIFFERENCE_MAX
-    }
-
-    /// Compares the answers to the same positions.
-    fn between(exact: &[Evaluation], short: &[Evaluation]) -> PrecisionDifference {
-        let (mut policy, mut value) = (0.0, 0.0);
-        for (exact, short) in exact.iter().zip(short) {
-            let [left, right] = [exact, short].map(|answer| policy::probabilities(&answer.policy_logits));
-            policy += left.iter().zip(&right).map(|(left, right)| (left - right).abs()).sum::<f64>() / 2.0;
-            let [left, right] = [exact, short].map(|answer| {
-                let [win, _, loss] = answer.win_draw_loss.map(f64::from);
-                win - loss
-            });
-            value += (left - right).abs();
-        }
-        let mean = |sum: f64| {
-            let mean = sum / exact.len() as f64;
-            if mean.is_finite() { mean } else { f64::INFINITY }
-        };
-        PrecisionDifference { policy: mean(policy), value: mean(value) }
-    }
-}
-
-impl fmt::Display for PrecisionDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "policy {:.4}, value {:.4}, allowed {DIFFERENCE_MAX}", self.policy, self.value)
-    }
-}
 
 /// A precision and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,7 +95,26 @@ fn difference(
         }
     }
     let mut exact = network.evaluators(1, Precision::F32)?.remove(0);
-    Ok(PrecisionDifference::between(&answers(&mut exact, &taken, &taken_legal)?, &found))
+    Ok(difference_between(&answers(&mut exact, &taken, &taken_legal)?, &found))
+}
+
+/// Compares the answers to the same positions.
+fn difference_between(exact: &[Evaluation], short: &[Evaluation]) -> PrecisionDifference {
+    let (mut policy, mut value) = (0.0, 0.0);
+    for (exact, short) in exact.iter().zip(short) {
+        let [left, right] = [exact, short].map(|answer| policy::probabilities(&answer.policy_logits));
+        policy += left.iter().zip(&right).map(|(left, right)| (left - right).abs()).sum::<f64>() / 2.0;
+        let [left, right] = [exact, short].map(|answer| {
+            let [win, _, loss] = answer.win_draw_loss.map(f64::from);
+            win - loss
+        });
+        value += (left - right).abs();
+    }
+    let mean = |sum: f64| {
+        let mean = sum / exact.len() as f64;
+        if mean.is_finite() { mean } else { f64::INFINITY }
+    };
+    PrecisionDifference { policy: mean(policy), value: mean(value) }
 }
 
 /// Returns an evaluator's answers to positions with their legal actions.
@@ -219,7 +191,7 @@ mod tests {
             [evaluation(&logits), evaluation(&[0.0])]
         };
         let exact = answers([1.0, 2.0], 0.5);
-        let between = |other: &[Evaluation]| PrecisionDifference::between(&exact, other);
+        let between = |other: &[Evaluation]| difference_between(&exact, other);
         assert_eq!(between(&exact.clone()), PrecisionDifference { policy: 0.0, value: 0.0 });
         assert!((between(&answers([2.0, 1.0], 0.5)).policy - 0.5 * 0.4621).abs() < 1e-3);
         assert!((between(&answers([1.0, 2.0], 0.6)).value - 0.2).abs() < 1e-6);

@@ -1,6 +1,7 @@
 //! The rounds of a run as the rows of a table that fits the terminal.
 
-use latrunculi_eval::learning::{Earlier, Round, Verdict};
+use latrunculi_eval::learning::{EarlierMatch, Round, TrainingMetrics};
+use serde_json::{Value, json};
 
 use crate::lines::wrapped;
 
@@ -10,111 +11,48 @@ const HEADER_EVERY: usize = 20;
 /// A column of the table.
 struct Column {
     name: &'static str,
-    /// What it is, where the name does not tell.
-    about: &'static str,
     /// Letters of an entry.
     width: usize,
     /// The order in which columns are added where there is room; those with 0 are always shown.
     rank: usize,
+    /// What it is, where the name does not tell.
+    about: &'static str,
     /// The entry; `None` where a round has none. The number is the seconds left of the run's budget.
     entry: fn(&Round, Option<f64>) -> Option<String>,
 }
 
+/// A column in the order of the fields.
+const fn column(
+    name: &'static str,
+    width: usize,
+    rank: usize,
+    about: &'static str,
+    entry: fn(&Round, Option<f64>) -> Option<String>,
+) -> Column {
+    Column { name, width, rank, about, entry }
+}
+
 const COLUMNS: [Column; 16] = [
-    Column { name: "gen", about: "", width: 4, rank: 0, entry: |round, _| Some(round.generation.to_string()) },
-    Column { name: "player", about: "", width: 7, rank: 0, entry: |round, _| round.teacher.map(player) },
-    Column {
-        name: "games",
-        about: "",
-        width: 5,
-        rank: 0,
-        entry: |round, _| round.games.map(|games| games.to_string()),
-    },
-    Column {
-        name: "actions",
-        about: "mean of an even game",
-        width: 7,
-        rank: 0,
-        entry: |round, _| round.actions_mean.map(|mean| format!("{mean:.0}")),
-    },
-    Column {
-        name: "first",
-        about: "% of even games",
-        width: 5,
-        rank: 0,
-        entry: |round, _| round.first_player_score.map(percent),
-    },
-    Column {
-        name: "draws",
-        about: "% of even games",
-        width: 5,
-        rank: 0,
-        entry: |round, _| round.draw_rate.map(percent),
-    },
-    Column {
-        name: "pos/s",
-        about: "positions evaluated",
-        width: 6,
-        rank: 1,
-        entry: |round, _| round.evaluations_per_sec.filter(|&x| x > 0.0).map(count),
-    },
-    Column {
-        name: "full",
-        about: "% of a batch",
-        width: 4,
-        rank: 4,
-        entry: |round, _| round.batch_fill.filter(|&x| x > 0.0).map(percent),
-    },
-    Column {
-        name: "replay",
-        about: "samples in the window",
-        width: 6,
-        rank: 2,
-        entry: |round, _| Some(count(round.window as f64)),
-    },
-    Column {
-        name: "steps",
-        about: "",
-        width: 5,
-        rank: 0,
-        entry: |round, _| trained(round).map(|round| round.steps.to_string()),
-    },
-    Column {
-        name: "learnt/s",
-        about: "samples trained on",
-        width: 8,
-        rank: 3,
-        entry: |round, _| trained(round).map(|round| count(round.training_samples_per_sec)),
-    },
-    Column {
-        name: "loss",
-        about: "",
-        width: 5,
-        rank: 0,
-        entry: |round, _| trained(round).map(|round| loss(round.losses.loss)),
-    },
-    Column {
-        name: "policy",
-        about: "its loss",
-        width: 6,
-        rank: 0,
-        entry: |round, _| trained(round).map(|round| loss(round.losses.policy)),
-    },
-    Column {
-        name: "target",
-        about: "the least that it can be",
-        width: 6,
-        rank: 0,
-        entry: |round, _| trained(round).map(|round| loss(round.losses.target_entropy)),
-    },
-    Column {
-        name: "value",
-        about: "",
-        width: 5,
-        rank: 0,
-        entry: |round, _| trained(round).map(|round| loss(round.losses.value)),
-    },
-    Column { name: "left", about: "of the run's budget", width: 7, rank: 0, entry: |_, secs_left| secs_left.map(time) },
+    column("gen", 4, 0, "", |round, _| Some(round.generation.to_string())),
+    column("player", 7, 0, "", |round, _| round.teacher.map(player)),
+    column("games", 5, 0, "", |round, _| Some(round.all_games()?.games.to_string())),
+    column("actions", 7, 0, "mean of an even game", |round, _| {
+        Some(format!("{:.0}", round.all_games()?.actions_mean?))
+    }),
+    column("first", 5, 0, "% of even games", |round, _| round.all_games()?.first_player_score.map(percent)),
+    column("draws", 5, 0, "% of even games", |round, _| round.all_games()?.draw_rate.map(percent)),
+    column("pos/s", 6, 1, "positions evaluated", |round, _| {
+        positive(round.games.as_ref()?.evaluations_per_sec).map(count)
+    }),
+    column("full", 4, 4, "% of a batch", |round, _| positive(round.games.as_ref()?.batch_fill).map(percent)),
+    column("replay", 6, 2, "samples in the window", |round, _| Some(count(round.window as f64))),
+    column("steps", 5, 0, "", |round, _| Some(trained(round)?.steps.to_string())),
+    column("learnt/s", 8, 3, "samples trained on", |round, _| Some(count(trained(round)?.training_samples_per_sec))),
+    column("loss", 5, 0, "", |round, _| Some(loss(trained(round)?.losses.loss))),
+    column("policy", 6, 0, "its loss", |round, _| Some(loss(trained(round)?.losses.policy))),
+    column("target", 6, 0, "the least that it can be", |round, _| Some(loss(trained(round)?.losses.target_entropy))),
+    column("value", 5, 0, "", |round, _| Some(loss(trained(round)?.losses.value))),
+    column("left", 7, 0, "of the run's budget", |_, secs_left| secs_left.map(time)),
 ];
 
 /// A table of rounds, printed row by row.
@@ -147,8 +85,10 @@ impl RoundTable {
         self.rows += 1;
         lines.push(line(&|column| (column.entry)(round, secs_left).unwrap_or_else(|| "-".to_owned())));
         for (ruleset, verdict) in &round.verdicts {
-            lines.push(match_line(ruleset, verdict));
-            lines.extend(verdict.earlier.as_ref().map(|earlier| earlier_line(ruleset, earlier)));
+            lines.push(format!("     {ruleset}: {} against {}", verdict.result, verdict.opponent));
+            lines.extend(verdict.earlier.map(|EarlierMatch { generation, result }| {
+                format!("     {ruleset}: {result} against itself at generation {generation}")
+            }));
         }
         lines.iter().map(|line| cut(line, self.width)).collect()
     }
@@ -174,21 +114,25 @@ pub(crate) fn legend(width: Option<usize>) -> String {
     wrapped(&parts.collect::<Vec<_>>().join("; "), 0)
 }
 
-/// Returns the line of a match in which the network of a round was measured.
-fn match_line(ruleset: &str, verdict: &Verdict) -> String {
-    let Verdict { opponent, wins, draws, losses, .. } = verdict;
-    let [score, lower, upper] = [verdict.score, verdict.lower, verdict.upper].map(|score| score * 100.0);
-    format!("     {ruleset}: {score:.1} % [{lower:.1}, {upper:.1}] +{wins} ={draws} -{losses} against {opponent}")
-}
+/// What `status --json` and `curves --json` tell of a round, of its losses, and of its games in a ruleset.
+const TOLD: &str = "generation elapsed_secs round_secs samples_total steps_total window steps training_samples_per_sec \
+                    train_secs learns_first teacher games draw_rate first_player_score actions_mean \
+                    evaluations_per_sec batch_fill";
+const TOLD_OF_LOSSES: &str = "loss policy target_entropy value";
+const TOLD_OF_RULESET: &str = "games samples draw_rate first_player_score actions_mean";
 
-/// Returns the line of a match with an earlier network of the run.
-fn earlier_line(ruleset: &str, earlier: &Earlier) -> String {
-    let Earlier { generation, wins, draws, losses, .. } = earlier;
-    let [score, lower, upper] = [earlier.score, earlier.lower, earlier.upper].map(|score| score * 100.0);
-    format!(
-        "     {ruleset}: {score:.1} % [{lower:.1}, {upper:.1}] +{wins} ={draws} -{losses} against itself at \
-         generation {generation}"
-    )
+/// Returns a round for programs: the part of its line of the metrics that is told, with null for what is not there.
+pub(crate) fn as_json(round: &Round) -> Value {
+    let pick = |from: &Value, names: &str| -> Value {
+        names.split(' ').map(|name| (name.to_owned(), from[name].clone())).collect()
+    };
+    let line = json!(round);
+    let mut told = pick(&line, TOLD);
+    told["losses"] = pick(&line["losses"], TOLD_OF_LOSSES);
+    let rulesets = line["rulesets"].as_object().into_iter().flatten();
+    told["rulesets"] = rulesets.map(|(name, games)| (name.clone(), pick(games, TOLD_OF_RULESET))).collect();
+    told["verdicts"] = json!(round.verdicts);
+    told
 }
 
 /// Shortens a line to `width` letters.
@@ -205,9 +149,13 @@ fn player(is_teacher: bool) -> String {
     if is_teacher { "teacher" } else { "network" }.to_owned()
 }
 
-/// Returns the round if it has trained.
-fn trained(round: &Round) -> Option<&Round> {
-    (round.steps > 0).then_some(round)
+/// Returns the training of a round that has trained.
+fn trained(round: &Round) -> Option<&TrainingMetrics> {
+    Some(&round.training).filter(|training| training.steps > 0)
+}
+
+fn positive(number: f64) -> Option<f64> {
+    Some(number).filter(|number| *number > 0.0)
 }
 
 fn percent(fraction: f64) -> String {
@@ -239,8 +187,6 @@ pub(crate) fn time(secs: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn round(more: serde_json::Value) -> Round {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use latrunculi_eval::learning::{Verdict, percent_of_men};
-use latrunculi_train::TrainConfig;
-use latrunculi_train::{Event, GameMetrics, TrainingMetrics};
+use latrunculi_eval::learning::{GameMetrics, RulesetMetrics, RunMatch, TrainingMetrics, percent_of_men};
+use latrunculi_train::{Event, TrainConfig};
 use serde_json::{Value, json};
 
 use super::rounds::{RoundTable, legend};
@@ -50,12 +49,9 @@ impl RunText {
                 lines.push(legend(self.width));
                 lines
             }
-            Event::RoundEnded { metrics, secs_left, .. } => {
-                let round = metrics.to_json().ok().and_then(|line| serde_json::from_value(line).ok());
-                round.map(|round| self.table.lines(&round, *secs_left)).unwrap_or_default()
-            }
+            Event::RoundEnded { metrics, secs_left, .. } => self.table.lines(metrics, *secs_left),
             Event::FinalMatchEnded { done, all, ruleset, verdict } => {
-                let [score, lower, upper] = percents(verdict);
+                let [score, lower, upper] = verdict.result.percents();
                 vec![format!("final match {done} of {all}, {ruleset}: {score:.1} % [{lower:.1}, {upper:.1}]")]
             }
             Event::Finished { done, steps, elapsed_secs, match_secs, verdicts, written } => {
@@ -127,31 +123,24 @@ fn network(config: &TrainConfig) -> String {
 }
 
 /// Returns the result of each match, with the ruleset where there are several.
-fn scores(verdicts: &BTreeMap<String, Verdict>) -> Vec<String> {
+fn scores(verdicts: &BTreeMap<String, RunMatch>) -> Vec<String> {
     let mut lines = Vec::new();
     for (ruleset, verdict) in verdicts {
-        let Verdict { opponent, simulations, wins, draws, losses, .. } = verdict;
-        let [score, lower, upper] = percents(verdict);
         let place = if verdicts.len() > 1 { format!(" in {ruleset}") } else { String::new() };
-        lines.push(format!("score{place} against {opponent} with {simulations} simulations:"));
-        lines.push(format!("  {score:.1} % [{lower:.1}, {upper:.1}] (95 % interval; +{wins} ={draws} -{losses})"));
+        lines.push(format!("score{place} against {}:", verdict.terms()));
+        lines.push(format!("  {} (95 % interval)", verdict.result));
         lines.extend(verdict.margin.as_ref().map(|margin| format!("  margin {}", percent_of_men(margin))));
     }
     lines
 }
 
-/// Returns the score and the ends of its interval in percent.
-fn percents(verdict: &Verdict) -> [f64; 3] {
-    [verdict.score, verdict.lower, verdict.upper].map(|score| score * 100.0)
-}
-
 /// Returns a summary of games.
 #[must_use]
 pub fn games(games: &GameMetrics) -> String {
-    let GameMetrics { games: all, games_counted: counted, games_per_sec, .. } = games;
-    let begun = format!("{all} games, {games_per_sec:.1}/s");
-    let (Some(actions), Some(first), Some(draws)) = (games.actions_mean, games.first_player_score, games.draw_rate)
-    else {
+    let RulesetMetrics { games: all, games_counted: counted, .. } = games.all;
+    let begun = format!("{all} games, {:.1}/s", games.games_per_sec);
+    let (actions, first, draws) = (games.all.actions_mean, games.all.first_player_score, games.all.draw_rate);
+    let (Some(actions), Some(first), Some(draws)) = (actions, first, draws) else {
         return format!("{begun}, none of them begun evenly and with samples");
     };
     let which = if counted == all { ",".to_owned() } else { format!("; {counted} begun evenly and with samples:") };

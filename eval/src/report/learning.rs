@@ -6,8 +6,9 @@ use super::layout::{self, Table};
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
 use super::{Page, ladders, numbers, page};
 use crate::learning::{
-    Earlier, LearningRun, Measured, Round, RoundLosses, Standing, by_opponent, percent_of_men, standings,
+    EarlierMatch, LearningRun, Measured, Round, RulesetMetrics, Standing, by_opponent, percent_of_men, standings,
 };
+use latrunculi_data::{MatchScore, StepReport};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
@@ -56,7 +57,7 @@ fn results(runs: &[LearningRun]) -> Table<'_, (usize, &LearningRun, Vec<Measured
             (Some(measured), _) => score(measured),
             _ => html! { "not measured" },
         };
-        (measured.map(|measured| measured.verdict.score), shown)
+        (measured.map(|measured| measured.verdict.result.score), shown)
     };
     let rows = runs.iter().enumerate().map(|(index, run)| (index, run, run.measured()));
     Table::new("Table of runs", caption, rows)
@@ -78,8 +79,8 @@ fn results(runs: &[LearningRun]) -> Table<'_, (usize, &LearningRun, Vec<Measured
 /// A score with its interval and the minute it was found in.
 fn score(measured: &Measured) -> Markup {
     html! {
-        (numbers::percent(measured.verdict.score)) " "
-        span.i { "(" (numbers::percent_interval(interval(measured))) ")," } " " (minute(measured.minutes))
+        (numbers::percent(measured.verdict.result.score)) " "
+        span.i { "(" (numbers::percent_interval(interval(&measured.verdict.result))) ")," } " " (minute(measured.minutes))
     }
 }
 
@@ -97,8 +98,8 @@ fn terms(measured: &Measured) -> String {
     format!("{} with {} simulations", measured.verdict.opponent, measured.verdict.simulations)
 }
 
-fn interval(measured: &Measured) -> Interval {
-    Interval { lower: measured.verdict.lower, upper: measured.verdict.upper }
+fn interval(result: &MatchScore) -> Interval {
+    Interval { lower: result.lower, upper: result.upper }
 }
 
 /// Everything about one run.
@@ -164,9 +165,9 @@ fn standings_plot(run: &LearningRun, measured: &[Measured]) -> Markup {
 fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
     let of = |ruleset: &str| measured.iter().filter(|one| one.ruleset == ruleset).cloned().collect::<Vec<_>>();
     let last = |ruleset: &str| measured.iter().rfind(|one| one.ruleset == ruleset);
-    let games = |ruleset: &str| run.rounds.iter().rev().find_map(|round| round.rulesets.get(ruleset).copied());
+    let games = |ruleset: &str| run.rounds.iter().rev().find_map(|round| round.games_of(ruleset).copied());
     let samples = |ruleset: &str| {
-        run.rounds.iter().filter_map(|round| round.rulesets.get(ruleset)).map(|one| one.samples).sum::<u64>()
+        run.rounds.iter().filter_map(|round| round.games_of(ruleset)).map(|one| one.samples).sum::<u64>()
     };
     let finite_elo = |measured: &Measured| {
         let elo = measured.elo?;
@@ -182,8 +183,10 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
         .styled("text")
         .sorted("Score", |ruleset| {
             let last = last(ruleset);
-            let shown = numbers::or_dash(last, |last| numbers::percent_in(last.verdict.score, interval(last)));
-            (last.map(|last| last.verdict.score), shown)
+            let shown = numbers::or_dash(last, |last| {
+                numbers::percent_in(last.verdict.result.score, interval(&last.verdict.result))
+            });
+            (last.map(|last| last.verdict.result.score), shown)
         })
         .column("Minute", |ruleset| numbers::or_dash(last(ruleset), |last| numbers::plain(last.minutes, 1)))
         .sorted("Samples", |ruleset| (Some(samples(ruleset)), numbers::count(samples(ruleset))))
@@ -210,7 +213,7 @@ fn strength(run: &LearningRun, ruleset: Option<&str>, measured: &[Measured]) -> 
         None => format!("Score of {} by minutes", run.name),
     };
     let told = |measured: &Measured| {
-        let score = numbers::text(100.0 * measured.verdict.score, 1);
+        let score = numbers::text(100.0 * measured.verdict.result.score, 1);
         let minute = numbers::text(measured.minutes, 1);
         match parts.len() {
             1 => format!("minute {minute}: {score} %"),
@@ -224,9 +227,9 @@ fn strength(run: &LearningRun, ruleset: Option<&str>, measured: &[Measured]) -> 
         let marks = html! {
             (ladders::fair_strip(&frame, plot.across(), 0.0))
             @for (index, part) in parts.iter().enumerate() {
-                (plot::line(&frame, plot::series_class(index), &part.iter().map(|one| (one.minutes, one.verdict.score)).collect::<Vec<_>>()))
+                (plot::line(&frame, plot::series_class(index), &part.iter().map(|one| (one.minutes, one.verdict.result.score)).collect::<Vec<_>>()))
                 @for one in part {
-                    (plot::point(&frame, index, one.minutes, one.verdict.score, (one.verdict.lower, one.verdict.upper), &told(one)))
+                    (plot::point(&frame, index, one.minutes, one.verdict.result.score, (one.verdict.result.lower, one.verdict.result.upper), &told(one)))
                 }
             }
         };
@@ -315,9 +318,12 @@ fn points<'a>(rounds: impl Iterator<Item = &'a Round>, look: impl Fn(&Round) -> 
 /// How the games ended, by time.
 fn games_plot(run: &LearningRun) -> Markup {
     let own = || run.played().filter(|round| round.teacher != Some(true));
-    let shares = [points(own(), |round| round.first_player_score), points(own(), |round| round.draw_rate)];
+    let shares = [
+        points(own(), |round| round.all_games()?.first_player_score),
+        points(own(), |round| round.all_games()?.draw_rate),
+    ];
     let title = format!("Games of {} by minutes", run.name);
-    let lengths = [points(own(), |round| round.actions_mean)];
+    let lengths = [points(own(), |round| round.all_games()?.actions_mean)];
     let longest = lengths[0].iter().map(|point| point.1).fold(0.0, f64::max);
     let length_title = format!("Length of the games of {} by minutes", run.name);
     html! {
@@ -328,10 +334,10 @@ fn games_plot(run: &LearningRun) -> Markup {
 
 /// The losses, by time.
 fn losses(run: &LearningRun) -> Markup {
-    let taught = || run.rounds.iter().filter(|round| round.steps > 0);
+    let taught = || run.rounds.iter().filter(|round| round.training.steps > 0);
     let series = [
-        points(taught(), |round| Some((round.losses.policy - round.losses.target_entropy).max(0.0))),
-        points(taught(), |round| Some(round.losses.value)),
+        points(taught(), |round| Some((round.training.losses.policy - round.training.losses.target_entropy).max(0.0))),
+        points(taught(), |round| Some(round.training.losses.value)),
     ];
     let most = series.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
     let title = format!("Losses of {} by minutes", run.name);
@@ -359,10 +365,10 @@ fn matches<'a>(run: &LearningRun, measured: &'a [Measured]) -> Table<'a, &'a Mea
         .only_if(run.rulesets.len() > 1)
         .text("Against", |measured| html! { code { (measured.verdict.opponent) } " with " (measured.verdict.simulations) " simulations" })
         .only_if(!has_one_opponent(run))
-        .column("Score", |measured| numbers::percent_in(measured.verdict.score, interval(measured)))
-        .column("Won", |measured| numbers::count(measured.verdict.wins))
-        .column("Drawn", |measured| numbers::count(measured.verdict.draws))
-        .column("Lost", |measured| numbers::count(measured.verdict.losses))
+        .column("Score", |measured| numbers::percent_in(measured.verdict.result.score, interval(&measured.verdict.result)))
+        .column("Won", |measured| numbers::count(measured.verdict.result.wins))
+        .column("Drawn", |measured| numbers::count(measured.verdict.result.draws))
+        .column("Lost", |measured| numbers::count(measured.verdict.result.losses))
         .column("Margin", |measured| {
             numbers::or_dash(measured.verdict.margin, |margin| {
                 numbers::points_in(margin.value, margin.interval_of_margin(Confidence::NINETY_FIVE))
@@ -374,9 +380,8 @@ fn matches<'a>(run: &LearningRun, measured: &'a [Measured]) -> Table<'a, &'a Mea
         .only_if(has_earlier)
 }
 
-fn against_itself(earlier: &Earlier) -> Markup {
-    let interval = Interval { lower: earlier.lower, upper: earlier.upper };
-    html! { (numbers::percent(earlier.score)) " " span.i { "(" (numbers::percent_interval(interval)) "), " (earlier.generation) } }
+fn against_itself(EarlierMatch { generation, result }: &EarlierMatch) -> Markup {
+    html! { (numbers::percent(result.score)) " " span.i { "(" (numbers::percent_interval(interval(result))) "), " (generation) } }
 }
 
 /// The Elo of a network with its interval and, where a prior holds it, an asterisk, which [`ELO_HELD`] explains.
@@ -403,8 +408,11 @@ fn actions(mean: f64) -> Markup {
 
 /// The rounds one by one.
 fn rounds(run: &LearningRun) -> Table<'_, &Round> {
-    let loss = |round: &Round, look: fn(&RoundLosses) -> f64| {
-        numbers::or_dash((round.steps > 0).then(|| look(&round.losses)), |loss| numbers::plain(loss, 3))
+    let of_games = |round: &Round, look: fn(&RulesetMetrics) -> Option<f64>| round.all_games().and_then(look);
+    let loss = |round: &Round, look: fn(&StepReport) -> f64| {
+        numbers::or_dash((round.training.steps > 0).then(|| look(&round.training.losses)), |loss| {
+            numbers::plain(loss, 3)
+        })
     };
     let player = |is_teacher| html! { @if is_teacher { "alpha-beta" } @else { "network" } };
     Table::new("Rounds", html! {}, &run.rounds)
@@ -412,11 +420,13 @@ fn rounds(run: &LearningRun) -> Table<'_, &Round> {
         .row_head("Generation", |round| numbers::count(round.generation))
         .column("Minute", |round| numbers::plain(round.elapsed_secs / 60.0, 1))
         .column("Games by", move |round| numbers::or_dash(round.teacher, player))
-        .column("Games", |round| numbers::or_dash(round.games, numbers::count))
-        .column("Actions", |round| numbers::or_dash(round.actions_mean, actions))
-        .column("Drawn", |round| numbers::or_dash(round.draw_rate, numbers::percent))
-        .column("First player", |round| numbers::or_dash(round.first_player_score, numbers::percent))
-        .column("Steps", |round| numbers::count(round.steps))
+        .column("Games", |round| numbers::or_dash(round.all_games(), |all| numbers::count(all.games)))
+        .column("Actions", move |round| numbers::or_dash(of_games(round, |all| all.actions_mean), actions))
+        .column("Drawn", move |round| numbers::or_dash(of_games(round, |all| all.draw_rate), numbers::percent))
+        .column("First player", move |round| {
+            numbers::or_dash(of_games(round, |all| all.first_player_score), numbers::percent)
+        })
+        .column("Steps", |round| numbers::count(round.training.steps))
         .column("Policy loss", move |round| loss(round, |losses| losses.policy))
         .column("Of it the target’s", move |round| loss(round, |losses| losses.target_entropy))
         .column("Value loss", move |round| loss(round, |losses| losses.value))

@@ -19,7 +19,7 @@ use latrunculi_learner::play_network::load_model;
 use latrunculi_model::{Device, Model, Network, Trainer};
 use latrunculi_selfplay::GameKey;
 use latrunculi_train::run_rulesets::{self, RunRuleset};
-use latrunculi_train::{TrainConfig, TrainingMetrics, WorkProgress, files, models, run_dir};
+use latrunculi_train::{TrainConfig, WorkProgress, files, models, run_dir};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
             work.set(made + done);
             !stop.load(Ordering::Relaxed)
         });
-        let results = match results {
+        let metrics = match results {
             Err(error) if error.is_stopped() => {
                 drop(work);
                 return Err(
@@ -123,7 +123,6 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
             results => results?,
         };
         trainer.save(&checkpoint, &extra)?;
-        let metrics = TrainingMetrics::new(&results);
         if args.json {
             let mut line = json!(metrics);
             line["steps_total"] = json!(trainer.counters().steps);
