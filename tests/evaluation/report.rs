@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Ruleset, RulesetFile, presets};
 use latrunculi_eval::report;
 use latrunculi_eval::study::StudySummary;
 use latrunculi_eval::study::summary::{Conclusion, Doubt, RankAgreement};
 use latrunculi_stats::compensation::FiellerSet;
 
-use crate::report_fixture::{derive_last, shipped, study};
+use crate::report_fixture::study;
 
 /// Returns a study with everything in it, and its page.
 fn page() -> &'static (StudySummary, Vec<Ruleset>, String) {
@@ -18,10 +19,11 @@ fn page() -> &'static (StudySummary, Vec<Ruleset>, String) {
 }
 
 fn make_page() -> (StudySummary, Vec<Ruleset>, String) {
-    let mut rulesets = shipped(&["bell-8x8", "dutch-8x8", "savard", "falkener"]);
+    let mut summary = study(4);
+    let mut rulesets: Vec<Ruleset> =
+        summary.rulesets.iter().map(|ruleset| presets::rules(&ruleset.name).ruleset().clone()).collect();
     rulesets[1].name = "<script>alert(\"no\")</script> & more".to_owned();
-    let mut summary = study(&rulesets, 1);
-    derive_last(&mut summary);
+    summary.rulesets[1].title = rulesets[1].name.clone();
     let page = report::html(&summary, &rulesets);
     (summary, rulesets, page)
 }
@@ -29,6 +31,14 @@ fn make_page() -> (StudySummary, Vec<Ruleset>, String) {
 /// Returns what stands between every `start` and the next `end`.
 fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> Vec<&'a str> {
     text.split(start).skip(1).filter_map(|rest| rest.split(end).next()).collect()
+}
+
+/// Checks that these numbers stand in a part of the page, each as an exact value.
+#[track_caller]
+fn assert_numbers(part: &str, numbers: &[f64]) {
+    for number in numbers {
+        assert!(part.contains(&format!("value=\"{number}\"")), "{number} is missing: {part}");
+    }
 }
 
 /// Returns every number of a JSON value, by its bits.
@@ -88,15 +98,10 @@ fn the_table_of_results_says_what_the_summary_says() {
         let cell = &ruleset.cells[summary.headline_agent];
         let score = cell.score.unwrap();
         let outcomes = cell.outcomes;
-        for number in [score.score, score.interval.lower, score.interval.upper] {
-            assert!(row.contains(&format!("value=\"{number}\"")), "{number} of {} is missing", ruleset.name);
-        }
-        for number in [score.elo.value, score.elo.lower.unwrap()] {
-            assert!(page.contains(&format!("value=\"{number}\"")), "{number} of {} is missing", ruleset.name);
-        }
-        for count in [outcomes.first_wins, outcomes.second_wins, outcomes.rule_draws, cell.games] {
-            assert!(row.contains(&format!("value=\"{count}\"")), "{count} of {} is missing", ruleset.name);
-        }
+        assert_numbers(row, &[score.score, score.interval.lower, score.interval.upper]);
+        assert_numbers(page, &[score.elo.value, score.elo.lower.unwrap()]);
+        let counts = [outcomes.first_wins, outcomes.second_wins, outcomes.rule_draws, cell.games];
+        assert_numbers(row, &counts.map(|count| count as f64));
     }
 }
 
@@ -153,16 +158,10 @@ fn a_verdict_stands_beside_what_it_rests_on() {
     let table = between(&page, "<table class=\"cards sortable\"", "</table>")[0];
     assert!(table.contains("alphabeta:nodes=2000") && table.contains("value=\"0.61\""));
     let row = table.split("<tr").find(|row| row.contains("#r-dutch-8x8\"")).unwrap();
-    for text in [
-        "even with this player".to_owned(),
-        "captures in too few games".to_owned(),
-        "kinds of players disagree".to_owned(),
-        format!("value=\"{}\"", contact.rate),
-        "unclear, ".to_owned(),
-        format!("value=\"{}\"", last.interval.upper),
-    ] {
-        assert!(row.contains(&text), "{text} is missing: {row}");
+    for text in ["even with this player", "captures in too few games", "kinds of players disagree", "unclear, "] {
+        assert!(row.contains(text), "{text} is missing: {row}");
     }
+    assert_numbers(row, &[contact.rate, last.interval.upper]);
     let ladders = between(&page, "<section id=\"ladders\"", "</section>")[0];
     assert!(ladders.contains("not monotone") && ladders.contains("passes to the other player"));
 }
@@ -174,13 +173,9 @@ fn what_would_make_it_fair_stands_beside_the_scores() {
     let compensation = summary.rulesets[0].compensation.as_ref().unwrap();
     let Some(FiellerSet::Within(interval)) = compensation.fair_handicap_set else { panic!("an interval") };
     let row = section.split("<tr>").find(|row| row.contains("#r-bell-8x8\"")).unwrap();
-    for number in [compensation.fair_handicap.unwrap(), interval.lower, interval.upper] {
-        assert!(row.contains(&format!("value=\"{number}\"")), "{number} is missing: {row}");
-    }
+    assert_numbers(row, &[compensation.fair_handicap.unwrap(), interval.lower, interval.upper]);
     let phases = summary.rulesets[0].phases.as_ref().unwrap();
-    for part in [phases.by_placement.unwrap(), phases.by_movement.unwrap()] {
-        assert!(row.contains(&format!("value=\"{}\"", part.difference)), "{row}");
-    }
+    assert_numbers(row, &[phases.by_placement.unwrap().difference, phases.by_movement.unwrap().difference]);
     assert!(page.contains("href=\"#remedies\""));
     // Without any of it there is neither the section nor a link to it.
     let mut plain = summary.clone();
@@ -205,23 +200,22 @@ fn the_bare_policy_has_a_place_on_the_ladder() {
 
 #[test]
 fn the_first_player_on_the_board_is_who_begins() {
-    let (_, rulesets, page) = page();
+    let (summary, rulesets, page) = page();
     assert!(page.contains("full discs at the bottom"));
     let text = rulesets[1].to_toml().replace("first_player = 1", "first_player = 2");
     let changed = RulesetFile::parse(&text).expect("a ruleset").ruleset;
     let opening = |ruleset: &Ruleset| {
-        let page = report::html(&study(std::slice::from_ref(ruleset), 0), std::slice::from_ref(ruleset));
+        let mut alone = StudySummary { rulesets: vec![summary.rulesets[1].clone()], ..summary.clone() };
+        alone.rulesets[0].fingerprint = ruleset_fingerprint(ruleset);
+        let page = report::html(&alone, std::slice::from_ref(ruleset));
         between(&page, "<svg class=\"board\"", "</svg>")[0].to_owned()
     };
     let (one, two) = (opening(&rulesets[1]), opening(&changed));
     assert!(two.contains("first player's pieces are full discs at the top"), "{two}");
-    let full = |board: &str| -> Vec<String> {
-        between(board, "<circle class=\"piece full\"", "/").into_iter().map(str::to_owned).collect()
-    };
-    let ring = |board: &str| -> Vec<String> {
-        between(board, "<circle class=\"piece ring\"", "/").into_iter().map(str::to_owned).collect()
-    };
-    assert!(!full(&one).is_empty() && full(&one) == ring(&two) && ring(&one) == full(&two));
+    let pieces = |board, kind| between(board, kind, "/").join(" ");
+    let [full, ring] = ["<circle class=\"piece full\"", "<circle class=\"piece ring\""];
+    assert!(!pieces(&one, full).is_empty());
+    assert_eq!([pieces(&one, full), pieces(&one, ring)], [pieces(&two, ring), pieces(&two, full)]);
 }
 
 #[test]
@@ -233,9 +227,7 @@ fn every_player_has_a_score_in_the_table_of_ladders() {
         let row = table.split("<tr>").find(|row| row.contains(&format!("#r-{}\"", ruleset.name))).unwrap();
         for cell in &ruleset.cells {
             let score = cell.score.unwrap();
-            for number in [score.score, score.interval.lower, score.interval.upper] {
-                assert!(row.contains(&format!("value=\"{number}\"")), "{number} of {} is missing", ruleset.name);
-            }
+            assert_numbers(row, &[score.score, score.interval.lower, score.interval.upper]);
         }
     }
 }
@@ -351,8 +343,9 @@ fn rules_are_shown_only_where_they_are_those_that_were_played() {
 
 #[test]
 fn a_study_that_has_only_begun_has_a_page_too() {
-    let rulesets = vec![presets::ruleset("savard").unwrap()];
-    let mut summary = study(&rulesets, 0);
+    let (_, rulesets, _) = page();
+    let mut summary = study(3);
+    summary.rulesets.drain(..2);
     for cell in &mut summary.rulesets[0].cells {
         (cell.games, cell.score, cell.verdict, cell.decisive, cell.first_of_decisive) = (0, None, None, None, None);
         (cell.effective_games, cell.effort_mean, cell.second_opening) = (None, None, None);
@@ -362,7 +355,7 @@ fn a_study_that_has_only_begun_has_a_page_too() {
     let ruleset = &mut summary.rulesets[0];
     (ruleset.trends, ruleset.agreements, ruleset.compensation) = (Vec::new(), Vec::new(), None);
     (ruleset.pie, ruleset.phases) = (None, None);
-    let page = report::html(&summary, &rulesets);
+    let page = report::html(&summary, rulesets);
     check_nesting(&page);
     assert!(page.contains("no games") && page.contains("Not finished."));
     assert!(!page.replace("isNaN", "").contains("NaN"));

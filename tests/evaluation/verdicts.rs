@@ -5,7 +5,7 @@ use latrunculi_eval::study::{StudySummary, SummaryError};
 use latrunculi_stats::{BalanceVerdict, Confidence, Interval};
 use serde_json::{Value, json};
 
-use crate::report_fixture::{shipped, study};
+use crate::report_fixture::study;
 
 /// The place of alpha-beta's largest budget.
 const ALPHA_BETA: usize = 2;
@@ -15,7 +15,7 @@ const TREE: usize = 4;
 /// Returns the conclusion and the doubts about alpha-beta's largest budget: all agents are even in games with captures, but for
 /// what `change` changes of the ruleset.
 fn concluded(change: impl FnOnce(&mut Value)) -> (Conclusion, Vec<Doubt>) {
-    let mut summary = study(&shipped(&["bell-8x8"]), 0);
+    let mut summary = study(1);
     for cell in &mut summary.rulesets[0].cells {
         cell.verdict.as_mut().expect("a verdict").test = BalanceVerdict::Balanced;
     }
@@ -111,7 +111,7 @@ fn an_advantage_needs_no_second_opinion() {
 
 #[test]
 fn conclusions_are_drawn_from_the_scores() {
-    let mut summary = study(&shipped(&["bell-8x8", "dutch-8x8", "savard"]), 0);
+    let mut summary = study(3);
     summary.conclude(Confidence::NINETY_FIVE);
     for ruleset in &summary.rulesets {
         assert_eq!(ruleset.trends.len(), 2);
@@ -131,7 +131,7 @@ fn conclusions_are_drawn_from_the_scores() {
 
 #[test]
 fn only_summaries_of_this_format_are_read() {
-    let summary = study(&shipped(&["bell-8x8"]), 0);
+    let summary = study(1);
     let value = serde_json::to_value(&summary).expect("a summary is JSON");
     let own = StudySummary::from_json(&value.to_string()).expect("a summary");
     assert_eq!((own.format, own.rulesets[0].cells[0].contact), (SUMMARY_VERSION, summary.rulesets[0].cells[0].contact));
@@ -150,7 +150,7 @@ fn only_summaries_of_this_format_are_read() {
 
 #[test]
 fn a_summary_with_a_number_out_of_range_is_refused_by_its_name() {
-    let summary = study(&shipped(&["bell", "savard"]), 1);
+    let summary = study(2);
     let value = serde_json::to_value(&summary).expect("JSON");
     StudySummary::from_json(&value.to_string()).expect("a summary");
     let changes: [(&str, Value, &str); 9] = [
