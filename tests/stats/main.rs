@@ -1,7 +1,6 @@
 //! The statistics against published numbers, closed forms and simulated games.
 //!
-//! `vectors.json` holds the published numbers. Each of its names is a field of [`vectors::Vectors`], and every
-//! field is read by a test: a name without a field fails to load.
+//! `vectors.json` holds the published numbers.
 
 mod ratings;
 mod scores;

@@ -6,82 +6,80 @@ use latrunculi_stats::proportion::{clopper_pearson, wilson};
 use latrunculi_stats::{Confidence, PairTable, Pentanomial, WinDrawLoss};
 
 use crate::assert_near;
-use crate::vectors::load;
+use crate::vectors::{at, list, load};
 
 const CONFIDENCE: Confidence = Confidence::NINETY_FIVE;
 
 #[test]
 fn elo_and_superiority_are_those_of_fastchess() {
-    for vector in load().elo_fastchess {
-        let (name, score) = match (vector.penta, vector.wins, vector.draws, vector.losses) {
-            (Some(counts), None, None, None) => (format!("{counts:?}"), Pentanomial { counts }.score()),
-            (None, Some(wins), Some(draws), Some(losses)) => {
-                let games = WinDrawLoss::new(wins, draws, losses);
-                (format!("{games:?}"), games.score())
-            }
-            _ => panic!("a vector has three counts or five"),
+    for vector in list("elo_fastchess", 6) {
+        // Three counts or five; an error bar or a likelihood only where it was published.
+        let score = match at(&vector, "/penta") {
+            Some(counts) => Pentanomial { counts }.score(),
+            None => WinDrawLoss::new(at(&vector, "/W"), at(&vector, "/D"), at(&vector, "/L")).score(),
         };
         let score = score.unwrap();
-        assert_near(&format!("{name} score"), score.mean(), vector.score, 0.0005 + 1e-9);
         let elo = score.elo(CONFIDENCE);
-        if let Some(published) = vector.elo {
-            assert_near(&format!("{name} Elo"), elo.value, published, 0.005 + 1e-9);
-        }
-        if let Some(published) = vector.elo_err {
-            assert_near(&format!("{name} Elo error"), elo.half_width().unwrap(), published, 0.005 + 1e-9);
-        }
         let normalized = score.normalized_elo().unwrap();
-        assert_near(&format!("{name} nElo"), normalized.value, vector.nelo, 0.005 + 1e-9);
-        let error = normalized.interval(CONFIDENCE).half_width();
-        assert_near(&format!("{name} nElo error"), error, vector.nelo_err, 0.005 + 1e-9);
-        if let Some(published) = vector.los {
-            let found = score.likelihood_of_superiority().unwrap();
-            assert_near(&format!("{name} superiority"), found, published, 0.00005 + 1e-9);
+        for (name, found, digit) in [
+            ("/score", Some(score.mean()), 0.001),
+            ("/elo", Some(elo.value), 0.01),
+            ("/elo_err", elo.half_width(), 0.01),
+            ("/nelo", Some(normalized.value), 0.01),
+            ("/nelo_err", Some(normalized.interval(CONFIDENCE).half_width()), 0.01),
+            ("/los", score.likelihood_of_superiority().ok(), 0.0001),
+        ] {
+            if let Some(published) = at(&vector, name) {
+                assert_near(&format!("{vector} {name}"), found.unwrap(), published, digit / 2.0 + 1e-9);
+            }
         }
     }
 }
 
 #[test]
 fn proportions_are_those_of_newcombe() {
-    for vector in load().wilson_cp {
-        let name = format!("{} of {}", vector.k, vector.n);
-        for (method, found, published) in [
-            ("Wilson", wilson(vector.k, vector.n, CONFIDENCE), vector.wilson),
-            ("Clopper-Pearson", clopper_pearson(vector.k, vector.n, CONFIDENCE), vector.clopper_pearson),
-        ] {
-            let found = found.unwrap();
-            assert_near(&format!("{name} {method} lower"), found.lower, published[0], 0.00005 + 1e-9);
-            assert_near(&format!("{name} {method} upper"), found.upper, published[1], 0.00005 + 1e-9);
+    for vector in list("wilson_cp", 4) {
+        let (k, n) = (at(&vector, "/k"), at(&vector, "/n"));
+        for (method, found) in
+            [("/wilson", wilson(k, n, CONFIDENCE)), ("/clopper_pearson", clopper_pearson(k, n, CONFIDENCE))]
+        {
+            let (found, published): (_, [f64; 2]) = (found.unwrap(), at(&vector, method));
+            assert_near(&format!("{k} of {n} {method} lower"), found.lower, published[0], 0.00005 + 1e-9);
+            assert_near(&format!("{k} of {n} {method} upper"), found.upper, published[1], 0.00005 + 1e-9);
         }
     }
 }
 
 #[test]
 fn both_views_of_the_pair_table_are_right() {
-    let vector = load().joint_pair_table;
-    let table = PairTable { counts: vector.counts };
-    assert_eq!(table.first_player().counts, vector.penta_first);
-    assert_eq!(table.agent().counts, vector.penta_agent);
-    for (name, pairs, expected) in
-        [("first player", table.first_player(), vector.first_player), ("agent", table.agent(), vector.agent)]
+    let vector = load("joint_pair_table");
+    let table = PairTable { counts: at(&vector, "/J") };
+    for (name, pairs, counts) in
+        [("first_player", table.first_player(), "/penta_first"), ("agent_A", table.agent(), "/penta_agent")]
     {
-        assert_near(&format!("{name} variance"), pairs.variance().unwrap(), expected.var, 1e-10);
+        assert_eq!(pairs.counts, at::<[u64; 5]>(&vector, counts));
         let score = pairs.score().unwrap();
-        assert_near(&format!("{name} mean"), score.mean(), expected.mean, 1e-12);
-        assert_near(&format!("{name} error"), score.standard_error(), expected.se, 5e-11);
+        for (part, found, tolerance) in [
+            ("var", pairs.variance().unwrap(), 1e-10),
+            ("mean", score.mean(), 1e-12),
+            ("se", score.standard_error(), 5e-11),
+        ] {
+            let path = format!("/{name}/{part}");
+            assert_near(&path, found, at(&vector, &path), tolerance);
+        }
     }
     let games = table.first_player_games();
-    let expected = vector.trinomial_first;
-    assert_eq!(games, WinDrawLoss::new(expected.wins, expected.draws, expected.losses));
+    let [wins, draws, losses] = ["W", "D", "L"].map(|name| at(&vector, &format!("/trinomial_first/{name}")));
+    assert_eq!(games, WinDrawLoss::new(wins, draws, losses));
     let independent = games.score().unwrap().standard_error();
-    assert_near("error if independent", independent, expected.se_if_independent, 5e-11);
+    assert_near("if independent", independent, at(&vector, "/trinomial_first/se_if_independent"), 5e-11);
 }
 
 #[test]
 fn bootstrap_over_openings_gives_the_error_of_the_pair_table() {
-    let vector = load().joint_pair_table;
+    let vector = load("joint_pair_table");
     let mut scores = Vec::new();
-    for (points, count) in vector.penta_first.into_iter().enumerate() {
+    for (points, count) in at::<[u64; 5]>(&vector, "/penta_first").into_iter().enumerate() {
         scores.extend(std::iter::repeat_n(points as f64 / 4.0, count as usize));
     }
     let bootstrap = Bootstrap {
@@ -92,37 +90,33 @@ fn bootstrap_over_openings_gives_the_error_of_the_pair_table() {
     let sample = bootstrap
         .run(|indices| Some(vec![indices.iter().map(|&index| scores[index]).sum::<f64>() / indices.len() as f64]))
         .unwrap();
-    let expected = vector.first_player;
-    assert_near("estimate", sample.estimates()[0], expected.mean, 1e-12);
-    assert_near("bootstrap error", sample.standard_errors()[0], expected.se, 0.02 * expected.se);
-    let half_width = CONFIDENCE.z() * expected.se;
+    let [mean, error]: [f64; 2] = ["/first_player/mean", "/first_player/se"].map(|path| at(&vector, path));
+    assert_near("estimate", sample.estimates()[0], mean, 1e-12);
+    assert_near("bootstrap error", sample.standard_errors()[0], error, 0.02 * error);
+    let half_width = CONFIDENCE.z() * error;
     let interval = sample.percentiles(CONFIDENCE)[0];
-    assert_near("lower", interval.lower, expected.mean - half_width, 0.06 * half_width);
-    assert_near("upper", interval.upper, expected.mean + half_width, 0.06 * half_width);
+    assert_near("lower", interval.lower, mean - half_width, 0.06 * half_width);
+    assert_near("upper", interval.upper, mean + half_width, 0.06 * half_width);
 }
 
 #[test]
 fn fair_compensation_has_its_fieller_interval() {
-    let vector = load().komi;
-    assert!(vector.h.len() == vector.n.len() && vector.h.len() == vector.score.len());
+    let vector = load("komi");
+    let [handicaps, games, scores]: [[f64; 3]; 3] = ["/h", "/n", "/score"].map(|path| at(&vector, path));
+    let (b, ends): ([f64; 2], [f64; 2]) = (at(&vector, "/b"), at(&vector, "/fieller95"));
     // With the binomial errors of the curve itself the covariance is the inverse of the Fisher information.
-    let cells: Vec<CompensationCell> = vector
-        .h
-        .iter()
-        .zip(&vector.n)
-        .zip(&vector.score)
-        .map(|((&handicap, &games), &score)| {
-            let expected = 1.0 / (1.0 + (-vector.b[0] - vector.b[1] * handicap).exp());
-            CompensationCell { handicap, games, score, standard_error: (expected * (1.0 - expected) / games).sqrt() }
-        })
-        .collect();
+    let cells = [0, 1, 2].map(|cell| {
+        let (handicap, games, score) = (handicaps[cell], games[cell], scores[cell]);
+        let expected = 1.0 / (1.0 + (-b[0] - b[1] * handicap).exp());
+        CompensationCell { handicap, games, score, standard_error: (expected * (1.0 - expected) / games).sqrt() }
+    });
     let fit = CompensationFit::measured(&cells).unwrap();
-    assert_near("b0", fit.coefficients()[0], vector.b[0], 5e-8);
-    assert_near("b1", fit.coefficients()[1], vector.b[1], 5e-8);
-    assert_near("fair handicap", fit.fair_handicap().unwrap(), vector.h_star, 5e-8);
+    assert_near("b0", fit.coefficients()[0], b[0], 5e-8);
+    assert_near("b1", fit.coefficients()[1], b[1], 5e-8);
+    assert_near("fair handicap", fit.fair_handicap().unwrap(), at(&vector, "/h_star"), 5e-8);
     let FiellerSet::Within(interval) = fit.fair_handicap_set(CONFIDENCE) else {
         panic!("the handicap has a sure effect")
     };
-    assert_near("Fieller lower", interval.lower, vector.fieller95[0], 5e-8);
-    assert_near("Fieller upper", interval.upper, vector.fieller95[1], 5e-8);
+    assert_near("Fieller lower", interval.lower, ends[0], 5e-8);
+    assert_near("Fieller upper", interval.upper, ends[1], 5e-8);
 }
