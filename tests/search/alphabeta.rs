@@ -7,7 +7,8 @@ use latrunculi_search::{Game, StopSignal};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
-use crate::graph::{Forgetful, ForgetfulHeuristic, GraphGame, GraphHeuristic};
+use crate::graph::{GraphGame, GraphHeuristic};
+use crate::legal;
 
 /// All settings that must give the exact value.
 fn exact_settings() -> Vec<(&'static str, AlphaBetaSettings)> {
@@ -57,18 +58,20 @@ fn assert_equals_minimax<G: Game, H: Heuristic<G> + Clone>(game: &G, heuristic: 
     }
 }
 
+fn layered(seed: u64) -> GraphGame {
+    GraphGame::layered(&mut ChaCha8Rng::seed_from_u64(seed), 9, 6)
+}
+
 #[test]
 fn the_scores_of_all_actions_in_the_window_are_those_of_minimax() {
     let (mut inside, mut outside) = (0, 0);
     for seed in 0..60 {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let game = GraphGame::layered(&mut rng, 9, 6);
+        let game = layered(seed);
         for (name, settings) in exact_settings() {
             let mut search = AlphaBeta::new(settings, GraphHeuristic);
             for (depth, window) in [(1, 1), (2, 30), (3, 90), (4, 5000)] {
                 let found = search.search_scores(&game, Limits::depth(depth), window);
-                let mut actions = Vec::new();
-                game.legal_actions(&mut actions);
+                let actions = legal(&game);
                 let value =
                     |&action| value_of(&game, &GraphHeuristic, action, found.depth, settings.quiescence_plies_max);
                 let values: Vec<i32> = actions.iter().map(value).collect();
@@ -91,10 +94,8 @@ fn scores_cut_short_belong_to_one_depth_and_keep_to_the_limit() {
     let settings = AlphaBetaSettings::plain();
     let mut deepest = 0;
     for seed in 0..30 {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let game = GraphGame::layered(&mut rng, 9, 6);
-        let mut actions = Vec::new();
-        game.legal_actions(&mut actions);
+        let game = layered(seed);
+        let actions = legal(&game);
         let mut search = AlphaBeta::new(settings, GraphHeuristic);
         for nodes in (0..600).step_by(9) {
             let found = search.search_scores(&game, Limits::nodes(nodes), 40);
@@ -112,8 +113,7 @@ fn scores_cut_short_belong_to_one_depth_and_keep_to_the_limit() {
 #[test]
 fn random_layered_games_have_their_minimax_value() {
     for seed in 0..150 {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let game = GraphGame::layered(&mut rng, 9, 6);
+        let game = layered(seed);
         assert_equals_minimax(&game, &GraphHeuristic, 5, &format!("seed {seed}"));
     }
 }
@@ -124,8 +124,7 @@ fn an_iteration_cut_short_has_the_score_of_the_action_that_it_prefers() {
     let quiescence = settings.quiescence_plies_max;
     let mut changed = 0;
     for seed in 0..30 {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let game = GraphGame::layered(&mut rng, 9, 6);
+        let game = layered(seed);
         let mut search = AlphaBeta::new(settings, GraphHeuristic);
         for nodes in (20..600).step_by(9) {
             let found = search.search(&game, Limits::nodes(nodes));
@@ -152,8 +151,7 @@ fn random_games_with_repetition_have_their_minimax_value() {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut game = GraphGame::cyclic(&mut rng, 12, 12);
         for _ in 0..rng.random_range(0..6) {
-            let mut actions = Vec::new();
-            game.legal_actions(&mut actions);
+            let actions = legal(&game);
             let mut next = game.clone();
             next.play(actions[rng.random_range(0..actions.len())]);
             if next.outcome().is_none() {
@@ -175,7 +173,8 @@ fn a_table_that_forgets_the_history_errs_where_the_default_one_does_not() {
         let expected = minimax(&game, &GraphHeuristic, 9, settings.quiescence_plies_max);
         let limits = Limits::depth(9);
         assert_eq!(AlphaBeta::new(settings, GraphHeuristic).search(&game, limits).score, expected, "seed {seed}");
-        let found = AlphaBeta::new(settings, ForgetfulHeuristic(GraphHeuristic)).search(&Forgetful(game), limits);
+        let forgetful = GraphGame { forgets: true, ..game };
+        let found = AlphaBeta::new(settings, GraphHeuristic).search(&forgetful, limits);
         errors += u32::from(found.score != expected);
     }
     assert!(errors >= 5, "{errors} errors: these games do not need a table that knows of repetition");
@@ -249,14 +248,13 @@ fn actions_left_out_at_the_root_leave_the_best_of_the_others() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     for _ in 0..40 {
         let game = GraphGame::layered(&mut rng, 14, 6);
-        let mut legal = Vec::new();
-        game.legal_actions(&mut legal);
+        let actions = legal(&game);
         let ranked = |settings: AlphaBetaSettings| {
             let mut search = AlphaBeta::new(settings, GraphHeuristic);
             let (mut excluded, mut scores) = (Vec::new(), Vec::new());
-            while excluded.len() < legal.len() {
+            while excluded.len() < actions.len() {
                 let found = search.search_but(&excluded, &game, Limits::depth(4), &mut |_| {});
-                assert!(!excluded.contains(&found.action) && legal.contains(&found.action));
+                assert!(!excluded.contains(&found.action) && actions.contains(&found.action));
                 excluded.push(found.action);
                 scores.push(found.score);
             }

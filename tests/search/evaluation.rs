@@ -8,13 +8,13 @@ use latrunculi_engine::ruleset::{
     Timing, Trigger,
 };
 use latrunculi_engine::{Phase, Player, Position, Rules, Square, presets};
-use latrunculi_search::Game;
 use latrunculi_search::alphabeta::Heuristic;
 use latrunculi_search::latrunculi::{Counts, FEATURE_COUNT, Feature, LatrunculiHeuristic};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
 use crate::latrunculi::random_game;
+use crate::legal;
 
 const STEPS: [(i32, i32); 8] = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)];
 
@@ -294,8 +294,7 @@ fn the_gains_of_all_actions_together_are_those_of_each() {
     let (mut captures, mut quiet, mut walked_in) = (0, 0, 0);
     on_random_positions(|name, rules, game| {
         let heuristic = LatrunculiHeuristic::new(rules);
-        let mut actions = Vec::new();
-        Game::legal_actions(game, &mut actions);
+        let actions = legal(game);
         let mut gains = Vec::new();
         heuristic.each_gain(game, &actions, |ordinal, gain| gains.push((ordinal, gain)));
         let alone = |(ordinal, &action)| (ordinal, heuristic.capture_gain(game, action));

@@ -17,7 +17,9 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct GraphGame {
     pub(crate) graph: Arc<Graph>,
     pub(crate) position: usize,
-    history: Vec<usize>,
+    pub(crate) history: Vec<usize>,
+    /// Whether it denies that the history matters: the entries of the search's table are then unsound.
+    pub(crate) forgets: bool,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,7 @@ impl GraphGame {
             }
             graph.tactical[from] = rng.random_bool(0.2);
         }
-        GraphGame { graph: Arc::new(graph), position: 0, history: Vec::new() }
+        GraphGame { graph: Arc::new(graph), position: 0, history: Vec::new(), forgets: false }
     }
 
     /// Returns a graph with cycles, in which the third visit to a position draws.
@@ -66,7 +68,7 @@ impl GraphGame {
         }
         graph.plies_max = plies_max;
         graph.repetition_draws = true;
-        GraphGame { graph: Arc::new(graph), position: 0, history: vec![0] }
+        GraphGame { graph: Arc::new(graph), position: 0, history: vec![0], forgets: false }
     }
 
     fn visits(&self) -> usize {
@@ -130,7 +132,8 @@ impl Game for GraphGame {
     }
 
     fn full_key(&self) -> u64 {
-        self.history.iter().fold(self.position_key(), |key, &position| mix(key ^ position as u64))
+        let history = if self.forgets { &[] } else { &*self.history };
+        history.iter().fold(self.position_key(), |key, &position| mix(key ^ position as u64))
     }
 
     fn own_position_key(&self) -> u64 {
@@ -142,11 +145,11 @@ impl Game for GraphGame {
     }
 
     fn outcome_is_positional(&self) -> bool {
-        self.graph.ends[self.position].is_some()
+        self.graph.ends[self.position].is_some() || self.forgets && self.end_by_history()
     }
 
     fn history_free_plies(&self) -> u32 {
-        if !self.graph.repetition_draws {
+        if !self.graph.repetition_draws || self.forgets {
             return u32::MAX;
         }
         let left = (self.graph.plies_max + 1).saturating_sub(self.history.len()) as u32;
@@ -178,83 +181,5 @@ impl Heuristic<GraphGame> for GraphHeuristic {
 
     fn action_index_count(&self) -> usize {
         4
-    }
-}
-
-/// The same game, which denies that the history matters: the entries of the search's table are then unsound.
-#[derive(Clone, Debug)]
-pub(crate) struct Forgetful<G>(pub(crate) G);
-
-impl<G: Game> Game for Forgetful<G> {
-    type Action = G::Action;
-
-    fn player_to_act(&self) -> Player {
-        self.0.player_to_act()
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        self.0.outcome()
-    }
-
-    fn legal_actions(&self, actions: &mut Vec<G::Action>) {
-        self.0.legal_actions(actions);
-    }
-
-    fn play(&mut self, action: G::Action) {
-        self.0.play(action);
-    }
-
-    fn position_key(&self) -> u64 {
-        self.0.position_key()
-    }
-
-    fn full_key(&self) -> u64 {
-        self.0.position_key()
-    }
-
-    fn own_position_key(&self) -> u64 {
-        self.position_key()
-    }
-
-    fn own_action_key(&self, action: G::Action) -> u64 {
-        self.0.own_action_key(action)
-    }
-
-    fn outcome_is_positional(&self) -> bool {
-        self.0.outcome().is_some()
-    }
-
-    fn history_free_plies(&self) -> u32 {
-        u32::MAX
-    }
-}
-
-/// The heuristic of the game inside [`Forgetful`].
-#[derive(Clone, Debug)]
-pub(crate) struct ForgetfulHeuristic<H>(pub(crate) H);
-
-impl<G: Game, H: Heuristic<G>> Heuristic<Forgetful<G>> for ForgetfulHeuristic<H> {
-    fn evaluate(&self, game: &Forgetful<G>) -> i32 {
-        self.0.evaluate(&game.0)
-    }
-
-    fn capture_gain(&self, game: &Forgetful<G>, action: G::Action) -> i32 {
-        self.0.capture_gain(&game.0, action)
-    }
-
-    fn is_tactical(&self, game: &Forgetful<G>, action: G::Action) -> bool {
-        self.0.is_tactical(&game.0, action)
-    }
-
-    fn needs_quiescence(&self, game: &Forgetful<G>) -> bool {
-        self.0.needs_quiescence(&game.0)
-    }
-
-    fn action_index(&self, game: &Forgetful<G>, action: G::Action) -> usize {
-        self.0.action_index(&game.0, action)
-    }
-
-    fn action_index_count(&self) -> usize {
-        self.0.action_index_count()
     }
 }

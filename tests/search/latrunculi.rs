@@ -13,6 +13,8 @@ use latrunculi_search::{Game, SEARCH_VERSION};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
+use crate::legal;
+
 fn rules(ruleset: &Ruleset) -> Arc<Rules> {
     Arc::new(Rules::new(ruleset).expect("the ruleset can be played"))
 }
@@ -78,8 +80,7 @@ fn alpha_beta_gives_the_minimax_value_at_depth_3_on_every_ruleset() {
         let mut widest = 0;
         for number in 0..each {
             let game = narrow_game(&rules, actions_max, &mut rng);
-            let mut actions = Vec::new();
-            Game::legal_actions(&game, &mut actions);
+            let actions = legal(&game);
             widest = widest.max(actions.len());
             let expected = minimax(&game, &heuristic, 3, quiescence_plies_max);
             for (kind, search) in &mut searches {
@@ -140,8 +141,7 @@ fn the_evaluation_depends_on_the_position_alone_and_is_even_at_the_start() {
             let game = random_game(&rules, 120, &mut rng);
             let fresh = GameState::from_position(Arc::clone(&rules), *game.position());
             assert_eq!(heuristic.evaluate(&game), heuristic.evaluate(&fresh));
-            let mut actions = Vec::new();
-            Game::legal_actions(&game, &mut actions);
+            let actions = legal(&game);
             for action in actions {
                 assert!(heuristic.action_index(&game, action) < heuristic.action_index_count());
             }
@@ -332,8 +332,7 @@ fn the_search_version_is_raised_with_every_change_of_results() {
         for played in [0, 8, 40, 80] {
             let game = random_game(&rules, played, &mut rng);
             let result = search.search(&game, Limits::nodes(3000));
-            let mut actions = Vec::new();
-            Game::legal_actions(&game, &mut actions);
+            let actions = legal(&game);
             let chosen = actions.iter().position(|&action| action == result.action).expect("a legal action");
             for number in [chosen as u64, result.score as u64, result.depth.into(), result.nodes] {
                 found = mix(found ^ number);

@@ -7,3 +7,11 @@ mod graph;
 mod latrunculi;
 mod mcts;
 mod symmetry;
+
+use latrunculi_search::Game;
+
+fn legal<G: Game>(game: &G) -> Vec<G::Action> {
+    let mut actions = Vec::new();
+    game.legal_actions(&mut actions);
+    actions
+}

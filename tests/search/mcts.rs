@@ -2,9 +2,9 @@
 
 use latrunculi_engine::{Outcome, Player};
 use latrunculi_search::evaluators::{Rollouts, Uniform};
+use latrunculi_search::exhaustive::Exhaustive;
 use latrunculi_search::mcts::{
     GumbelSettings, LeafBatch, MaxConsideredActions, Mode, Proofs, Search, SearchBudget, SearchResult, Settings, Step,
-    considered_visits,
 };
 use latrunculi_search::toy::{NimTurns, TicTacToe, TreeGame};
 use latrunculi_search::{EvalError, Evaluation, Evaluator, Game, StopSignal};
@@ -37,6 +37,19 @@ impl<G: Game, F: FnMut(&G, &mut Evaluation)> Evaluator<G> for Changed<F> {
     }
 }
 
+/// Searches on, and returns what was found.
+fn search_on<G: Game>(
+    search: &mut Search<G>,
+    evaluator: &mut dyn Evaluator<G>,
+    simulations: u32,
+    add_noise: bool,
+    seed: u64,
+) -> SearchResult<G::Action> {
+    search.start(SearchBudget { simulations, add_noise }, &mut rng(seed));
+    search.run(evaluator).expect("it never fails");
+    search.result()
+}
+
 fn search<G: Game>(
     settings: Settings,
     game: &G,
@@ -44,65 +57,17 @@ fn search<G: Game>(
     add_noise: bool,
     seed: u64,
 ) -> SearchResult<G::Action> {
-    let mut search = Search::new(settings, game);
-    search.start(SearchBudget { simulations, add_noise }, &mut rng(seed));
-    search.run(&mut Uniform).expect("it never fails");
-    search.result()
+    search_on(&mut Search::new(settings, game), &mut Uniform, simulations, add_noise, seed)
 }
 
 /// Returns the exact result for the first player under best play.
 fn exhaustive<G: Game>(game: &G) -> i8 {
-    if let Some(outcome) = game.outcome() {
-        return outcome.value_for(Player::First) as i8;
-    }
-    let mut actions = Vec::new();
-    game.legal_actions(&mut actions);
-    let values = actions.iter().map(|&action| {
-        let mut child = game.clone();
-        child.play(action);
-        exhaustive(&child)
-    });
-    match game.player_to_act() {
-        Player::First => values.max().expect("the game goes on"),
-        Player::Second => values.min().expect("the game goes on"),
-    }
+    Exhaustive::new().value(game, usize::MAX).expect("a small game")
 }
 
-#[test]
-fn the_published_phase_table_is_reproduced() {
-    // Actions left x visits per phase.
-    type Phases = &'static [(usize, u32)];
-    let table: [(u32, usize, Phases); 15] = [
-        (8, 8, &[(8, 1)]),
-        (8, 16, &[(8, 1)]),
-        (16, 8, &[(8, 1), (4, 1), (2, 2)]),
-        (16, 16, &[(16, 1)]),
-        (32, 8, &[(8, 1), (4, 2), (2, 5), (2, 3)]),
-        (32, 16, &[(16, 1), (8, 1), (4, 2)]),
-        (64, 8, &[(8, 2), (4, 5), (2, 10), (2, 4)]),
-        (64, 16, &[(16, 1), (8, 2), (4, 4), (2, 8)]),
-        (64, 32, &[(32, 1), (16, 1), (8, 1), (4, 2)]),
-        (128, 8, &[(8, 5), (4, 10), (2, 21), (2, 3)]),
-        (128, 16, &[(16, 2), (8, 4), (4, 8), (2, 16)]),
-        (128, 32, &[(32, 1), (16, 1), (8, 3), (4, 6), (2, 12), (2, 4)]),
-        (200, 8, &[(8, 8), (4, 16), (2, 33), (2, 3)]),
-        (200, 16, &[(16, 3), (8, 6), (4, 12), (2, 25), (2, 3)]),
-        (200, 32, &[(32, 1), (16, 2), (8, 5), (4, 10), (2, 20), (2, 8)]),
-    ];
-    let mut visits = Vec::new();
-    for (simulations, considered, phases) in table {
-        considered_visits(considered, simulations, &mut visits);
-        let mut expected = Vec::new();
-        let mut done = 0;
-        for &(survivors, extra) in phases {
-            for _ in 0..extra {
-                expected.extend(std::iter::repeat_n(done, survivors));
-                done += 1;
-            }
-        }
-        expected.truncate(simulations as usize);
-        assert_eq!(visits, expected, "n = {simulations}, m = {considered}");
-    }
+/// What is proven of a result: of the game, and after how many actions.
+fn proven<A>(result: &SearchResult<A>) -> Option<(i8, u16)> {
+    result.proven.map(|proven| (proven.result, proven.plies))
 }
 
 #[test]
@@ -119,8 +84,7 @@ fn a_win_in_one_is_found_and_proven() {
         let game = TreeGame::parse("2(1(+ -) 1(- +) - 1(= =))").unwrap();
         let result = search(settings, &game, 16, true, 1);
         assert_eq!(result.best_action(), 2);
-        let proven = result.proven.expect("a win in one");
-        assert_eq!((proven.result, proven.plies), (1, 1));
+        assert_eq!(proven(&result), Some((1, 1)));
         assert_eq!(result.value, 1.0);
         assert_eq!(result.policy, [0.0, 0.0, 1.0, 0.0]);
         assert!(result.simulations <= 16);
@@ -134,7 +98,7 @@ fn several_actions_of_one_player_keep_their_sign() {
         let game = TreeGame::parse("1(2(- +) 1(2(- -) 1(+ -)) 2(= -))").unwrap();
         let result = search(settings, &game, 64, true, 3);
         assert_eq!(result.best_action(), 1, "{result:?}");
-        assert_eq!(result.proven.map(|p| (p.result, p.plies)), Some((1, 3)));
+        assert_eq!(proven(&result), Some((1, 3)));
         assert_eq!(result.principal_variation, [1, 1, 0]);
     }
 }
@@ -234,10 +198,7 @@ fn an_end_has_its_own_value_before_it_is_visited() {
         let game = TreeGame::parse(&format!("1({end} {})", ["2(1(+? -?) 1(+? -?))"; 12].join(" "))).unwrap();
         let mut not_visited = 0;
         for seed in 0..20 {
-            let mut search = Search::new(Settings::gumbel(), &game);
-            search.start(SearchBudget { simulations: 1, add_noise: true }, &mut rng(seed));
-            search.run(&mut ahead).unwrap();
-            let result = search.result();
+            let result = search_on(&mut Search::new(Settings::gumbel(), &game), &mut ahead, 1, true, seed);
             assert_eq!(result.q[0], 0.0, "{result:?}");
             assert!(result.policy[1..].iter().all(|&open| open > result.policy[0]), "{result:?}");
             not_visited += u32::from(result.visits[0] == 0);
@@ -262,7 +223,7 @@ fn a_search_is_done_when_an_action_wins_at_once() {
     for settings in both_modes() {
         let result = search(settings, &game, 100, true, 1);
         assert_eq!((result.best_action(), result.simulations), (2, 0));
-        assert_eq!(result.proven.map(|proven| (proven.result, proven.plies)), Some((1, 1)));
+        assert_eq!(proven(&result), Some((1, 1)));
         assert_eq!((result.value, result.policy[2]), (1.0, 1.0));
     }
 }
@@ -277,11 +238,7 @@ fn a_draw_has_its_value_for_whoever_searches_and_the_opposite_for_his_opponent()
         for draw_value in [-0.5, 0.5] {
             settings.draw_value = draw_value;
             let mut own = Search::new(settings.clone(), &game);
-            let run = |own: &mut Search<TreeGame>, simulations| {
-                own.start(SearchBudget { simulations, add_noise: false }, &mut rng(1));
-                own.run(&mut Uniform).unwrap();
-                own.result()
-            };
+            let run = |own: &mut Search<TreeGame>, simulations| search_on(own, &mut Uniform, simulations, false, 1);
             let (takes_draw, plays_on) = (0, 1);
             // What costs the first player half a point gives the second as much.
             let reply = if draw_value < 0.0 { takes_draw } else { plays_on };
@@ -315,9 +272,9 @@ fn results_are_distributions_over_the_legal_actions() {
         for simulations in [0, 1, 5, 16, 100] {
             let result = search(settings.clone(), &TicTacToe::new(), simulations, true, 2);
             assert_eq!(result.actions.len(), 9);
-            assert!((result.policy.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-            assert!((result.prior.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-            assert!((result.win_draw_loss.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            for shares in [&result.policy[..], &result.prior, &result.win_draw_loss] {
+                assert!((shares.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            }
             assert_eq!(result.visits.iter().sum::<u32>(), simulations);
             assert_eq!(result.simulations, simulations);
             assert!(result.q.iter().all(|q| (-1.0..=1.0).contains(q)));
@@ -347,9 +304,7 @@ fn win_draw_and_loss_are_probabilities() {
                     [&mut Rollouts::new(1, 3 + seed as u32 % 4, rng(seed)), &mut network];
                 for evaluator in evaluators {
                     search.set_root(&TicTacToe::new());
-                    search.start(SearchBudget { simulations, add_noise: false }, &mut rng(seed));
-                    search.run(evaluator).unwrap();
-                    check(search.result());
+                    check(search_on(&mut search, evaluator, simulations, false, seed));
                 }
             }
         }
@@ -362,9 +317,7 @@ fn what_is_expected_of_the_policy_is_its_mean_over_visited_actions() {
         let mut gained = 0.0;
         for seed in 0..20 {
             let mut search = Search::new(settings.clone(), &TicTacToe::new());
-            search.start(SearchBudget { simulations: 24, add_noise: true }, &mut rng(seed));
-            search.run(&mut Rollouts::new(1, 20, rng(seed))).expect("it never fails");
-            let result = search.result();
+            let result = search_on(&mut search, &mut Rollouts::new(1, 20, rng(seed)), 24, true, seed);
             assert!(result.proven.is_none(), "nothing is exact yet");
             let visited = || (0..result.actions.len()).filter(|&index| result.visits[index] > 0);
             let weights: f32 = visited().map(|index| result.policy[index]).sum();
@@ -384,9 +337,7 @@ fn equal_values_leave_the_policy_unchanged_where_their_range_has_a_floor() {
         let mode = Mode::Gumbel(GumbelSettings { range_min, ..GumbelSettings::default() });
         let divergence = |seed| {
             let mut search = Search::new(Settings { mode: mode.clone(), ..Settings::default() }, &TicTacToe::new());
-            search.start(SearchBudget { simulations: 16, add_noise: false }, &mut rng(seed));
-            search.run(&mut Rollouts::new(4, 20, rng(seed))).expect("it never fails");
-            let result = search.result();
+            let result = search_on(&mut search, &mut Rollouts::new(4, 20, rng(seed)), 16, false, seed);
             let terms = result.policy.iter().zip(&result.prior).filter(|(probability, _)| **probability > 0.0);
             terms.map(|(probability, prior)| probability * (probability / prior).ln()).sum::<f32>()
         };
@@ -401,22 +352,17 @@ fn equal_values_leave_the_policy_unchanged_where_their_range_has_a_floor() {
 fn a_kept_subtree_goes_on_where_it_was() {
     for settings in both_modes() {
         let mut own = Search::new(settings.clone(), &TicTacToe::new());
-        own.start(SearchBudget { simulations: 200, add_noise: false }, &mut rng(1));
-        own.run(&mut Uniform).unwrap();
-        let result = own.result();
+        let result = search_on(&mut own, &mut Uniform, 200, false, 1);
         let visits = result.visits[result.best];
         own.advance(result.best_action());
-        own.start(SearchBudget { simulations: 50, add_noise: true }, &mut rng(2));
-        own.run(&mut Uniform).unwrap();
-        let next = own.result();
+        let next = search_on(&mut own, &mut Uniform, 50, true, 2);
         assert_eq!(next.simulations, 50);
         // One of the visits brought the node's own evaluation.
         assert_eq!(next.visits.iter().sum::<u32>(), visits - 1 + 50);
         assert!(next.value.abs() <= 1.0);
 
         let mut fresh = Search::new(Settings { reuse_tree: false, ..settings }, &TicTacToe::new());
-        fresh.start(SearchBudget { simulations: 200, add_noise: false }, &mut rng(1));
-        fresh.run(&mut Uniform).unwrap();
+        search_on(&mut fresh, &mut Uniform, 200, false, 1);
         fresh.advance(4);
         assert_eq!(fresh.tree_size(), (0, 0));
     }
@@ -429,13 +375,9 @@ fn a_raised_stop_ends_a_search_whose_simulations_need_no_evaluation() {
         let mut own = Search::new(Settings { proofs: Proofs::Off, ..settings }, &NimTurns::new([1, 2, 0, 0]));
         let stop = StopSignal::default();
         own.stop_by(stop.clone());
-        own.start(SearchBudget { simulations: 100, add_noise: false }, &mut rng(1));
-        own.run(&mut Uniform).unwrap();
-        assert_eq!(own.simulations(), 100);
+        assert_eq!(search_on(&mut own, &mut Uniform, 100, false, 1).simulations, 100);
         stop.raise();
-        own.start(SearchBudget { simulations: 100_000, add_noise: false }, &mut rng(1));
-        own.run(&mut Uniform).unwrap();
-        assert_eq!(own.simulations(), 1, "one and no more");
+        assert_eq!(search_on(&mut own, &mut Uniform, 100_000, false, 1).simulations, 1, "one and no more");
     }
 }
 
@@ -444,10 +386,9 @@ fn memory_is_bounded() {
     for settings in both_modes() {
         let settings = Settings { edges_max: 60, proofs: Proofs::Off, ..settings };
         let mut own = Search::new(settings, &TicTacToe::new());
-        own.start(SearchBudget { simulations: 500, add_noise: true }, &mut rng(1));
-        own.run(&mut Uniform).unwrap();
+        let result = search_on(&mut own, &mut Uniform, 500, true, 1);
         assert!(own.tree_size().1 <= 60);
-        assert_eq!(own.result().visits.iter().sum::<u32>(), 500);
+        assert_eq!(result.visits.iter().sum::<u32>(), 500);
     }
 }
 
@@ -494,9 +435,8 @@ fn rollouts_play_tic_tac_toe_without_losing_to_a_fork() {
     }
     let settings = Settings { proofs: Proofs::Off, ..Settings::puct() };
     let mut own = Search::new(settings, &game);
-    own.start(SearchBudget { simulations: 2000, add_noise: false }, &mut rng(1));
-    own.run(&mut Rollouts::new(1, 20, rng(4))).unwrap();
-    assert!(matches!(own.result().best_action(), 1 | 3 | 5 | 7), "{:?}", own.result());
+    let result = search_on(&mut own, &mut Rollouts::new(1, 20, rng(4)), 2000, false, 1);
+    assert!(matches!(result.best_action(), 1 | 3 | 5 | 7), "{result:?}");
 }
 
 #[test]
@@ -606,9 +546,7 @@ fn the_evaluators_margin_counts_for_the_player_to_act() {
         let game = TreeGame::parse(text).unwrap();
         for settings in both_modes() {
             let mut own = Search::new(Settings { margin_weight: 0.5, proofs: Proofs::Off, ..settings }, &game);
-            own.start(SearchBudget { simulations: 1, add_noise: false }, &mut rng(1));
-            own.run(&mut margins).unwrap();
-            let result = own.result();
+            let result = search_on(&mut own, &mut margins, 1, false, 1);
             assert!((result.q[0] - expected).abs() < 1e-6, "{result:?}");
             assert_eq!(result.value, 0.0);
         }

@@ -14,11 +14,7 @@ use latrunculi_search::{EvalError, Evaluation, Evaluator, Game};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
-fn legal(game: &GameState) -> Vec<Action> {
-    let mut actions = Vec::new();
-    Game::legal_actions(game, &mut actions);
-    actions
-}
+use crate::legal;
 
 /// Returns a random game of `count` actions, and the same game with the players exchanged.
 fn twins(rules: &Arc<Rules>, count: usize, rng: &mut ChaCha8Rng) -> (GameState, GameState) {
@@ -59,8 +55,8 @@ fn a_game_with_the_players_exchanged_has_the_exchanged_actions() {
         assert_eq!(rules.exchange_sides(game.position()), *twin.position(), "{name}");
         assert_eq!(rules.exchange_sides(twin.position()), *game.position(), "{name}");
         assert_eq!(game.own_position_key(), twin.own_position_key(), "{name}");
-        let mut keys: Vec<u64> = legal(game).into_iter().map(|action| game.own_action_key(action)).collect();
-        let mut twin_keys: Vec<u64> = legal(twin).into_iter().map(|action| twin.own_action_key(action)).collect();
+        let [mut keys, mut twin_keys] = [game, twin]
+            .map(|game| legal(game).into_iter().map(|action| game.own_action_key(action)).collect::<Vec<u64>>());
         for action in legal(game) {
             let exchanged = rules.exchange_action(game.position(), action);
             assert_eq!(game.own_action_key(action), twin.own_action_key(exchanged), "{name}: {action:?}");
