@@ -67,6 +67,10 @@ impl Evaluator<GameState> for InferenceEvaluator {
         Ok(())
     }
 
+    fn positions_at_once(&self) -> usize {
+        self.networks.kernel.positions_at_once()
+    }
+
     fn for_another_thread(&self) -> Option<Box<dyn Evaluator<GameState> + Send + '_>> {
         Some(Box::new(InferenceEvaluator::new(&self.networks)))
     }

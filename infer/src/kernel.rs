@@ -70,6 +70,15 @@ impl Kernel {
         }
     }
 
+    /// Returns how many positions it computes together: up to so many take as long as one.
+    #[must_use]
+    pub const fn positions_at_once(self) -> usize {
+        match self {
+            Kernel::F32 => 1,
+            Kernel::Bf16(_) | Kernel::Int8(_) => GROUP,
+        }
+    }
+
     /// Tells whether this processor and system have it.
     #[must_use]
     pub fn is_available(self) -> bool {

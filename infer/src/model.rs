@@ -96,7 +96,7 @@ impl InferenceModel {
 #[derive(Clone, Debug)]
 pub struct RulesetNetworks {
     model: InferenceModel,
-    kernel: Kernel,
+    pub(crate) kernel: Kernel,
     ready: Arc<Mutex<RulesetCache<InferenceNetwork>>>,
 }
 

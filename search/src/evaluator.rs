@@ -44,6 +44,11 @@ pub trait Evaluator<G: Game> {
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError>;
 
+    /// Returns how many positions it answers in about the time of one. Its answers then depend on nothing but the position.
+    fn positions_at_once(&self) -> usize {
+        1
+    }
+
     /// Returns an evaluator with the same answers for another thread; `None` where one has to serve all threads.
     fn for_another_thread(&self) -> Option<Box<dyn Evaluator<G> + Send + '_>> {
         None

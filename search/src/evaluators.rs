@@ -109,6 +109,10 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
         (**self).evaluate(games, legal_actions, evaluations)
     }
 
+    fn positions_at_once(&self) -> usize {
+        (**self).positions_at_once()
+    }
+
     fn for_another_thread(&self) -> Option<Box<dyn Evaluator<G> + Send + '_>> {
         (**self).for_another_thread()
     }

@@ -55,7 +55,7 @@ pub struct StartSettings {
 pub struct PlayoutCapSettings {
     /// Probability of a full search once more than half of the turns without a capture that end the game have passed, in
     /// `(0, 1]`; 1 is off. Before that all searches are full: with a quarter of them, as in KataGo, runs scored 3.4 points
-    /// [0.5, 6.4] less in bell (docs/results.md).
+    /// [0.5, 6.4] less in bell (docs/measurements.md).
     pub quiet_full_probability: f64,
     /// Simulations of a fast search, which adds no noise and makes no sample; 1 to [`SIMULATIONS_MAX`].
     pub fast_simulations: u32,

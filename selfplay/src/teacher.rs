@@ -75,7 +75,7 @@ pub struct TeacherSettings {
     pub noisy_player_random_probability: f64,
     /// Temperature of the policy target `softmax(score / temperature)` over the legal actions, in hundredths of a man, above
     /// 0 and at most [`TEMPERATURE_MAX`]. All scores up to six temperatures below the best are searched exactly, which costs
-    /// nodes. Measured in docs/results.md.
+    /// nodes. Measured in docs/measurements.md.
     #[serde(default = "policy_temperature")]
     pub policy_temperature: f32,
     /// Weight of the game's result in the value target, in `[0, 1]`; the rest is the score's. 0 in games with a noisy

@@ -7,9 +7,8 @@ use latrunculi_engine::{Action, GameState, Phase, Rules, presets, ruleset::Rules
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, minimax};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::latrunculi::{Feature, LatrunculiHeuristic, Weights, WeightsFile};
-use latrunculi_search::mcts::{Search, SearchBudget, Settings};
-use latrunculi_search::mix;
-use latrunculi_search::{Game, SEARCH_VERSION};
+use latrunculi_search::mcts::{LeafBatch, Search, SearchBudget, SearchResult, Settings};
+use latrunculi_search::{EvalError, Evaluation, Evaluator, Game, SEARCH_VERSION, mix};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -340,4 +339,81 @@ fn the_search_version_is_raised_with_every_change_of_results() {
         }
     }
     assert_eq!((SEARCH_VERSION, found), FOUND);
+}
+
+/// Answers with hashes of the position and its actions, and counts the calls.
+struct Hashes {
+    positions_at_once: usize,
+    calls: u32,
+}
+
+impl Evaluator<GameState> for Hashes {
+    fn evaluate(
+        &mut self,
+        games: &[&GameState],
+        legal_actions: &[&[Action]],
+        evaluations: &mut [Evaluation],
+    ) -> Result<(), EvalError> {
+        self.calls += 1;
+        for ((game, actions), evaluation) in games.iter().zip(legal_actions).zip(evaluations) {
+            let key = Game::own_position_key(*game);
+            let unit = |hash: u64| (mix(hash) >> 40) as f32 / (1 << 24) as f32;
+            evaluation.policy_logits.clear();
+            evaluation
+                .policy_logits
+                .extend(actions.iter().map(|&action| 4.0 * unit(key ^ game.own_action_key(action))));
+            let draw = unit(key) / 2.0;
+            let win = (1.0 - draw) * unit(!key);
+            evaluation.win_draw_loss = [win, draw, 1.0 - draw - win];
+            evaluation.margin = 2.0 * unit(key ^ 1) - 1.0;
+        }
+        Ok(())
+    }
+
+    fn positions_at_once(&self) -> usize {
+        self.positions_at_once
+    }
+}
+
+/// Runs two searches along a game, with up to so many positions in a call; returns all results and the number of calls.
+fn search_along(rules: &Arc<Rules>, settings: &Settings, positions_at_once: usize) -> (Vec<SearchResult<Action>>, u32) {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut game = random_game(rules, 12, &mut rng);
+    let mut searches = [Search::new(settings.clone(), &game), Search::new(settings.clone(), &game)];
+    let mut evaluator = Hashes { positions_at_once, calls: 0 };
+    let mut results = Vec::new();
+    while results.len() < 8 && game.outcome().is_none() {
+        // Searching on in the same tree, too.
+        for simulations in [40, 60] {
+            for (search, add_noise) in searches.iter_mut().zip([false, true]) {
+                search.start(SearchBudget { simulations, add_noise }, &mut rng);
+            }
+            LeafBatch::default().run(&mut searches, &mut evaluator).unwrap();
+            results.extend(searches.iter().map(Search::result));
+        }
+        let action = results.last().map(|result| result.actions[result.best]).expect("there are results");
+        searches.iter_mut().for_each(|search| search.advance(action));
+        game.play(action);
+    }
+    (results, evaluator.calls)
+}
+
+#[test]
+fn evaluating_leaves_ahead_changes_nothing_but_the_number_of_calls() {
+    let mut calls = [0; 3];
+    for name in presets::NAMES {
+        let rules = presets::rules(name);
+        let kept = Settings { reuse_tree: true, ..Settings::gumbel() };
+        let full = Settings { edges_max: 700, margin_weight: 0.2, ..Settings::gumbel() };
+        for settings in [kept, full, Settings::puct()] {
+            let [alone, few, many] = [1, 8, 64].map(|positions| search_along(&rules, &settings, positions));
+            assert_eq!(few.0, alone.0, "{name}, {settings:?}");
+            assert_eq!(many.0, alone.0, "{name}, {settings:?}");
+            for (sum, own) in calls.iter_mut().zip([alone.1, few.1, many.1]) {
+                *sum += own;
+            }
+        }
+    }
+    let [alone, few, many] = calls;
+    assert!(3 * few < 2 * alone && many < few, "{calls:?}");
 }

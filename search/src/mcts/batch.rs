@@ -2,6 +2,7 @@
 
 use std::borrow::{Borrow, BorrowMut};
 
+use super::prediction::PredictedLeaf;
 use super::{Leaf, Search, Step};
 use crate::evaluator::{EvalError, Evaluation, Evaluator};
 use crate::game::Game;
@@ -46,6 +47,9 @@ impl LeafBatch {
     /// Runs one round: moves every search to its next leaf, evaluates all leaves in one call, and gives each search
     /// its answer. Returns false, without a call, when every search is done.
     ///
+    /// Where the evaluator answers more positions at once ([`Evaluator::positions_at_once`]), the call has leaves that the searches
+    /// will probably reach next, too. What they find is the same with and without.
+    ///
     /// [`Search::select`] may be called before on each search, for example on several threads: it repeats its answer.
     ///
     /// # Errors
@@ -62,10 +66,17 @@ impl LeafBatch {
         if waiting_count == 0 {
             return Ok(false);
         }
-        let waiting = searches.iter().map(Borrow::borrow).filter(|search| search.is_waiting());
-        let evaluations = self.evaluate(waiting.map(Search::leaf), evaluator)?;
+        let more_each = evaluator.positions_at_once().saturating_sub(waiting_count) / waiting_count;
         let waiting = searches.iter_mut().map(BorrowMut::borrow_mut).filter(|search| search.is_waiting());
-        for (search, evaluation) in waiting.zip(evaluations) {
+        let predicted: Vec<_> = waiting.map(|search| search.predict(more_each)).collect();
+        let waiting = searches.iter().map(Borrow::borrow).filter(|search| search.is_waiting());
+        let leaves = waiting.map(Search::leaf).chain(predicted.iter().flatten().map(PredictedLeaf::leaf));
+        let (evaluations, mut ahead) = self.evaluate(leaves, evaluator)?.split_at(waiting_count);
+        let waiting = searches.iter_mut().map(BorrowMut::borrow_mut).filter(|search| search.is_waiting());
+        for ((search, evaluation), predicted) in waiting.zip(evaluations).zip(predicted) {
+            let (own, others) = ahead.split_at(predicted.len());
+            ahead = others;
+            search.receive_ahead(&predicted, own);
             search.receive(evaluation);
         }
         Ok(true)

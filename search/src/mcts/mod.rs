@@ -23,12 +23,14 @@
 
 mod batch;
 mod gumbel;
+mod prediction;
 mod puct;
 mod result;
 mod settings;
 mod tree;
 mod value;
 
+use std::collections::HashMap;
 use std::mem;
 
 use latrunculi_engine::Player;
@@ -73,7 +75,7 @@ pub struct Leaf<'a, G: Game> {
 
 /// A search tree over one game, its memory reused from search to search.
 ///
-/// At most one leaf is in flight. Everything random comes from the generator given to
+/// A search waits for at most one leaf. Everything random comes from the generator given to
 /// [`Search::start`]: the same generator, game and evaluations give the same result. Ties are drawn by a hash of what
 /// the player to act sees, alike for both players.
 #[derive(Clone, Debug)]
@@ -104,6 +106,16 @@ pub struct Search<G: Game> {
     /// Target of the copy of a kept subtree.
     spare: Tree<G::Action>,
     scratch: Vec<f32>,
+    /// Evaluations of leaves that were predicted, by their edges.
+    ahead: HashMap<u32, Evaluation>,
+}
+
+/// Where a walk down from the root ends.
+enum Reached {
+    /// At an end of the game that was visited before, or at a proof, with its value.
+    Known(ValueSum),
+    /// Behind an edge that has no node.
+    Leaf(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +148,7 @@ impl<G: Game> Search<G> {
             noised_prior: Vec::new(),
             spare: Tree::new(),
             scratch: Vec::new(),
+            ahead: HashMap::new(),
         }
     }
 
@@ -177,6 +190,7 @@ impl<G: Game> Search<G> {
     /// Forgets the tree and gives its memory back. [`Search::set_root`] must come before the next search.
     pub fn release(&mut self) {
         (self.tree, self.spare) = (Tree::new(), Tree::new());
+        self.ahead = HashMap::new();
         self.gumbel_root = GumbelRoot::default();
         self.pending = Pending::None;
     }
@@ -185,6 +199,7 @@ impl<G: Game> Search<G> {
     pub fn set_root(&mut self, game: &G) {
         self.game.clone_from(game);
         self.tree.clear();
+        self.ahead.clear();
         self.pending = Pending::None;
     }
 
@@ -194,6 +209,7 @@ impl<G: Game> Search<G> {
     /// May panic when the action is not legal.
     pub fn advance(&mut self, action: G::Action) {
         self.pending = Pending::None;
+        self.ahead.clear();
         self.spare.clear();
         if self.settings.reuse_tree && !self.tree.nodes.is_empty() {
             let edges = self.tree.nodes[0].edges();
@@ -260,9 +276,12 @@ impl<G: Game> Search<G> {
             return Step::Evaluate;
         }
         while !self.is_done() {
-            if self.descend() {
+            if let Some(edge) = self.descend() {
                 self.pending = Pending::Leaf;
-                return Step::Evaluate;
+                match self.ahead.remove(&edge) {
+                    None => return Step::Evaluate,
+                    Some(evaluation) => self.receive(&evaluation),
+                }
             }
         }
         Step::Done
@@ -295,7 +314,7 @@ impl<G: Game> Search<G> {
         softmax(logits, &mut self.scratch);
         let player = self.leaf_game.player_to_act();
         let value = ValueSum::from_evaluation(evaluation, player);
-        let has_room = self.tree.edges.len() + logits.len() <= self.settings.edges_max;
+        let has_room = self.has_room(logits.len());
         let (game, seed) = (&self.leaf_game, self.tie_seed);
         let ties = self.leaf_actions.iter().map(|&action| (mix(game.own_action_key(action) ^ seed) >> 32) as u32);
         if pending == Pending::Root {
@@ -584,10 +603,29 @@ impl<G: Game> Search<G> {
         }
     }
 
-    /// Walks one simulation down from the root; returns whether its leaf must be evaluated.
-    ///
-    /// If not, the simulation has ended at an end of the game or a proof.
-    fn descend(&mut self) -> bool {
+    /// Makes one simulation, or returns the edge to its leaf, which must be evaluated: [`Search::leaf_game`].
+    fn descend(&mut self) -> Option<u32> {
+        let (value, is_news) = match self.walk() {
+            Reached::Known(value) => (value, false),
+            Reached::Leaf(edge) => {
+                let Some(end) = end_value(&self.leaf_game) else {
+                    self.leaf_game.legal_actions(&mut self.leaf_actions);
+                    return Some(edge);
+                };
+                let bounds = self.bounds_of_end(&self.leaf_game, end);
+                let edge = &mut self.tree.edges[edge as usize];
+                edge.set_end(end);
+                edge.bounds = bounds;
+                (end, bounds != Bounds::OPEN)
+            }
+        };
+        self.back_up(value, is_news);
+        self.simulations += 1;
+        None
+    }
+
+    /// Walks down from the root; leaves the edges in `path` and the game at their end in `leaf_game`.
+    fn walk(&mut self) -> Reached {
         self.path.clear();
         self.leaf_game.clone_from(&self.game);
         let mut node_index = 0;
@@ -602,35 +640,22 @@ impl<G: Game> Search<G> {
             self.path.push(edge_index);
             let edge = &self.tree.edges[edge_index as usize];
             // Without a visit an end has no margin yet.
-            let known = match (edge.child(), edge.bounds.result()) {
-                _ if edge.visits == 0 => None,
-                (Child::End(end), _) => Some(end),
-                (_, Some(result)) => Some(edge.with_mean_margin(result)),
-                _ => None,
-            };
-            if let Some(known) = known {
-                self.back_up(known, false);
-                self.simulations += 1;
-                return false;
+            match (edge.child(), edge.bounds.result()) {
+                _ if edge.visits == 0 => {}
+                (Child::End(end), _) => return Reached::Known(end),
+                (_, Some(result)) => return Reached::Known(edge.with_mean_margin(result)),
+                _ => {}
             }
             self.leaf_game.play(self.tree.actions[edge_index as usize]);
-            if let Child::Node(child) = edge.child() {
-                (visits, value_sum) = (edge.visits, edge.value_sum);
-                node_index = child;
-                continue;
-            }
-            let Some(end) = end_value(&self.leaf_game) else {
-                self.leaf_game.legal_actions(&mut self.leaf_actions);
-                return true;
-            };
-            let bounds = self.bounds_of_end(&self.leaf_game, end);
-            let edge = &mut self.tree.edges[edge_index as usize];
-            edge.set_end(end);
-            edge.bounds = bounds;
-            self.back_up(end, bounds != Bounds::OPEN);
-            self.simulations += 1;
-            return false;
+            let Child::Node(child) = edge.child() else { return Reached::Leaf(edge_index) };
+            (visits, value_sum) = (edge.visits, edge.value_sum);
+            node_index = child;
         }
+    }
+
+    /// Tells whether the tree has room for a node with so many actions.
+    fn has_room(&self, actions: usize) -> bool {
+        self.tree.edges.len() + actions <= self.settings.edges_max
     }
 
     /// Returns what the end of `game`, with this value, proves.

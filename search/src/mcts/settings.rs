@@ -21,7 +21,7 @@ pub struct Settings {
     /// Results and targets stay win, draw and loss.
     ///
     /// Source: Wu 2019 (arXiv 1902.10565), score utility, which saturates unbounded scores of Go by an arctangent.
-    /// 0.2 showed no gain in learning (docs/results.md).
+    /// 0.2 showed no gain in learning (docs/measurements.md).
     pub margin_weight: f32,
     /// Which ends may be proven.
     pub proofs: Proofs,
