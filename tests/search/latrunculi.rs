@@ -388,7 +388,7 @@ fn search_along(rules: &Arc<Rules>, settings: &Settings, positions_at_once: usiz
             for (search, add_noise) in searches.iter_mut().zip([false, true]) {
                 search.start(SearchBudget { simulations, add_noise }, &mut rng);
             }
-            LeafBatch::default().run(&mut searches, &mut evaluator).unwrap();
+            LeafBatch::default().run(&mut searches, &mut evaluator).expect("hashes do not fail");
             results.extend(searches.iter().map(Search::result));
         }
         let action = results.last().map(|result| result.actions[result.best]).expect("there are results");
