@@ -54,9 +54,6 @@ impl EncodedBatch<'_> {
     }
 
     /// Checks that planes and scalars have the lengths that `shape` asks for.
-    ///
-    /// # Errors
-    /// The vector and its length.
     pub fn validate(&self, shape: &Shape) -> Result<(), Error> {
         check_length("planes", self.planes.len(), self.len() * shape.planes * shape.area())?;
         check_length("scalars", self.scalars.len(), self.len() * SCALARS.len())
@@ -70,7 +67,6 @@ pub struct EncodedPositions {
     scalars: Vec<f32>,
     action_offsets: Vec<u32>,
     action_indices: Vec<ActionIndices>,
-    /// Encoder of the positions' rules.
     encoder: Option<Encoder>,
 }
 

@@ -38,9 +38,6 @@ impl Error {
 }
 
 /// Checks the length of a vector of a batch.
-///
-/// # Errors
-/// When it is not the one that is needed.
 pub fn check_length(name: &str, found: usize, expected: usize) -> Result<(), Error> {
     let wrong = || Error(format!("'{name}' of the batch has {found} entries where {expected} are needed"));
     if found == expected { Ok(()) } else { Err(wrong()) }

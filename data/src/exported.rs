@@ -95,9 +95,6 @@ pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<
 }
 
 /// Reads an archive with positions and the network's answers to them to its end, whose checksums tell whether it is whole.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn verify_check_data(path: &Path) -> Result<(), Error> {
     archive::verify(path).map_err(|reason| Error::of_file(path, reason))
 }

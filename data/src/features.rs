@@ -1,10 +1,5 @@
-//! What a network sees of a position: features.
-//!
-//! Plain data, no tensors: binary planes as square sets, and scalars. The scalars of the position are followed by those
-//! of the ruleset ([`rule_inputs`]). Nothing depends on the size of the board, so that one network may serve several
-//! rulesets. A position is seen from the player to act: his planes are named "own", the other's "enemy", and for the
-//! second player the ranks are mirrored, so that forward is always up. The policy's squares are mirrored in the same way
-//! ([`crate::policy_index`]).
+//! What a network sees of a position: binary planes and scalars, those of the position and then those of the ruleset
+//! ([`rule_inputs`]). It is seen from the player to act: his planes are "own", and for the second player the ranks are mirrored.
 
 use std::sync::Arc;
 

@@ -10,9 +10,6 @@ use tempfile::NamedTempFile;
 pub const UNFINISHED: &str = ".unfinished";
 
 /// Writes a file so that readers see the old content or the new one, whole, even after a loss of power: a [`NewFile`].
-///
-/// # Errors
-/// When `write` fails or the system refuses.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
     write(file.as_file_mut())?;
@@ -31,9 +28,6 @@ pub struct NewFile {
 
 impl NewFile {
     /// Creates an empty file beside `path`.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn create(path: &Path) -> io::Result<NewFile> {
         let folder = folder_of(path);
         remove_unfinished(folder);
@@ -87,7 +81,6 @@ impl NewFile {
     }
 }
 
-/// Returns the folder that a path lies in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -110,9 +103,6 @@ pub fn remove_unfinished(folder: &Path) {
 }
 
 /// Returns a checksum of what `source` gives until its end, sixteen hexadecimal digits.
-///
-/// # Errors
-/// When it cannot be read.
 ///
 /// Source: Fowler, Noll and Vo, FNV-1a, 64 bits.
 pub fn checksum(mut source: impl Read) -> io::Result<String> {

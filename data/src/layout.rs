@@ -1,8 +1,5 @@
-//! The positions of the parameters in the one flat vector that holds them all.
-//!
-//! With one vector the optimiser, the average, clipping and the check for numbers that are not finite are one
-//! operation each. Parameters that are computed on together are next to each other: all convolutions of the trunk are
-//! standardised at once.
+//! The positions of the parameters in the one flat vector that holds them all; those that are computed on together are next to
+//! each other.
 //!
 //! Legend: `C` channels, `N` blocks, `M` pooled blocks, `P` planes, `S` scalars of the position, `R` numbers of the
 //! ruleset, `E` length of its embedding, `F` numbers of a channel that are made of it (scale and shift, or shift alone),
@@ -20,7 +17,6 @@ use crate::tensor_file::NamedTensor;
 /// The weights of [`rule_inputs`]: `[E, R]`.
 pub(crate) const RULE_WEIGHTS: &str = "rules.embedding.weight";
 
-/// The initial values of a parameter.
 #[derive(Clone, Copy, Debug)]
 enum Start {
     Zero,

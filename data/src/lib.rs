@@ -1,8 +1,5 @@
-//! What a network sees and learns from: features, policy index, samples, shards, replay window. And the files of networks:
-//! models, checkpoints, exported files, and the sizes and settings that stand in them.
-//!
-//! Plain vectors and files; nothing here knows libtorch. The columns of a sample, with the training targets, are
-//! declared once, in [`sample`].
+//! What a network sees and learns from: features, policy index, samples, shards, replay window. And the files of networks.
+//! Plain vectors and files; nothing here knows libtorch.
 //!
 //! Legend: `N` samples or `B` positions of a batch, `C` planes, `S` scalars (of positions alone in shards, with those
 //! of the ruleset in batches), `H` ranks, `W` files, `A = H * W` squares, `P = ceil(A / 8)` bytes of a packed plane, `L`
@@ -21,6 +18,7 @@ pub mod network_config;
 pub mod npz;
 pub mod policy_index;
 mod precision;
+pub mod ranges;
 pub mod replay;
 mod replay_windows;
 pub mod rule_inputs;

@@ -29,9 +29,6 @@ pub struct StoredModel {
 
 impl StoredModel {
     /// Makes a new network, the same for the same seed on every machine.
-    ///
-    /// # Errors
-    /// Every value of the configuration that is out of range.
     pub fn fresh(config: &NetworkConfig, seed: u64) -> Result<StoredModel, Error> {
         config.check()?;
         let layout = ParameterLayout::new(config);
@@ -41,9 +38,6 @@ impl StoredModel {
     }
 
     /// Writes this model to `path`, atomically; an existing file is replaced.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn write(self, path: &Path) -> Result<(), Error> {
         self.into_file().write(path, MODEL)
     }
@@ -61,17 +55,11 @@ impl StoredModel {
     }
 
     /// Reads a model from `path`. All weights are there, of their shapes and finite.
-    ///
-    /// # Errors
-    /// What is wrong with the file, with its name.
     pub fn read(path: &Path) -> Result<StoredModel, Error> {
         StoredModel::of_file(TensorFile::read(path, MODEL)?, path)
     }
 
     /// Reads the content of a model file; `path` is its name, for the error.
-    ///
-    /// # Errors
-    /// As [`StoredModel::read`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<StoredModel, Error> {
         StoredModel::of_file(TensorFile::parse(bytes, path, MODEL)?, path)
     }
@@ -118,9 +106,6 @@ pub struct StoredCheckpoint {
 
 impl StoredCheckpoint {
     /// Writes this checkpoint to `path`, atomically; an existing file is replaced.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn write(self, path: &Path) -> Result<(), Error> {
         let mut metadata = describe(&self.network);
         metadata.insert("training".to_owned(), to_json(&self.training));
@@ -130,9 +115,6 @@ impl StoredCheckpoint {
     }
 
     /// Reads a checkpoint from `path`. All tensors are there, of their shapes and finite.
-    ///
-    /// # Errors
-    /// What is wrong with the file, with its name.
     pub fn read(path: &Path) -> Result<StoredCheckpoint, Error> {
         let mut file = TensorFile::read(path, CHECKPOINT)?;
         let network = network_config(&file, path)?;

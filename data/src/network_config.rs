@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::ranges::{Range, faults};
 
 /// How a block gets information about the whole board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,18 +77,14 @@ impl NetworkConfig {
     /// Returns every reason why there is no network of these sizes; empty when there is one.
     #[must_use]
     pub fn validate(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
-        let mut range = |name: &str, value: usize, least: usize, most: usize| {
-            if !(least..=most).contains(&value) {
-                reasons.push(format!("{name} = {value} must be {least} to {most}"));
-            }
-        };
-        range("blocks", self.blocks, 1, 64);
-        range("channels", self.channels, 8, 1024);
-        range("pooling_every", self.pooling_every, 1, 64);
-        range("policy_channels", self.policy_channels, 4, 256);
-        range("value_channels", self.value_channels, 4, 256);
-        range("value_hidden", self.value_hidden, 4, 1024);
+        let mut reasons = faults([
+            ("blocks", self.blocks as f64, Range::Whole(1, 64)),
+            ("channels", self.channels as f64, Range::Whole(8, 1024)),
+            ("pooling_every", self.pooling_every as f64, Range::Whole(1, 64)),
+            ("policy_channels", self.policy_channels as f64, Range::Whole(4, 256)),
+            ("value_channels", self.value_channels as f64, Range::Whole(4, 256)),
+            ("value_hidden", self.value_hidden as f64, Range::Whole(4, 1024)),
+        ]);
         if !self.channels.is_multiple_of(8) {
             reasons.push(format!("channels = {} must be a multiple of 8", self.channels));
         }
@@ -95,9 +92,6 @@ impl NetworkConfig {
     }
 
     /// Checks the sizes.
-    ///
-    /// # Errors
-    /// Every reason why there is no network of these sizes.
     pub fn check(&self) -> Result<(), Error> {
         let reasons = self.validate();
         if reasons.is_empty() {

@@ -1,6 +1,4 @@
-//! Named arrays as an `.npz` archive, which `numpy.load` reads.
-//!
-//! Arrays are little-endian and in C order. Equal content gives equal bytes.
+//! Named arrays as an `.npz` archive, which `numpy.load` reads: little-endian, in C order. Equal content gives equal bytes.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -38,9 +36,6 @@ impl<W: Write + Seek> ArrayWriter<W> {
     }
 
     /// Adds an array; `entries` are those of `shape` in C order.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub fn array<T: AutoSerialize + Copy>(&mut self, name: &str, shape: &[usize], entries: &[T]) -> io::Result<()> {
         let options = FileOptions::default()
             .compression_method(self.compression)
@@ -58,9 +53,6 @@ impl<W: Write + Seek> ArrayWriter<W> {
     }
 
     /// Ends the archive and returns what it was written to.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub fn finish(mut self) -> io::Result<W> {
         Ok(self.zip.finish()?)
     }
@@ -82,9 +74,6 @@ pub struct ArrayReader {
 
 impl ArrayReader {
     /// Opens an archive.
-    ///
-    /// # Errors
-    /// When the file cannot be opened or is no npz file.
     pub fn open(path: &Path) -> Result<ArrayReader, Error> {
         let reading = |refusal: io::Error| Error(format!("reading it: {refusal}"));
         let about = std::fs::metadata(path).map_err(reading)?;
@@ -115,9 +104,6 @@ impl ArrayReader {
     }
 
     /// Reads an array of this shape; `None` allows any length of that dimension.
-    ///
-    /// # Errors
-    /// [`Error`]: the array is missing, damaged, of another shape or of another type.
     pub fn array<T: Deserialize>(&mut self, name: &str, shape: &[Option<u64>]) -> Result<Array<T>, Error> {
         let entries = shape.iter().try_fold(1u64, |product, len| product.checked_mul((*len)?));
         let bytes_max = entries.map_or(UNKNOWN_BYTES_MAX, |entries| {
@@ -150,17 +136,11 @@ impl ArrayReader {
     }
 
     /// Reads an array of one entry.
-    ///
-    /// # Errors
-    /// As of [`ArrayReader::array`].
     pub fn number<T: Deserialize + Copy>(&mut self, name: &str) -> Result<T, Error> {
         Ok(self.array::<T>(name, &[Some(1)])?.entries[0])
     }
 
     /// Reads a text of bytes in UTF-8.
-    ///
-    /// # Errors
-    /// As of [`ArrayReader::array`].
     pub fn text(&mut self, name: &str) -> Result<String, Error> {
         Ok(String::from_utf8_lossy(&self.array::<u8>(name, &[None])?.entries).into_owned())
     }

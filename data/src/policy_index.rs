@@ -1,9 +1,5 @@
-//! Where the policy holds the logit of each action.
-//!
-//! The policy is a vector of [`Shape::policy_len`] logits, with squares as the player to act sees them: for the second
-//! player the ranks are mirrored.
-//!
-//! [`Shape::policy_len`]: crate::Shape::policy_len
+//! Where the policy, a vector of [`Shape::policy_len`](crate::Shape::policy_len) logits, holds that of each action. Squares are as
+//! the player to act sees them: for the second player the ranks are mirrored.
 
 use latrunculi_engine::ruleset::{RemovalScope, SetupMode};
 use latrunculi_engine::{Action, ActionKind, Player, Position, Rules, Square, Symmetry};

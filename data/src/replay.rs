@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::Encoder;
 use crate::policy_index::augmentations;
+use crate::ranges::{Range, faults};
 use crate::sample::{Samples, TrainingBatch};
 
 /// How samples are kept and drawn.
@@ -67,25 +68,16 @@ impl ReplaySettings {
     /// Returns every reason why these settings cannot be used; empty when they can.
     #[must_use]
     pub fn validate(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
-        let mut require = |name: &str, value: f64, good: bool, range: &str| {
-            if !good {
-                reasons.push(format!("{name} = {value} must be {range}"));
-            }
-        };
-        let positive = |value: f64| value > 0.0 && value.is_finite();
-        require("window_base", self.window_base, positive(self.window_base), "above 0");
-        let exponent = self.window_exponent;
-        require("window_exponent", exponent, exponent > 0.0 && exponent <= 1.0, "above 0 and at most 1");
-        require("window_slope", self.window_slope, (0.0..=1.0).contains(&self.window_slope), "in [0, 1]");
-        require("reuse", self.reuse, self.reuse > 0.0 && self.reuse <= 1000.0, "above 0 and at most 1000");
-        let weight = f64::from(self.bootstrap_weight);
-        require("bootstrap_weight", weight, (0.0..=1.0).contains(&weight), "in [0, 1]");
-        let fraction = f64::from(self.draw_margin_fraction);
-        require("draw_margin_fraction", fraction, (0.0..=1.0).contains(&fraction), "in [0, 1]");
-        let full = f64::from(self.draw_margin_full);
-        require("draw_margin_full", full, full > 0.0 && full <= 1.0, "above 0 and at most 1");
-        reasons
+        let fraction = Range::Within(0.0, 1.0);
+        faults([
+            ("window_base", self.window_base, Range::Positive),
+            ("window_exponent", self.window_exponent, Range::UpTo(1.0)),
+            ("window_slope", self.window_slope, fraction),
+            ("reuse", self.reuse, Range::UpTo(1000.0)),
+            ("bootstrap_weight", self.bootstrap_weight.into(), fraction),
+            ("draw_margin_fraction", self.draw_margin_fraction.into(), fraction),
+            ("draw_margin_full", self.draw_margin_full.into(), Range::UpTo(1.0)),
+        ])
     }
 
     /// Returns the value target for a player: the game's `result` for him, what the search `expected`, both as win, draw

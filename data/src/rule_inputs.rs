@@ -1,10 +1,6 @@
-//! The ruleset as a network sees it, so that one network may serve several rulesets.
-//!
-//! Every parameter of [`PARAMETERS`] becomes numbers in `[0, 1]`: a choice one number per name, of which one is 1; a set
-//! one number per name; true or false one number; a whole number `n` the number `n / (n + s)`, which separates small
-//! numbers and bounds large ones, with `s = 64` for counters of turns and 16 otherwise; a number that may be absent one
-//! more for that. Left out are the drawn array, which the planes show, the first player, which does not matter to the
-//! player to act, and choices of one name.
+//! The ruleset as a network sees it: every parameter of [`PARAMETERS`] becomes numbers in `[0, 1]`. A choice or a set has one
+//! number per name, true or false one; a whole number `n` is `n / (n + s)`, with `s = 64` for counters of turns and 16 otherwise,
+//! and one more number says whether it is there. Left out are the drawn array, the first player, and choices of one name.
 
 use std::sync::LazyLock;
 

@@ -65,9 +65,6 @@ impl<T> RulesetCache<T> {
     }
 
     /// Returns the value for these rules, made now if there is none.
-    ///
-    /// # Errors
-    /// Those of `make`.
     pub fn get_or_make<E>(&mut self, rules: &Arc<Rules>, make: impl FnOnce() -> Result<T, E>) -> Result<&mut T, E> {
         if self.get(rules).is_none() {
             self.insert(rules, make()?);

@@ -141,9 +141,6 @@ impl Samples {
 
 impl TrainingBatch {
     /// Checks the batch: that its shape is one of this encoding, lengths and offsets.
-    ///
-    /// # Errors
-    /// What does not fit.
     pub fn validate(&self) -> Result<(), Error> {
         let expected = crate::Shape::board(self.shape.files, self.shape.ranks);
         if self.shape != expected {

@@ -19,9 +19,6 @@ pub fn sums_to_one(probabilities: &[f32]) -> bool {
 
 impl Samples {
     /// Checks samples that come from elsewhere than a shard, as those of a shard are checked.
-    ///
-    /// # Errors
-    /// The first array that is wrong, and why.
     pub fn check(&self, rules: &Rules) -> Result<(), Error> {
         if self.shape != Shape::of(rules) {
             let reason = format!("it is {:?} and must be {:?}", self.shape, Shape::of(rules));
@@ -76,9 +73,6 @@ impl Samples {
 }
 
 /// Checks the inputs that a shard gives for its ruleset.
-///
-/// # Errors
-/// When they are not those of the rules.
 pub(crate) fn check_rule_inputs(found: &[f32], rules: &Rules) -> Result<(), Error> {
     match found == rule_inputs::of(rules.ruleset()) {
         true => Ok(()),

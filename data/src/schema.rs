@@ -1,8 +1,5 @@
-//! How a column of samples is declared.
-//!
-//! `sample_schema!` turns one declaration per column into everything that handles it: the field of one sample, the
-//! column in memory, the array of a shard with its checks, the column of a training batch, and the row of the table in
-//! docs/FORMATS.md.
+//! How a column of samples is declared: `sample_schema!` makes of one declaration the field of a sample, the column in memory, the
+//! array of a shard with its checks, the column of a training batch, and the row of the table in docs/FORMATS.md.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Seek, Write};
@@ -190,9 +187,6 @@ pub trait Kind {
     }
 
     /// Checks what a range of numbers cannot say.
-    ///
-    /// # Errors
-    /// What is wrong.
     fn check(_column: &[Self::Entry], _extent: &Extent) -> Result<(), String> {
         Ok(())
     }
@@ -346,9 +340,6 @@ pub const INDEX_OR_NONE: RangeInclusive<f64> = -1.0..=f64::MAX;
 /// A column of a training batch.
 pub trait BatchColumn: Default {
     /// Checks that the column has `expected` entries and that they agree with each other.
-    ///
-    /// # Errors
-    /// The `name` of the column and its length.
     fn check(&self, name: &str, expected: usize, shape: &Shape) -> Result<(), Error>;
 }
 
@@ -404,9 +395,6 @@ impl<S> SampleView<'_, S> {
 }
 
 /// Writes a column as an array.
-///
-/// # Errors
-/// When writing fails.
 pub fn write_column<K: Kind, W: Write + Seek>(
     writer: &mut ArrayWriter<W>,
     name: &str,
@@ -418,9 +406,6 @@ pub fn write_column<K: Kind, W: Write + Seek>(
 }
 
 /// Reads a column and checks its entries.
-///
-/// # Errors
-/// The array is missing or invalid.
 pub fn read_column<K: Kind>(
     reader: &mut ArrayReader,
     name: &'static str,
@@ -435,9 +420,6 @@ pub fn read_column<K: Kind>(
 }
 
 /// Checks the length of a column and its entries.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn check_column<K: Kind>(
     name: &str,
     column: &[K::Entry],
@@ -460,9 +442,6 @@ pub fn check_column<K: Kind>(
 }
 
 /// Checks that offsets begin with 0 and rise.
-///
-/// # Errors
-/// When they do not.
 pub fn check_offsets(offsets: &[u64]) -> Result<(), Error> {
     match offsets.first() == Some(&0) && offsets.windows(2).all(|pair| pair[0] < pair[1]) {
         true => Ok(()),
@@ -481,21 +460,12 @@ pub trait Columns: Sized {
     fn columns() -> Vec<Column>;
 
     /// Writes the columns, each as an array.
-    ///
-    /// # Errors
-    /// When writing fails.
     fn write<W: Write + Seek>(&self, writer: &mut ArrayWriter<W>) -> io::Result<()>;
 
     /// Reads and checks the columns of positions of this shape.
-    ///
-    /// # Errors
-    /// An array is missing or invalid.
     fn read(reader: &mut ArrayReader, shape: Shape) -> Result<Self, Error>;
 
     /// Checks columns that come from elsewhere than [`Columns::read`]: lengths and entries.
-    ///
-    /// # Errors
-    /// The first column that is wrong.
     fn check_columns(&self) -> Result<(), Error>;
 }
 
@@ -506,9 +476,6 @@ const SAMPLES_MAX: u64 = 1 << 31;
 pub const ACTION_OFFSETS: &str = "action_offsets";
 
 /// Reads the array that says which actions belong to which sample.
-///
-/// # Errors
-/// The array is missing, or its numbers do not rise from 0.
 pub fn read_offsets(reader: &mut ArrayReader) -> Result<Vec<u64>, Error> {
     let announced = reader.length(ACTION_OFFSETS)?;
     if announced > SAMPLES_MAX {
@@ -689,9 +656,6 @@ macro_rules! sample_schema {
             }
 
             /// Checks that every column has the length that its declaration asks for.
-            ///
-            /// # Errors
-            /// The name of the column and its length.
             pub fn check_lengths(&self) -> Result<(), $crate::error::Error> {
                 let actions = self.action_offsets.last().map_or(0, |&last| last as usize);
                 let extent = $crate::schema::Extent { shape: self.shape, samples: self.len(), actions };

@@ -55,9 +55,6 @@ impl ShardInfo {
 }
 
 /// Writes a shard, [atomically](write_atomically); an existing file is replaced. Returns the [`checksum`] of the file.
-///
-/// # Errors
-/// When the system refuses.
 pub fn write_shard(path: &Path, info: &ShardInfo, samples: &Samples) -> Result<String, Error> {
     let mut sum = String::new();
     let written = write_atomically(path, |file| {
@@ -96,9 +93,6 @@ fn write_arrays<W: Write + io::Seek>(
 }
 
 /// Reads a shard that must have been played under `rules`.
-///
-/// # Errors
-/// What is wrong with the file, with its name.
 pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Error> {
     let in_file = |error| Error::of_file(path, error);
     let mut reader = open_shard(path)?;

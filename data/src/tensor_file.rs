@@ -1,7 +1,5 @@
-//! Files of tensors. They are written atomically and checked when they are read.
-//!
-//! The format is safetensors: the length of the header (8 bytes, little end first), the header (JSON: name, type, shape
-//! and offsets of each tensor, and metadata under `__metadata__`), the entries. Equal content gives equal files.
+//! Files of tensors, safetensors: the length of the header (8 bytes, little end first), the header (JSON: name, type, shape and
+//! offsets of each tensor, and metadata under `__metadata__`), the entries. Equal content gives equal files.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,9 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::files::write_atomically;
 
-/// Metadata key of the kind of file.
 const KIND_KEY: &str = "format";
-/// Metadata key of the version of that kind.
 const VERSION_KEY: &str = "format_version";
 /// Metadata key of the checksum of all entries, CRC-32 in eight hexadecimal digits. Files of before have none.
 const CHECKSUM_KEY: &str = "checksum";
@@ -85,18 +81,12 @@ impl TensorFile {
     }
 
     /// Writes a file of this kind to `path`, atomically; an existing file is replaced.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn write(&self, path: &Path, kind: FileKind) -> Result<(), Error> {
         let bytes = self.to_bytes(kind);
         write_atomically(path, |file| file.write_all(&bytes)).map_err(|refusal| Error::writing(path, &refusal))
     }
 
     /// Reads a file of this kind, whose tensors must be `f32` and finite.
-    ///
-    /// # Errors
-    /// What is wrong with the file, with its name.
     pub fn read(path: &Path, kind: FileKind) -> Result<TensorFile, Error> {
         let (mut file, mut bytes, _) = open(path)?;
         file.read_to_end(&mut bytes).map_err(|refusal| Error::reading(path, &refusal))?;
@@ -104,9 +94,6 @@ impl TensorFile {
     }
 
     /// Reads the content of a file of this kind; `path` is its name, for the error.
-    ///
-    /// # Errors
-    /// As [`TensorFile::read`].
     pub fn parse(bytes: &[u8], path: &Path, kind: FileKind) -> Result<TensorFile, Error> {
         let (header_bytes, header) =
             safetensors::SafeTensors::read_metadata(bytes).map_err(|error| not_safetensors(path, error))?;
@@ -134,9 +121,6 @@ impl TensorFile {
     }
 
     /// Returns the metadata under `key`, read as JSON. `path` is the file's, for the error.
-    ///
-    /// # Errors
-    /// When it is missing or unreadable.
     pub fn described<T: DeserializeOwned>(&self, path: &Path, key: &str) -> Result<T, Error> {
         let wrong = |reason| Error::of_file(path, format!("the description in it is unreadable: {reason}"));
         let text = self.metadata.get(key).ok_or_else(|| wrong(format!("'{key}' is missing")))?;
@@ -206,7 +190,6 @@ impl TensorFileHeader {
     /// # Errors
     /// When the system refuses, or it is no such file or cut off.
     pub fn read(path: &Path) -> Result<TensorFileHeader, Error> {
-        /// One tensor of a header.
         #[derive(serde::Deserialize)]
         struct Described {
             shape: Vec<usize>,

@@ -31,9 +31,6 @@ impl TrainedRuleset {
     }
 
     /// Returns the rules.
-    ///
-    /// # Errors
-    /// [`RulesetFileError`] with every fault of the text.
     pub fn rules(&self) -> Result<Rules, RulesetFileError> {
         Ok(RulesetFile::parse(&self.text)?.rules())
     }

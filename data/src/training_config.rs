@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::precision::Precision;
+use crate::ranges::{Range, faults};
 
 /// The settings of the optimisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,36 +89,24 @@ impl TrainingConfig {
     /// Returns every value that is out of range, with the range; empty when all are good.
     #[must_use]
     pub fn validate(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
-        let mut require = |name: &str, value: f64, good: bool, range: &str| {
-            if !good {
-                reasons.push(format!("{name} = {value} must be {range}"));
-            }
-        };
-        let fraction = |value: f64| (0.0..=1.0).contains(&value);
-        let decay = |value: f64| (0.0..1.0).contains(&value);
-        let positive = |value: f64| value > 0.0 && value.is_finite();
-        let not_negative = |value: f64| value >= 0.0 && value.is_finite();
-        require("learning_rate", self.learning_rate, positive(self.learning_rate), "above 0");
-        require("decay_from", self.decay_from, fraction(self.decay_from), "in [0, 1]");
-        require("decay_to", self.decay_to, fraction(self.decay_to), "in [0, 1]");
-        require("weight_decay", self.weight_decay, not_negative(self.weight_decay), "at least 0");
-        require("beta1", self.beta1, decay(self.beta1), "in [0, 1)");
-        require("beta2", self.beta2, decay(self.beta2), "in [0, 1)");
-        require("gradient_norm_max", self.gradient_norm_max, positive(self.gradient_norm_max), "above 0");
-        require("ema_decay", self.ema_decay, decay(self.ema_decay), "in [0, 1)");
-        require("policy_weight", self.policy_weight, not_negative(self.policy_weight), "at least 0");
-        require("value_weight", self.value_weight, not_negative(self.value_weight), "at least 0");
-        require("margin_weight", self.margin_weight, not_negative(self.margin_weight), "at least 0");
-        require("survival_weight", self.survival_weight, not_negative(self.survival_weight), "at least 0");
-        require(
-            "opponent_policy_weight",
-            self.opponent_policy_weight,
-            not_negative(self.opponent_policy_weight),
-            "at least 0",
-        );
-        require("moves_left_weight", self.moves_left_weight, not_negative(self.moves_left_weight), "at least 0");
-        require("threads", self.threads as f64, (1..=1024).contains(&self.threads), "1 to 1024");
+        let fraction = Range::Within(0.0, 1.0);
+        let mut reasons = faults([
+            ("learning_rate", self.learning_rate, Range::Positive),
+            ("decay_from", self.decay_from, fraction),
+            ("decay_to", self.decay_to, fraction),
+            ("weight_decay", self.weight_decay, Range::NotNegative),
+            ("beta1", self.beta1, Range::Decay),
+            ("beta2", self.beta2, Range::Decay),
+            ("gradient_norm_max", self.gradient_norm_max, Range::Positive),
+            ("ema_decay", self.ema_decay, Range::Decay),
+            ("policy_weight", self.policy_weight, Range::NotNegative),
+            ("value_weight", self.value_weight, Range::NotNegative),
+            ("margin_weight", self.margin_weight, Range::NotNegative),
+            ("survival_weight", self.survival_weight, Range::NotNegative),
+            ("opponent_policy_weight", self.opponent_policy_weight, Range::NotNegative),
+            ("moves_left_weight", self.moves_left_weight, Range::NotNegative),
+            ("threads", self.threads as f64, Range::Whole(1, 1024)),
+        ]);
         if self.precision == Precision::Int8 {
             reasons.push("precision = int8 is for play alone; training has auto, bf16, f32".to_owned());
         }

@@ -1,6 +1,5 @@
-//! What is flanked, held, bound or enclosed.
-//!
-//! Source: SPECIFICATION.md, section 2, "capture" and "dux", and section 1, "Order of resolution".
+//! What is flanked, held, bound or enclosed (SPECIFICATION.md, section 2, "capture" and "dux", and section 1, "Order of
+//! resolution").
 
 use crate::geometry::{Direction, Shifts};
 use crate::movement::View;

@@ -1,7 +1,4 @@
-//! Runs rule cases and recorded games against the engine.
-//!
-//! A case file is a JSON object with `rulesets` and `cases`; a trace file has one JSON object a line. Both
-//! come as text: reading files is the caller's affair. The format is described in tests/rules/cases/README.md.
+//! Runs rule cases and recorded games against the engine; tests/rules/cases/README.md describes their files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

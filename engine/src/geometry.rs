@@ -13,7 +13,6 @@ pub type Direction = usize;
 /// south-east.
 pub const STEPS: [(i8, i8); 8] = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (-1, 1), (1, -1)];
 
-/// Returns how many directions a set of lines has.
 pub(crate) const fn direction_count(lines: Lines) -> usize {
     match lines {
         Lines::Orthogonal => 4,
@@ -38,20 +37,16 @@ pub fn each_direction(count: usize, mut visit: impl FnMut(Direction)) {
     }
 }
 
-/// The board's shape, derived once from its size.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     pub(crate) files: u8,
     pub(crate) ranks: u8,
-    /// Every square of the board.
     pub(crate) board: SquareSet,
     pub(crate) not_first_file: SquareSet,
     pub(crate) not_last_file: SquareSet,
-    /// The four corners.
     pub(crate) corners: SquareSet,
     /// By square and direction, the neighbour or [`NOWHERE`].
     neighbours: Box<[[u16; 8]; SQUARES_MAX]>,
-    /// By square, its orthogonal neighbours.
     orthogonal: Box<[SquareSet; SQUARES_MAX]>,
     /// Words that square sets of this board need.
     pub(crate) words: usize,
@@ -92,14 +87,12 @@ impl Geometry {
         geometry
     }
 
-    /// Returns the next square in `direction`, if there is one.
     #[inline(always)]
     pub(crate) fn neighbour(&self, square: Square, direction: Direction) -> Option<Square> {
         let next = self.neighbours[square.index()][direction];
         if next == NOWHERE { None } else { Some(Square(next as u8)) }
     }
 
-    /// Returns the orthogonal neighbours of `square`: four, three at an edge, two in a corner.
     #[inline(always)]
     pub(crate) fn orthogonal<const N: usize>(&self, square: Square) -> Bits<N> {
         self.orthogonal[square.index()].resize()
@@ -112,7 +105,6 @@ impl Geometry {
         i16::from(rank_step) * i16::from(self.files) + i16::from(file_step)
     }
 
-    /// Returns the masks for shifting sets of `N` words.
     #[inline(always)]
     pub(crate) fn shifts<const N: usize>(&self) -> Shifts<N> {
         Shifts {

@@ -1,7 +1,5 @@
-//! Latrunculi, the game: every reconstruction as data, and one engine that plays them all.
-//!
-//! A ruleset file becomes a [`Ruleset`] (data), that becomes [`Rules`] (checked, tables derived once), and
-//! a [`GameState`] is a game under such rules. No threads, no clock, no randomness, no files.
+//! The game: every reconstruction as data ([`Ruleset`]), one engine that plays them all ([`Rules`], [`GameState`]).
+//! No threads, no clock, no randomness, no files.
 
 mod action;
 mod capture;

@@ -1,7 +1,5 @@
-//! Where pieces may go: steps, slides, jumps, chains of jumps, captures by displacement.
-//!
-//! Source: SPECIFICATION.md, section 2, "movement". Whole sets of pieces move at once: a set is shifted one square
-//! in a direction, and each square that it reaches names the piece by how far it came.
+//! Where pieces may go (SPECIFICATION.md, section 2, "movement"). Whole sets of pieces move at once: a set is shifted one
+//! square in a direction, and each square that it reaches names the piece by how far it came.
 
 use crate::geometry::{Shifts, each_direction};
 use crate::player::Player;
@@ -35,7 +33,6 @@ impl<'a, const N: usize> View<'a, N> {
         View { rules, position, player, shifts: rules.geometry.shifts(), own, enemy, empty }
     }
 
-    /// Returns the pieces that `mover` may jump over.
     #[inline(always)]
     fn jumpable(&self, mover: &Mover) -> Bits<N> {
         let mut over = Bits::EMPTY;
@@ -69,7 +66,6 @@ impl<'a, const N: usize> View<'a, N> {
         self.empty | self.displaceable()
     }
 
-    /// Returns the own pieces that are free to move.
     #[inline(always)]
     pub(crate) fn free(&self) -> Bits<N> {
         if self.rules.binds { self.own & !self.position.bound.resize() } else { self.own }
@@ -249,7 +245,6 @@ impl<'a, const N: usize> View<'a, N> {
         }
     }
 
-    /// Tells whether the piece on `square` has any move.
     pub(crate) fn has_move_from(&self, square: Square) -> bool {
         self.any_moves(Bits::of(square), self.mover_on(square))
     }

@@ -1,8 +1,5 @@
-//! Text forms of squares, actions and positions, written and read.
-//!
-//! Actions: `a1-a4` move, `d2-d3xe3` move with the chosen victim, `xd4+e4` removal, `@c3` man placed, `D@c3`
-//! dux placed, `stop`, `pass`. Positions: a list of pieces (`M:c2,b4 D:a1 m:b3 d:h7`) or one line with
-//! everything (see [`Rules::position_text`]).
+//! Text forms of squares, of actions (`a1-a4`, `d2-d3xe3`, `xd4+e4`, `@c3`, `D@c3`, `stop`, `pass`) and of positions (a
+//! list of pieces, `M:c2,b4 D:a1 m:b3 d:h7`, or the line of [`Rules::position_text`]).
 
 use crate::action::{Action, ActionKind};
 use crate::parameters::nearest;

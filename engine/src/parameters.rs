@@ -1,7 +1,5 @@
-//! The parameters of a ruleset one by one: name, kind, meaning, and how to read and set each.
-//!
-//! This table is the one place that knows the names of SPECIFICATION.md, section 2. Ruleset files, rule cases,
-//! `rulesets show` and the documentation all go through it.
+//! The parameters of a ruleset: name, kind, meaning, and how to read and set each. The one place that knows the names of
+//! SPECIFICATION.md, section 2.
 
 use std::fmt;
 

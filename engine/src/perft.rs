@@ -54,11 +54,9 @@ pub fn divide(state: &GameState, depth: u32) -> Vec<(Action, u64)> {
         .collect()
 }
 
-/// A position of the path.
 struct Level {
     state: GameState,
     actions: Vec<Action>,
-    /// The action to be counted next.
     next: usize,
 }
 
@@ -67,7 +65,6 @@ impl Level {
         Level { state: state.clone(), actions: Vec::new(), next: 0 }
     }
 
-    /// Begins with the first action of the state.
     fn begin(&mut self) {
         self.state.legal_actions(&mut self.actions);
         self.next = 0;

@@ -15,11 +15,9 @@ use crate::zobrist;
 pub(crate) struct Made {
     /// The squares that captures emptied.
     pub(crate) taken: SquareSet,
-    /// Anything was captured by this action.
     pub(crate) captured: bool,
     /// The turn has captured, by this action or one before it.
     pub(crate) turn_captured: bool,
-    /// The move that this action made.
     pub(crate) moved: Option<(Square, Square)>,
     pub(crate) passed: bool,
     /// The same player is to act again.
@@ -192,7 +190,6 @@ impl Rules {
             && extra.limit.is_none_or(|limit| moves_made < limit)
     }
 
-    /// Tells whether a turn may be a removal and then a move.
     pub(crate) fn removes_before_moves(&self) -> bool {
         let capture = &self.ruleset.capture;
         capture.timing == Timing::Delayed && capture.removal == Removal::PrecedesMove

@@ -98,7 +98,6 @@ pub struct Holds {
 }
 
 impl Holds {
-    /// Returns all that is held.
     pub(crate) fn held(&self) -> SquareSet {
         self.on_lines() | self.sides
     }
@@ -348,7 +347,6 @@ impl Position {
             .fold(self.key, |key, (index, word)| key ^ zobrist::with_counter(0, index as u64, word))
     }
 
-    /// Replaces the bound flags.
     pub(crate) fn set_bound(&mut self, bound: SquareSet) {
         for square in (self.bound ^ bound).iter() {
             self.key ^= zobrist::bound(square);

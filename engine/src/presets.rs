@@ -6,7 +6,6 @@ use crate::rules::Rules;
 use crate::ruleset::Ruleset;
 use crate::ruleset_file::RulesetFile;
 
-/// Embeds the files of configs/rulesets by name.
 macro_rules! embed {
     ($($name:literal),+ $(,)?) => {
         /// Name and text of every shipped ruleset file; a file is based on one that stands before it.

@@ -1,7 +1,4 @@
-//! Game records: a played game as one line of JSON.
-//!
-//! Everything that writes games writes this form and everything that reads games reads it. Actions are
-//! texts; replaying a record checks each of them, the result and the reason against the rules.
+//! A played game as one line of JSON. Replaying a record checks each action, the result and the reason against the rules.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};

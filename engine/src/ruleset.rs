@@ -1,7 +1,5 @@
-//! A ruleset as data: the parameter space of SPECIFICATION.md, section 2.
-//!
-//! Every value of the space can be written down here, sensible or not; [`crate::Rules::new`] refuses what
-//! cannot be played. The text form, with one entry per parameter, is in [`crate::parameters`].
+//! A ruleset as data: the parameter space of SPECIFICATION.md, section 2. [`crate::Rules::new`] refuses what cannot be
+//! played; the text form is in [`crate::parameters`].
 
 use crate::player::Player;
 

@@ -1,7 +1,5 @@
-//! Reading and writing ruleset files.
-//!
-//! A file is TOML with the names of [`crate::parameters`], a few texts, and optionally `base = "bell"` to
-//! start from another ruleset. The evidence for a value stands beside it as a comment.
+//! Ruleset files: TOML with the names of [`crate::parameters`], a few texts, and optionally `base = "bell"` to start from
+//! another ruleset. The evidence for a value stands beside it as a comment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -274,7 +272,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the keys at the top of a file, with commas.
 fn top_level_keys() -> String {
     let mut keys: Vec<String> = TEXTS.map(str::to_owned).to_vec();
     for parameter in PARAMETERS {

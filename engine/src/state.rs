@@ -31,7 +31,6 @@ impl Clone for GameState {
         GameState { rules: Arc::clone(&self.rules), history: self.history.clone(), ..*self }
     }
 
-    /// Copies `source`, reusing this state's memory.
     fn clone_from(&mut self, source: &Self) {
         if !Arc::ptr_eq(&self.rules, &source.rules) {
             self.rules = Arc::clone(&source.rules);
@@ -288,7 +287,6 @@ impl GameState {
     }
 }
 
-/// Counts how often `key` stands in `history`.
 #[inline]
 pub(crate) fn occurrences(history: &[u64], key: u64) -> usize {
     history.iter().map(|&seen| usize::from(seen == key)).sum()

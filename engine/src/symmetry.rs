@@ -181,7 +181,6 @@ impl Rules {
     }
 }
 
-/// Returns the axis that `symmetry` makes of an axis.
 fn map_axis(symmetry: Symmetry, axis: usize) -> usize {
     let (mut file, mut rank) = STEPS[axis * 2];
     if symmetry.transpose {

@@ -1,7 +1,5 @@
-//! Keys of the incremental position hash.
-//!
-//! Source: Zobrist 1970, "A new hashing method with application for game playing". The numbers come from
-//! a fixed generator, so keys are the same in every build and may be stored.
+//! Keys of the incremental position hash (Zobrist 1970, "A new hashing method with application for game playing"). They
+//! come from a fixed generator: the same in every build, so that they may be stored.
 
 use crate::player::Player;
 use crate::position::{Hand, Piece};

@@ -62,7 +62,6 @@ impl PositionBatch {
         self.len() == 0
     }
 
-    /// Returns the policy indices of the legal actions of position `index`.
     pub(crate) fn actions(&self, index: usize) -> &[ActionIndices] {
         &self.action_indices[self.action_offsets[index] as usize..self.action_offsets[index + 1] as usize]
     }
@@ -93,7 +92,6 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Removes the answers of the batch before.
     pub(crate) fn clear(&mut self) {
         self.logits.clear();
         self.offsets.clear();

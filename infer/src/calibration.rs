@@ -20,9 +20,6 @@ const STRIDE: usize = 12;
 const SEED: u64 = 1;
 
 /// Returns 128 positions of games whose actions are drawn from the network's policy.
-///
-/// # Errors
-/// As [`Session::answer`].
 pub(crate) fn positions(session: &mut Session, rules: &Arc<Rules>) -> Result<PositionBatch, Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut games: Vec<GameState> = (0..GAMES).map(|_| GameState::new(Arc::clone(rules))).collect();

@@ -9,7 +9,6 @@ use crate::batch::Answers;
 use crate::native::lanes::{LANES, Lanes};
 use crate::weights::{Linear, Weights};
 
-/// A dense layer, stored for vectors of outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Dense {
     /// `[inputs][outputs]`, outputs in lanes.
@@ -86,7 +85,6 @@ impl Dense {
     }
 }
 
-/// The weights of the last layers.
 #[derive(Clone, Debug)]
 pub(crate) struct Heads {
     area: usize,
@@ -100,7 +98,6 @@ pub(crate) struct Heads {
     last: Dense,
 }
 
-/// What the last layers need to work in.
 #[derive(Clone, Debug)]
 pub(crate) struct HeadBuffers {
     hidden: Vec<[f32; LANES]>,
@@ -173,7 +170,6 @@ impl Heads {
         }
     }
 
-    /// Appends the logits of the legal actions of one position.
     #[inline(always)]
     fn logits(&self, actions: &[ActionIndices], squares: &[f32], last: &[f32], logits: &mut Vec<f32>) {
         let (area, keys) = (self.area as u32, self.keys);
@@ -201,7 +197,6 @@ impl Heads {
     }
 }
 
-/// Cuts a buffer into equal parts.
 pub(crate) fn split<const N: usize>(buffer: &mut [[f32; LANES]]) -> [&mut [[f32; LANES]]; N] {
     let len = buffer.len() / N;
     let mut parts = buffer.chunks_exact_mut(len);

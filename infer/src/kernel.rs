@@ -89,9 +89,6 @@ impl Kernel {
     }
 
     /// Checks that this processor and system have it.
-    ///
-    /// # Errors
-    /// Where they have not; it names the kernels that they have.
     pub(crate) fn check_available(self) -> Result<(), Error> {
         if self.is_available() {
             return Ok(());

@@ -1,9 +1,5 @@
-//! A model file in, answers out: the network on the processor, without libtorch.
-//!
-//! An [`InferenceModel`] is made of the tensors of a file, [`InferenceModel::network`] arranges the weights for a ruleset
-//! and a [`Kernel`], and each evaluating thread makes a [`Session`] of that; or an [`InferenceEvaluator`] of
-//! [`RulesetNetworks`], which answers any ruleset. Which kernels there are is asked of the processor at run time. All
-//! compute the same network, each with its own rounding; `reference.rs` is the definition that the tests hold them to.
+//! A model file in, answers out, without libtorch: an [`InferenceModel`] gives an [`InferenceNetwork`] for a ruleset and a
+//! [`Kernel`], that a [`Session`] for each thread. `reference.rs` is the definition that the tests hold all kernels to.
 
 mod batch;
 mod calibration;

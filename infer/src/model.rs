@@ -83,9 +83,6 @@ impl InferenceModel {
     }
 
     /// Returns networks for any ruleset.
-    ///
-    /// # Errors
-    /// When the kernel is not available here.
     pub fn networks(&self, kernel: Kernel) -> Result<RulesetNetworks, Error> {
         kernel.check_available()?;
         Ok(RulesetNetworks { model: self.clone(), kernel, ready: Arc::default() })
@@ -171,9 +168,6 @@ pub struct Session {
 
 impl Session {
     /// Answers a batch of any size; `answers` is overwritten. The answer to a position does not depend on the others.
-    ///
-    /// # Errors
-    /// When the batch does not fit or the weights are broken.
     pub fn answer(&mut self, batch: &PositionBatch, answers: &mut Answers) -> Result<(), Error> {
         answers.clear();
         batch.check(&self.network.shape)?;

@@ -1,7 +1,5 @@
-//! The kernel in plain Rust, for every processor: 32-bit floats, with the convolutions of `winograd`.
-//!
-//! A few positions are computed together, channels lie together in memory, and the board has a border of zeros, so that
-//! tiles at its edge are computed as the others.
+//! The kernel in plain Rust, for every processor: 32-bit floats, with the convolutions of `winograd`. The board has a border
+//! of zeros, so that tiles at its edge are computed as the others.
 //!
 //! Legend: `N` positions computed together, `A` squares, `C'` channels and `P'` planes rounded up to [`LANES`], `D'` and
 //! `V'` channels of the heads; *cells* are those of [`Cells`].
@@ -17,7 +15,6 @@ use crate::products::multiply;
 use crate::weights::{Convolution, Weights};
 use crate::winograd::{Cells, Finish, Scratch, Transformed};
 
-/// One by one map of squares, stored for vectors of outputs.
 #[derive(Debug)]
 struct PackedHead {
     /// `[outputs/16][C']` of sixteen outputs.
@@ -26,7 +23,6 @@ struct PackedHead {
     bias: Vec<[f32; LANES]>,
 }
 
-/// A convolution.
 #[derive(Debug)]
 struct Packed {
     weight: Transformed,
@@ -53,7 +49,6 @@ struct PackedBlock {
     pooling: Option<Dense>,
 }
 
-/// A network for this kernel.
 #[derive(Debug)]
 pub(crate) struct Network {
     shape: Shape,
@@ -68,7 +63,6 @@ pub(crate) struct Network {
     heads: Heads,
 }
 
-/// What a thread needs to work in.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     /// `[N][cells][P']`: 0 between two groups of positions.
@@ -188,7 +182,6 @@ impl Network {
         }
     }
 
-    /// Returns the bias of one position.
     #[inline(always)]
     fn bias_of<'a>(&self, bias: &'a mut [[f32; LANES]], position: usize) -> &'a mut [[f32; LANES]] {
         let len = self.channels / LANES;

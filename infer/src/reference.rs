@@ -9,7 +9,6 @@ use crate::weights::{Convolution, Linear, Weights};
 /// How numbers are rounded that a kernel stores.
 pub(crate) type Rounding = fn(f32) -> f32;
 
-/// Keeps all 32 bits.
 pub(crate) fn exact(value: f32) -> f32 {
     value
 }

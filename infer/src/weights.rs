@@ -1,5 +1,4 @@
-//! The weights of a network in `f32`: those of every board and ruleset, and those that one forward pass uses, for one
-//! ruleset, into which ruleset and size of the board are folded.
+//! The weights of a network in `f32`: those of every board and ruleset, and those for one ruleset, folded with its board.
 //!
 //! Legend: `C` channels, `P` planes, `S` scalars of the position, `R` numbers of the ruleset, `E` length of its embedding,
 //! `D` policy channels, `V` value channels, `K` value hidden. Squares are seen as `[rank, file]`; a 3x3 convolution has
@@ -21,7 +20,6 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    /// Returns the weights of one row.
     pub(crate) fn row(&self, row: usize) -> &[f32] {
         &self.weight[row * self.columns..(row + 1) * self.columns]
     }
@@ -41,7 +39,6 @@ impl Linear {
     }
 }
 
-/// Adds numbers to numbers.
 fn add(values: &mut [f32], others: &[f32]) {
     values.iter_mut().zip(others).for_each(|(value, other)| *value += other);
 }
@@ -74,7 +71,6 @@ impl Convolution {
     }
 }
 
-/// One residual block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Block {
     pub(crate) first: Convolution,
@@ -146,9 +142,6 @@ impl Parameters {
     }
 
     /// Takes the tensors of a network apart, standardises the convolutions, and checks all.
-    ///
-    /// # Errors
-    /// What does not fit.
     pub(crate) fn new(config: &NetworkConfig, tensors: BTreeMap<String, NamedTensor>) -> Result<Parameters, Error> {
         config.check()?;
         let mut tensors = Tensors(tensors);

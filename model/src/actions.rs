@@ -1,7 +1,5 @@
-//! Fetches the logits of legal actions from the outputs of the network.
-//!
-//! Only the logits of legal actions leave the device. The policy vector of a position is never built: its three parts
-//! are three tensors, and an index of the policy vector is looked up in the part that it belongs to.
+//! Fetches the logits of legal actions, which alone leave the device: the three parts of the policy vector are three tensors,
+//! and an index of the vector is looked up in the part that it belongs to.
 
 use tch::{Kind, Tensor};
 
@@ -94,7 +92,6 @@ impl ActionGather {
         Ok(())
     }
 
-    /// Returns how many entries are fetched.
     pub(crate) fn entry_count(&self) -> usize {
         self.parts.iter().map(Vec::len).sum()
     }

@@ -157,9 +157,6 @@ impl Model {
 
     /// Returns the description of the exported network: the JSON that stands in every exported file and
     /// beside them, as docs/FORMATS.md defines it.
-    ///
-    /// # Errors
-    /// When the weights cannot be computed.
     pub fn description(&self) -> Result<Value, Error> {
         Ok(description::describe(self, &self.exported_graph()?))
     }

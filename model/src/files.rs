@@ -15,7 +15,6 @@ pub(crate) fn entries(tensor: &Tensor) -> Result<Vec<f32>, Error> {
     Ok(entries)
 }
 
-/// Returns tensors by name, as files hold them.
 pub(crate) fn named<'a>(
     tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
 ) -> Result<BTreeMap<String, NamedTensor>, Error> {

@@ -1,38 +1,24 @@
-//! The network: its operations, its weights by name, its outputs.
+//! The network: its operations, its weights by name, its outputs. This is its only definition: [`crate::runner`] runs it in
+//! training and in play, `export` writes it in every format, [`crate::weights`] makes its weights of the parameters.
 //!
-//! A residual trunk without normalisation of activations. The weights of its convolutions are standardised
-//! (each output channel's weights are shifted to mean 0 and scaled to length 1) and have a learnt gain per
-//! channel; the second gain of each block starts at 0. No output depends on the rest of the batch or on
-//! statistics of the training, so inference computes the same function as training, with the
-//! standardisation done once.
-//!
-//! Source: Brock, De, Smith 2021, "Characterizing signal propagation to close the performance gap in
+//! A residual trunk without normalisation of activations: the weights of its convolutions are standardised (each output
+//! channel's are shifted to mean 0 and scaled to length 1) and have a learnt gain per channel; the second gain of each block
+//! starts at 0. Source: Brock, De, Smith 2021, "Characterizing signal propagation to close the performance gap in
 //! unnormalized ResNets" (arXiv 2101.08692), equation 4.
 //!
 //! The scalars of the position become a bias of every channel of the first convolution. The ruleset is embedded (one
 //! layer, tanh); the embedding shifts every channel of the first convolution, and scales and shifts every channel of
 //! each convolution of the blocks. Means over the board are read once as they are and once times
-//! [`size_factor`](latrunculi_data::network_config::size_factor). Ruleset and board are the same for a whole batch, so in
-//! training and in play both are part of the weights: [`crate::weights`] folds them into gains, biases and matrices
-//! before the graph runs. Only the exported graph has the ruleset as an input and works on every board.
+//! [`size_factor`](latrunculi_data::network_config::size_factor). In training and in play ruleset and board are part of the
+//! weights; only the exported graph has the ruleset as an input and works on every board. The embedding's weights start at
+//! 0 and have no weight decay, so an input that is 0 in the whole training keeps weights of 0.
 //!
-//! The embedding's weights start at 0 and have no weight decay. So the ruleset does nothing at first; an input that is 0
-//! in the whole training keeps weights of 0; one that is constant works as a bias and has no random part.
-//!
-//! The policy is a map from x to: each
-//! square has a query as from-square and a key as to-square, and their dot product is the logit. Placing a
+//! Policy: each square has a query as from-square and a key as to-square, and their dot product is the logit. Placing a
 //! man, placing a dux, removing and choosing a victim have one query each, made of the pooled features, with
 //! the same keys; stop and pass come from the pooled features alone. No layer depends on the size of the board.
 //!
-//! Training has three more heads over the same features: whether the piece on a square survives the game, the
-//! opponent's next decision (a policy over all actions, because the legal ones are not known), and the turns
-//! that are left.
-//!
-//! Source: Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 3.5, for survival (ownership there)
-//! and the opponent's policy.
-//!
-//! This is the only definition of the network. [`crate::runner`] runs it in training and in play, `export` writes
-//! it in every format, [`crate::weights`] makes its weights of the parameters.
+//! Heads of training: whether the piece on a square survives the game, the opponent's next decision (a policy over all
+//! actions), the turns that are left. Source: Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 3.5.
 //!
 //! Legend: `B` positions, `P` planes, `S` scalars of the position, `R` numbers of the ruleset, `E` length of its
 //! embedding, `H` ranks, `W` files, `A` = H·W squares, `C` channels, `D` policy channels, `V` value channels, `K` value
@@ -56,50 +42,107 @@ pub(crate) enum Op {
     /// The input `[B, S]`; in exported files `[B, S + R]`.
     Scalars,
     /// Convolution of `[B, I, H, W]` by `[O, I, 3, 3]` plus `[O]`; the board keeps its size.
-    Convolution { input: ValueIndex, weight: WeightIndex, bias: WeightIndex },
+    Convolution {
+        input: ValueIndex,
+        weight: WeightIndex,
+        bias: WeightIndex,
+    },
     /// `[…, I]` by the transpose of `[O, I]`, plus `[O]` if there is a bias.
-    Linear { input: ValueIndex, weight: WeightIndex, bias: Option<WeightIndex> },
+    Linear {
+        input: ValueIndex,
+        weight: WeightIndex,
+        bias: Option<WeightIndex>,
+    },
     /// Sum of two values of one shape.
-    Add { left: ValueIndex, right: ValueIndex },
+    Add {
+        left: ValueIndex,
+        right: ValueIndex,
+    },
     /// `[B, C, H, W]` plus `[B, C]` on every square.
-    AddBias { board: ValueIndex, bias: ValueIndex },
+    AddBias {
+        board: ValueIndex,
+        bias: ValueIndex,
+    },
     /// `[B, C, H, W]` times `[B, C]` on every square.
-    Scale { board: ValueIndex, factor: ValueIndex },
+    Scale {
+        board: ValueIndex,
+        factor: ValueIndex,
+    },
     /// Maximum with 0.
-    Relu { input: ValueIndex },
-    /// Hyperbolic tangent.
-    Tanh { input: ValueIndex },
+    Relu {
+        input: ValueIndex,
+    },
+    Tanh {
+        input: ValueIndex,
+    },
     /// Softmax over dimension 1.
-    Softmax { input: ValueIndex },
+    Softmax {
+        input: ValueIndex,
+    },
     /// Mean over the board: `[B, C, H, W]` to `[B, C]`.
-    Mean { board: ValueIndex },
+    Mean {
+        board: ValueIndex,
+    },
     /// Maximum over the board: `[B, C, H, W]` to `[B, C]`.
-    Max { board: ValueIndex },
+    Max {
+        board: ValueIndex,
+    },
     /// `[B, C]` times `(root of the squares of board - 9) / 4`; only in exported files.
-    SizeScale { input: ValueIndex, board: ValueIndex },
+    SizeScale {
+        input: ValueIndex,
+        board: ValueIndex,
+    },
     /// Joins along dimension 1.
-    Concat { inputs: Vec<ValueIndex> },
+    Concat {
+        inputs: Vec<ValueIndex>,
+    },
     /// `len` entries of dimension `dim`, from `start`.
-    Slice { input: ValueIndex, dim: i64, start: i64, len: i64 },
+    Slice {
+        input: ValueIndex,
+        dim: i64,
+        start: i64,
+        len: i64,
+    },
     /// Mean over the squares: `[B, A, C]` to `[B, C]`.
-    MeanSquares { squares: ValueIndex },
+    MeanSquares {
+        squares: ValueIndex,
+    },
     /// Maximum over the squares: `[B, A, C]` to `[B, C]`.
-    MaxSquares { squares: ValueIndex },
+    MaxSquares {
+        squares: ValueIndex,
+    },
     /// `[B, C, H, W]` to `[B, A, C]`.
-    Squares { board: ValueIndex },
+    Squares {
+        board: ValueIndex,
+    },
     /// Exchanges dimensions 1 and 2.
-    Transpose { input: ValueIndex },
+    Transpose {
+        input: ValueIndex,
+    },
     /// Gives every dimension but the first a new size.
-    Reshape { input: ValueIndex, size: Vec<i64> },
+    Reshape {
+        input: ValueIndex,
+        size: Vec<i64>,
+    },
     /// Makes one dimension of all but the first.
-    Flatten { input: ValueIndex },
+    Flatten {
+        input: ValueIndex,
+    },
     /// Matrix products `[B, N, D]` by `[B, D, M]`.
-    Product { left: ValueIndex, right: ValueIndex },
+    Product {
+        left: ValueIndex,
+        right: ValueIndex,
+    },
     /// Divided by the square root of `len`, for dot products of `len` terms. Only in training: in play the
     /// weights are divided.
-    DivideByRoot { input: ValueIndex, len: i64 },
+    DivideByRoot {
+        input: ValueIndex,
+        len: i64,
+    },
     /// `f32` from here on, whatever the precision before.
-    Float { input: ValueIndex },
+    Float {
+        input: ValueIndex,
+    },
 }
 
 impl Op {
@@ -251,13 +294,11 @@ pub(crate) enum WeightPart {
     TrainingLastBias,
 }
 
-/// A weight of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GraphWeight {
     /// Its name in exported files.
     pub(crate) name: String,
     pub(crate) part: WeightPart,
-    /// Its index within the part.
     pub(crate) index: usize,
     /// Whether it is `f32` in every precision.
     pub(crate) is_float: bool,
@@ -274,7 +315,6 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Builds the network for a use.
     pub(crate) fn new(config: &NetworkConfig, graph_use: GraphUse) -> Graph {
         let mut graph = Graph { ops: Vec::new(), weights: Vec::new(), outputs: Vec::new(), is_float: Vec::new() };
         let planes = graph.push(Op::Planes);

@@ -45,9 +45,6 @@ impl InferenceNetwork {
     /// Makes a copy of `network` for play under `rules` on `device`.
     ///
     /// [`Precision::Auto`] is what the hardware suggests.
-    ///
-    /// # Errors
-    /// When the device fails.
     pub fn new(
         network: &Network,
         rules: &Rules,
@@ -152,7 +149,6 @@ impl InferenceNetwork {
         self.runner.run(&self.weights, &planes, &scalars)
     }
 
-    /// Moves a tensor of `f32` to the processor.
     fn fetch(&mut self, tensor: &Tensor) -> Result<&[f32], Error> {
         let count = tensor.numel();
         self.entries.resize(count, 0.0);
@@ -163,9 +159,6 @@ impl InferenceNetwork {
 
     /// Returns the seconds that `repeats` batches of made-up positions take, without moving inputs and outputs to and
     /// from the device: a lower bound for every use of this network.
-    ///
-    /// # Errors
-    /// When the device fails.
     pub fn bare_seconds(&self, batch_size: usize, repeats: usize) -> Result<f64, Error> {
         device::use_one_thread();
         let (planes, scalars) = sample_inputs(&self.shape, batch_size);

@@ -1,6 +1,5 @@
-//! The policy/value network on libtorch: inference, training step, checkpoint, export.
-//!
-//! This is the only crate that uses libtorch (`tch`); its interface is plain vectors.
+//! The policy/value network on libtorch: inference, training step, checkpoint, export. The only crate that uses libtorch
+//! (`tch`); its interface is plain vectors.
 
 mod actions;
 pub mod device;

@@ -24,9 +24,6 @@ pub struct Model {
 
 impl Model {
     /// Writes this model to `path`, atomically; an existing file is replaced.
-    ///
-    /// # Errors
-    /// When the system refuses or the device fails.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let tensors = self.network.tensors().map_err(|error| error.of_file(path))?;
         let config = self.network.config().clone();
@@ -37,9 +34,6 @@ impl Model {
 impl Trainer {
     /// Writes everything that the next step depends on to `path`, atomically. `extra` is the caller's own state, which
     /// [`Trainer::load`] returns.
-    ///
-    /// # Errors
-    /// When the system refuses or the device fails.
     pub fn save(&self, path: &Path, extra: &str) -> Result<(), Error> {
         let vectors = [&self.parameters, &self.average, &self.first_moment, &self.second_moment];
         let mut tensors = BTreeMap::new();
@@ -59,9 +53,6 @@ impl Trainer {
 
     /// Reads a checkpoint from `path` onto `device`, with the caller's own state. The training continues as if it had
     /// not been interrupted.
-    ///
-    /// # Errors
-    /// What is wrong with the file, with its name.
     pub fn load(path: &Path, device: Device) -> Result<(Trainer, String), Error> {
         let StoredCheckpoint { network, training, counters, extra, tensors } = StoredCheckpoint::read(path)?;
         let layout = ParameterLayout::for_training(&network);

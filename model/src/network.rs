@@ -24,9 +24,6 @@ pub struct Network {
 
 impl Network {
     /// Makes a new network, the same for the same seed on every machine.
-    ///
-    /// # Errors
-    /// Every value that is out of range, or what libtorch says.
     pub fn new(config: &NetworkConfig, seed: u64, device: Device) -> Result<Network, Error> {
         config.check()?;
         let layout = ParameterLayout::new(config);
@@ -35,9 +32,6 @@ impl Network {
     }
 
     /// Makes a network of the weights of a file, which are all there and of their shapes.
-    ///
-    /// # Errors
-    /// Every value that is out of range, or what libtorch says.
     pub fn from_tensors(
         config: &NetworkConfig,
         tensors: &BTreeMap<String, NamedTensor>,
@@ -63,9 +57,6 @@ impl Network {
     }
 
     /// Returns the CRC-32 of the weights (`f32`, little end first) as eight hexadecimal digits.
-    ///
-    /// # Errors
-    /// When the device fails.
     pub fn fingerprint(&self) -> Result<String, Error> {
         let mut hasher = crc32fast::Hasher::new();
         for weight in files::entries(&self.parameters)? {
@@ -93,9 +84,6 @@ impl Network {
     }
 
     /// Returns the weights by name.
-    ///
-    /// # Errors
-    /// When the device fails.
     pub fn tensors(&self) -> Result<BTreeMap<String, NamedTensor>, Error> {
         let entries = files::entries(&self.parameters)?;
         Ok(self.layout.tensors(&entries).map(|(name, tensor)| (name.to_owned(), tensor)).collect())
@@ -145,7 +133,6 @@ pub(crate) struct WeightedGraph {
 }
 
 impl WeightedGraph {
-    /// Returns name and tensor of every weight.
     pub(crate) fn named_weights(&self) -> impl Iterator<Item = (&str, &Tensor)> {
         self.graph.weights.iter().map(|weight| weight.name.as_str()).zip(&self.weights)
     }

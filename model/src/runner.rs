@@ -44,7 +44,6 @@ impl Outputs {
 }
 
 impl Runner {
-    /// Makes `graph` ready.
     pub(crate) fn new(graph: Graph) -> Runner {
         let mut last_reads: Vec<usize> = (0..graph.ops.len()).collect();
         let mut cuts = vec![Vec::new(); graph.ops.len()];
@@ -69,7 +68,6 @@ impl Runner {
         Runner { graph, last_reads, released, cuts }
     }
 
-    /// Returns the graph.
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }

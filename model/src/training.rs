@@ -61,9 +61,6 @@ pub struct Trainer {
 
 impl Trainer {
     /// Starts a training of `network`, on its device.
-    ///
-    /// # Errors
-    /// Every setting that is out of range, or what libtorch says.
     pub fn new(network: &Network, config: &TrainingConfig) -> Result<Trainer, Error> {
         check_config(config)?;
         let (network_config, device) = (network.config(), network.device());
@@ -123,18 +120,12 @@ impl Trainer {
     }
 
     /// Returns a copy of the network with the weights of the last step.
-    ///
-    /// # Errors
-    /// When the device is out of memory.
     #[cfg(test)]
     pub(crate) fn network(&self) -> Result<Network, Error> {
         Network::from_parameters(&self.network_config, &self.parameters, self.device)
     }
 
     /// Returns a copy of the network with the averaged weights, which play.
-    ///
-    /// # Errors
-    /// When the device is out of memory.
     pub fn averaged_network(&self) -> Result<Network, Error> {
         Network::from_parameters(&self.network_config, &self.average, self.device)
     }
@@ -164,9 +155,6 @@ impl Trainer {
     }
 
     /// Computes the losses of the averaged weights on batches, without a step.
-    ///
-    /// # Errors
-    /// As [`Trainer::step`].
     #[cfg(test)]
     pub(crate) fn evaluate(&self, batches: &[TrainingBatch]) -> Result<StepReport, TrainError> {
         device::use_one_thread();

@@ -1,7 +1,5 @@
-//! Makes the weights of a graph of the parameters: cut, standardised, folded, in the kind of the computation.
-//!
-//! Training makes them anew in each step of a vector that requires a gradient; play makes them once per ruleset. The
-//! same folding without libtorch is in `latrunculi-infer`; a test compares both.
+//! Makes the weights of a graph of the parameters, anew in each step of training, once per ruleset for play. The same folding
+//! without libtorch is in `latrunculi-infer`; a test compares both.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,12 +19,10 @@ use latrunculi_infer::PARTS;
 pub(crate) struct Specialisation {
     /// `[R]`: the numbers of the ruleset.
     pub(crate) rule_inputs: Vec<f32>,
-    /// Squares of the board.
     pub(crate) area: usize,
 }
 
 impl Specialisation {
-    /// Returns that of a ruleset.
     pub(crate) fn of(rules: &Rules) -> Specialisation {
         Specialisation { rule_inputs: rule_inputs::of(rules.ruleset()), area: Shape::of(rules).area() }
     }

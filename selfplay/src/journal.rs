@@ -76,9 +76,6 @@ impl Journal {
     }
 
     /// Adds a game. It survives a kill of the program, but not a loss of power.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub fn add(&self, game: &PlayedGame) -> Result<(), Error> {
         let entry = postcard::to_stdvec(game).map_err(io::Error::other);
         let written = entry.and_then(|entry| {
@@ -98,9 +95,6 @@ impl Journal {
     }
 
     /// Deletes the journal, once its games are in a shard.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn remove(self) -> Result<(), Error> {
         drop(self.writing);
         fs::remove_file(&self.path).map_err(|refusal| failed(&self.path, "removing it", &refusal))

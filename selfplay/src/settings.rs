@@ -1,5 +1,6 @@
 //! Settings of self-play.
 
+use latrunculi_data::ranges::{Range, faults};
 use latrunculi_search::mcts;
 use latrunculi_search::mcts::{SIMULATIONS_MAX, SearchBudget};
 use serde::{Deserialize, Serialize};
@@ -87,33 +88,24 @@ impl SelfPlaySettings {
     /// Returns every reason why these settings cannot be used; empty when they can.
     #[must_use]
     pub fn validate(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
-        let mut require = |name: &str, value: f64, good: bool, range: &str| {
-            if !good {
-                reasons.push(format!("{name} = {value} must be {range}"));
-            }
-        };
-        let is_probability = |value: f64| (0.0..=1.0).contains(&value);
-        let is_effort = |simulations: u32| (1..=SIMULATIONS_MAX).contains(&simulations);
-        let efforts = format!("1 to {SIMULATIONS_MAX}");
         let SelfPlaySettings { starts, playout_cap, .. } = self;
-        require("simulations", self.simulations.into(), is_effort(self.simulations), &efforts);
-        require("opening_probability", self.opening_probability, is_probability(self.opening_probability), "in [0, 1]");
-        let actions = self.opening_actions_max;
-        let openings = format!("at most {OPENING_ACTIONS_MAX}");
-        require("opening_actions_max", actions.into(), actions <= OPENING_ACTIONS_MAX, &openings);
-        let is_temperature = self.temperature >= 0.0 && self.temperature.is_finite();
-        require("temperature", self.temperature.into(), is_temperature, "at least 0");
+        let (probability, effort) = (Range::Within(0.0, 1.0), Range::Whole(1, SIMULATIONS_MAX.into()));
+        let openings = u64::from(OPENING_ACTIONS_MAX);
         let uneven = starts.uneven_probability;
-        require("starts.uneven_probability", uneven, is_probability(uneven), "in [0, 1]");
-        let (fewest, most) = (u32::from(uneven > 0.0), starts.uneven_actions_max);
-        let uneven_fits = (fewest..=OPENING_ACTIONS_MAX).contains(&most);
-        require("starts.uneven_actions_max", most.into(), uneven_fits, &format!("{fewest} to {OPENING_ACTIONS_MAX}"));
-        let full = playout_cap.quiet_full_probability;
-        let range = "above 0 and at most 1";
-        require("playout_cap.quiet_full_probability", full, full > 0.0 && full <= 1.0, range);
-        let fast = playout_cap.fast_simulations;
-        require("playout_cap.fast_simulations", fast.into(), is_effort(fast), &efforts);
+        let mut reasons = faults([
+            ("simulations", self.simulations.into(), effort),
+            ("opening_probability", self.opening_probability, probability),
+            ("opening_actions_max", self.opening_actions_max.into(), Range::AtMost(openings)),
+            ("temperature", self.temperature.into(), Range::NotNegative),
+            ("starts.uneven_probability", uneven, probability),
+            (
+                "starts.uneven_actions_max",
+                starts.uneven_actions_max.into(),
+                Range::Whole((uneven > 0.0).into(), openings),
+            ),
+            ("playout_cap.quiet_full_probability", playout_cap.quiet_full_probability, Range::UpTo(1.0)),
+            ("playout_cap.fast_simulations", playout_cap.fast_simulations.into(), effort),
+        ]);
         reasons.extend(self.search.validate().into_iter().map(|fault| format!("search.{fault}")));
         reasons
     }

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use latrunculi_data::ranges::{Range, faults};
 use latrunculi_engine::{Action, GameState, Player, Rules};
 use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Limits};
 use latrunculi_search::latrunculi::LatrunculiHeuristic;
@@ -37,19 +38,6 @@ impl Default for ValueSettings {
 }
 
 impl ValueSettings {
-    /// Returns every reason why these settings cannot be used; empty when they can.
-    #[must_use]
-    pub fn validate(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
-        if !(self.scale > 0.0 && self.scale.is_finite()) {
-            reasons.push(format!("scale = {} must be above 0", self.scale));
-        }
-        if !(0.0..1.0).contains(&self.draw_probability) {
-            reasons.push(format!("draw_probability = {} must be in [0, 1)", self.draw_probability));
-        }
-        reasons
-    }
-
     /// Returns win, draw and loss for a score in hundredths of a man.
     fn win_draw_loss(&self, score: f32) -> [f32; 3] {
         // In 64 bits and rounded once: the last bit of what a processor's library finds would differ between machines.
@@ -114,27 +102,17 @@ impl TeacherSettings {
     /// Returns every reason why these settings cannot be used; empty when they can.
     #[must_use]
     pub fn validate(&self) -> Vec<String> {
-        let mut reasons = self.value.validate();
-        if self.nodes == 0 {
-            reasons.push("nodes = 0 must be at least 1".to_owned());
-        }
-        for (name, probability) in [
-            ("random_probability", self.random_probability),
-            ("noisy_player_probability", self.noisy_player_probability),
-            ("noisy_player_random_probability", self.noisy_player_random_probability),
-        ] {
-            if !(0.0..=1.0).contains(&probability) {
-                reasons.push(format!("{name} = {probability} must be in [0, 1]"));
-            }
-        }
-        let temperature = self.policy_temperature;
-        if !(temperature > 0.0 && temperature <= TEMPERATURE_MAX) {
-            reasons.push(format!("policy_temperature = {temperature} must be above 0 and at most {TEMPERATURE_MAX}"));
-        }
-        if !(0.0..=1.0).contains(&self.result_weight) {
-            reasons.push(format!("result_weight = {} must be in [0, 1]", self.result_weight));
-        }
-        reasons
+        let probability = Range::Within(0.0, 1.0);
+        faults([
+            ("scale", self.value.scale.into(), Range::Positive),
+            ("draw_probability", self.value.draw_probability.into(), Range::Decay),
+            ("nodes", self.nodes as f64, Range::AtLeast(1)),
+            ("random_probability", self.random_probability, probability),
+            ("noisy_player_probability", self.noisy_player_probability, probability),
+            ("noisy_player_random_probability", self.noisy_player_random_probability, probability),
+            ("policy_temperature", self.policy_temperature.into(), Range::UpTo(TEMPERATURE_MAX.into())),
+            ("result_weight", self.result_weight.into(), probability),
+        ])
     }
 
     /// Draws the noisy player of a game, if it has one; draws nothing where the probability is 0.

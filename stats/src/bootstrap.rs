@@ -1,7 +1,5 @@
-//! The bootstrap over openings: standard errors of any statistic of games.
-//!
-//! The resampled unit is an opening with all its games. A statistic is a function of a list of opening
-//! indices, in which an index may occur several times.
+//! The bootstrap over openings, each with all its games: standard errors of any statistic of games, which is a function of
+//! a list of opening indices in which an index may occur several times.
 
 use rand::SeedableRng;
 use rand::rand_core::Rng;

@@ -1,9 +1,5 @@
-//! A joint fit of all agents of a ruleset: strengths, first-move advantage, draws.
-//!
-//! `Δ = θ_first − θ_second + γ` in nats; [`DrawModel`] turns it into results. `θ` is an agent's strength, `γ`
-//! the advantage of the first move at equal strength. Strengths are never shared between rulesets, and
-//! `γ` and the draw parameter belong to one ruleset, so the joint likelihood of many rulesets is the
-//! product of theirs: one fit per ruleset is the whole fit.
+//! A joint fit of all agents of a ruleset: strengths `θ`, first-move advantage `γ`, draws. `Δ = θ_first − θ_second + γ` in
+//! nats; [`DrawModel`] turns it into results. Nothing is shared between rulesets: one fit per ruleset is the whole fit.
 
 mod fit;
 mod likelihood;

@@ -24,7 +24,6 @@ pub struct CompensationCell {
 }
 
 impl CompensationCell {
-    /// Returns `x = (1, h)`.
     fn regressors(&self) -> Vector2<f64> {
         Vector2::new(1.0, self.handicap)
     }
@@ -116,9 +115,6 @@ impl CompensationFit {
     /// The fraction `(s₋ − ½)/(s₋ − s₊)` of the games gets the larger handicap, `s₋` and `s₊` being the
     /// expected scores at the smaller and larger one. Its score is ½ by construction; the standard
     /// error is its uncertainty.
-    ///
-    /// # Errors
-    /// As [`CompensationFit::fair_handicap`].
     ///
     /// Source: the idea of KataGo's `adjustKomiToEven`.
     pub fn whole_handicaps(&self) -> Result<WholeHandicaps, StatisticsError> {

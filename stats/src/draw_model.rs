@@ -79,7 +79,6 @@ impl DrawModel {
         }
     }
 
-    /// Undoes [`DrawModel::to_internal`].
     pub(super) fn of_internal(self, internal: f64) -> f64 {
         match self {
             DrawModel::RaoKupper => internal,
@@ -110,7 +109,6 @@ pub(super) struct Outcomes {
 }
 
 impl Outcomes {
-    /// Computes the results at `delta`; without a draw coordinate nothing is drawn.
     pub(super) fn new(model: DrawModel, delta: f64, kappa: Option<f64>) -> Outcomes {
         match (model, kappa) {
             (_, None) => Outcomes::without_draws(delta),

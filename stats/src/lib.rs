@@ -1,19 +1,9 @@
-//! Statistics of game results: scores, intervals, the bootstrap, sequential tests, ratings, multiple testing.
+//! Statistics of game results: scores, intervals, the bootstrap, sequential tests, ratings, multiple testing. The same
+//! numbers on any number of threads.
 //!
-//! Functions of counts and numbers; nothing here plays a game, reads files or prints. All results are
-//! deterministic: the bootstrap takes a key and gives the same numbers on any number of threads.
-//!
-//! # Conventions
-//! - A win counts 1, a draw ½, a loss 0. Every count and score names **whose** it is: "first player" is
-//!   the player who makes the first placement or move of the game; "agent" is one contestant,
-//!   whether it plays first or second.
-//! - `N` counts games, `σ²` is the variance of one game's score, `s` a mean score in `[0, 1]`.
-//! - Strengths are in nats inside the fits; one nat is [`ELO_PER_NAT`] Elo.
-//! - A number that the data do not determine is a [`StatisticsError`] or `None`, never `NaN`.
-//!
-//! # Reading order
-//! [`score`] and [`pairs`] describe one match; [`sprt`] and [`stopping`] decide when to end it;
-//! [`bradley_terry`] rates many agents; [`multiplicity`] tests many rulesets at once.
+//! A win counts 1, a draw ½, a loss 0, of the player or agent that each count and score names. `N` counts games, `σ²` is the
+//! variance of one game's score, `s` a mean score in `[0, 1]`. Strengths are in nats, of [`ELO_PER_NAT`] Elo. A number that the
+//! data do not determine is a [`StatisticsError`] or `None`, never `NaN`.
 
 pub mod bootstrap;
 pub mod bradley_terry;

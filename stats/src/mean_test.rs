@@ -1,8 +1,5 @@
-//! The test of a mean of outcomes that have few possible values, and the interval that it leaves.
-//!
-//! Where nearly all games are drawn, the variance of the games seen says little about the variance of games: two
-//! hundred draws and four losses look far surer than they are. The score test takes the variance that the hypothesis
-//! itself makes likely, and so keeps its error rate with few decisive games, or none.
+//! The score test of a mean of outcomes that have few possible values, and the interval that it leaves. It takes the variance
+//! that the hypothesis makes likely, and so keeps its error rate with few decisive games, or none.
 
 use super::distribution::{bisect, normal_cdf};
 use super::interval::{Confidence, Interval};

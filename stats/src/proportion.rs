@@ -1,7 +1,5 @@
-//! Confidence intervals of a rate.
-//!
-//! For rates (draws, use of a rule, agreement). A score with draws is not a rate: its variance is smaller
-//! than `s(1−s)`, see [`super::score`].
+//! Confidence intervals of a rate (draws, use of a rule, agreement). A score with draws is not a rate: its variance is
+//! smaller than `s(1−s)`, see [`super::score`].
 
 use super::distribution::beta_quantile;
 use super::error::StatisticsError;

@@ -115,9 +115,6 @@ impl Sprt {
     ///
     /// The first decision other than [`SprtVerdict::Continue`] is final, whatever later results show. The
     /// mean score at that moment is biased: do not report it as an estimate.
-    ///
-    /// # Errors
-    /// As [`Sprt::log_likelihood_ratio`].
     pub fn test(&self, pairs: Pentanomial) -> Result<(f64, SprtVerdict), StatisticsError> {
         let ratio = self.log_likelihood_ratio(pairs)?;
         Ok((ratio, self.bounds.verdict(ratio)))

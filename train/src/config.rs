@@ -8,6 +8,7 @@ mod source;
 
 use std::path::Path;
 
+use latrunculi_data::ranges::{Range, faults as out_of_range};
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, ReplaySettings, TrainingConfig};
 use latrunculi_eval::AgentSpec;
 use latrunculi_search::mcts::SIMULATIONS_MAX;
@@ -244,69 +245,61 @@ impl TrainConfig {
     /// # Errors
     /// Every reason at once.
     pub fn validate(&self, rulesets: usize) -> Result<(), Error> {
-        let mut faults = Vec::new();
-        let mut require = |good: bool, fault: String| {
-            if !good {
-                faults.push(fault);
-            }
-        };
         let Budget { minutes, generations } = self.budget;
-        require(minutes >= 0.0 && minutes.is_finite(), format!("budget.minutes = {minutes} must be at least 0"));
-        require(minutes > 0.0 || generations > 0, "budget: minutes or generations must be above 0".to_owned());
-        let actors = self.games.actors;
-        require((1..=64).contains(&actors), format!("games.actors = {actors} must be 1 to 64"));
-        let beside = self.games.actors_beside_training;
-        require(
-            beside <= actors,
-            format!("games.actors_beside_training = {beside} must be 0 to games.actors = {actors}"),
-        );
-        let probability = self.teacher.opening_probability;
-        require(
-            (0.0..=1.0).contains(&probability),
-            format!("teacher.opening_probability = {probability} must be in [0, 1]"),
-        );
         let (games, teacher, evaluation) = (&self.games, &self.teacher, &self.evaluation);
         let plays_matches = evaluation.every > 0 || !evaluation.anchors.is_empty();
-        for (key, value, least, most) in [
+        let pools_max = if games.per_generation > 0 { games.per_generation.min(POOLS_MAX) } else { POOLS_MAX };
+        let openings_max = u64::from(OPENING_ACTIONS_MAX);
+        let mut faults = out_of_range([
+            ("budget.minutes", minutes, Range::NotNegative),
+            ("teacher.opening_probability", teacher.opening_probability, Range::Within(0.0, 1.0)),
+        ]);
+        let counts = [
+            ("games.actors", games.actors as u64, 1, 64),
             ("games.per_generation", games.per_generation, 0, GAMES_MAX),
             ("games.samples_per_generation", games.samples_per_generation, 0, SAMPLES_MAX),
-            (
-                "games.pools",
-                games.pools as u64,
-                1,
-                if games.per_generation > 0 { games.per_generation.min(POOLS_MAX) } else { POOLS_MAX },
-            ),
+            ("games.pools", games.pools as u64, 1, pools_max),
             ("games.in_flight", games.in_flight as u64, 1, BATCH_MAX),
             ("games.batch_size", games.batch_size as u64, 1, BATCH_MAX),
             ("games.batches_per_step", games.batches_per_step as u64, 1, games.batch_size as u64),
             ("evaluation.rulesets_at_once", evaluation.rulesets_at_once as u64, 1, POOLS_MAX),
             ("teacher.games", teacher.games, u64::from(teacher.generations > 0), GAMES_MAX),
-            ("teacher.opening_actions_max", teacher.opening_actions_max.into(), 0, OPENING_ACTIONS_MAX.into()),
+            ("teacher.opening_actions_max", teacher.opening_actions_max.into(), 0, openings_max),
             ("evaluation.opening_pairs", evaluation.opening_pairs, u64::from(plays_matches), GAMES_MAX / 2),
             ("evaluation.earlier_opening_pairs", evaluation.earlier_opening_pairs, 0, GAMES_MAX / 2),
             ("evaluation.final_opening_pairs", evaluation.final_opening_pairs, 0, GAMES_MAX / 2),
             ("evaluation.simulations", evaluation.simulations.into(), 0, SIMULATIONS_MAX.into()),
-            ("evaluation.opening_actions", evaluation.opening_actions.into(), 0, OPENING_ACTIONS_MAX.into()),
-        ] {
-            require((least..=most).contains(&value), format!("{key} = {value} must be {least} to {most}"));
-        }
-        require(
-            games.batches_per_step == 0 || games.batch_size.is_multiple_of(games.batches_per_step),
-            format!(
-                "games.batches_per_step = {} must divide games.batch_size = {}",
-                games.batches_per_step, games.batch_size
-            ),
-        );
-        require(
-            (games.per_generation == 0) != (games.samples_per_generation == 0),
-            "games: one of per_generation and samples_per_generation must be above 0, the other 0".to_owned(),
-        );
+            ("evaluation.opening_actions", evaluation.opening_actions.into(), 0, openings_max),
+        ];
+        faults.extend(out_of_range(
+            counts.map(|(key, value, least, most)| (key, value as f64, Range::Whole(least, most))),
+        ));
+        let (actors, beside) = (games.actors, games.actors_beside_training);
+        let (size, batches) = (games.batch_size, games.batches_per_step);
         let has_several = rulesets > 1 || self.mixes.fraction > 0.0;
-        require(
-            !has_several || games.samples_per_generation > 0,
-            "games.samples_per_generation must be above 0 and games.per_generation 0 with several rulesets or mixes"
-                .to_owned(),
-        );
+        for (is_wrong, fault) in [
+            (
+                generations == 0 && (minutes <= 0.0 || minutes.is_nan()),
+                "budget: minutes or generations must be above 0",
+            ),
+            (beside > actors, &format!("games.actors_beside_training = {beside} must be 0 to games.actors = {actors}")),
+            (
+                batches > 0 && !size.is_multiple_of(batches),
+                &format!("games.batches_per_step = {batches} must divide games.batch_size = {size}"),
+            ),
+            (
+                (games.per_generation == 0) == (games.samples_per_generation == 0),
+                "games: one of per_generation and samples_per_generation must be above 0, the other 0",
+            ),
+            (
+                has_several && games.samples_per_generation == 0,
+                "games.samples_per_generation must be above 0 and games.per_generation 0 with several rulesets or mixes",
+            ),
+        ] {
+            if is_wrong {
+                faults.push(fault.to_owned());
+            }
+        }
         let opponents = std::iter::once(("baseline", &evaluation.baseline))
             .chain(evaluation.anchors.iter().map(|anchor| ("anchors", anchor)));
         for (key, opponent) in opponents {
@@ -319,12 +312,16 @@ impl TrainConfig {
         if let Err(fault) = self.device.parse::<DeviceChoice>() {
             faults.push(format!("device: {fault}"));
         }
-        faults.extend(self.selfplay.validate().into_iter().map(|fault| format!("selfplay.{fault}")));
-        faults.extend(self.teacher.alphabeta.validate().into_iter().map(|fault| format!("teacher.alphabeta.{fault}")));
-        faults.extend(self.mixes.validate().into_iter().map(|fault| format!("mixes.{fault}")));
-        faults.extend(self.replay.validate().into_iter().map(|fault| format!("replay.{fault}")));
-        faults.extend(self.training.validate().into_iter().map(|fault| format!("training.{fault}")));
-        faults.extend(self.network.validate().into_iter().map(|fault| format!("network.{fault}")));
+        for (part, found) in [
+            ("selfplay", self.selfplay.validate()),
+            ("teacher.alphabeta", self.teacher.alphabeta.validate()),
+            ("mixes", self.mixes.validate()),
+            ("replay", self.replay.validate()),
+            ("training", self.training.validate()),
+            ("network", self.network.validate()),
+        ] {
+            faults.extend(found.into_iter().map(|fault| format!("{part}.{fault}")));
+        }
         if faults.is_empty() {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use latrunculi_data::Familiarity;
+use latrunculi_data::ranges::{Range, faults};
 use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, ParameterValue};
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{EndReason, GameState, Rules, Ruleset, RulesetFile, presets};
@@ -47,17 +48,12 @@ impl MixSettings {
     /// Returns every reason why these settings cannot be used; empty when they can.
     #[must_use]
     pub fn validate(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
-        if !(0.0..=0.9).contains(&self.fraction) {
-            reasons.push(format!("fraction = {} must be in [0, 0.9]", self.fraction));
-        }
+        let mut reasons = faults([("fraction", self.fraction, Range::Within(0.0, 0.9))]);
         if self.fraction > 0.0 {
-            if !(1..=64).contains(&self.at_once) {
-                reasons.push(format!("at_once = {} must be 1 to 64", self.at_once));
-            }
-            if self.samples == 0 {
-                reasons.push("samples = 0 must be at least 1".to_owned());
-            }
+            reasons.extend(faults([
+                ("at_once", self.at_once as f64, Range::Whole(1, 64)),
+                ("samples", self.samples as f64, Range::AtLeast(1)),
+            ]));
         }
         reasons
     }

@@ -209,7 +209,6 @@ pub(super) fn description(path: &Path, key: &str, verify: bool) -> Result<String
     Ok(found.and_then(|property| property.value).unwrap_or_default())
 }
 
-/// Checks the entries of a constant.
 fn check(constant: &Constant) -> Result<(), String> {
     let (name, bytes) = (constant.name(), constant.raw_data());
     let length = match constant.data_type() {

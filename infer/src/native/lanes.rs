@@ -1,10 +1,6 @@
-//! Sixteen floats that are computed at once.
-//!
-//! The compiler does not reliably turn loops over arrays into vector instructions where several sums are held in
-//! registers, so that on x86-64 the instructions are named. The arithmetic is the same everywhere: a product is added
-//! in one rounding.
+//! Sixteen floats that are computed at once. Loops over arrays do not reliably become vector instructions, so that on x86-64
+//! these are named. The arithmetic is the same everywhere: a product is added in one rounding.
 
-/// How many floats there are.
 pub(crate) const LANES: usize = 16;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "fma"))]
@@ -13,7 +9,6 @@ mod implementation {
 
     use super::LANES;
 
-    /// Sixteen floats.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Lanes([__m256; 2]);
 
@@ -69,7 +64,6 @@ mod implementation {
             }))
         }
 
-        /// Returns the sum of the sixteen.
         #[inline(always)]
         pub(crate) fn sum(self) -> f32 {
             // SAFETY: AVX2 as above.
@@ -87,7 +81,6 @@ mod implementation {
 mod implementation {
     use super::LANES;
 
-    /// Sixteen floats.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Lanes([f32; LANES]);
 
@@ -107,7 +100,6 @@ mod implementation {
             *values = self.0;
         }
 
-        /// Returns `self + factor * values`, rounded once.
         #[inline(always)]
         pub(crate) fn add_product(self, factor: Lanes, values: Lanes) -> Lanes {
             Lanes(std::array::from_fn(|lane| factor.0[lane].mul_add(values.0[lane], self.0[lane])))
@@ -123,13 +115,11 @@ mod implementation {
             Lanes(std::array::from_fn(|lane| self.0[lane].max(other.0[lane])))
         }
 
-        /// Returns 0 where `other` is not above 0.
         #[inline(always)]
         pub(crate) fn masked(self, other: Lanes) -> Lanes {
             Lanes(std::array::from_fn(|lane| if other.0[lane] > 0.0 { self.0[lane] } else { 0.0 }))
         }
 
-        /// Returns the sum of the sixteen.
         #[inline(always)]
         pub(crate) fn sum(self) -> f32 {
             let eight: [f32; 8] = std::array::from_fn(|lane| self.0[lane] + self.0[lane + 8]);

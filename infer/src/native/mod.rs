@@ -6,7 +6,6 @@ pub(crate) mod lanes;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod tiled;
 
-/// Stands where no unit can be: there are no such networks.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) mod tiled {
     use latrunculi_data::{NetworkConfig, Shape, TrainingBatch};
@@ -18,7 +17,6 @@ pub(crate) mod tiled {
 
     pub(crate) const CHUNK: usize = 1;
 
-    /// Tells that there is none.
     pub(crate) fn is_available(_: Unit) -> bool {
         false
     }

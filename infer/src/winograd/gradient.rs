@@ -24,7 +24,6 @@ impl WeightGradient {
         WeightGradient { inputs, sums: vec![[0.0; LANES]; outputs.div_ceil(LANES) * POINTS * inputs] }
     }
 
-    /// Makes the sums zero.
     pub(crate) fn clear(&mut self) {
         self.sums.fill([0.0; LANES]);
     }

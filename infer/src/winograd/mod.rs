@@ -1,9 +1,6 @@
-//! Convolutions of three by three in `f32` by Winograd's transform F(4x4, 3x3): Lavin and Gray, "Fast Algorithms for
-//! Convolutional Neural Networks" (2015), section 4.3.
-//!
-//! A tile of 4 by 4 squares and its neighbours, 6 by 6 cells, become 36 numbers of each channel, its *points*. There
-//! the convolution is a product at each point, so that 36 multiplications replace 144. The sums are rounded
-//! otherwise than those of the plain convolution: some units in the sixth digit.
+//! Convolutions of 3 by 3 in `f32` by Winograd's transform F(4x4, 3x3): Lavin and Gray, "Fast Algorithms for Convolutional
+//! Neural Networks" (2015), section 4.3. A tile of 4 by 4 squares and its neighbours, 6 by 6 cells, become 36 numbers of each
+//! channel, its *points*, at each of which the convolution is a product. The sums are rounded otherwise than plain ones.
 //!
 //! Legend: `T` tiles, `C'` input channels and `O'` output channels rounded up to [`LANES`].
 
@@ -53,7 +50,6 @@ impl Cells {
         }
     }
 
-    /// Returns how many cells a board has.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -68,7 +64,6 @@ impl Cells {
         (tiles / self.tiles).max(1)
     }
 
-    /// Returns the cell of a square.
     #[inline(always)]
     pub(crate) fn of(&self, square: usize) -> usize {
         (square / self.files + 1) * self.row + square % self.files + 1
@@ -97,7 +92,6 @@ pub(crate) struct Transformed {
     weight: Vec<[f32; LANES]>,
 }
 
-/// What a thread needs to work in.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// `[36][T][C']`: the inputs at the points.

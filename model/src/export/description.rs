@@ -8,13 +8,10 @@ use crate::graph::{Length, Output};
 use crate::model_file::Model;
 use crate::network::WeightedGraph;
 
-/// Version of the description.
 const VERSION: u32 = 3;
 
-/// Length of the policy vector.
 const POLICY_LENGTH: &str = "squares * squares + 4 * squares + 2";
 
-/// Returns the names and shapes of the inputs.
 pub(super) fn input_shapes() -> [(&'static str, Vec<Length>); 2] {
     let scalars = SCALARS.len() + rule_inputs::count();
     [
@@ -23,7 +20,6 @@ pub(super) fn input_shapes() -> [(&'static str, Vec<Length>); 2] {
     ]
 }
 
-/// Returns the shape of an output.
 pub(super) fn output_shape(output: Output) -> Vec<Length> {
     let rest: &[Length] = match output {
         Output::PolicyLogits => &[Length::Free("policy_length")],

@@ -1,7 +1,5 @@
-//! Writes a graph as an ONNX file.
-//!
-//! Source: the ONNX specification, operators in version 17. What is written is read back and run by
-//! `interpreter.rs`, which knows the specification and nothing of this writer.
+//! Writes a graph as an ONNX file, operators in version 17. `interpreter.rs` reads and runs it; it knows the specification and
+//! nothing of this writer.
 
 mod interpreter;
 

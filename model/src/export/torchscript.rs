@@ -1,8 +1,5 @@
-//! Writes a graph as a TorchScript archive.
-//!
-//! An archive is a zip of stored members: the module as Python source (`code/__torch__.py`), its
-//! attributes as a pickle (`data.pkl`), the entries of each tensor (`data/N`), an empty pickle of
-//! constants, the version of the format and the order of bytes. libtorch reads it with `torch.jit.load`.
+//! Writes a graph as a TorchScript archive: a zip of stored members, the module as Python source (`code/__torch__.py`), its
+//! attributes as a pickle (`data.pkl`), the entries of each tensor (`data/N`), which `torch.jit.load` reads.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
@@ -19,7 +16,6 @@ use latrunculi_data::network_config::{SIZE_CENTRE, SIZE_STEP};
 
 /// Version of the archive format: what libtorch itself writes for modules without newer features.
 const VERSION: &str = "3\n";
-/// Folder within the archive.
 const FOLDER: &str = "latrunculi";
 
 /// An archive in the making.
@@ -142,7 +138,6 @@ impl Archive {
         self.extra.push((name.to_owned(), content));
     }
 
-    /// Returns the archive.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let mut tensors: Vec<&Tensor> = Vec::new();
         let mut pickle = Pickle::default();

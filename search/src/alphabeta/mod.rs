@@ -1,9 +1,6 @@
-//! Alpha-beta search: the baseline that networks are compared with.
-//!
-//! Iterative deepening, principal variation search, a transposition table, captures first, killers,
-//! history, quiescence. Single-threaded, and a function of position, settings and limits alone: no
-//! state is kept from one search to the next. Ties are drawn by a seeded hash of what the player to act sees, so that
-//! both players choose alike; only which entries the full table drops depends on the side.
+//! Alpha-beta search: iterative deepening, principal variation search, a transposition table, captures first, killers, history,
+//! quiescence. A function of position, settings and limits alone. Ties are drawn by a seeded hash of what the player to act
+//! sees, so that both players choose alike; only which entries the full table drops depends on the side.
 //!
 //! Source: Knuth and Moore 1975 (alpha-beta); Marsland and Campbell 1982 (principal variation search);
 //! Schaeffer 1989 (history); Campbell 1985 and Kishimoto and Müller 2004 (the graph-history interaction).
@@ -155,11 +152,9 @@ pub struct AlphaBeta<G: Game, H> {
     frames: Vec<Frame<G>>,
     /// Credit of quiet actions by player and action index.
     history: [Vec<i32>; 2],
-    /// Seed of this search's tags.
     tag_seed: u64,
     nodes: u64,
     nodes_max: u64,
-    /// Ends the search early.
     stop: StopSignal,
     /// Actions that the root does not consider.
     excluded: Vec<G::Action>,
@@ -184,10 +179,8 @@ struct Frame<G: Game> {
     variation: Vec<G::Action>,
 }
 
-/// An action to search.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// Ordering score.
     score: i32,
     /// Breaks ties between equal scores and identifies the action in the table.
     tag: u32,
@@ -769,7 +762,6 @@ fn to_table(score: i32, ply: usize) -> i32 {
     }
 }
 
-/// Undoes [`to_table`].
 fn from_table(score: i32, ply: usize) -> i32 {
     match score {
         _ if score > EVALUATION_MAX => score - ply as i32,

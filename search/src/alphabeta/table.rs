@@ -1,6 +1,5 @@
 //! The transposition table.
 
-/// How a stored score relates to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// Unrelated: the entry holds an action only, since its score may depend on the history.
@@ -13,7 +12,6 @@ pub(crate) enum Bound {
     Exact,
 }
 
-/// The stored result of one position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// For the player to act; ends of the game counted from this position.
@@ -26,7 +24,6 @@ pub(crate) struct Entry {
     pub(crate) touches_history: bool,
 }
 
-/// An entry with its key.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     key: u64,
@@ -41,7 +38,6 @@ const EMPTY: Slot = Slot {
     entry: Entry { score: 0, tag: NO_TAG, depth: -1, bound: Bound::None, touches_history: false },
 };
 
-/// The tag of no action.
 pub(crate) const NO_TAG: u32 = 0;
 
 /// A table of fixed size in buckets of two: one entry stays while it is deeper, one is always replaced.

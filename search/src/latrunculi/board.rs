@@ -30,7 +30,6 @@ pub(super) struct Stones<const N: usize> {
     pub(super) empty: Bits<N>,
 }
 
-/// One square of the board.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// By direction; [`NOWHERE`] beyond the edge.
@@ -65,7 +64,6 @@ impl Numbers {
     }
 }
 
-/// Counts the squares of a set.
 #[inline(always)]
 pub(super) fn count<const N: usize>(squares: Bits<N>) -> i32 {
     squares.len() as i32
@@ -152,7 +150,6 @@ impl Terrain {
         }
     }
 
-    /// Returns the stones of a position of this board.
     #[inline(always)]
     pub(super) fn stones<const N: usize>(&self, position: &Position) -> Stones<N> {
         let owned: [Bits<N>; 2] = Player::BOTH.map(|player| position.stones(player).resize());

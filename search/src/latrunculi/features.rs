@@ -105,7 +105,6 @@ pub enum Stage {
     },
 }
 
-/// Counts the features of positions of one ruleset.
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
     pub(super) terrain: Terrain,
@@ -159,7 +158,6 @@ impl Counter {
         counts
     }
 
-    /// Adds `player`'s counts.
     fn count_side<const N: usize>(
         &self,
         position: &Position,

@@ -120,9 +120,6 @@ impl Fit {
     }
 
     /// Returns one agent's strength less another's, in nats. It depends on an anchor only where there are several.
-    ///
-    /// # Errors
-    /// As [`Fit::strength`].
     pub fn difference(&self, agent: usize, other: usize, covariance: Covariance) -> Result<Estimate, StatisticsError> {
         self.check_agent(agent)?;
         self.check_agent(other)?;
@@ -138,9 +135,6 @@ impl Fit {
     }
 
     /// Returns an agent's strength in nats as [`Fit::difference_interval`] does.
-    ///
-    /// # Errors
-    /// As [`Fit::difference_interval`].
     pub fn strength_interval(
         &self,
         agent: usize,
@@ -202,9 +196,6 @@ impl Fit {
     /// `None` where their difference is given or no games compare them.
     ///
     /// Between groups the p-value is half the probability that every point went as it did (mid-p).
-    ///
-    /// # Errors
-    /// As [`Fit::difference_interval`].
     pub fn likelihood_stronger(
         &self,
         agent: usize,
@@ -381,7 +372,6 @@ impl Fit {
     }
 }
 
-/// Returns `xᵀ M x`.
 fn form(matrix: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
     x.dot(&(matrix * x))
 }

@@ -32,12 +32,10 @@ impl Separation {
         self.reaches[from][to]
     }
 
-    /// Returns whether two agents are in one group.
     pub(super) fn joins(&self, one: usize, other: usize) -> bool {
         self.reaches(one, other) && self.reaches(other, one)
     }
 
-    /// Returns the first agent of an agent's group.
     pub(super) fn head(&self, agent: usize) -> usize {
         (0..agent).find(|&other| self.joins(agent, other)).unwrap_or(agent)
     }

@@ -25,13 +25,11 @@ pub(super) struct Aligned<T> {
 }
 
 impl<T: Element> Aligned<T> {
-    /// Makes `len` zeros.
     pub(super) fn zeros(len: usize) -> Aligned<T> {
         let lines = vec![Line([0; 64]); (len * size_of::<T>()).div_ceil(64)];
         Aligned { lines, len, element: std::marker::PhantomData }
     }
 
-    /// Returns all of it as bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         // SAFETY: the elements lie in the lines, without padding, and live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len * size_of::<T>()) }

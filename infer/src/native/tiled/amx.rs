@@ -1,6 +1,4 @@
-//! The tile registers of AMX.
-//!
-//! The compiler keeps nothing in tile registers, so that their content lasts from one `asm!` to the next.
+//! The tile registers of AMX. The compiler keeps nothing in them: their content lasts from one `asm!` to the next.
 
 use std::arch::asm;
 

@@ -37,7 +37,6 @@ struct Block {
     pooling: Option<GlobalBias>,
 }
 
-/// A network for this kernel.
 #[derive(Debug)]
 pub(crate) struct Network {
     unit: Unit,
@@ -49,7 +48,6 @@ pub(crate) struct Network {
     reader: Reader,
 }
 
-/// What a thread needs to work in.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     stem: StemBuffers,

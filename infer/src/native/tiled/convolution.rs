@@ -1,8 +1,5 @@
-//! 3x3 convolutions over tiles.
-//!
-//! A strip is up to four neighbouring squares of a rank with sixteen output channels: each unit computes it in its own way
-//! ([`TileUnit::strip`]). What is to be done with its finished sums (an [`Epilogue`]) may be done together with the products
-//! of the next strip.
+//! 3x3 convolutions over tiles, strip by strip: up to four neighbouring squares of a rank with sixteen output channels. What is
+//! done with finished sums (an [`Epilogue`]) may be done together with the products of the next strip.
 
 use std::arch::x86_64::*;
 
@@ -88,9 +85,7 @@ pub(super) trait Epilogue {
 /// Where an epilogue finds the sums of its strip.
 #[derive(Clone, Copy)]
 pub(super) struct Strip {
-    /// The first of its squares.
     pub(super) square: usize,
-    /// Its number of squares.
     pub(super) width: usize,
     /// Which 16 output channels.
     pub(super) output: usize,
@@ -120,7 +115,6 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// Makes room for `blocks` times `outputs` times `taps` tiles.
     pub(super) fn new(blocks: usize, outputs: usize, taps: usize) -> Tiles {
         Tiles { blocks, outputs, bytes: Aligned::zeros(blocks * outputs * taps * TILE) }
     }
@@ -164,12 +158,10 @@ impl Tiles {
         }
     }
 
-    /// Returns a tile, in the order of the type's description.
     pub(super) fn tile_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.bytes[index * TILE..][..TILE]
     }
 
-    /// Returns the first tile.
     pub(super) fn as_ptr(&self) -> *const u8 {
         self.bytes.as_ptr()
     }
@@ -293,9 +285,7 @@ unsafe fn complete<E: Epilogue>(pending: &mut Option<E>) {
 
 /// Neighbouring squares of a rank and sixteen output channels.
 pub(super) struct StripInput {
-    /// The input tile of the first square.
     pub(super) input: *const u8,
-    /// The weight tiles of these outputs.
     pub(super) weights: *const u8,
     pub(super) blocks: usize,
     /// Bytes from a square to that of the next rank.

@@ -1,6 +1,5 @@
-//! The kernel of 8-bit integers: unsigned activations with one scale per tensor, signed weights with one scale per
-//! output channel, sums of 32 bits. Residual sums are kept in 16-bit floats; stem, pooling and heads compute in
-//! bfloat16 and `f32`.
+//! The kernel of 8-bit integers: unsigned activations with one scale per tensor, signed weights with one scale per output
+//! channel, sums of 32 bits; residual sums in 16-bit floats; stem, pooling and heads in bfloat16 and `f32`.
 //!
 //! Legend: `A` squares, `Q` blocks of 64 channels, `K` blocks of 32, `N` tiles of 16. An activation is `u8 * scale`.
 
@@ -63,7 +62,6 @@ struct Block {
     output: f32,
 }
 
-/// A network for this kernel.
 #[derive(Debug)]
 pub(crate) struct Network {
     unit: Unit,
@@ -78,7 +76,6 @@ pub(crate) struct Network {
     reader: Reader,
 }
 
-/// What a thread needs to work in.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     stem: StemBuffers,
@@ -288,7 +285,6 @@ impl Network {
     }
 }
 
-/// Returns the numbers of an output tile.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sixteen(values: &[f32], output: usize) -> __m512 {

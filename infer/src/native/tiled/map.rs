@@ -23,7 +23,6 @@ pub(super) struct TileProducts<'a, U> {
     unit: &'a mut U,
 }
 
-/// A matrix of floats, in rows.
 #[derive(Clone, Copy)]
 struct Matrix<'a> {
     values: &'a [f32],

@@ -1,8 +1,5 @@
-//! Kernels that compute with tiles, 16 by 16 sums at a time: on AMX, or on AVX-512 with memory for tiles.
-//!
-//! Sixteen positions are computed together: they are the sixteen rows of a tile. Activations lie as `[square][block of
-//! channels][16 positions][channels of the block]`, so that a tap of a 3x3 convolution is the tile of the neighbouring
-//! square, and taps beyond the board are left out.
+//! Kernels of tiles, 16 by 16 sums at a time, on AMX or AVX-512, for sixteen positions together: the rows of a tile.
+//! Activations lie as `[square][block of channels][16 positions][channels of the block]`; taps beyond the board are left out.
 
 mod aligned;
 mod amx;

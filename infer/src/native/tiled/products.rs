@@ -1,11 +1,6 @@
-//! Products of tiles and the arrangement of tiles that only training needs.
-//!
-//! The gradient of a convolution's weights sums, over squares and samples, input times gradient of the output. Its tiles
-//! have the samples of two groups as their inner dimension: sample `p` of the first group and sample `p` of the second
-//! are a pair. A board in pairs is `[A][tiles of 16 channels][16 pairs][16 channels][2]`, a board by channels
-//! `[A][tiles of 16 channels][16 channels][16 pairs][2]`.
-//!
-//! Legend: `A` squares, `K` blocks of 32 channels.
+//! Products of tiles that only training needs, over squares and samples. A board in pairs, of one sample of each of two
+//! groups, is `[A][tiles of 16 channels][16 pairs][16 channels][2]`, one by channels `[A][tiles of 16 channels][16 channels][16
+//! pairs][2]`. Legend: `A` squares, `K` blocks of 32 channels.
 
 use std::arch::x86_64::*;
 
@@ -149,7 +144,6 @@ pub(super) unsafe fn arrange(weight: &[f32], scale: &[f32], channels: usize) -> 
     (forward, backward)
 }
 
-/// Writes sixteen rows of a tile.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn store(tile: &mut [u8], rows: [__m512i; 16]) {
@@ -232,7 +226,6 @@ pub(super) fn store_masked(sums: &[f32], mask: &[u16], output: &mut [u16]) {
     }
 }
 
-/// Rounds 32 numbers to bfloat16.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) fn round(values: &[f32; 32], output: &mut [u16]) {
@@ -292,7 +285,6 @@ pub(super) fn spread_maxima(board: &[u16], gradient: &mut [u16], maxima: &[f32],
     }
 }
 
-/// The gradient of the weights of a convolution, as tiles.
 #[derive(Debug)]
 pub(super) struct Sums {
     /// Tiles of 16 inputs and of 16 outputs.

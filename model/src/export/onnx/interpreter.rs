@@ -1,7 +1,5 @@
-//! Reads an ONNX file and runs it, operation by operation, as the ONNX specification defines them.
-//!
-//! It is the proof of what the writer wrote, so it shares nothing with it but the messages. It knows the
-//! operators that a network of ours needs, in their general form, and refuses others.
+//! Reads an ONNX file and runs it, as the ONNX specification defines its operators: the proof of what the writer wrote, so it
+//! shares nothing with it but the messages. It refuses operators that a network of ours does not need.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +9,6 @@ use tch::{Kind, Tensor};
 
 use crate::error::Error;
 
-/// A file that was read.
 #[derive(Debug)]
 pub(crate) struct Interpreter {
     nodes: Vec<Node>,
@@ -25,7 +22,6 @@ fn fault(reason: impl Into<String>) -> Error {
 }
 
 impl Interpreter {
-    /// Reads a file of ours.
     pub(crate) fn read(path: &Path) -> Result<Interpreter, Error> {
         Interpreter::of(onnx::read(path).map_err(Error)?)
     }
