@@ -42,107 +42,50 @@ pub(crate) enum Op {
     /// The input `[B, S]`; in exported files `[B, S + R]`.
     Scalars,
     /// Convolution of `[B, I, H, W]` by `[O, I, 3, 3]` plus `[O]`; the board keeps its size.
-    Convolution {
-        input: ValueIndex,
-        weight: WeightIndex,
-        bias: WeightIndex,
-    },
+    Convolution { input: ValueIndex, weight: WeightIndex, bias: WeightIndex },
     /// `[…, I]` by the transpose of `[O, I]`, plus `[O]` if there is a bias.
-    Linear {
-        input: ValueIndex,
-        weight: WeightIndex,
-        bias: Option<WeightIndex>,
-    },
+    Linear { input: ValueIndex, weight: WeightIndex, bias: Option<WeightIndex> },
     /// Sum of two values of one shape.
-    Add {
-        left: ValueIndex,
-        right: ValueIndex,
-    },
+    Add { left: ValueIndex, right: ValueIndex },
     /// `[B, C, H, W]` plus `[B, C]` on every square.
-    AddBias {
-        board: ValueIndex,
-        bias: ValueIndex,
-    },
+    AddBias { board: ValueIndex, bias: ValueIndex },
     /// `[B, C, H, W]` times `[B, C]` on every square.
-    Scale {
-        board: ValueIndex,
-        factor: ValueIndex,
-    },
+    Scale { board: ValueIndex, factor: ValueIndex },
     /// Maximum with 0.
-    Relu {
-        input: ValueIndex,
-    },
-    Tanh {
-        input: ValueIndex,
-    },
+    Relu { input: ValueIndex },
+    /// Hyperbolic tangent.
+    Tanh { input: ValueIndex },
     /// Softmax over dimension 1.
-    Softmax {
-        input: ValueIndex,
-    },
+    Softmax { input: ValueIndex },
     /// Mean over the board: `[B, C, H, W]` to `[B, C]`.
-    Mean {
-        board: ValueIndex,
-    },
+    Mean { board: ValueIndex },
     /// Maximum over the board: `[B, C, H, W]` to `[B, C]`.
-    Max {
-        board: ValueIndex,
-    },
+    Max { board: ValueIndex },
     /// `[B, C]` times `(root of the squares of board - 9) / 4`; only in exported files.
-    SizeScale {
-        input: ValueIndex,
-        board: ValueIndex,
-    },
+    SizeScale { input: ValueIndex, board: ValueIndex },
     /// Joins along dimension 1.
-    Concat {
-        inputs: Vec<ValueIndex>,
-    },
+    Concat { inputs: Vec<ValueIndex> },
     /// `len` entries of dimension `dim`, from `start`.
-    Slice {
-        input: ValueIndex,
-        dim: i64,
-        start: i64,
-        len: i64,
-    },
+    Slice { input: ValueIndex, dim: i64, start: i64, len: i64 },
     /// Mean over the squares: `[B, A, C]` to `[B, C]`.
-    MeanSquares {
-        squares: ValueIndex,
-    },
+    MeanSquares { squares: ValueIndex },
     /// Maximum over the squares: `[B, A, C]` to `[B, C]`.
-    MaxSquares {
-        squares: ValueIndex,
-    },
+    MaxSquares { squares: ValueIndex },
     /// `[B, C, H, W]` to `[B, A, C]`.
-    Squares {
-        board: ValueIndex,
-    },
+    Squares { board: ValueIndex },
     /// Exchanges dimensions 1 and 2.
-    Transpose {
-        input: ValueIndex,
-    },
+    Transpose { input: ValueIndex },
     /// Gives every dimension but the first a new size.
-    Reshape {
-        input: ValueIndex,
-        size: Vec<i64>,
-    },
+    Reshape { input: ValueIndex, size: Vec<i64> },
     /// Makes one dimension of all but the first.
-    Flatten {
-        input: ValueIndex,
-    },
+    Flatten { input: ValueIndex },
     /// Matrix products `[B, N, D]` by `[B, D, M]`.
-    Product {
-        left: ValueIndex,
-        right: ValueIndex,
-    },
+    Product { left: ValueIndex, right: ValueIndex },
     /// Divided by the square root of `len`, for dot products of `len` terms. Only in training: in play the
     /// weights are divided.
-    DivideByRoot {
-        input: ValueIndex,
-        len: i64,
-    },
+    DivideByRoot { input: ValueIndex, len: i64 },
     /// `f32` from here on, whatever the precision before.
-    Float {
-        input: ValueIndex,
-    },
+    Float { input: ValueIndex },
 }
 
 impl Op {
