@@ -201,10 +201,14 @@ pub fn play_match<'e>(
         let ledger = Ledger::open(path, is_wanted, |LedgerGame { line, place, record }| {
             if place.series != schedule.series {
                 let [found, wanted] = [&place.series, &schedule.series].map(|series| kernels_of(series).to_owned());
-                return Err(LedgerError::OtherKernel { path: path.clone(), line, found, wanted }.into());
+                let reason = format!(
+                    "the networks of this game were computed by {found}, now they are by {wanted}; games repeat only with \
+                     the same kernel: use --device and --precision as then, or another ledger"
+                );
+                return Err(LedgerError::line(path, line, reason).into());
             }
             let game = schedule.recorded(&place, record);
-            match game.map_err(|fault| LedgerError::Line { path: path.clone(), line, fault })? {
+            match game.map_err(|fault| LedgerError::line(path, line, fault))? {
                 Some(game) => tally.add_recorded(game),
                 None => Ok(()),
             }

@@ -117,56 +117,8 @@ const NETWORK_SIMULATIONS: u32 = 64;
 
 /// Why a text names no agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AgentTextError {
-    /// No agent has this name.
-    #[error("there is no agent {name:?}{hint}; known are {FORMS}")]
-    UnknownAgent {
-        /// The name as written.
-        name: String,
-        /// What comes near; may be empty.
-        hint: String,
-    },
-    /// The agent has no such setting.
-    #[error("{agent} has no setting {setting:?}{hint}; it takes {known}")]
-    UnknownSetting {
-        /// The agent's name.
-        agent: &'static str,
-        /// The setting as written.
-        setting: String,
-        /// What comes near; may be empty.
-        hint: String,
-        /// The settings that it has.
-        known: String,
-    },
-    /// A setting has a value that it cannot have.
-    #[error("{agent}: {setting}={value} will not do, it must be {range}")]
-    BadValue {
-        /// The agent's name.
-        agent: &'static str,
-        /// The setting.
-        setting: &'static str,
-        /// The value as written.
-        value: String,
-        /// What it may be.
-        range: &'static str,
-    },
-    /// A setting is given twice.
-    #[error("{agent}: {setting} is given twice")]
-    Twice {
-        /// The agent's name.
-        agent: &'static str,
-        /// The setting.
-        setting: &'static str,
-    },
-    /// Something that the agent needs is missing.
-    #[error("{agent} needs {missing}")]
-    Missing {
-        /// The agent's name.
-        agent: &'static str,
-        /// What is missing, with an example.
-        missing: &'static str,
-    },
-}
+#[error("{0}")]
+pub struct AgentTextError(String);
 
 /// The settings of an agent's text, taken out one by one.
 struct Settings<'a> {
@@ -187,10 +139,10 @@ impl<'a> Settings<'a> {
             let Some(&name) = known.iter().find(|known| **known == name.trim()) else {
                 let hint = hint(name.trim(), known.iter().copied());
                 let known = known.join("=, ") + "=";
-                return Err(AgentTextError::UnknownSetting { agent, setting: name.to_owned(), hint, known });
+                return Err(AgentTextError(format!("{agent} has no setting {name:?}{hint}; it takes {known}")));
             };
             if values.iter().any(|&(given, _)| given == name) {
-                return Err(AgentTextError::Twice { agent, setting: name });
+                return Err(AgentTextError(format!("{agent}: {name} is given twice")));
             }
             values.push((name, value.trim()));
         }
@@ -198,21 +150,19 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns a whole number of at least `least` and at most `greatest`, if it is given.
-    fn number(
-        &self,
-        setting: &'static str,
-        least: u64,
-        greatest: u64,
-        range: &'static str,
-    ) -> Result<Option<u64>, AgentTextError> {
+    fn number(&self, setting: &str, least: u64, greatest: u64, range: &str) -> Result<Option<u64>, AgentTextError> {
         debug_assert!(self.known.contains(&setting), "{setting} is not among the known settings");
         let Some(&(_, value)) = self.values.iter().find(|&&(given, _)| given == setting) else {
             return Ok(None);
         };
         match value.replace('_', "").parse() {
             Ok(number) if (least..=greatest).contains(&number) => Ok(Some(number)),
-            _ => Err(AgentTextError::BadValue { agent: self.agent, setting, value: value.to_owned(), range }),
+            _ => Err(self.bad(setting, value, range)),
         }
+    }
+
+    fn bad(&self, setting: &str, value: &str, range: &str) -> AgentTextError {
+        AgentTextError(format!("{}: {setting}={value} will not do, it must be {range}", self.agent))
     }
 
     fn simulations(&self, least: u64) -> Result<Option<u32>, AgentTextError> {
@@ -225,8 +175,7 @@ impl<'a> Settings<'a> {
             return Ok(None);
         };
         let found = [SearchKind::Gumbel, SearchKind::Puct].into_iter().find(|kind| kind.name() == value);
-        let (agent, value, range) = (self.agent, value.to_owned(), "gumbel or puct");
-        found.map(Some).ok_or(AgentTextError::BadValue { agent, setting, value, range })
+        found.map(Some).ok_or_else(|| self.bad(setting, value, "gumbel or puct"))
     }
 
     fn time(&self) -> Result<Option<Duration>, AgentTextError> {
@@ -239,7 +188,7 @@ impl<'a> Settings<'a> {
             Ok(secs) if (0.01..=86_400.0).contains(&secs) => {
                 Ok(Some(Duration::from_millis((secs * 1e3).round() as u64)))
             }
-            _ => Err(AgentTextError::BadValue { agent: self.agent, setting, value: value.to_owned(), range }),
+            _ => Err(self.bad(setting, value, range)),
         }
     }
 
@@ -272,7 +221,7 @@ impl FromStr for AgentSpec {
                 let nodes = settings.number("nodes", 1, u64::MAX, "a whole number of at least 1")?;
                 if depth.is_none() && nodes.is_none() && settings.time()?.is_none() {
                     let missing = "a limit, as in alphabeta:depth=4, alphabeta:nodes=20000 or alphabeta:seconds=1";
-                    return Err(AgentTextError::Missing { agent: "alphabeta", missing });
+                    return Err(AgentTextError(format!("alphabeta needs {missing}")));
                 }
                 (AgentKind::AlphaBeta { depth: depth.map(|depth| depth as u32), nodes }, settings)
             }
@@ -307,7 +256,7 @@ impl FromStr for AgentSpec {
                     }
                     _ => hint(name, NAMES),
                 };
-                return Err(AgentTextError::UnknownAgent { name: name.to_owned(), hint });
+                return Err(AgentTextError(format!("there is no agent {name:?}{hint}; known are {FORMS}")));
             }
         };
         let time = if settings.known.contains(&"seconds") { settings.time()? } else { None };

@@ -1,5 +1,6 @@
 //! The ledger of a match: an append-only file with one finished game per line.
 
+use std::fmt::Display;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -8,59 +9,20 @@ use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::{RecordFault, read_line};
 use serde::{Deserialize, Serialize};
 
-/// The reasons why a ledger cannot be used.
+/// Why a ledger cannot be used, with the file.
 #[derive(Debug, thiserror::Error)]
-pub enum LedgerError {
-    /// The operating system reports an error.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// Another match writes to it.
-    #[error("{}: another match is writing to this ledger", path.display())]
-    InUse {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It was deleted, or another file was put in its place, while games were added to it.
-    #[error(
-        "{}: the ledger was deleted or replaced while games were being added to it, and the games are gone with it; put it \
-         back, or run the command again to play them anew",
-        path.display()
-    )]
-    Gone {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A game of this match was played with networks computed otherwise.
-    #[error(
-        "{}, line {line}: the networks of this game were computed by {found}, now they are by {wanted}; games repeat only \
-         with the same kernel: use --device and --precision as then, or another ledger",
-        path.display()
-    )]
-    OtherKernel {
-        /// The file.
-        path: PathBuf,
-        /// The line number, from 1.
-        line: usize,
-        /// The kernels of the game.
-        found: String,
-        /// The kernels now.
-        wanted: String,
-    },
-    /// A line is invalid.
-    #[error("{}, line {line}: {fault}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line number, from 1.
-        line: usize,
-        /// The error.
-        fault: RecordFault,
-    },
+#[error("{0}")]
+pub struct LedgerError(String);
+
+impl LedgerError {
+    fn of(path: &Path, reason: impl Display) -> LedgerError {
+        LedgerError(format!("{}: {reason}", path.display()))
+    }
+
+    /// A line, from 1, is wrong.
+    pub(crate) fn line(path: &Path, line: usize, fault: impl Display) -> LedgerError {
+        LedgerError(format!("{}, line {line}: {fault}", path.display()))
+    }
 }
 
 /// The position of a game in the schedule of a match.
@@ -126,25 +88,26 @@ impl Ledger {
         is_wanted: impl Fn(&str) -> bool,
         mut take: impl FnMut(LedgerGame) -> Result<(), E>,
     ) -> Result<Ledger, E> {
-        let io = |source| LedgerError::Io { path: path.to_owned(), source };
+        let io = |refusal: std::io::Error| LedgerError::of(path, refusal);
         let is_other = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if is_other {
             // Opening a pipe waits for a writer, and reading a device may never end.
-            return Err(io(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file")).into());
+            return Err(LedgerError::of(path, "it is not a file").into());
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: path.to_owned() }.into()),
+            Err(TryLockError::WouldBlock) => {
+                return Err(LedgerError::of(path, "another match is writing to this ledger").into());
+            }
             Err(TryLockError::Error(source)) => return Err(io(source).into()),
         }
         let mut input = BufReader::new(&file);
         let (mut whole_bytes, mut number, mut torn) = (0, 0, String::new());
         loop {
             number += 1;
-            let unreadable = |error: std::io::Error| {
-                io(std::io::Error::new(error.kind(), format!("line {number} cannot be read: {error}")))
-            };
+            let unreadable =
+                |error: std::io::Error| LedgerError::of(path, format_args!("line {number} cannot be read: {error}"));
             let Some(line) = read_line(&mut input).map_err(unreadable)? else { break };
             if !line.ends_with('\n') {
                 torn = line;
@@ -154,7 +117,7 @@ impl Ledger {
             if line.trim().is_empty() {
                 continue;
             }
-            let wrong = |fault| LedgerError::Line { path: path.to_owned(), line: number, fault };
+            let wrong = |fault: RecordFault| LedgerError::line(path, number, fault);
             let (place, record) = from_line(&line).map_err(wrong)?;
             if is_wanted(&place.series) {
                 take(LedgerGame { line: number, place, record })?;
@@ -171,7 +134,7 @@ impl Ledger {
                     expected: "there".to_owned(),
                 },
             };
-            return Err(LedgerError::Line { path: path.to_owned(), line: number, fault }.into());
+            return Err(LedgerError::line(path, number, fault).into());
         }
         Ok(Ledger { path: path.to_owned(), file, whole_bytes, is_torn: !torn.is_empty() })
     }
@@ -179,7 +142,7 @@ impl Ledger {
     /// Appends a game.
     pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), LedgerError> {
         let path = self.path.clone();
-        let io = |source| LedgerError::Io { path: path.clone(), source };
+        let io = |refusal: std::io::Error| LedgerError::of(&path, refusal);
         let line = to_line(place, record).map_err(|error| io(error.into()))?;
         if self.is_torn {
             self.file.set_len(self.whole_bytes).map_err(io)?;
@@ -190,7 +153,12 @@ impl Ledger {
         self.file.write_all(line.as_bytes()).map_err(io)?;
         self.whole_bytes += line.len() as u64;
         self.is_torn = false;
-        if self.is_in_place() { Ok(()) } else { Err(LedgerError::Gone { path }) }
+        if self.is_in_place() {
+            return Ok(());
+        }
+        let reason = "the ledger was deleted or replaced while games were being added to it, and the games are gone with it; \
+                      put it back, or run the command again to play them anew";
+        Err(LedgerError::of(&path, reason))
     }
 
     /// Returns whether the file is still the one of its path.
