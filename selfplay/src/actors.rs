@@ -158,7 +158,7 @@ impl<F: Fn(&Progress) -> bool + Sync> Watch for F {
 /// move the trees of an actor; of use where there are more cores than actors.
 ///
 /// # Errors
-/// [`SelfPlayError::Evaluation`] when an evaluator fails, [`SelfPlayError::Stopped`] when `watch` says not to go on, and
+/// [`SelfPlayError::Stopped`] when `watch` says not to go on, and
 /// the error of [`Watch::take`]. The pools are then lost with all that was played in this call, except the games that
 /// `watch` took: go on from the states of the pools before it.
 ///
