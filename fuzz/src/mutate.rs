@@ -6,32 +6,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// Numbers at which readers break.
-const NUMBERS: [&str; 24] = [
-    "0",
-    "1",
-    "-1",
-    "2",
-    "7.5",
-    "-0.0",
-    "1e30",
-    "1e999",
-    "-1e999",
-    "nan",
-    "inf",
-    "255",
-    "256",
-    "257",
-    "65535",
-    "65536",
-    "2147483647",
-    "2147483648",
-    "4294967295",
-    "4294967296",
-    "9223372036854775807",
-    "9223372036854775808",
-    "18446744073709551615",
-    "99999999999999999999999999",
-];
+const NUMBERS: &str = "0 1 -1 2 7.5 -0.0 1e30 1e999 -1e999 nan inf 255 256 257 65535 65536 2147483647 2147483648 4294967295 \
+    4294967296 9223372036854775807 9223372036854775808 18446744073709551615 99999999999999999999999999";
 /// Pieces of text that mean something to one reader or another.
 const TEXTS: [&str; 22] = [
     "\"",
@@ -144,7 +120,8 @@ impl Mutator {
         let from = self.below(bytes.len());
         let Some(begin) = bytes[from..].iter().position(is_of_number).map(|at| from + at) else { return };
         let end = bytes[begin..].iter().position(|byte| !is_of_number(byte)).map_or(bytes.len(), |at| begin + at);
-        let number = *self.one_of(&NUMBERS);
+        let numbers: Vec<&str> = NUMBERS.split(' ').collect();
+        let number = *self.one_of(&numbers);
         bytes.splice(begin..end, number.bytes());
     }
 

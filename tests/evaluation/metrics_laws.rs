@@ -15,14 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::agents::{spec, uniform};
 use crate::assert_near;
-
-fn config() -> MetricsConfig {
-    MetricsConfig { replications: 200, ..MetricsConfig::default() }
-}
-
-fn measured(rules: &Arc<Rules>, games: &[GameRecord]) -> Metrics {
-    measure(rules, &games.iter().collect::<Vec<_>>(), &config()).expect("games of these rules")
-}
+use crate::metrics::{config, measured};
 
 /// Games of two agents that look ahead a little, and record what they see.
 fn games_of(ruleset: &str, pairs: usize) -> (Arc<Rules>, Vec<GameRecord>) {

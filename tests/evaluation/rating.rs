@@ -1,7 +1,6 @@
 //! Ratings of many agents: known strengths are found again, and nothing depends on order, threads or breaks.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::ControlFlow;
 
 use latrunculi_engine::presets::rules;
@@ -71,12 +70,8 @@ fn known_strengths_are_found_again() {
         assert_near("draw parameter", table.draw_parameter, DRAW_PARAMETER, 0.06);
         let truth = model.probabilities(ADVANTAGE / ELO_PER_NAT, DRAW_PARAMETER).unwrap();
         let equal = table.equal_strength;
-        for (found, truth) in [equal.win, equal.draw, equal.loss, equal.score].into_iter().zip([
-            truth.win,
-            truth.draw,
-            truth.loss,
-            truth.score(),
-        ]) {
+        let truths = [truth.win, truth.draw, truth.loss, truth.score()];
+        for (found, truth) in [equal.win, equal.draw, equal.loss, equal.score].into_iter().zip(truths) {
             assert_near("at equal strength", found.value, truth, 3.5 * found.standard_error);
             assert!(found.standard_error < 0.02 && found.interval.contains(found.value));
         }
@@ -142,20 +137,21 @@ fn anchors_stay_and_the_matrix_of_superiority_is_consistent() {
 
 #[test]
 fn who_took_every_point_is_said() {
-    let game = |first, second, [wins, draws, losses]: [u64; 3], opening| SeriesResult {
+    let played = [
+        (0, 1, [6, 2, 2]),
+        (1, 0, [5, 1, 4]),
+        (2, 0, [10, 0, 0]),
+        (0, 2, [0, 0, 10]),
+        (1, 2, [0, 0, 10]),
+        (2, 1, [10, 0, 0]),
+    ];
+    let series = |(opening, (first, second, [wins, draws, losses])): (u64, (usize, usize, [u64; 3]))| SeriesResult {
         first,
         second,
         games: WinDrawLoss::new(wins, draws, losses),
         opening,
     };
-    let results = [
-        game(0, 1, [6, 2, 2], 0),
-        game(1, 0, [5, 1, 4], 1),
-        game(2, 0, [10, 0, 0], 2),
-        game(0, 2, [0, 0, 10], 3),
-        game(1, 2, [0, 0, 10], 4),
-        game(2, 1, [10, 0, 0], 5),
-    ];
+    let results: Vec<SeriesResult> = (0..).zip(played).map(series).collect();
     for model in MODELS {
         let settings = FitSettings { model, ..FitSettings::default() };
         let table = RatingTable::fit(&names(3), &results, &settings).unwrap();
@@ -197,10 +193,6 @@ fn play(config: &RatingConfig) -> RatingReport {
     play_rating(&rules("bell-8x8"), config, &mut uniform, &mut go_on).expect("a rating")
 }
 
-fn json(report: &RatingReport) -> serde_json::Value {
-    serde_json::to_value(report).expect("a report is JSON")
-}
-
 const AGENTS: [&str; 3] = ["random", "greedy", "alphabeta:nodes=60"];
 
 #[test]
@@ -236,44 +228,6 @@ fn a_gauntlet_plays_one_agent_against_the_others_only() {
     let report = play(&RatingConfig { pairing: Pairing::Gauntlet(1), ..config(&AGENTS, 4) });
     assert_eq!(report.pairings.len(), 2);
     assert!(report.pairings.iter().all(|pairing| pairing.agents.iter().any(|agent| agent == "greedy")));
-}
-
-#[test]
-fn a_stopped_rating_goes_on_from_its_ledger() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("games.jsonl");
-    let whole = play(&config(&AGENTS, 5));
-    let config = RatingConfig { ledger: Some(path.clone()), ..config(&AGENTS, 5) };
-    let stopped = play_rating(&rules("bell-8x8"), &config, &mut uniform, &mut |at| {
-        if at.games < 13 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    let stopped = stopped.unwrap();
-    assert!(stopped.is_interrupted && stopped.games < 20);
-
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, &text[..text.len() - 30]).unwrap();
-    let (mut found, mut played, mut last) = (0, 0, 0);
-    let resumed = play_rating(&rules("bell-8x8"), &config, &mut uniform, &mut |at| {
-        if at.record.is_some() {
-            played += 1
-        } else {
-            found += at.games - last;
-        }
-        assert!(at.games >= last && at.games <= at.games_max && at.games_max == 30);
-        last = at.games;
-        ControlFlow::Continue(())
-    });
-    assert_eq!(json(&resumed.unwrap()), json(&whole));
-    assert!(found >= 12 && found + played == 30 && last == 30, "{found} {played} {last}");
-
-    // Another agent plays its own games only.
-    let more = RatingConfig { ledger: Some(path), ..self::config(&["random", "greedy", "mcts:sims=4", AGENTS[2]], 5) };
-    let mut played = 0;
-    let report = play_rating(&rules("bell-8x8"), &more, &mut uniform, &mut |at| {
-        played += usize::from(at.record.is_some());
-        ControlFlow::Continue(())
-    });
-    assert_eq!((report.unwrap().pairings.len(), played), (6, 30));
 }
 
 #[test]

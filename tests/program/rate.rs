@@ -74,6 +74,8 @@ fn another_rating_is_not_replaced_and_one_with_more_agents_goes_on() {
     assert!(before == read() && games == shell.text("rating/games.jsonl"), "all is as it was");
     let three = format!("rate random greedy greedy:seed=1 --ruleset bell-8x8 {fixed}");
     shell.prints(&three);
+    let all = shell.text("rating/games.jsonl");
+    assert!(all.starts_with(&games) && all.lines().count() == 3 * games.lines().count(), "it plays its own games only");
     let gauntlet = format!("{three} --gauntlet random");
     shell.refuses(&gauntlet, 1, &["greedy against greedy:seed=1 was played there"]);
     shell.write("rating/rating.json", "my notes");

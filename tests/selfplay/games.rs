@@ -10,7 +10,7 @@ use latrunculi_selfplay::{
 };
 
 use crate::static_evaluator::StaticEvaluator;
-use crate::{GAMES, plan, play, play_tasks, rules};
+use crate::{GAMES, plan, play, play_tasks, rules, techniques};
 
 /// The games of `plan`, played by `actors` actors in as many pools.
 fn play_apart(plan: &PoolPlan, actors: u64, parallel_trees: bool) -> Vec<latrunculi_selfplay::PlayedGame> {
@@ -25,30 +25,13 @@ fn play_apart(plan: &PoolPlan, actors: u64, parallel_trees: bool) -> Vec<latrunc
 #[test]
 fn neither_actors_nor_batches_nor_threads_change_a_game() {
     let rules = rules("bell");
-    let alone = play(&plan(&rules, 1), GAMES);
-    assert_eq!(alone.len() as u64, GAMES);
-    for (in_flight, parallel_trees, actors) in [(6, false, 1), (4, true, 1), (2, false, 2), (8, true, 3)] {
-        assert_eq!(play_apart(&plan(&rules, in_flight), actors, parallel_trees), alone);
-    }
-}
-
-/// Every technique on.
-fn techniques() -> SelfPlaySettings {
-    SelfPlaySettings {
-        simulations: 6,
-        starts: StartSettings { uneven_probability: 0.3, uneven_actions_max: 12 },
-        playout_cap: PlayoutCapSettings { quiet_full_probability: 0.25, fast_simulations: 2 },
-        ..SelfPlaySettings::default()
-    }
-}
-
-#[test]
-fn with_every_technique_on_a_game_depends_on_its_key_alone() {
-    let rules = rules("bell");
-    let with = |in_flight| PoolPlan { settings: techniques(), ..plan(&rules, in_flight) };
-    let alone = play(&with(1), GAMES);
-    for (in_flight, actors) in [(6, 1), (3, 2), (2, 3)] {
-        assert_eq!(play_apart(&with(in_flight), actors, false), alone);
+    for settings in [plan(&rules, 1).settings, techniques(6)] {
+        let with = |in_flight| PoolPlan { settings: settings.clone(), ..plan(&rules, in_flight) };
+        let alone = play(&with(1), GAMES);
+        assert_eq!(alone.len() as u64, GAMES);
+        for (in_flight, parallel_trees, actors) in [(6, false, 1), (4, true, 1), (2, false, 2), (8, true, 3)] {
+            assert_eq!(play_apart(&with(in_flight), actors, parallel_trees), alone);
+        }
     }
 }
 

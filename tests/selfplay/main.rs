@@ -12,7 +12,8 @@ use std::sync::Arc;
 use latrunculi_engine::Rules;
 use latrunculi_engine::presets::rules;
 use latrunculi_selfplay::{
-    ActorEvaluator, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlaySettings, play_pools,
+    ActorEvaluator, PlayedGame, PlayoutCapSettings, Pool, PoolPlan, PoolResult, PoolTask, Progress, Quota,
+    SelfPlaySettings, StartSettings, play_pools,
 };
 
 use static_evaluator::StaticEvaluator;
@@ -33,6 +34,16 @@ fn plan(rules: &Arc<Rules>, in_flight: usize) -> PoolPlan {
     }
 }
 
+/// Settings with every technique on, which draw from every stream.
+fn techniques(simulations: u32) -> SelfPlaySettings {
+    SelfPlaySettings {
+        simulations,
+        starts: StartSettings { uneven_probability: 0.3, uneven_actions_max: 12 },
+        playout_cap: PlayoutCapSettings { quiet_full_probability: 0.25, fast_simulations: 2 },
+        ..SelfPlaySettings::default()
+    }
+}
+
 /// Plays the first `games` games of a pool to the end and returns them by number.
 fn play(plan: &PoolPlan, games: u64) -> Vec<PlayedGame> {
     let task = PoolTask { pool: Pool::new(plan.clone()).unwrap(), quota: Quota::PlayOut { until: games } };
@@ -41,14 +52,17 @@ fn play(plan: &PoolPlan, games: u64) -> Vec<PlayedGame> {
 
 /// Plays tasks and returns the games of each by number.
 fn play_tasks(tasks: Vec<PoolTask>, actors: usize, parallel_trees: bool) -> Vec<Vec<PlayedGame>> {
-    let mut players = vec![StaticEvaluator::default(); actors];
-    let mut evaluators: Vec<ActorEvaluator<'_>> =
-        players.iter_mut().map(|player| -> ActorEvaluator<'_> { player }).collect();
-    let goes_on = |_: &Progress| true;
-    let played = play_pools(tasks, &mut evaluators, parallel_trees, &Progress::default(), &goes_on).unwrap();
     let by_number = |mut games: Vec<PlayedGame>| {
         games.sort_by_key(|game| game.index);
         games
     };
-    played.into_iter().map(|result| by_number(result.games)).collect()
+    played(tasks, actors, parallel_trees).into_iter().map(|result| by_number(result.games)).collect()
+}
+
+fn played(tasks: Vec<PoolTask>, actors: usize, parallel_trees: bool) -> Vec<PoolResult> {
+    let mut players = vec![StaticEvaluator::default(); actors];
+    let mut evaluators: Vec<ActorEvaluator<'_>> =
+        players.iter_mut().map(|player| -> ActorEvaluator<'_> { player }).collect();
+    let goes_on = |_: &Progress| true;
+    play_pools(tasks, &mut evaluators, parallel_trees, &Progress::default(), &goes_on).unwrap()
 }

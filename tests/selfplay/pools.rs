@@ -5,25 +5,19 @@ use std::sync::{Arc, Mutex};
 
 use latrunculi_engine::Rules;
 use latrunculi_selfplay::{
-    ActorEvaluator, PlayedGame, PlayoutCapSettings, Pool, PoolPlan, PoolState, PoolTask, Progress, Quota,
-    SelfPlayError, SelfPlaySettings, StartSettings, Watch, play_pools, states_from_bytes, states_to_bytes,
+    PlayedGame, Pool, PoolPlan, PoolState, PoolTask, Progress, Quota, SelfPlayError, SelfPlaySettings, StartSettings,
+    Watch, play_pools, states_from_bytes, states_to_bytes,
 };
 
 use crate::static_evaluator::StaticEvaluator;
-use crate::{plan, rules};
+use crate::{plan, played, rules, techniques};
 
-/// Pools of several rulesets and sizes, with settings that draw from every stream.
+/// Pools of several rulesets and sizes.
 fn plans() -> Vec<PoolPlan> {
-    let settings = SelfPlaySettings {
-        simulations: 5,
-        starts: StartSettings { uneven_probability: 0.3, uneven_actions_max: 12 },
-        playout_cap: PlayoutCapSettings { quiet_full_probability: 0.25, fast_simulations: 2 },
-        ..SelfPlaySettings::default()
-    };
     let pools = [("bell", 4), ("bell", 7), ("savard", 3), ("dutch-8x8", 2)];
     let named = pools.iter().enumerate().map(|(number, &(ruleset, in_flight))| PoolPlan {
         name: format!("{ruleset}-{number}"),
-        settings: settings.clone(),
+        settings: techniques(5),
         ..plan(&rules(ruleset), in_flight)
     });
     named.collect()
@@ -35,13 +29,8 @@ fn new(plans: &[PoolPlan]) -> Vec<Pool> {
 
 /// Plays the pools once with the same quota each; returns them and the games of each.
 fn play(pools: Vec<Pool>, quota: Quota, actors: usize) -> (Vec<Pool>, Vec<Vec<PlayedGame>>) {
-    let mut players = vec![StaticEvaluator::default(); actors];
-    let mut evaluators: Vec<ActorEvaluator<'_>> =
-        players.iter_mut().map(|player| -> ActorEvaluator<'_> { player }).collect();
     let tasks = pools.into_iter().map(|pool| PoolTask { pool, quota }).collect();
-    let goes_on = |_: &Progress| true;
-    let results = play_pools(tasks, &mut evaluators, false, &Progress::default(), &goes_on).unwrap();
-    results.into_iter().map(|result| (result.pool, result.games)).unzip()
+    played(tasks, actors, false).into_iter().map(|result| (result.pool, result.games)).unzip()
 }
 
 fn saved(pools: &[Pool]) -> Vec<u8> {

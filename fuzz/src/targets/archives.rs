@@ -15,7 +15,7 @@ use serde_json::Value;
 use zip::write::FileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{file, games, rules};
+use super::{file, games, rules, written};
 use crate::driver::Target;
 use crate::mutate::{Mutator, mutated};
 
@@ -105,8 +105,7 @@ pub(super) const NPZ: Target = Target {
     },
     mutate: changed_member,
     check: |input| {
-        let path = file("some.npz");
-        fs::write(&path, input).expect("a file for temporary use");
+        let path = written("some.npz", input);
         let Ok(mut reader) = ArrayReader::open(&path) else { return false };
         let numbers = reader.array::<f32>("numbers", &[None, Some(3)]);
         if let Ok(array) = &numbers {
@@ -132,8 +131,7 @@ pub(super) const SHARD: Target = Target {
     },
     mutate: changed_member,
     check: |input| {
-        let (path, rules) = (file("some-shard.npz"), rules(RULESET));
-        fs::write(&path, input).expect("a file for temporary use");
+        let (path, rules) = (written("some-shard.npz", input), rules(RULESET));
         let _ = ShardSummary::read(&path);
         let Ok((info, samples)) = read_shard(&path, &rules) else { return false };
         samples.check(&rules).expect("what is read is true");
@@ -212,8 +210,7 @@ pub(super) const CHECKPOINT: Target = Target {
         changed_tensors(seeds, mutator, &texts)
     },
     check: |input| {
-        let path = file("some-checkpoint.safetensors");
-        fs::write(&path, input).expect("a file for temporary use");
+        let path = written("some-checkpoint.safetensors", input);
         let Ok(checkpoint) = StoredCheckpoint::read(&path) else { return false };
         let values = checkpoint.tensors.values().flat_map(|tensor| &tensor.values);
         assert!(values.into_iter().all(|value| value.is_finite()), "every entry is a number");
@@ -230,8 +227,7 @@ pub(super) const MODEL: Target = Target {
     seeds: || vec![model().to_vec()],
     mutate: |seeds, mutator| changed_tensors(seeds, mutator, &["network", "info", "encoding", "format_version"]),
     check: |input| {
-        let path = file("some.safetensors");
-        fs::write(&path, input).expect("a file for temporary use");
+        let path = written("some.safetensors", input);
         let _ = TensorFileHeader::read(&path);
         let Ok(model) = StoredModel::read(&path) else { return false };
         InferenceModel::from_tensors(&model.config, model.tensors.clone()).expect("a model that is read can play");

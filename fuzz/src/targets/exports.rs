@@ -12,7 +12,7 @@ use latrunculi_data::npz::ArrayWriter;
 use prost::Message;
 
 use super::archives::{changed_member, packed};
-use super::file;
+use super::written;
 use crate::driver::Target;
 use crate::mutate::{Mutator, mutated};
 
@@ -102,8 +102,7 @@ pub(super) const ONNX: Target = Target {
     seeds: || vec![onnx().encode_to_vec()],
     mutate: changed_onnx,
     check: |input| {
-        let path = file("some.onnx");
-        fs::write(&path, input).expect("a file for temporary use");
+        let path = written("some.onnx", input);
         let _ = read_exported(ExportFormat::Onnx, &path, false);
         if read_exported(ExportFormat::Onnx, &path, true).is_err() {
             return false;
@@ -141,8 +140,7 @@ pub(super) const EXPORT: Target = Target {
     },
     mutate: changed_member,
     check: |input| {
-        let path = file("some-export");
-        fs::write(&path, input).expect("a file for temporary use");
+        let path = written("some-export", input);
         let formats = [ExportFormat::TorchScript, ExportFormat::Npz];
         formats.into_iter().any(|format| {
             let unchecked = read_exported(format, &path, false);

@@ -19,7 +19,7 @@ use latrunculi_selfplay::{
 };
 use latrunculi_store::UnitHeader;
 
-use super::{file, rules, text};
+use super::{file, rules, text, written};
 use crate::driver::Target;
 use crate::mutate::mutated;
 
@@ -85,8 +85,7 @@ pub(super) const LEDGER: Target = Target {
     seeds: || vec![ledger().to_vec()],
     mutate: mutated,
     check: |input| {
-        let path = file("ledger.jsonl");
-        fs::write(&path, input).expect("a file for temporary use");
+        let path = written("ledger.jsonl", input);
         let Some(report) = play_ledger() else {
             assert_eq!(fs::read(&path).expect("the ledger"), input, "a ledger that is refused is left as it is");
             return false;
@@ -196,8 +195,7 @@ pub(super) const JOURNAL: Target = Target {
         bytes
     },
     check: |input| {
-        let (path, rules) = (file("some.journal"), rules(RULESET));
-        fs::write(&path, input).expect("a file for temporary use");
+        let (path, rules) = (written("some.journal", input), rules(RULESET));
         let info = ShardInfo::new(&rules, 7, 3, "somebody".to_owned());
         let (journal, found) = Journal::open(&path, &rules, &info).expect("a journal is opened whatever is in it");
         journal.add(&games()[0]).expect("a game is added");

@@ -6,6 +6,7 @@ mod games;
 mod settings;
 mod texts;
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -41,6 +42,13 @@ pub const ALL: [Target; 19] = [
 fn file(name: &str) -> PathBuf {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder for temporary files")).path().join(name)
+}
+
+/// Writes an input to such a file.
+fn written(name: &str, input: &[u8]) -> PathBuf {
+    let path = file(name);
+    fs::write(&path, input).expect("a file for temporary use");
+    path
 }
 
 /// Returns a text of the input, as readers of texts get it; inputs that are no text are refused before.

@@ -90,18 +90,21 @@ fn positions(write: fn(&Rules, &Position) -> String) -> Vec<Vec<u8>> {
     seeds
 }
 
+/// Tells whether an input is read as a position, which must survive being written, and from which a game can be played.
+fn is_playable(input: &[u8], read: fn(&Rules, &str) -> Option<Position>) -> bool {
+    let Some((rules, line)) = shipped(input) else { return false };
+    let Some(position) = read(rules, line) else { return false };
+    survives(rules, &position);
+    play_some(GameState::from_position(Arc::clone(rules), position), u64::from(crc32fast::hash(input)), 24);
+    true
+}
+
 /// The line of a position, and actions from there on.
 pub(super) const POSITION: Target = Target {
     name: "position",
     seeds: || positions(|rules, position| rules.position_text(position)),
     mutate: mutated,
-    check: |input| {
-        let Some((rules, line)) = shipped(input) else { return false };
-        let Ok(position) = rules.parse_position(line) else { return false };
-        survives(rules, &position);
-        play_some(GameState::from_position(Arc::clone(rules), position), u64::from(crc32fast::hash(input)), 24);
-        true
-    },
+    check: |input| is_playable(input, |rules, line| rules.parse_position(line).ok()),
 };
 
 /// A list of pieces.
@@ -114,13 +117,7 @@ pub(super) const PIECES: Target = Target {
         seeds
     },
     mutate: mutated,
-    check: |input| {
-        let Some((rules, line)) = shipped(input) else { return false };
-        let Ok(position) = rules.parse_pieces(line, Player::First) else { return false };
-        survives(rules, &position);
-        play_some(GameState::from_position(Arc::clone(rules), position), u64::from(crc32fast::hash(input)), 24);
-        true
-    },
+    check: |input| is_playable(input, |rules, line| rules.parse_pieces(line, Player::First).ok()),
 };
 
 /// The text of an agent.

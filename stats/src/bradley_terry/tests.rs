@@ -40,6 +40,13 @@ fn self_play_alone_gives_the_closed_form() {
         let plain = games.score().unwrap();
         assert!((score.mean() - plain.mean()).abs() < 1e-10);
         assert!((score.standard_error() - plain.standard_error()).abs() < 1e-10);
+        // The shares have the errors of proportions.
+        let shares = fit.equal_strength_probabilities(Covariance::Fisher).unwrap();
+        for (found, share) in shares.into_iter().zip([0.48, 0.24, 0.28f64]) {
+            assert!((found.value - share).abs() < 1e-9, "{model:?} {found:?}");
+            let error = (share * (1.0 - share) / 1000.0).sqrt();
+            assert!((found.standard_error - error).abs() < 1e-9, "{model:?} {found:?}, {error}");
+        }
     }
 }
 
@@ -63,28 +70,6 @@ fn davidson_reproduces_every_agents_points() {
         }
         assert!((points - expected).abs() < 1e-9);
     }
-}
-
-#[test]
-fn anchors_move_the_scale_and_nothing_else() {
-    for model in MODELS {
-        let at_zero = BradleyTerry::new(model, 3).fit(&three_agents()).unwrap();
-        let shifted = BradleyTerry::new(model, 3).anchored([(2, 8.0)]).fit(&three_agents());
-        let shifted = shifted.unwrap();
-        assert!((at_zero.log_likelihood() - shifted.log_likelihood()).abs() < 1e-9);
-        let one = at_zero.difference(0, 1, Covariance::Fisher).unwrap();
-        let other = shifted.difference(0, 1, Covariance::Fisher).unwrap();
-        assert!((one.value - other.value).abs() < 1e-9);
-        assert!((one.standard_error - other.standard_error).abs() < 1e-9);
-        let anchor = shifted.strength(2, Covariance::Fisher).unwrap();
-        assert_eq!(anchor, Estimate { value: 8.0, standard_error: 0.0 });
-        let two = BradleyTerry::new(model, 3).anchored([(0, 0.0), (1, -0.5)]);
-        assert!(two.fit(&three_agents()).unwrap().log_likelihood() <= one_less(&at_zero));
-    }
-}
-
-fn one_less(fit: &Fit) -> f64 {
-    fit.log_likelihood() + 1e-9
 }
 
 #[test]
@@ -262,6 +247,8 @@ fn an_anchor_only_shifts_and_the_order_of_agents_changes_nothing() {
         };
         for anchor in 0..AGENTS {
             let anchored = BradleyTerry::new(model, AGENTS).anchored([(anchor, 3.5)]).fit(&results).unwrap();
+            let fixed = Estimate { value: 3.5, standard_error: 0.0 };
+            assert_eq!(anchored.strength(anchor, Covariance::Fisher).unwrap(), fixed);
             check(&anchored, &straight, &format!("anchor {anchor}"));
         }
         let mut order = straight.clone();
@@ -280,6 +267,7 @@ fn an_anchor_only_shifts_and_the_order_of_agents_changes_nothing() {
         assert_eq!(there.strength(1, Covariance::Fisher).unwrap(), Estimate { value: 7.5, standard_error: 0.0 });
         assert!((there.strength(3, Covariance::Fisher).unwrap().value - 6.8).abs() < 1e-9);
         assert!((here.difference(1, 3, Covariance::Fisher).unwrap().value - 0.7).abs() < 1e-9);
+        assert!(here.log_likelihood() <= fit.log_likelihood() + 1e-9 || fit.regularised());
         for (here, there) in differences(&here, &straight).into_iter().zip(differences(&there, &straight)) {
             assert!(here == there || (here.is_nan() && there.is_nan()) || (here - there).abs() < 1e-6, "table {table}");
         }
@@ -341,17 +329,4 @@ fn a_changing_advantage_is_found_and_a_constant_one_is_not() {
     let two_agents = BradleyTerry::new(DrawModel::Davidson, 2);
     assert!(matches!(two_agents.advantage_by_strength_test(&two), Err(StatisticsError::Unidentified)));
     assert!(matches!(two_agents.constant_advantage_test(&two), Err(StatisticsError::Unidentified)));
-}
-
-#[test]
-fn shares_at_equal_strength_have_the_errors_of_proportions() {
-    for model in MODELS {
-        let fit = BradleyTerry::new(model, 1).fit(&[series(0, 0, [480, 240, 280], 0)]).unwrap();
-        let shares = fit.equal_strength_probabilities(Covariance::Fisher).unwrap();
-        for (found, share) in shares.into_iter().zip([0.48, 0.24, 0.28f64]) {
-            assert!((found.value - share).abs() < 1e-9, "{model:?} {found:?}");
-            let error = (share * (1.0 - share) / 1000.0).sqrt();
-            assert!((found.standard_error - error).abs() < 1e-9, "{model:?} {found:?}, {error}");
-        }
-    }
 }
