@@ -33,7 +33,7 @@ mod zobrist;
 pub use action::{Action, ActionKind};
 pub use ends::MayEnd;
 pub use geometry::{Direction, STEPS, Shifts, each_direction};
-pub use notation::{ActionError, PositionError, PositionFault};
+pub use notation::{ActionError, PositionError};
 pub use outcome::{EndReason, Outcome};
 pub use player::Player;
 pub use playout::play_out;

@@ -28,84 +28,16 @@ impl Holds {
     }
 }
 
-/// One reason why a text is not a position of these rules.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PositionFault {
-    /// Not a square of the board.
-    #[error("{text:?} is not a square of this board (a1 to {last})")]
-    NotASquare {
-        /// What was written.
-        text: String,
-        /// The board's last square.
-        last: String,
-    },
-    /// A list of pieces does not begin with one of the four letters and a colon.
-    #[error("{0:?} is not a list of pieces: write M:, D:, m: or d: and squares, as in M:c2,b4 D:a1 m:b3 d:h7")]
-    NotAPieceList(String),
-    /// Two pieces on one square.
-    #[error("{0} is taken twice")]
-    TakenTwice(String),
-    /// A side has more than one dux.
-    #[error("{0} has more than one dux")]
-    SecondDux(Player),
-    /// Wrong number of rows.
-    #[error("the board has {expected} ranks, but {found} rows are drawn")]
-    RowCount {
-        /// Ranks of the board.
-        expected: usize,
-        /// Rows in the text.
-        found: usize,
-    },
-    /// A row of the wrong width.
-    #[error("row {row:?} has {found} squares, but the board has {expected} files")]
-    RowWidth {
-        /// The row as written.
-        row: String,
-        /// Files of the board.
-        expected: usize,
-        /// Squares in the row.
-        found: usize,
-    },
-    /// A character that is no piece.
-    #[error("{0:?} is neither a piece (M D m d) nor a number of empty squares")]
-    NotAPiece(char),
-    /// A field is missing.
-    #[error("the {0} is missing")]
-    Missing(&'static str),
-    /// A field says something else than it should.
-    #[error("{text:?} is not a {field}: write {expected}")]
-    BadField {
-        /// Which field.
-        field: &'static str,
-        /// What was written.
-        text: String,
-        /// What it should look like.
-        expected: &'static str,
-    },
-    /// A square that should hold a certain piece does not.
-    #[error("{square} has no piece that could be {role}")]
-    NoSuchPiece {
-        /// The square.
-        square: String,
-        /// What the piece should be.
-        role: &'static str,
-    },
-    /// The parts contradict each other.
-    #[error("{0}")]
-    Contradiction(&'static str),
-}
-
 /// Every reason why a text is not a position of these rules; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PositionError {
     /// The reasons.
-    pub faults: Vec<PositionFault>,
+    pub faults: Vec<String>,
 }
 
 impl std::fmt::Display for PositionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let faults: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
-        write!(f, "not a position of this ruleset: {}", faults.join("; "))
+        write!(f, "not a position of this ruleset: {}", self.faults.join("; "))
     }
 }
 
@@ -264,7 +196,9 @@ impl Rules {
             let piece = letter
                 .and_then(|(letter, squares)| Some((letter.chars().next().and_then(Piece::from_letter)?, squares)));
             let Some(((piece, owner), squares)) = piece else {
-                faults.push(PositionFault::NotAPieceList(list.to_owned()));
+                faults.push(format!(
+                    "{list:?} is not a list of pieces: write M:, D:, m: or d: and squares, as in M:c2,b4 D:a1 m:b3 d:h7"
+                ));
                 continue;
             };
             for name in squares.split(',').filter(|name| !name.is_empty()) {
@@ -278,8 +212,8 @@ impl Rules {
         if faults.is_empty() { Ok(position) } else { Err(PositionError { faults }) }
     }
 
-    fn not_a_square(&self, text: &str) -> PositionFault {
-        PositionFault::NotASquare { text: text.to_owned(), last: self.last_square_text() }
+    fn not_a_square(&self, text: &str) -> String {
+        format!("{text:?} is not a square of this board (a1 to {})", self.last_square_text())
     }
 
     fn empty_position(&self, to_act: Player) -> Position {
@@ -299,12 +233,12 @@ impl Rules {
         owner: Player,
         piece: Piece,
         square: Square,
-        faults: &mut Vec<PositionFault>,
+        faults: &mut Vec<String>,
     ) {
         if position.piece_at(square).is_some() {
-            faults.push(PositionFault::TakenTwice(self.square_text(square)));
+            faults.push(format!("{} is taken twice", self.square_text(square)));
         } else if piece == Piece::Dux && position.dux(owner).is_some() {
-            faults.push(PositionFault::SecondDux(owner));
+            faults.push(second_dux(owner));
         } else {
             position.put(owner, piece, square);
         }
@@ -418,18 +352,18 @@ impl Rules {
         let mut position = self.empty_position(Player::First);
         match fields.next() {
             Some(rows) => self.read_rows(rows, &mut position, &mut faults),
-            None => faults.push(PositionFault::Missing("board")),
+            None => faults.push("the board is missing".to_owned()),
         }
         match fields.next() {
             Some("1") => position.to_act = Player::First,
             Some("2") => position.to_act = Player::Second,
             Some(text) => faults.push(bad_field("player to act", text, "1 or 2")),
-            None => faults.push(PositionFault::Missing("player to act (1 or 2)")),
+            None => faults.push("the player to act (1 or 2) is missing".to_owned()),
         }
         let hands = fields.next().unwrap_or("-");
         read_hands(hands, &mut position, &mut faults);
         let has_two = |player: &Player| position.hand(*player).dux > 0 && position.dux(*player).is_some();
-        faults.extend(Player::BOTH.into_iter().filter(has_two).map(PositionFault::SecondDux));
+        faults.extend(Player::BOTH.into_iter().filter(has_two).map(second_dux));
         let phase = fields.next().unwrap_or("move");
         self.read_phase(phase, &mut position, &mut faults);
         let bound = fields.next().unwrap_or("-");
@@ -452,31 +386,31 @@ impl Rules {
     }
 
     /// Returns why a game could not go on from a position that is not over.
-    fn unplayable(&self, position: &Position) -> Option<PositionFault> {
+    fn unplayable(&self, position: &Position) -> Option<String> {
         let in_hand: usize = Player::BOTH.into_iter().map(|player| usize::from(position.hand(player).stones())).sum();
         let taken: usize = Player::BOTH.into_iter().map(|player| position.stones(player).len() as usize).sum();
         if in_hand > self.files() * self.ranks() - taken {
-            return Some(PositionFault::Contradiction("more stones in hand than free squares"));
+            return Some("more stones in hand than free squares".to_owned());
         }
         if let Some(Continuation { square, .. }) = position.continuation
             && position.bound.contains(square)
         {
-            return Some(PositionFault::NoSuchPiece { square: self.square_text(square), role: "the one to go on" });
+            return Some(no_such_piece(&self.square_text(square), "the one to go on"));
         }
         let mut actions = Vec::new();
         if position.phase == Phase::Placement || position.is_mid_turn() {
             self.legal_actions(position, &[], &mut actions);
             if actions.is_empty() {
-                return Some(PositionFault::Contradiction("the phase given has no legal action"));
+                return Some("the phase given has no legal action".to_owned());
             }
         }
         None
     }
 
-    fn read_rows(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+    fn read_rows(&self, text: &str, position: &mut Position, faults: &mut Vec<String>) {
         let rows: Vec<&str> = text.split('/').collect();
         if rows.len() != self.ranks() {
-            faults.push(PositionFault::RowCount { expected: self.ranks(), found: rows.len() });
+            faults.push(format!("the board has {} ranks, but {} rows are drawn", self.ranks(), rows.len()));
             return;
         }
         for (index, row) in rows.iter().enumerate() {
@@ -498,16 +432,16 @@ impl Rules {
                     }
                     file += 1;
                 } else {
-                    faults.push(PositionFault::NotAPiece(letter));
+                    faults.push(format!("{letter:?} is neither a piece (M D m d) nor a number of empty squares"));
                 }
             }
             if file != self.files() {
-                faults.push(PositionFault::RowWidth { row: (*row).to_owned(), expected: self.files(), found: file });
+                faults.push(format!("row {row:?} has {file} squares, but the board has {} files", self.files()));
             }
         }
     }
 
-    fn read_phase(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+    fn read_phase(&self, text: &str, position: &mut Position, faults: &mut Vec<String>) {
         const EXPECTED: &str = "place:2, move, go:d4:0 or removed";
         let parts: Vec<&str> = text.split(':').collect();
         let bad = || bad_field("phase", text, EXPECTED);
@@ -515,27 +449,28 @@ impl Rules {
         match parts.as_slice() {
             ["move"] => {}
             ["removed"] if self.removes_before_moves() => position.removed_this_turn = true,
-            ["removed"] => faults.push(PositionFault::Contradiction("no removal precedes a move under these rules")),
+            ["removed"] => faults.push("no removal precedes a move under these rules".to_owned()),
             ["place", left] => match left.parse::<u8>() {
                 Ok(left) if left > 0 && left <= position.hand(position.to_act).stones() => {
                     position.phase = Phase::Placement;
                     position.group_left = left;
                 }
-                Ok(_) => faults.push(PositionFault::Contradiction(
-                    "a placement turn needs at least one stone left, and no more than the player has in hand",
-                )),
+                Ok(_) => faults.push(
+                    "a placement turn needs at least one stone left, and no more than the player has in hand"
+                        .to_owned(),
+                ),
                 Err(_) => faults.push(bad()),
             },
             ["go", square, made] => match (self.parse_square(square), made.parse()) {
                 (Some(_), Ok(moves_made)) if !self.may_go_on_after(moves_made) => {
-                    faults.push(PositionFault::Contradiction("no piece may go on so often under these rules"));
+                    faults.push("no piece may go on so often under these rules".to_owned());
                 }
                 (Some(square), Ok(moves_made)) => {
                     if position.stones(position.to_act).contains(square) {
                         position.continuation = Some(Continuation { square, moves_made });
                     } else {
                         let square = self.square_text(square);
-                        faults.push(PositionFault::NoSuchPiece { square, role: "the one to go on" });
+                        faults.push(no_such_piece(&square, "the one to go on"));
                     }
                 }
                 (None, _) => faults.push(self.not_a_square(square)),
@@ -544,17 +479,12 @@ impl Rules {
             _ => faults.push(bad()),
         }
         if in_hand && position.phase == Phase::Movement && !text.starts_with("place") {
-            faults.push(PositionFault::Contradiction("stones in hand, but the phase is not placement"));
+            faults.push("stones in hand, but the phase is not placement".to_owned());
         }
     }
 
     /// Reads bound squares and what holds them; `None` where the text leaves it to the board.
-    fn read_bound(
-        &self,
-        text: &str,
-        position: &Position,
-        faults: &mut Vec<PositionFault>,
-    ) -> Option<(SquareSet, Holds)> {
+    fn read_bound(&self, text: &str, position: &Position, faults: &mut Vec<String>) -> Option<(SquareSet, Holds)> {
         if text == "-" {
             return None;
         }
@@ -573,7 +503,7 @@ impl Rules {
             if position.piece_at(square).is_some() {
                 bound.insert(square);
             } else {
-                faults.push(PositionFault::NoSuchPiece { square: self.square_text(square), role: "bound" });
+                faults.push(no_such_piece(&self.square_text(square), "bound"));
             }
         }
         Some((bound, holds))
@@ -581,7 +511,7 @@ impl Rules {
 
     /// Takes over stored bound flags; where the board alone binds, they must say what it says, but for a dux that a move
     /// must have enclosed. Pieces without marks are held by whatever flanks them now.
-    fn check_flags(&self, flags: Option<(SquareSet, Holds)>, position: &mut Position, faults: &mut Vec<PositionFault>) {
+    fn check_flags(&self, flags: Option<(SquareSet, Holds)>, position: &mut Position, faults: &mut Vec<String>) {
         let Some((bound, mut holds)) = flags else { return };
         if !self.stores_holds {
             let duces = match self.ruleset.dux.enclosure_trigger {
@@ -589,7 +519,7 @@ impl Rules {
                 Trigger::Positional => SquareSet::EMPTY,
             };
             if bound & !duces != position.bound {
-                faults.push(PositionFault::Contradiction("the bound squares are not those that the board binds"));
+                faults.push("the bound squares are not those that the board binds".to_owned());
             }
             position.bound = bound;
             return;
@@ -605,7 +535,7 @@ impl Rules {
         position.holds = holds;
     }
 
-    fn read_records(&self, text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+    fn read_records(&self, text: &str, position: &mut Position, faults: &mut Vec<String>) {
         const EXPECTED: &str = "p1 or s1:a1-a2:3, comma separated";
         for record in text.split(',') {
             if record == "p1" || record == "p2" {
@@ -629,14 +559,22 @@ impl Rules {
     }
 }
 
-fn bad_field(field: &'static str, text: &str, expected: &'static str) -> PositionFault {
-    PositionFault::BadField { field, text: text.to_owned(), expected }
+fn bad_field(field: &str, text: &str, expected: &str) -> String {
+    format!("{text:?} is not a {field}: write {expected}")
+}
+
+fn no_such_piece(square: &str, role: &str) -> String {
+    format!("{square} has no piece that could be {role}")
+}
+
+fn second_dux(player: Player) -> String {
+    format!("{player} has more than one dux")
 }
 
 /// Most turns that a position may count: a game ends before (`end.max_plies`), so that the counters cannot overflow.
 const TURNS_MAX: u16 = 60_000;
 
-fn read_counter(field: &'static str, text: Option<&str>, faults: &mut Vec<PositionFault>) -> u16 {
+fn read_counter(field: &'static str, text: Option<&str>, faults: &mut Vec<String>) -> u16 {
     let text = text.unwrap_or("0");
     match text.parse() {
         Ok(turns) if turns <= TURNS_MAX => turns,
@@ -647,7 +585,7 @@ fn read_counter(field: &'static str, text: Option<&str>, faults: &mut Vec<Positi
     }
 }
 
-fn read_hands(text: &str, position: &mut Position, faults: &mut Vec<PositionFault>) {
+fn read_hands(text: &str, position: &mut Position, faults: &mut Vec<String>) {
     const EXPECTED: &str = "M14D1m16d1, or - for empty hands";
     if text == "-" {
         return;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use latrunculi_engine::{ActionError, GameState, PositionFault, RulesetFile, RulesetFileError, conformance, presets};
+use latrunculi_engine::{ActionError, GameState, RulesetFile, RulesetFileError, conformance, presets};
 
 fn parse(text: &str) -> Result<RulesetFile, RulesetFileError> {
     RulesetFile::parse(text)
@@ -91,11 +91,9 @@ fn a_bad_position_names_every_fault() {
     let state = game("bell");
     let rules = state.rules();
     let error = rules.parse_position("8/8/8/8/8/9/7x 3 Q1 go:z9:0 - x 1").expect_err("it is wrong");
-    let has = |wanted: fn(&PositionFault) -> bool| assert!(error.faults.iter().any(wanted), "{error}");
-    has(|fault| matches!(fault, PositionFault::RowWidth { .. }));
-    has(|fault| matches!(fault, PositionFault::NotAPiece('x')));
-    has(|fault| matches!(fault, PositionFault::BadField { field: "player to act", .. }));
-    has(|fault| matches!(fault, PositionFault::NotASquare { .. }));
+    for fault in ["has 9 squares", "'x' is neither a piece", "is not a player to act", "\"z9\" is not a square"] {
+        assert!(error.faults.iter().any(|found| found.contains(fault)), "{fault}: {error}");
+    }
     let error = rules.parse_pieces("M:a1,a1,z9 Q:b2 D:c1,c2", latrunculi_engine::Player::First).expect_err("wrong");
     assert_eq!(error.faults.len(), 4, "{error}");
 }
