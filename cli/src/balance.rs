@@ -20,6 +20,7 @@ use latrunculi_eval::study::{
     StudyConfig, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study, saved_study,
 };
 use latrunculi_train::files::write_whole;
+use latrunculi_train::folders::SUMMARY;
 use latrunculi_train::models;
 use latrunculi_train::provenance;
 
@@ -199,7 +200,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
 fn write_files(folder: &Path, settings: &StudySettings, summary: &StudySummary) -> anyhow::Result<()> {
     let json = summary.to_json().context("the summary")?;
     write_whole(&folder.join("study.toml"), toml::to_string(settings).context("the settings")?.as_bytes())?;
-    write_whole(&folder.join("summary.json"), json.as_bytes())?;
+    write_whole(&folder.join(SUMMARY), json.as_bytes())?;
     write_whole(&folder.join("balance.csv"), summary.to_csv().as_bytes())?;
     report::write(folder, summary)
 }

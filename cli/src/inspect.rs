@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use latrunculi_train::{rulesets, run_dir};
 
+use games::KnownRules;
 use report::Report;
 
 /// How names of TensorBoard's files begin.
@@ -51,54 +53,98 @@ pub(crate) fn run(args: InspectArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What is known for the reading of files, and how closely they are read.
+struct Known {
+    /// Whether everything is read and checked.
+    verify: bool,
+    /// Whether a folder is read file by file.
+    in_folder: bool,
+    rules: KnownRules,
+}
+
+/// A form of files that this program writes, by their names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Events,
+    Weights,
+    Archive,
+    Network,
+    Lines,
+    Toml,
+    Json,
+    Table,
+    Page,
+    Pools,
+}
+
+impl Format {
+    fn of(path: &Path) -> Option<Format> {
+        if path.file_name()?.to_string_lossy().starts_with(EVENTS_NAME) {
+            return Some(Format::Events);
+        }
+        Some(match path.extension()?.to_str()? {
+            "safetensors" => Format::Weights,
+            "npz" => Format::Archive,
+            "onnx" | "pt" => Format::Network,
+            "jsonl" => Format::Lines,
+            "toml" => Format::Toml,
+            "json" => Format::Json,
+            "csv" => Format::Table,
+            "html" | "md" => Format::Page,
+            run_dir::POOLS_EXTENSION => Format::Pools,
+            _ => return None,
+        })
+    }
+
+    /// Tells what a file of this form holds.
+    fn describe(self, path: &Path, known: &mut Known) -> anyhow::Result<Report> {
+        let verify = known.verify;
+        match self {
+            Format::Events => texts::tensorboard(path),
+            Format::Weights => tensors::safetensors(path, verify),
+            // A shard holds its rules, and the shards of a folder may be of several rulesets.
+            Format::Archive => tensors::npz(path, verify, known.rules.named.as_ref().filter(|_| !known.in_folder)),
+            Format::Network => tensors::network(path, verify),
+            Format::Lines => records::inspect(path, known),
+            Format::Toml => texts::toml(path),
+            Format::Json => texts::json(path),
+            Format::Table => texts::csv(path),
+            Format::Page => texts::page(path),
+            Format::Pools => tensors::pools(path),
+        }
+    }
+}
+
 fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
     let shown = path.display();
     let about = std::fs::metadata(path).with_context(|| format!("cannot look at {shown}"))?;
+    let named = args.ruleset.as_deref().map(rulesets::load).transpose()?;
+    let rules = KnownRules { named, ..KnownRules::default() };
+    let mut known = Known { verify: args.verify, in_folder: false, rules };
     if about.is_dir() {
         let mut report = folders::inspect(path)?;
         if args.verify {
-            verify::add(&mut report, path, args.ruleset.as_deref())?;
+            verify::add(&mut report, path, known)?;
+        } else {
+            report.add("verified", NOT_VERIFIED);
         }
-        else_not_verified(&mut report, args.verify);
         return Ok(report);
     }
     if !about.is_file() {
         bail!("{shown} is neither a file nor a folder");
     }
-    let (verify, ruleset) = (args.verify, args.ruleset.as_deref());
-    if is_tensorboard(path) {
-        return texts::tensorboard(path);
-    }
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some(extension @ ("safetensors" | "npz" | "onnx" | "pt")) => {
-            let mut report = match extension {
-                "safetensors" => tensors::safetensors(path, verify),
-                "npz" => tensors::npz(path, verify, ruleset),
-                _ => tensors::network(path, verify),
-            }?;
-            else_not_verified(&mut report, verify);
-            Ok(report)
-        }
-        Some("jsonl") => records::inspect(path, verify, ruleset),
-        Some("toml") => texts::toml(path),
-        Some("json") => texts::json(path),
-        Some("csv") => texts::csv(path),
-        Some("html" | "md") => texts::page(path),
-        _ => bail!(
+    let Some(format) = Format::of(path) else {
+        bail!(
             "{shown}: nothing is known of files of this name; this program writes .safetensors, .npz, .onnx, .pt, \
-             .jsonl, .toml, .json, .csv, .html, .md and {EVENTS_NAME} (rename the file if it is one of them)"
-        ),
+             .jsonl, .toml, .json, .csv, .html, .md, .pools and {EVENTS_NAME} (rename the file if it is one of them)"
+        )
+    };
+    let mut report = format.describe(path, &mut known)?;
+    if !args.verify && matches!(format, Format::Weights | Format::Archive | Format::Network) {
+        report.add("verified", NOT_VERIFIED);
     }
+    Ok(report)
 }
 
-/// Says of what was not read whole that it was not.
-fn else_not_verified(report: &mut Report, verify: bool) {
-    if !verify {
-        report.add("verified", "no; --verify reads everything and checks it");
-    }
-}
-
-/// Tells whether a file has a name of TensorBoard's.
-fn is_tensorboard(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(EVENTS_NAME))
-}
+/// What is said of that which was not read whole.
+const NOT_VERIFIED: &str = "no; --verify reads everything and checks it";

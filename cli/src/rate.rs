@@ -15,6 +15,7 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_eval::rating::{FitSettings, Pairing, RatingConfig, play_rating};
 use latrunculi_stats::{Confidence, DrawModel};
 use latrunculi_train::files::write_whole;
+use latrunculi_train::folders::RATING;
 use latrunculi_train::{models, rulesets};
 
 use crate::games_args::GamesArgs;
@@ -26,7 +27,6 @@ use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 
 /// The file that holds a rating.
-const RATING: &str = "rating.json";
 
 #[derive(Args)]
 pub(crate) struct RateArgs {

@@ -8,6 +8,7 @@ use latrunculi_eval::report;
 use latrunculi_eval::study::StudySummary;
 use latrunculi_train::files::read_text;
 use latrunculi_train::files::write_whole;
+use latrunculi_train::folders::SUMMARY;
 use latrunculi_train::rulesets::load_file;
 
 /// The name of the report in the folder of a study.
@@ -24,7 +25,7 @@ pub(crate) fn write(folder: &Path, summary: &StudySummary) -> anyhow::Result<()>
 
 /// Makes the report again from `summary.json`; nothing is played.
 pub(crate) fn write_again(folder: &Path) -> anyhow::Result<()> {
-    let path = folder.join("summary.json");
+    let path = folder.join(SUMMARY);
     let text = read_text(&path, SUMMARY_BYTES_MAX)?;
     let summary = StudySummary::from_json(&text).with_context(|| path.display().to_string())?;
     write(folder, &summary)

@@ -6,14 +6,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 use latrunculi_eval::learning::{LearningRun, standings};
 use latrunculi_train::config::TrainConfig;
-use latrunculi_train::files::is_locked;
+use latrunculi_train::files::{is_locked, secs_since_written};
 use latrunculi_train::{curves, run_dir};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::display;
@@ -43,7 +44,8 @@ pub(crate) struct StatusArgs {
 }
 
 /// What a run is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Activity {
     /// A program works on it.
     Running,
@@ -93,9 +95,10 @@ fn activity(root: &Path, run: &LearningRun) -> Activity {
     }
 }
 
-/// Returns the seconds left of the run's budget, if it limits the time.
-fn secs_left(config: &TrainConfig, run: &LearningRun) -> Option<f64> {
-    (config.budget.minutes > 0.0).then(|| ((config.budget.minutes - run.minutes()) * 60.0).max(0.0))
+/// Returns the seconds left of the run's budget after so many, if it limits the time.
+fn secs_left(config: &TrainConfig, elapsed_secs: f64) -> Option<f64> {
+    let minutes = config.budget.minutes;
+    (minutes > 0.0).then(|| (minutes * 60.0 - elapsed_secs).max(0.0))
 }
 
 fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
@@ -112,7 +115,9 @@ fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
             run.rounds.last().map_or(0, |round| round.samples_total),
             run.rounds.last().map_or(0, |round| round.steps_total),
             time_text(run.minutes() * 60.0),
-            secs_left(&config, &run).map(|secs| format!(", {} left", time_text(secs))).unwrap_or_default(),
+            secs_left(&config, run.minutes() * 60.0)
+                .map(|secs| format!(", {} left", time_text(secs)))
+                .unwrap_or_default(),
         ),
     ];
     if !run.rounds.is_empty() && rounds > 0 {
@@ -120,9 +125,7 @@ fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
         lines.push(legend(width));
         let mut table = RoundTable::new(width);
         for round in &run.rounds[run.rounds.len().saturating_sub(rounds)..] {
-            let left =
-                (config.budget.minutes > 0.0).then(|| (config.budget.minutes * 60.0 - round.elapsed_secs).max(0.0));
-            lines.extend(table.lines(round, left));
+            lines.extend(table.lines(round, secs_left(&config, round.elapsed_secs)));
         }
     }
     lines.extend(strength(&run));
@@ -134,18 +137,14 @@ fn doing(root: &Path, run: &LearningRun) -> String {
     match activity(root, run) {
         Activity::Finished => "finished".to_owned(),
         Activity::Stopped => format!("not running; continue with: {}", command_to_resume(root)),
-        Activity::Running => {
-            let written = root.join(run_dir::METRICS).metadata().and_then(|about| about.modified()).ok();
-            let since = written.and_then(|at| SystemTime::now().duration_since(at).ok());
-            match (since, run.rounds.last()) {
-                (Some(since), Some(last)) => format!(
-                    "running; the last round took {} and ended {} ago",
-                    time_text(last.round_secs),
-                    time_text(since.as_secs_f64())
-                ),
-                _ => "running; the first round has not ended yet".to_owned(),
-            }
-        }
+        Activity::Running => match (secs_since_written(&root.join(run_dir::METRICS)), run.rounds.last()) {
+            (Some(since), Some(last)) => format!(
+                "running; the last round took {} and ended {} ago",
+                time_text(last.round_secs),
+                time_text(since)
+            ),
+            _ => "running; the first round has not ended yet".to_owned(),
+        },
     }
 }
 
@@ -169,21 +168,16 @@ fn strength(run: &LearningRun) -> Vec<String> {
 fn as_json(root: &Path) -> anyhow::Result<serde_json::Value> {
     let run = curves::read(root)?;
     let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[])?;
-    let activity = match activity(root, &run) {
-        Activity::Running => "running",
-        Activity::Finished => "finished",
-        Activity::Stopped => "stopped",
-    };
     Ok(json!({
         "run": run.name,
-        "activity": activity,
+        "activity": activity(root, &run),
         "rulesets": run.rulesets,
         "generations": run.played().count(),
         "games": run.games(),
         "samples": run.rounds.last().map_or(0, |round| round.samples_total),
         "steps": run.rounds.last().map_or(0, |round| round.steps_total),
         "elapsed_secs": run.minutes() * 60.0,
-        "secs_left": secs_left(&config, &run),
+        "secs_left": secs_left(&config, run.minutes() * 60.0),
         "last_round": run.rounds.last().map(round_json),
         "measured": run.measured().last(),
     }))

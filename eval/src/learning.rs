@@ -79,6 +79,9 @@ pub struct LearningRun {
     pub simulations: u32,
     /// Its rounds, in order.
     pub rounds: Vec<Round>,
+    /// Whether half a line stands behind them, of a program that writes it or was killed.
+    #[serde(skip)]
+    pub is_cut: bool,
     /// The matches at its end by ruleset, if it has come so far.
     pub result: Option<BTreeMap<String, RunMatch>>,
 }

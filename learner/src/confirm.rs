@@ -8,9 +8,9 @@ use std::io::Read;
 use std::path::Path;
 
 use latrunculi_data::{ShardSummary, TrainingCounters};
+use latrunculi_eval::learning::Round;
 use latrunculi_train::error::{Context, Error, bail};
 use latrunculi_train::run_dir::{RunDir, SHARDS};
-use serde::Deserialize;
 
 use crate::state::RunState;
 
@@ -23,28 +23,8 @@ const SHORTFALL_MAX: u64 = 1 << 31;
 /// More seconds than pass between the metrics of a round and its checkpoint.
 const SAVING_SECS_MAX: f64 = 3600.0;
 
-/// Whether the metrics up to the checkpoint are there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MetricsFound {
-    /// They are, or there were none.
-    Whole,
-    /// The file is missing or empty.
-    Missing,
-}
-
-/// What the last line of the metrics says of the run.
-#[derive(Deserialize)]
-struct LastRound {
-    generation: u64,
-    #[serde(default)]
-    games: Option<u64>,
-    samples_total: u64,
-    steps_total: u64,
-    elapsed_secs: f64,
-}
-
 /// Checks the counters of the checkpoint at `path`: against one another, and against the metrics, or where these are
-/// missing, against the shards.
+/// missing, against the shards. Returns whether the metrics up to the checkpoint are there.
 ///
 /// # Errors
 /// Every counter that is wrong, and the way out.
@@ -53,32 +33,28 @@ pub(crate) fn counters(
     path: &Path,
     state: &RunState,
     training: TrainingCounters,
-) -> Result<MetricsFound, Error> {
+) -> Result<bool, Error> {
     let mut faults = Faults::default();
     let name = path.file_name().unwrap_or_default();
     let own = folder.checkpoint_path(state.generations);
     faults.check(own.file_name() == Some(name), || format!("it was made after {} generations", state.generations));
     check_sums(state, training, &mut faults);
-    let found = match last_round(folder, state.metrics_bytes)? {
-        Metrics::None => MetricsFound::Whole,
-        Metrics::Missing if faults.0.is_empty() => {
-            let there = samples_of_shards(folder, state.generations)?;
-            faults.equal("samples", state.samples, there, "the shards have");
-            MetricsFound::Missing
-        }
-        Metrics::Missing => MetricsFound::Missing,
-        Metrics::Last(round) => {
-            let generations = round.generation + u64::from(round.games.is_some());
-            faults.equal("generations", state.generations, generations, "the metrics say");
-            faults.equal("samples", state.samples, round.samples_total, "the metrics say");
-            faults.equal("steps", training.steps, round.steps_total, "the metrics say");
-            let since = state.elapsed_secs - round.elapsed_secs;
-            faults.check((0.0..=SAVING_SECS_MAX).contains(&since), || {
-                format!("elapsed_secs is {}, the metrics say {}", state.elapsed_secs, round.elapsed_secs)
-            });
-            MetricsFound::Whole
-        }
-    };
+    let has_metrics = state.metrics_bytes == 0 || folder.metrics_bytes() > 0;
+    if !has_metrics && faults.0.is_empty() {
+        let there = samples_of_shards(folder, state.generations)?;
+        faults.equal("samples", state.samples, there, "the shards have");
+    }
+    if has_metrics && state.metrics_bytes > 0 {
+        let round = last_round(folder, state.metrics_bytes)?;
+        let generations = round.generation + u64::from(round.games.is_some());
+        faults.equal("generations", state.generations, generations, "the metrics say");
+        faults.equal("samples", state.samples, round.samples_total, "the metrics say");
+        faults.equal("steps", training.steps, round.steps_total, "the metrics say");
+        let since = state.elapsed_secs - round.elapsed_secs;
+        faults.check((0.0..=SAVING_SECS_MAX).contains(&since), || {
+            format!("elapsed_secs is {}, the metrics say {}", state.elapsed_secs, round.elapsed_secs)
+        });
+    }
     if !faults.0.is_empty() {
         bail!(
             "{}: its counters are not those of this run: {}; restore the file, or write the name of an earlier one of \
@@ -87,7 +63,7 @@ pub(crate) fn counters(
             faults.0.join("; ")
         );
     }
-    Ok(found)
+    Ok(has_metrics)
 }
 
 /// What is wrong.
@@ -153,26 +129,10 @@ fn check_sums(state: &RunState, training: TrainingCounters, faults: &mut Faults)
     }
 }
 
-/// The metrics up to a checkpoint.
-enum Metrics {
-    /// There are none yet.
-    None,
-    /// They are gone.
-    Missing,
-    /// They end with this round.
-    Last(LastRound),
-}
-
 /// Reads the last of the first `bytes` of the metrics, which end with a whole line.
-fn last_round(folder: &RunDir, bytes: u64) -> Result<Metrics, Error> {
+fn last_round(folder: &RunDir, bytes: u64) -> Result<Round, Error> {
     let path = folder.metrics_path();
     let there = folder.metrics_bytes();
-    if bytes == 0 {
-        return Ok(Metrics::None);
-    }
-    if there == 0 {
-        return Ok(Metrics::Missing);
-    }
     let refused = |what: &str| {
         format!(
             "{}: {what}; restore the file, or remove it to go on with a learning curve that begins anew",
@@ -187,7 +147,7 @@ fn last_round(folder: &RunDir, bytes: u64) -> Result<Metrics, Error> {
     read.with_context(|| path.display().to_string())?;
     let other = || refused("its lines are not those at the last checkpoint");
     let line = text.strip_suffix('\n').and_then(|text| text.lines().next_back()).with_context(other)?;
-    Ok(Metrics::Last(serde_json::from_str(line).with_context(other)?))
+    serde_json::from_str(line).with_context(other)
 }
 
 /// Counts the samples of all shards of the generations before `generations`.

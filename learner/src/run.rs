@@ -18,7 +18,7 @@ use latrunculi_selfplay::{Pool, states_from_bytes};
 use serde_json::{Value, json};
 
 use crate::conclude::model_info;
-use crate::confirm::{self, MetricsFound};
+use crate::confirm;
 use crate::state::{MixWindow, RulesetState, RunState};
 use latrunculi_train::config::TrainConfig;
 use latrunculi_train::error::{Context, Error, bail};
@@ -199,7 +199,7 @@ impl<'o> TrainingRun<'o> {
         let mut state: RunState =
             serde_json::from_str(&extra).with_context(|| format!("{}: state of the run", path.display()))?;
         let rulesets = rulesets_of_run(&folder, &state)?;
-        let metrics = confirm::counters(&folder, &path, &state, trainer.counters())?;
+        let has_metrics = confirm::counters(&folder, &path, &state, trainer.counters())?;
         config.validate(rulesets.len())?;
         state.allow(&config, settings).with_context(|| root.display().to_string())?;
         check_precision(config.precision, device)?;
@@ -230,9 +230,9 @@ impl<'o> TrainingRun<'o> {
             write_whole(&folder.config_path(), state.config.as_bytes())?;
             state.save(&folder, &trainer)?;
         }
-        match metrics {
-            MetricsFound::Whole => folder.cut_metrics(state.metrics_bytes)?,
-            MetricsFound::Missing => observer.event(Event::MetricsMissing { path: &folder.metrics_path() }),
+        match has_metrics {
+            true => folder.cut_metrics(state.metrics_bytes)?,
+            false => observer.event(Event::MetricsMissing { path: &folder.metrics_path() }),
         }
         let events = Events::open(&folder.events_path(), state.events_bytes)?;
         Ok(TrainingRun {

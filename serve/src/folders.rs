@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use latrunculi_train::folders::FolderKind;
+
 use crate::refusal::Refusal;
 
 /// A folder of runs or of studies.
@@ -10,8 +12,8 @@ pub(crate) struct Folder {
     root: PathBuf,
     /// What one of its folders is called, for messages.
     what: &'static str,
-    /// The files that show that a folder is one of them.
-    markers: &'static [&'static str],
+    /// What each of its folders is.
+    kind: FolderKind,
 }
 
 /// No more folders are listed.
@@ -19,11 +21,11 @@ const LISTED_MAX: usize = 1000;
 
 impl Folder {
     pub(crate) fn of_runs(root: PathBuf) -> Folder {
-        Folder { root, what: "run", markers: &[latrunculi_train::run_dir::CONFIG] }
+        Folder { root, what: "run", kind: FolderKind::Run }
     }
 
     pub(crate) fn of_studies(root: PathBuf) -> Folder {
-        Folder { root, what: "study", markers: &["study.json", "summary.json"] }
+        Folder { root, what: "study", kind: FolderKind::Study }
     }
 
     /// Returns the folder as it was named.
@@ -52,7 +54,7 @@ impl Folder {
     }
 
     fn is_one(&self, path: &Path) -> bool {
-        self.markers.iter().any(|marker| path.join(marker).is_file())
+        FolderKind::of(path) == Some(self.kind)
     }
 
     /// Returns the name of the folder if it is itself a run or a study.

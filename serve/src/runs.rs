@@ -3,9 +3,8 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::time::SystemTime;
 
-use latrunculi_train::files::{is_locked, read_text};
+use latrunculi_train::files::{is_locked, read_text, secs_since_written};
 use latrunculi_train::{TrainConfig, error_chain, run_dir};
 use serde_json::{Value, json};
 
@@ -28,9 +27,9 @@ pub(crate) fn list(runs: &Folder) -> Value {
     json!({ "folder": runs.shown(), "runs": names.collect::<Vec<_>>() })
 }
 
+/// Returns the whole seconds since a file was written.
 fn seconds_since_written(path: &Path) -> Option<u64> {
-    let written = path.metadata().ok()?.modified().ok()?;
-    Some(SystemTime::now().duration_since(written).unwrap_or_default().as_secs())
+    secs_since_written(path).map(|secs| secs as u64)
 }
 
 /// Returns what a run is: its network, its rulesets, whether a program works on it, and its result once it has one.

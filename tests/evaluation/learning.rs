@@ -58,6 +58,7 @@ fn run(name: &str) -> LearningRun {
         network: "4 blocks x 32 channels".to_owned(),
         simulations: 16,
         rounds,
+        is_cut: false,
         result: Some(of_bell(verdict(20, 12))),
     }
 }

@@ -46,35 +46,34 @@ pub fn read(root: &Path) -> Result<LearningRun, Error> {
     let rulesets: Vec<String> = run_dir::ruleset_paths(root).iter().map(load).collect::<Result<_, Error>>()?;
     let name = root.canonicalize().ok().and_then(|root| Some(root.file_name()?.to_string_lossy().into_owned()));
     let network = &config.network;
+    let (rounds, is_cut) = rounds(&root.join(run_dir::METRICS))?;
     Ok(LearningRun {
         name: name.unwrap_or_else(|| root.display().to_string()),
         network: format!("{} blocks x {} channels", network.blocks, network.channels),
         simulations: config.selfplay.simulations,
-        rounds: rounds(&root.join(run_dir::METRICS))?,
+        rounds,
+        is_cut,
         result: result(&root.join(run_dir::RESULT))?,
         rulesets,
     })
 }
 
-fn rounds(path: &Path) -> Result<Vec<Round>, Error> {
+/// Returns the rounds of a file of metrics, and whether half a line stands behind them.
+fn rounds(path: &Path) -> Result<(Vec<Round>, bool), Error> {
     if !path.is_file() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), false));
     }
     let text = read_text(path, METRICS_BYTES_MAX)?;
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let rounds: Vec<Round> = whole
-        .lines()
-        .enumerate()
-        .map(|(index, line)| {
-            serde_json::from_str(line)
-                .with_context(|| format!("{}, line {}: not the metrics of a round", path.display(), index + 1))
-        })
-        .collect::<Result<_, Error>>()?;
-    let is_finite = |round: &Round| round.elapsed_secs.is_finite() && round.elapsed_secs >= 0.0;
-    if !rounds.iter().all(is_finite) {
-        bail!("{}: elapsed_secs of a round is not a time", path.display());
-    }
-    Ok(rounds)
+    let (whole, half) = text.rsplit_once('\n').unwrap_or(("", &text));
+    let read = |(index, line)| {
+        let wrong = || format!("{}, line {}: not the metrics of a round", path.display(), index + 1);
+        let round: Round = serde_json::from_str(line).with_context(wrong)?;
+        if !(round.elapsed_secs.is_finite() && round.elapsed_secs >= 0.0) {
+            bail!("{}: elapsed_secs of a round is not a time", path.display());
+        }
+        Ok(round)
+    };
+    Ok((whole.lines().enumerate().map(read).collect::<Result<_, Error>>()?, !half.is_empty()))
 }
 
 fn result(path: &Path) -> Result<Option<BTreeMap<String, RunMatch>>, Error> {

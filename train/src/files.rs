@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::Path;
+use std::time::SystemTime;
 
 use latrunculi_data::files::write_atomically;
 
@@ -72,6 +73,13 @@ pub fn lock(root: &Path) -> Result<FolderLock, Error> {
 pub fn is_locked(root: &Path) -> bool {
     let locked = File::open(root.join(LOCK)).map(|file| file.try_lock_shared());
     matches!(locked, Ok(Err(TryLockError::WouldBlock)))
+}
+
+/// Returns the seconds since a file was last written, if it is there; 0 where the clock has gone back.
+#[must_use]
+pub fn secs_since_written(path: &Path) -> Option<f64> {
+    let written = path.metadata().ok()?.modified().ok()?;
+    Some(SystemTime::now().duration_since(written).unwrap_or_default().as_secs_f64())
 }
 
 /// Writes a file whole or not at all ([`write_atomically`]).

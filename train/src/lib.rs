@@ -25,6 +25,7 @@ pub mod provenance;
 
 pub mod error;
 pub mod files;
+pub mod folders;
 pub mod mixes;
 pub mod rulesets;
 pub mod run_rulesets;

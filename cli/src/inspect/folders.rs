@@ -6,10 +6,11 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use latrunculi_data::ShardSummary;
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_eval::learning::{LearningRun, Round};
 use latrunculi_eval::study::saved_study;
 use latrunculi_train::files::read_text;
-use latrunculi_train::rulesets;
-use latrunculi_train::{curves, run_dir};
+use latrunculi_train::folders::{FolderKind, RATING, SUMMARY};
+use latrunculi_train::{curves, rulesets, run_dir};
 use serde_json::{Value, json};
 
 use super::report::Report;
@@ -20,26 +21,19 @@ use crate::train::command_to_resume;
 
 /// Inspects a folder by what lies in it.
 pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
-    if path.join(run_dir::CONFIG).is_file() && !run_dir::ruleset_paths(path).is_empty() {
-        return run(path);
-    }
-    let summary = path.join("summary.json");
-    if summary.is_file() {
-        return study(&summary);
-    }
-    if path.join("study.json").is_file() {
-        return study_under_way(path);
-    }
-    let rating = path.join("rating.json");
-    if rating.is_file() {
-        return super::texts::json(&rating);
-    }
-    let table = path.join(curves::TABLE);
-    if table.is_file() {
-        let mut report = Report::new("learning curves", path);
-        report.add("matches", read_text(&table, TEXT_BYTES_MAX)?.lines().count().saturating_sub(1));
-        report.add("pages", json!(files(path, &["html", "csv"])?));
-        return Ok(report);
+    match FolderKind::of(path) {
+        Some(FolderKind::Run) => return run(path),
+        Some(FolderKind::Study) if path.join(SUMMARY).is_file() => return study(&path.join(SUMMARY)),
+        Some(FolderKind::Study) => return study_under_way(path),
+        Some(FolderKind::Rating) => return super::texts::json(&path.join(RATING)),
+        Some(FolderKind::Curves) => {
+            let mut report = Report::new("learning curves", path);
+            let matches = read_text(&path.join(curves::TABLE), TEXT_BYTES_MAX)?.lines().count().saturating_sub(1);
+            report.add("matches", matches);
+            report.add("pages", json!(files(path, &["html", "csv"])?));
+            return Ok(report);
+        }
+        None => {}
     }
     let found = files(path, &["onnx", "pt", "safetensors", "npz"])?;
     if found.is_empty() {
@@ -127,9 +121,7 @@ fn run(root: &Path) -> anyhow::Result<Report> {
     let provenance = root.join(run_dir::PROVENANCE);
     if provenance.is_file() {
         let provenance = read_json(&provenance)?;
-        for name in ["version", "commit", "seed", "device"] {
-            report.add_known(name, provenance.get(name).filter(|value| !value.is_null()).cloned());
-        }
+        report.add_those_of(&provenance, &["version", "commit", "seed", "device"]);
     }
     let count = |folder: &str, extension| files(&root.join(folder), &[extension]).map_or(0, |files| files.len());
     report.add("shards", count("shards", "npz"));
@@ -139,11 +131,10 @@ fn run(root: &Path) -> anyhow::Result<Report> {
         Ok(None) => {}
         Err(fault) => report.add("warning", format!("{fault:#}")),
     }
-    let course = root.join(run_dir::METRICS);
-    if course.is_file() {
-        add_course(&mut report, &course)?;
-    }
     let curve = curves::read(root)?;
+    if root.join(run_dir::METRICS).is_file() {
+        add_course(&mut report, root, &curve);
+    }
     let measured = curve.measured();
     if !measured.is_empty() {
         let place = |ruleset: &str| if curve.rulesets.len() > 1 { format!("{ruleset}, ") } else { String::new() };
@@ -177,30 +168,22 @@ pub(super) fn newest_checkpoint(root: &Path) -> anyhow::Result<Option<String>> {
     Ok(path.file_name().map(|name| name.to_string_lossy().into_owned()))
 }
 
-/// Adds how far a run has come. A last line that a kill has left half written is no line.
-fn add_course(report: &mut Report, path: &Path) -> anyhow::Result<()> {
-    let text = read_text(path, TEXT_BYTES_MAX)?;
-    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-    let rounds: Vec<Value> = whole
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<_, _>>()
-        .with_context(|| format!("{}: a line of it", path.display()))?;
-    let mut add = |name, value: Option<&Value>| report.add_known(name, value.filter(|value| !value.is_null()).cloned());
+/// Adds how far a run has come.
+fn add_course(report: &mut Report, root: &Path, run: &LearningRun) {
     // The round after the last generation only trains.
-    let played: Vec<&Value> = rounds.iter().filter(|round| round.get("games").is_some()).collect();
-    add("generations", Some(&json!(played.len())));
-    for name in ["samples_total", "steps_total", "losses"] {
-        add(name, rounds.last().and_then(|round| round.get(name)));
+    report.add("generations", run.played().count());
+    if let Some(last) = run.rounds.last() {
+        report.add_those_of(&json!(last), &["samples_total", "steps_total", "losses"]);
     }
-    for name in ["draw_rate", "first_player_score"] {
-        add(name, played.last().and_then(|round| round.get(name)));
+    if let Some(all) = run.played().last().and_then(Round::all_games) {
+        report.add_known("draw_rate", all.draw_rate);
+        report.add_known("first_player_score", all.first_player_score);
     }
-    if let Some(verdicts) = rounds.iter().rev().find_map(|round| round.get("verdicts")) {
-        report.add_data("verdicts", verdicts.clone());
+    if let Some(round) = run.rounds.iter().rfind(|round| !round.verdicts.is_empty()) {
+        report.add_data("verdicts", json!(round.verdicts));
     }
-    if whole.len() < text.len() {
+    if run.is_cut {
+        let path = root.join(run_dir::METRICS);
         report.add("warning", format!("{}: its last line is cut off; it does not count", path.display()));
     }
-    Ok(())
 }

@@ -1,9 +1,10 @@
 //! The games of a file, one by one: counted, and played over where their rules are known.
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::ensure;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameRecord, RecordedResult, Rules, presets};
 use latrunculi_eval::matches::openings::play_key;
@@ -25,16 +26,59 @@ pub(super) enum Check {
     Demanded,
 }
 
+/// The rules of recorded games, each loaded once.
+#[derive(Default)]
+pub(super) struct KnownRules {
+    /// Those that the user names.
+    pub(super) named: Option<Arc<Rules>>,
+    /// The folder of the rulesets that lie beside the games.
+    pub(super) beside: Option<PathBuf>,
+    /// The others by id and fingerprint; `None` where those of the games are unknown here.
+    pub(super) loaded: BTreeMap<(String, String), Option<Arc<Rules>>>,
+}
+
+impl KnownRules {
+    /// Returns the rules of a game: those that the user names, if they have its id, those that lie beside it, or the shipped
+    /// ones. `None` if these are unknown or have changed since, and nobody has demanded them.
+    fn of(&mut self, record: &GameRecord, is_demanded: bool) -> anyhow::Result<Option<Arc<Rules>>> {
+        if let Some(named) = self.named.as_ref().filter(|named| named.ruleset().id == record.ruleset) {
+            return Ok(Some(Arc::clone(named)));
+        }
+        let key = (record.ruleset.clone(), record.ruleset_fingerprint.clone());
+        if let Some(known) = self.loaded.get(&key) {
+            return Ok(known.clone());
+        }
+        let beside = self.beside.as_ref().map(|folder| folder.join(format!("{}.toml", record.ruleset)));
+        let shipped = presets::ruleset(&record.ruleset).map(|shipped| ruleset_fingerprint(&shipped));
+        let rules = if let Some(file) = beside.filter(|file| file.is_file()) {
+            Some(rulesets::load(&file.to_string_lossy())?)
+        } else if shipped.as_ref() == Some(&record.ruleset_fingerprint) {
+            Some(rulesets::load(&record.ruleset)?)
+        } else {
+            ensure!(
+                shipped.is_some() || !is_demanded,
+                "{:?} is no shipped ruleset; name its file with --ruleset",
+                record.ruleset
+            );
+            ensure!(
+                !is_demanded,
+                "{} has other parameters now than in a game; name the file of the rules that it was played under with \
+                 --ruleset FILE",
+                record.ruleset
+            );
+            None
+        };
+        self.loaded.insert(key, rules.clone());
+        Ok(rules)
+    }
+}
+
 /// What is counted over the games of a file.
 #[derive(Default)]
 pub(super) struct Games {
     check: Check,
     /// Whether games that were played over are kept, to tell what they are like.
     keeps: bool,
-    /// The rules named by the user.
-    ruleset: Option<Arc<Rules>>,
-    /// The shipped rules by id and fingerprint, loaded once; `None` where those of the games are others.
-    shipped: BTreeMap<(String, String), Option<Arc<Rules>>>,
     count: u64,
     actions: u64,
     rulesets: BTreeMap<String, u64>,
@@ -69,11 +113,11 @@ fn agents_of(record: &GameRecord) -> String {
 }
 
 impl Games {
-    pub(super) fn new(check: Check, keeps: bool, ruleset: Option<Arc<Rules>>) -> Games {
-        Games { check, keeps, ruleset, ..Games::default() }
+    pub(super) fn new(check: Check, keeps: bool) -> Games {
+        Games { check, keeps, ..Games::default() }
     }
 
-    pub(super) fn add(&mut self, line: &str) -> anyhow::Result<()> {
+    pub(super) fn add(&mut self, line: &str, known: &mut KnownRules) -> anyhow::Result<()> {
         let record = GameRecord::from_line(line)?;
         self.count += 1;
         self.actions += record.actions.len() as u64;
@@ -94,13 +138,14 @@ impl Games {
             *self.series.entry(series.clone()).or_default() += 1;
         }
         if self.check != Check::Form
-            && let Some(rules) = self.rules_of(&record)?
+            && let Some(rules) = known.of(&record, self.check == Check::Demanded)?
         {
-            let key = (record.agents.clone(), play_key(&rules, &record)?);
             self.played_over += 1;
             if !self.keeps {
+                record.replay(&rules)?;
                 return Ok(());
             }
+            let key = (record.agents.clone(), play_key(&rules, &record)?);
             let sample = series.unwrap_or_else(|| agents_of(&record));
             let sample = self.samples.entry(sample).or_insert_with(|| Sample {
                 rules,
@@ -114,34 +159,6 @@ impl Games {
             }
         }
         Ok(())
-    }
-
-    /// Returns the rules of a game: those that the user names, if they have its id, or the shipped ones. `None` if these are
-    /// unknown or have changed since, and nobody has demanded them.
-    fn rules_of(&mut self, record: &GameRecord) -> anyhow::Result<Option<Arc<Rules>>> {
-        if let Some(named) = self.ruleset.as_ref().filter(|named| named.ruleset().id == record.ruleset) {
-            return Ok(Some(Arc::clone(named)));
-        }
-        let key = (record.ruleset.clone(), record.ruleset_fingerprint.clone());
-        if let Some(known) = self.shipped.get(&key) {
-            return Ok(known.clone());
-        }
-        let now = presets::ruleset(&record.ruleset);
-        let is_same = now.as_ref().is_some_and(|now| ruleset_fingerprint(now) == record.ruleset_fingerprint);
-        let rules = match (is_same, self.check == Check::Demanded) {
-            (false, false) => None,
-            (false, true) if now.is_none() => {
-                bail!("{:?} is no shipped ruleset; name its file with --ruleset", record.ruleset)
-            }
-            (false, true) => bail!(
-                "{} has other parameters now than in a game; name the file of the rules that it was played under with \
-                 --ruleset FILE",
-                record.ruleset
-            ),
-            (true, _) => Some(rulesets::load(&record.ruleset)?),
-        };
-        self.shipped.insert(key, rules.clone());
-        Ok(rules)
     }
 
     /// Returns what the games are like, by name, if there is something to tell: of the largest sample alone, since

@@ -41,9 +41,16 @@ impl Report {
         }
     }
 
-    /// Returns what the file or folder is.
-    pub(super) fn kind(&self) -> &str {
-        self.facts.iter().find(|(name, _)| *name == "kind").and_then(|(_, kind)| kind.as_str()).unwrap_or_default()
+    /// Adds those of an object's fields that are there and not null.
+    pub(super) fn add_those_of(&mut self, object: &Value, names: &[&'static str]) {
+        for name in names {
+            self.add_known(name, object.get(name).filter(|value| !value.is_null()).cloned());
+        }
+    }
+
+    /// Returns a fact that is a text, if it was added.
+    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+        self.facts.iter().find(|(found, _)| *found == name).and_then(|(_, text)| text.as_str())
     }
 
     pub(super) fn to_json(&self) -> Value {

@@ -10,8 +10,9 @@ use latrunculi_data::{
     read_shard, verify_check_data,
 };
 use latrunculi_engine::{Rules, RulesetFile};
+use latrunculi_selfplay::states_from_bytes;
 use latrunculi_train::model_card::measurement;
-use latrunculi_train::{models, rulesets};
+use latrunculi_train::models;
 use serde_json::{Value, json};
 
 use super::report::Report;
@@ -130,7 +131,7 @@ fn add_model(report: &mut Report, path: &Path, info: Value) -> anyhow::Result<()
 }
 
 /// Inspects a numpy archive: a shard, or what export wrote.
-pub(super) fn npz(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::Result<Report> {
+pub(super) fn npz(path: &Path, verify: bool, named: Option<&Arc<Rules>>) -> anyhow::Result<Report> {
     let names = array_names(path)?;
     let kind = kind_of_archive(path, &names)?;
     if kind != SHARD {
@@ -159,7 +160,11 @@ pub(super) fn npz(path: &Path, verify: bool, ruleset: Option<&str>) -> anyhow::R
     report.add("samples", summary.samples);
     report.add("actions_a_sample", rounded(summary.actions as f64 / summary.samples.max(1) as f64, 10.0));
     if verify {
-        let rules = rules_of(path, &summary, ruleset)?;
+        let own = || -> anyhow::Result<_> {
+            let file = RulesetFile::parse(&summary.ruleset_text);
+            Ok(Arc::new(file.with_context(|| format!("{}: the ruleset in it", path.display()))?.rules()))
+        };
+        let rules = named.cloned().map_or_else(own, Ok)?;
         let (_, samples) = read_shard(path, &rules)?;
         let games: std::collections::BTreeSet<_> = samples.games.iter().collect();
         report.add("games", games.len());
@@ -174,15 +179,6 @@ fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
 
-/// Returns the rules that a shard was played under: those named, or those that it holds.
-fn rules_of(path: &Path, summary: &ShardSummary, ruleset: Option<&str>) -> anyhow::Result<Arc<Rules>> {
-    if let Some(name) = ruleset {
-        return Ok(rulesets::load(name)?);
-    }
-    let file = RulesetFile::parse(&summary.ruleset_text);
-    Ok(Arc::new(file.with_context(|| format!("{}: the ruleset in it", path.display()))?.rules()))
-}
-
 /// Returns the names of the arrays in an archive, without reading them.
 fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -192,6 +188,13 @@ fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
         archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name).to_owned()).collect();
     names.sort();
     Ok(names)
+}
+
+/// Inspects the games in flight of a run.
+pub(super) fn pools(path: &Path) -> anyhow::Result<Report> {
+    let shown = || path.display().to_string();
+    states_from_bytes(&std::fs::read(path).with_context(shown)?).with_context(shown)?;
+    Ok(Report::new("games in flight", path))
 }
 
 /// Inspects an exported network, by the description that it holds.

@@ -99,28 +99,15 @@ fn result(path: &Path, value: &Value) -> Report {
     let mut report = Report::new("result of a run", path);
     report.add_known("final_matches", value.get("verdicts").cloned());
     let state = &value["state"];
-    for name in ["generations", "games", "samples", "steps", "elapsed_secs", "precision"] {
-        report.add_known(name, state.get(name).filter(|value| !value.is_null()).cloned());
-    }
+    report.add_those_of(state, &["generations", "games", "samples", "steps", "elapsed_secs", "precision"]);
     report
 }
 
 /// Tells a joint rating: who is how strong.
 fn rating(path: &Path, value: &Value) -> Report {
     let mut report = Report::new("rating", path);
-    for name in [
-        "ruleset",
-        "ruleset_fingerprint",
-        "seed",
-        "opening_length",
-        "games",
-        "games_played",
-        "openings_distinct",
-        "is_interrupted",
-    ] {
-        report.add_known(name, value.get(name).cloned());
-    }
-    report.add_known("refused", value.get("refused").filter(|value| !value.is_null()).cloned());
+    report.add_those_of(value, &["ruleset", "ruleset_fingerprint", "seed", "opening_length", "games", "games_played"]);
+    report.add_those_of(value, &["openings_distinct", "is_interrupted", "refused"]);
     let agents = value["table"]["agents"].as_array().into_iter().flatten();
     let told: serde_json::Map<String, Value> = agents
         .filter_map(|agent| {
@@ -181,10 +168,12 @@ pub(super) fn page(path: &Path) -> anyhow::Result<Report> {
     Ok(report)
 }
 
+pub(super) const TENSORBOARD: &str = "TensorBoard events";
+
 /// Inspects a file of TensorBoard's: every event is read and its checksums compared.
 pub(super) fn tensorboard(path: &Path) -> anyhow::Result<Report> {
     let count = events::count(path)?;
-    let mut report = Report::new("TensorBoard events", path);
+    let mut report = Report::new(TENSORBOARD, path);
     report.add("bytes", std::fs::metadata(path)?.len());
     // The first names the version.
     report.add("events", count.saturating_sub(1));
@@ -199,11 +188,10 @@ pub(super) fn read_json(path: &Path) -> anyhow::Result<Value> {
 
 /// Adds what the description of an exported network says.
 pub(super) fn describe(report: &mut Report, value: &Value) {
-    report.add_known("format_version", value.get("format_version").cloned());
+    report.add_those_of(value, &["format_version"]);
     let ruleset = |ruleset: &Value| json!({ "name": ruleset["name"], "fingerprint": ruleset["fingerprint"] });
     report.add_known("rulesets", value["rulesets"].as_array().map(|all| all.iter().map(ruleset).collect::<Vec<_>>()));
-    report.add_known("training", value.get("training").cloned());
-    report.add_known("network", value.get("network").cloned());
+    report.add_those_of(value, &["training", "network"]);
     let ports = |name: &str| -> Option<Value> {
         let list = value[name].as_array()?;
         let port = |port: &Value| (port["name"].as_str().unwrap_or_default().to_owned(), port["shape"].clone());

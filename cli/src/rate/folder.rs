@@ -9,9 +9,8 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_eval::matches::openings::default_length;
 use latrunculi_eval::rating::{Pairing, RatingConfig};
 use latrunculi_train::files::read_text;
+use latrunculi_train::folders::RATING;
 use serde_json::{Value, json};
-
-use super::RATING;
 
 /// A rating of hundreds of agents is some megabytes.
 const RATING_BYTES_MAX: u64 = 1 << 28;

@@ -2,38 +2,9 @@
 
 use super::estimates::{MetricEstimate, Rate};
 use super::material::{PieceFeature, PieceWeight};
-use super::mechanics::{Mechanic, MechanicRole};
+use super::mechanics::MechanicRole;
 use super::outcomes::{OutcomeClass, OutcomeShare};
 use super::{GamePhase, Metrics};
-
-impl Mechanic {
-    /// Returns the mechanism's name in words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Mechanic::Placement => "placement",
-            Mechanic::Jump => "jump",
-            Mechanic::JumpChain => "chain of jumps",
-            Mechanic::Capture => "capture",
-            Mechanic::MultipleCapture => "multiple capture",
-            Mechanic::CornerCapture => "capture in a corner",
-            Mechanic::EnclosureCapture => "capture by enclosure",
-            Mechanic::Continuation => "continuation",
-            Mechanic::ContinuationCapture => "capture in continuation",
-            Mechanic::ContinuationDeclined => "continuation declined",
-            Mechanic::Bound => "enemy bound",
-            Mechanic::SelfBound => "own piece bound by oneself",
-            Mechanic::Released => "bound piece freed",
-            Mechanic::Removal => "removal",
-            Mechanic::Displacement => "displacement",
-            Mechanic::SafeEntry => "safe entry between enemies",
-            Mechanic::DuxMove => "dux moves",
-            Mechanic::DuxBound => "dux bound",
-            Mechanic::DuxCaptured => "dux captured",
-            Mechanic::ForcedPass => "forced pass",
-        }
-    }
-}
 
 impl PieceFeature {
     /// Returns the feature's name in words.

@@ -56,30 +56,41 @@ pub enum Mechanic {
     ForcedPass,
 }
 
+/// All mechanisms in the order of the enum, and what a reader calls them.
+const MECHANISMS: [(Mechanic, &str); 20] = [
+    (Mechanic::Placement, "placement"),
+    (Mechanic::Jump, "jump"),
+    (Mechanic::JumpChain, "chain of jumps"),
+    (Mechanic::Capture, "capture"),
+    (Mechanic::MultipleCapture, "multiple capture"),
+    (Mechanic::CornerCapture, "capture in a corner"),
+    (Mechanic::EnclosureCapture, "capture by enclosure"),
+    (Mechanic::Continuation, "continuation"),
+    (Mechanic::ContinuationCapture, "capture in continuation"),
+    (Mechanic::ContinuationDeclined, "continuation declined"),
+    (Mechanic::Bound, "enemy bound"),
+    (Mechanic::SelfBound, "own piece bound by oneself"),
+    (Mechanic::Released, "bound piece freed"),
+    (Mechanic::Removal, "removal"),
+    (Mechanic::Displacement, "displacement"),
+    (Mechanic::SafeEntry, "safe entry between enemies"),
+    (Mechanic::DuxMove, "dux moves"),
+    (Mechanic::DuxBound, "dux bound"),
+    (Mechanic::DuxCaptured, "dux captured"),
+    (Mechanic::ForcedPass, "forced pass"),
+];
+
 impl Mechanic {
-    /// Every mechanism, in the order in which reports list them.
-    pub const ALL: [Mechanic; 20] = [
-        Mechanic::Placement,
-        Mechanic::Jump,
-        Mechanic::JumpChain,
-        Mechanic::Capture,
-        Mechanic::MultipleCapture,
-        Mechanic::CornerCapture,
-        Mechanic::EnclosureCapture,
-        Mechanic::Continuation,
-        Mechanic::ContinuationCapture,
-        Mechanic::ContinuationDeclined,
-        Mechanic::Bound,
-        Mechanic::SelfBound,
-        Mechanic::Released,
-        Mechanic::Removal,
-        Mechanic::Displacement,
-        Mechanic::SafeEntry,
-        Mechanic::DuxMove,
-        Mechanic::DuxBound,
-        Mechanic::DuxCaptured,
-        Mechanic::ForcedPass,
-    ];
+    /// Returns all mechanisms.
+    pub(super) fn all() -> impl Iterator<Item = Mechanic> {
+        MECHANISMS.into_iter().map(|(mechanic, _)| mechanic)
+    }
+
+    /// Returns what a reader calls it.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        MECHANISMS[self as usize].1
+    }
 }
 
 /// What a share of games says of a mechanism.
@@ -206,5 +217,15 @@ impl Usage {
             games: sampling.rate(counts.iter().map(|&(game, uses, _)| (game, u64::from(uses > 0), 1)))?,
             actions: sampling.rate(counts.iter().copied()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_the_order_of_the_enum() {
+        assert!(Mechanic::all().enumerate().all(|(index, mechanic)| mechanic as usize == index));
     }
 }
