@@ -56,13 +56,11 @@ impl Evaluator<GameState> for InferenceEvaluator {
         }
         let answered = session.answer(&self.positions, &mut self.answers);
         answered.map_err(|error| EvalError(error.to_string()))?;
-        let Answers { logits, offsets, win_draw_loss, margin } = &self.answers;
-        let values = win_draw_loss.iter().zip(margin);
-        for ((evaluation, offset), (values, margin)) in evaluations.iter_mut().zip(offsets.windows(2)).zip(values) {
+        let Answers { logits, offsets, win_draw_loss, .. } = &self.answers;
+        for ((evaluation, offset), values) in evaluations.iter_mut().zip(offsets.windows(2)).zip(win_draw_loss) {
             evaluation.policy_logits.clear();
             evaluation.policy_logits.extend_from_slice(&logits[offset[0]..offset[1]]);
             evaluation.win_draw_loss = *values;
-            evaluation.margin = *margin;
         }
         Ok(())
     }

@@ -58,12 +58,12 @@ impl Evaluator<GameState> for NetEvaluator {
         let batch = self.positions.as_batch();
         ready.answer(&batch, &mut self.answers).map_err(failed)?;
         let offsets = batch.action_offsets.windows(2);
-        let values = self.answers.win_draw_loss.iter().zip(&self.answers.margin);
-        for ((evaluation, offset), (win_draw_loss, margin)) in evaluations.iter_mut().zip(offsets).zip(values) {
+        for ((evaluation, offset), win_draw_loss) in
+            evaluations.iter_mut().zip(offsets).zip(&self.answers.win_draw_loss)
+        {
             evaluation.policy_logits.clear();
             evaluation.policy_logits.extend_from_slice(&self.answers.logits[offset[0] as usize..offset[1] as usize]);
             evaluation.win_draw_loss = *win_draw_loss;
-            evaluation.margin = *margin;
         }
         Ok(())
     }

@@ -9,9 +9,6 @@ pub struct Evaluation {
     pub policy_logits: Vec<f32>,
     /// Probabilities of win, draw and loss for the player to act; sums to 1.
     pub win_draw_loss: [f32; 3],
-    /// Expected margin at the end of the game for the player to act, in `[-1, 1]` ([`Game::final_margin_for`]); 0 from
-    /// an evaluator that has none.
-    pub margin: f32,
 }
 
 /// Returns the probabilities of win, draw and loss of an expected result `lead` (win less loss) with this probability of a

@@ -3,6 +3,7 @@
 use latrunculi_engine::Player;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 
 use crate::evaluator::{EvalError, Evaluation, Evaluator};
 use crate::game::Game;
@@ -33,7 +34,6 @@ impl<G: Game> Evaluator<G> for Uniform {
 fn write_uniform(action_count: usize, evaluation: &mut Evaluation) {
     evaluation.policy_logits.clear();
     evaluation.policy_logits.resize(action_count, 0.0);
-    evaluation.margin = 0.0;
 }
 
 /// Evaluates a position by random playouts; the policy is uniform.
@@ -58,6 +58,11 @@ impl<G: Game> Rollouts<G> {
     pub fn new(rollouts: u32, plies_max: u32, rng: ChaCha8Rng) -> Rollouts<G> {
         assert!(rollouts > 0, "at least one rollout");
         Rollouts { rng, rollouts, plies_max, scratch: None, actions: Vec::new() }
+    }
+
+    /// Begins the random numbers anew.
+    pub fn reseed(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
     }
 
     /// Plays `game` to its end at random; returns the winner, `None` for a draw or a game that is too long.

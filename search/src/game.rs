@@ -52,11 +52,6 @@ pub trait Game: Clone {
     /// and for the same action with the players exchanged.
     fn own_action_key(&self, action: Self::Action) -> u64;
 
-    /// Returns the margin for `player` at the end of the game, in `[-1, 1]`; 0 in games without one.
-    fn final_margin_for(&self, _player: Player) -> f32 {
-        0.0
-    }
-
     /// Tells whether the end of this game follows from the position alone.
     ///
     /// False for repetition, blockade, the ply cap, and for a lack of legal actions caused by history:

@@ -82,10 +82,6 @@ impl Game for GameState {
         }
     }
 
-    fn final_margin_for(&self, player: Player) -> f32 {
-        self.rules().material_margin(self.position(), player)
-    }
-
     #[inline]
     fn outcome_is_positional(&self) -> bool {
         GameState::outcome_is_positional(self)

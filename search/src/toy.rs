@@ -73,12 +73,6 @@ impl TreeGame {
         Ok(TreeGame { nodes: nodes.into(), node_index: 0 })
     }
 
-    /// Returns the number of the node at which the game stands, counted in the order of the text.
-    #[must_use]
-    pub fn node_index(&self) -> usize {
-        self.node_index
-    }
-
     fn node(&self) -> &TreeNode {
         &self.nodes[self.node_index]
     }

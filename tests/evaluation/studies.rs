@@ -517,7 +517,7 @@ impl StudyNetworks<'static> for Searching {
     }
 
     fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<OpenedNetwork<'static>, String> {
-        let search = Settings { margin_weight: 0.25, ..Settings::gumbel() };
+        let search = Settings { draw_value: 0.25, ..Settings::gumbel() };
         let play = NetworkPlay { search, kernel: self.0.to_owned() };
         Ok(OpenedNetwork { evaluator: Box::new(Uniform), play })
     }
@@ -530,7 +530,7 @@ fn a_study_names_the_search_and_the_kernel_of_its_networks_and_keeps_to_them() {
     asked.opening.array = Some(2);
     let config = config(folder.path(), asked, &["small"]);
     let study = run_study(&config, &mut Searching("bf16-amx"), &mut go_on).expect("a study");
-    let played_as = "net:of-small,sims=4 [margin_weight=0.25 kernel=bf16-amx]";
+    let played_as = "net:of-small,sims=4 [draw_value=0.25 kernel=bf16-amx]";
     assert_eq!(study.rulesets[0].cells[0].played_as, played_as);
     let ledger = fs::read(folder.path().join("games/small/net-of-small-sims-4.jsonl")).expect("a ledger");
     let games = read_records(ledger.as_slice()).expect("games");

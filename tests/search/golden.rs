@@ -155,7 +155,7 @@ fn whole_searches_equal_those_of_mctx() {
             let policy_logits = leaf.legal_actions.iter().map(|&a| case.logits[state][a]).collect();
             let value = case.values[state];
             let win_draw_loss = [(1.0 + value) / 2.0, 0.0, (1.0 - value) / 2.0];
-            search.receive(&Evaluation { policy_logits, win_draw_loss, margin: 0.0 });
+            search.receive(&Evaluation { policy_logits, win_draw_loss });
         }
         if let Some(expected) = &case.paths {
             assert_eq!(&paths[1..], expected, "{name}");

@@ -365,7 +365,6 @@ impl Evaluator<GameState> for Hashes {
             let draw = unit(key) / 2.0;
             let win = (1.0 - draw) * unit(!key);
             evaluation.win_draw_loss = [win, draw, 1.0 - draw - win];
-            evaluation.margin = 2.0 * unit(key ^ 1) - 1.0;
         }
         Ok(())
     }
@@ -404,7 +403,7 @@ fn evaluating_leaves_ahead_changes_nothing_but_the_number_of_calls() {
     for name in presets::NAMES {
         let rules = presets::rules(name);
         let kept = Settings { reuse_tree: true, ..Settings::gumbel() };
-        let full = Settings { edges_max: 700, margin_weight: 0.2, ..Settings::gumbel() };
+        let full = Settings { edges_max: 700, draw_value: 0.2, ..Settings::gumbel() };
         for settings in [kept, full, Settings::puct()] {
             let [alone, few, many] = [1, 8, 64].map(|positions| search_along(&rules, &settings, positions));
             assert_eq!(few.0, alone.0, "{name}, {settings:?}");

@@ -137,7 +137,6 @@ impl Evaluator<GameState> for Static {
             let sign = if game.player_to_act() == Player::First { 1.0 } else { -1.0 };
             let lead = (sign * self.0.evaluate(game) as f32 / 300.0).tanh();
             evaluation.win_draw_loss = [(1.0 + lead) / 2.0, 0.0, (1.0 - lead) / 2.0];
-            evaluation.margin = game.final_margin_for(game.player_to_act());
             evaluation.policy_logits.clear();
             let logit = |&action: &Action| self.0.capture_gain(game, action).clamp(-200, 200) as f32 / 50.0;
             evaluation.policy_logits.extend(actions.iter().map(logit));
@@ -153,9 +152,7 @@ fn tree_searches_choose_alike_for_both_players() {
         let heuristic = LatrunculiHeuristic::new(rules);
         let evaluators: [Box<dyn Evaluator<GameState>>; 2] = [Box::new(Uniform), Box::new(Static(heuristic))];
         for mut evaluator in evaluators {
-            for settings in
-                [Settings::gumbel(), Settings::puct(), Settings { margin_weight: 0.3, ..Settings::gumbel() }]
-            {
+            for settings in [Settings::gumbel(), Settings::puct()] {
                 let mut run = |game: &GameState| {
                     let mut search = Search::new(settings.clone(), game);
                     let budget = SearchBudget { simulations: 100, add_noise: false };

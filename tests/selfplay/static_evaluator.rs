@@ -40,7 +40,6 @@ impl Evaluator<GameState> for StaticEvaluator {
             let lead = (score / 300.0).tanh();
             let draw = 0.1 * (1.0 - lead.abs());
             evaluation.win_draw_loss = [(1.0 - draw + lead) / 2.0, draw, (1.0 - draw - lead) / 2.0];
-            evaluation.margin = 0.0;
             evaluation.policy_logits.clear();
             evaluation.policy_logits.extend(actions.iter().map(|&action| {
                 let men = heuristic.capture_gain(game, action) as f32 / 100.0;

@@ -60,7 +60,7 @@ pub struct TrainConfig {
     pub network: NetworkConfig,
     /// How many games are played at once.
     pub games: GameCounts,
-    /// The bootstrap generations, played by alpha-beta.
+    /// The generations that alpha-beta plays.
     pub teacher: TeacherPhase,
     /// How the network plays against itself.
     pub selfplay: SelfPlaySettings,
@@ -220,6 +220,7 @@ impl TrainConfig {
         let source = ConfigSource::from(path);
         let not_a_configuration = || not_a_configuration(&source);
         let mut table: toml::Table = toml::from_str(&source.text()?).with_context(not_a_configuration)?;
+        forget_removed(&mut table);
         apply(&mut table, settings)?;
         table.try_into().with_context(not_a_configuration)
     }
@@ -229,7 +230,9 @@ impl TrainConfig {
     /// # Errors
     /// When it is not such a text.
     pub fn from_text(text: &str) -> Result<TrainConfig, Error> {
-        Ok(toml::from_str(text)?)
+        let mut table: toml::Table = toml::from_str(text)?;
+        forget_removed(&mut table);
+        Ok(table.try_into()?)
     }
 
     /// Returns the configuration as the text of a file.
@@ -340,6 +343,16 @@ fn parse(text: &str, source: &ConfigSource) -> Result<toml::Table, Error> {
         );
     }
     Ok(table)
+}
+
+/// Drops the settings of runs of earlier versions that have gone, where they were off.
+fn forget_removed(table: &mut toml::Table) {
+    let search = table.get_mut("selfplay").and_then(|selfplay| selfplay.get_mut("search"));
+    if let Some(search) = search.and_then(toml::Value::as_table_mut)
+        && search.get("margin_weight").and_then(toml::Value::as_float) == Some(0.0)
+    {
+        search.remove("margin_weight");
+    }
 }
 
 fn not_a_configuration(source: &ConfigSource) -> String {
@@ -484,5 +497,22 @@ mod tests {
         let smoke = ConfigSource::find("smoke").unwrap();
         let answer = error_chain(&TrainConfig::read(&smoke, &["games.lanes=2".to_owned()]).unwrap_err());
         assert!(answer.contains("--set games.lanes=2: unknown field `lanes`"), "{answer}");
+    }
+
+    #[test]
+    fn a_setting_that_has_gone_is_passed_over_in_a_run_of_before_where_it_was_off() {
+        let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
+        let of_before = |weight: &str| {
+            let text = config.to_text().unwrap();
+            text.replace("[selfplay.search]\n", &format!("[selfplay.search]\nmargin_weight = {weight}\n"))
+        };
+        assert_eq!(TrainConfig::from_text(&of_before("0.0")).unwrap(), config);
+        let refused = TrainConfig::from_text(&of_before("0.2")).unwrap_err();
+        assert!(error_chain(&refused).contains("unknown field `margin_weight`"), "{refused}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, of_before("0.0")).unwrap();
+        assert_eq!(TrainConfig::read_of_run(&path, &[]).unwrap(), config);
+        assert!(TrainConfig::read(&path.as_path().into(), &[]).is_err(), "only runs may name it");
     }
 }

@@ -9,6 +9,7 @@ use latrunculi_engine::{GameState, Rules, presets};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork, SHIPPED_MODEL, split_precision};
 use latrunculi_search::Evaluation;
 use latrunculi_search::mcts::Settings;
+use serde_json::Value;
 
 use crate::error::error_chain;
 use crate::error::{Context, Error, bail};
@@ -101,9 +102,31 @@ fn search_of(info: &ModelInfo) -> Result<Settings, String> {
     let unusable = |reason: String| {
         format!("the search settings in the file cannot be used ({reason}); make the model again with this program")
     };
-    let search: Settings = serde_json::from_value(value.clone()).map_err(|error| unusable(error.to_string()))?;
+    let mut value = value.clone();
+    forget_removed(&mut value);
+    let search: Settings = serde_json::from_value(value).map_err(|error| unusable(error.to_string()))?;
     let faults = search.validate();
     if faults.is_empty() { Ok(with_room(search)) } else { Err(unusable(faults.join("; "))) }
+}
+
+/// Drops settings of earlier versions that changed nothing in play: the noise of PUCT, and the weight of the margin where it
+/// was 0.
+fn forget_removed(search: &mut Value) {
+    const NOISE: [&str; 5] = [
+        "fpu_reduction_noised_root",
+        "root_policy_temperature",
+        "noise_share",
+        "noise_concentration",
+        "forced_playouts",
+    ];
+    if search["margin_weight"] == 0.0
+        && let Some(search) = search.as_object_mut()
+    {
+        search.remove("margin_weight");
+    }
+    if let Some(puct) = search.pointer_mut("/mode/puct").and_then(Value::as_object_mut) {
+        puct.retain(|name, _| !NOISE.contains(&name.as_str()));
+    }
 }
 
 /// The file name of a model in the folders that `train`, `fit` and `export` write.
@@ -237,6 +260,8 @@ pub fn checksum(name: &str) -> Result<String, Error> {
 mod tests {
     use latrunculi_data::NetworkConfig;
 
+    use latrunculi_search::mcts::Mode;
+
     use super::*;
 
     #[test]
@@ -257,6 +282,17 @@ mod tests {
             let error = error_chain(&verify(&path).unwrap_err());
             assert!(error.contains(said) && error.contains("model.safetensors"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_model_of_an_earlier_version_plays_unless_its_search_weighed_margins() {
+        let puct = serde_json::json!({ "c_puct": 1.5, "noise_share": 0.25, "forced_playouts": 2.0 });
+        let search = |margin_weight: f64| {
+            let search = serde_json::json!({ "mode": { "puct": puct }, "margin_weight": margin_weight });
+            search_of(&ModelInfo { search: Some(search), ..ModelInfo::default() })
+        };
+        assert!(matches!(search(0.0).unwrap().mode, Mode::Puct(settings) if settings.c_puct == 1.5));
+        assert!(search(0.2).unwrap_err().contains("unknown field `margin_weight`"));
     }
 
     /// Sets the scale of values wherever it stands.

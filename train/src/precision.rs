@@ -186,7 +186,6 @@ mod tests {
             let evaluation = |policy_logits: &[f32]| Evaluation {
                 policy_logits: policy_logits.to_vec(),
                 win_draw_loss: [win, 0.0, 1.0 - win],
-                ..Evaluation::default()
             };
             [evaluation(&logits), evaluation(&[0.0])]
         };

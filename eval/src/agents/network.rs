@@ -103,14 +103,11 @@ mod tests {
             ..GumbelSettings::default()
         };
         let search =
-            Settings { mode: Mode::Gumbel(gumbel), margin_weight: 0.3, reuse_tree: false, ..Settings::default() };
+            Settings { mode: Mode::Gumbel(gumbel), draw_value: 0.25, reuse_tree: false, ..Settings::default() };
         let play = NetworkPlay { search: search.clone(), kernel: String::new() };
         let mut found = play.words(None);
         found.sort();
-        assert_eq!(
-            found,
-            ["margin_weight=0.3", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]
-        );
+        assert_eq!(found, ["draw_value=0.25", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]);
         assert_eq!(play.words(Some(SearchKind::Gumbel)), Vec::<String>::new());
         assert_eq!(play.search(None), search);
         assert_eq!(play.search(Some(SearchKind::Puct)), Settings::puct());

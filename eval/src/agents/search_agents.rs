@@ -170,10 +170,13 @@ pub fn value_of_score(score: i32) -> f32 {
     if score.abs() > EVALUATION_MAX { score.signum() as f32 } else { (score as f32 / 400.0).tanh() }
 }
 
-/// Tree search with random playouts.
-pub(super) struct RolloutAgent {
+/// Tree search that owns its evaluator, one game at a time. It begins each choice with an empty tree, as it is not told of the
+/// actions between them.
+pub(super) struct TreeAgent<E> {
     search: Search<GameState>,
-    rollouts: Rollouts<GameState>,
+    evaluator: E,
+    /// Prepares the evaluator for a game.
+    begin_game: fn(&mut E, &mut ChaCha8Rng),
     limits: SearchLimits,
     rng: ChaCha8Rng,
 }
@@ -181,37 +184,53 @@ pub(super) struct RolloutAgent {
 /// The number of actions after which a playout counts as a draw.
 const PLAYOUT_ACTIONS_MAX: u32 = 600;
 
-impl RolloutAgent {
-    pub(super) fn new(state: &GameState, settings: Settings, limits: SearchLimits) -> RolloutAgent {
-        RolloutAgent {
-            search: Search::new(settings, state),
-            rollouts: rollouts(0),
-            limits,
-            rng: ChaCha8Rng::seed_from_u64(0),
-        }
-    }
-}
-
-/// Returns the search of [`RolloutAgent`]: PUCT keeps exploring, which a long search with uniform priors needs.
+/// Returns the search of [`TreeAgent::with_playouts`]: PUCT keeps exploring, which a long search with uniform priors needs.
 pub(super) fn rollout_settings() -> Settings {
     Settings { proofs: Proofs::Path, ..Settings::puct() }
 }
 
-fn rollouts(seed: u64) -> Rollouts<GameState> {
-    Rollouts::new(1, PLAYOUT_ACTIONS_MAX, ChaCha8Rng::seed_from_u64(seed))
+impl TreeAgent<Rollouts<GameState>> {
+    /// Creates an agent that plays positions out at random.
+    pub(super) fn with_playouts(state: &GameState, settings: Settings, limits: SearchLimits) -> Self {
+        let evaluator = Rollouts::new(1, PLAYOUT_ACTIONS_MAX, ChaCha8Rng::seed_from_u64(0));
+        let (search, rng) = (Search::new(settings, state), ChaCha8Rng::seed_from_u64(0));
+        TreeAgent { search, evaluator, begin_game: |rollouts, rng| rollouts.reseed(rng.random()), limits, rng }
+    }
 }
 
-impl Agent for RolloutAgent {
+impl<'e> TreeAgent<NetworkEvaluator<'e>> {
+    /// Creates an agent with a network that searches within `limits` for each choice; 0 simulations are the bare policy.
+    ///
+    /// `state` is any state under the rules to be played, in which the game goes on. It is evaluated now: what a network
+    /// prepares for rules when it meets them first takes none of the time of a choice.
+    ///
+    /// # Errors
+    /// When the network's device fails.
+    pub(super) fn with_network(
+        mut evaluator: NetworkEvaluator<'e>,
+        state: &GameState,
+        settings: Settings,
+        limits: SearchLimits,
+    ) -> Result<Self, EvalError> {
+        let mut actions = Vec::new();
+        state.legal_actions(&mut actions);
+        evaluator.evaluate(&[state], &[&actions], &mut [Evaluation::default()])?;
+        let (search, rng) = (Search::new(settings, state), ChaCha8Rng::seed_from_u64(0));
+        Ok(TreeAgent { search, evaluator, begin_game: |_, _| (), limits, rng })
+    }
+}
+
+impl<E: Evaluator<GameState>> Agent for TreeAgent<E> {
     fn new_game(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
-        self.rollouts = rollouts(self.rng.random());
+        (self.begin_game)(&mut self.evaluator, &mut self.rng);
         self.search.release();
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
         self.search.set_root(state);
         let limits = options.limits.or(self.limits);
-        choose(&mut self.search, &mut self.rollouts, limits, options, &mut self.rng)
+        choose(&mut self.search, &mut self.evaluator, limits, options, &mut self.rng)
     }
 }
 
@@ -331,69 +350,24 @@ impl NetworkSearch {
     }
 }
 
-/// Tree search that owns its network, one game at a time.
-pub struct NetworkAgent<'e> {
-    search: NetworkSearch,
-    limits: SearchLimits,
-    evaluator: NetworkEvaluator<'e>,
-}
-
-impl<'e> NetworkAgent<'e> {
-    /// Creates an agent that searches within `limits` for each choice; 0 simulations are the bare policy. It begins each
-    /// choice with an empty tree, as it is not told of the actions between them.
-    ///
-    /// `state` is any state under the rules to be played, in which the game goes on. It is evaluated now: what a network
-    /// prepares for rules when it meets them first takes none of the time of a choice.
-    ///
-    /// # Errors
-    /// When the network's device fails.
-    pub fn new(
-        mut evaluator: NetworkEvaluator<'e>,
-        state: &GameState,
-        settings: Settings,
-        limits: SearchLimits,
-    ) -> Result<NetworkAgent<'e>, EvalError> {
-        let mut actions = Vec::new();
-        state.legal_actions(&mut actions);
-        evaluator.evaluate(&[state], &[&actions], &mut [Evaluation::default()])?;
-        let search = NetworkSearch::new(state, settings, limits.simulations.unwrap_or(SIMULATIONS_MAX));
-        Ok(NetworkAgent { search, limits, evaluator })
-    }
-}
-
-impl Agent for NetworkAgent<'_> {
-    fn new_game(&mut self, seed: u64) {
-        self.search.new_game(seed);
-    }
-
-    fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
-        let NetworkSearch { search, rng, .. } = &mut self.search;
-        search.set_root(state);
-        choose(search, &mut *self.evaluator, options.limits.or(self.limits), options, rng)
-    }
-}
-
 /// Returns the choice of a tree search; values are from the view of the player to act.
 fn choice_of(search: &Search<GameState>) -> Choice {
     let result = search.result();
-    let mut candidates: Vec<(usize, Candidate)> = (0..result.actions.len())
-        .map(|index| {
-            let candidate = Candidate {
-                action: result.actions[index],
-                value: (result.visits[index] > 0).then_some(result.q[index]),
-                score: None,
-                depth: None,
-                visits: result.visits[index],
-                policy: result.policy[index],
-                variation: search.variation(index),
-            };
-            (index, candidate)
-        })
-        .collect();
-    candidates.sort_by(|(a, _), (b, _)| {
+    let mut order: Vec<usize> = (0..result.actions.len()).collect();
+    order.sort_by(|&a, &b| {
         let rank = |index: usize| (index == result.best, result.visits[index]);
-        rank(*b).cmp(&rank(*a)).then(result.policy[*b].total_cmp(&result.policy[*a]))
+        rank(b).cmp(&rank(a)).then(result.policy[b].total_cmp(&result.policy[a]))
     });
+    let candidate = |index: usize| Candidate {
+        action: result.actions[index],
+        value: (result.visits[index] > 0).then_some(result.q[index]),
+        score: None,
+        depth: None,
+        visits: result.visits[index],
+        policy: result.policy[index],
+        variation: search.variation(index),
+    };
+    let candidates = order.into_iter().map(candidate).collect();
     let end = result.proven.filter(|proven| proven.result != 0);
     Choice {
         value: Some(result.value),
@@ -401,7 +375,7 @@ fn choice_of(search: &Search<GameState>) -> Choice {
         win_draw_loss: Some(result.win_draw_loss),
         effort: u64::from(result.simulations),
         principal_variation: result.principal_variation.clone(),
-        candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(),
+        candidates,
         ..Choice::bare(result.best_action())
     }
 }

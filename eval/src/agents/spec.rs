@@ -11,9 +11,7 @@ use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::latrunculi::Weights;
 use latrunculi_search::mcts::{self, SIMULATIONS_MAX};
 
-use super::search_agents::{
-    AlphaBetaAgent, GreedyAgent, NetworkAgent, NetworkSearch, RandomAgent, RolloutAgent, rollout_settings,
-};
+use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkSearch, RandomAgent, TreeAgent, rollout_settings};
 use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, SearchLimits, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
@@ -382,7 +380,7 @@ impl AgentSpec {
                 let OpenedNetwork { evaluator, play } = open_network(model, networks)?;
                 let state = GameState::new(Arc::clone(rules));
                 let search = self.in_memory(play.search(*search));
-                Ok(Box::new(NetworkAgent::new(evaluator, &state, search, self.limits())?))
+                Ok(Box::new(TreeAgent::with_network(evaluator, &state, search, self.limits())?))
             }
             _ => self.make_alone(rules).map(|agent| agent as Box<dyn Agent>),
         }
@@ -428,7 +426,7 @@ impl AgentSpec {
             }
             AgentKind::Mcts { .. } => {
                 let search = self.in_memory(rollout_settings());
-                Box::new(RolloutAgent::new(&GameState::new(Arc::clone(rules)), search, self.limits()))
+                Box::new(TreeAgent::with_playouts(&GameState::new(Arc::clone(rules)), search, self.limits()))
             }
             AgentKind::Network { model, .. } => {
                 let reason = "no network can be used here".to_owned();

@@ -8,7 +8,6 @@ use latrunculi_engine::Player;
 
 use super::settings::{GumbelSettings, RANGE_MIN};
 use super::tree::{Child, Edge};
-use super::value::ValueWeights;
 
 /// The least score that an action considered can have, as in mctx `score_considered`.
 const SCORE_MIN: f32 = -1e9;
@@ -59,12 +58,12 @@ impl Completion {
     ///
     /// `value` is the evaluator's value for `player`, the one to act. Writes the completed
     /// value of each edge (equation 10) to `completed`. An action that was found to end the game has the value of that
-    /// end, visited or not; without a visit its margin is unknown and counts 0.
+    /// end, visited or not.
     pub(crate) fn new(
         edges: &[Edge],
         player: Player,
         value: f32,
-        weights: ValueWeights,
+        draw_value: f32,
         settings: &GumbelSettings,
         completed: &mut Vec<f32>,
     ) -> Completion {
@@ -75,7 +74,7 @@ impl Completion {
         let mut is_complete = true;
         completed.clear();
         completed.extend(edges.iter().map(|edge| {
-            let Some(q) = edge.known_q(player, weights) else {
+            let Some(q) = edge.known_q(player, draw_value) else {
                 is_complete = false;
                 return f32::NAN;
             };
@@ -137,34 +136,26 @@ impl Completion {
             }
         }
     }
-}
 
-/// Picks the edge below the root that brings the visits closest to the improved policy.
-///
-/// Meant for few simulations: in a long search the values of visited actions get ever more weight, and the others may never be
-/// tried.
-///
-/// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; of equals the greatest of `ties`. Skips edges proven lost. `scratch` is working memory.
-pub(crate) fn select_interior(
-    edges: &[Edge],
-    ties: &[u32],
-    player: Player,
-    value: f32,
-    weights: ValueWeights,
-    settings: &GumbelSettings,
-    scratch: &mut Vec<f32>,
-) -> usize {
-    let completion = Completion::new(edges, player, value, weights, settings, scratch);
-    completion.improve(edges, scratch);
-    let per_visit = 1.0 / (1 + completion.visits_sum) as f32;
-    let mut best = (f32::NEG_INFINITY, 0, 0);
-    for (index, (edge, probability)) in edges.iter().zip(scratch.iter()).enumerate() {
-        let score = probability - edge.visits as f32 * per_visit;
-        if (score, ties[index]) > (best.0, best.1) && !edge.bounds.is_lost_for(player) {
-            best = (score, ties[index], index);
+    /// Picks the edge below the root that brings the visits closest to the improved policy.
+    ///
+    /// Meant for few simulations: in a long search the values of visited actions get ever more weight, and the others may
+    /// never be tried.
+    ///
+    /// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; of equals the greatest of `ties`. Skips edges proven lost. On
+    /// entry, `policy` holds the completed values of the edges.
+    pub(crate) fn select_interior(&self, edges: &[Edge], ties: &[u32], player: Player, policy: &mut [f32]) -> usize {
+        self.improve(edges, policy);
+        let per_visit = 1.0 / (1 + self.visits_sum) as f32;
+        let mut best = (f32::NEG_INFINITY, 0, 0);
+        for (index, (edge, probability)) in edges.iter().zip(policy.iter()).enumerate() {
+            let score = probability - edge.visits as f32 * per_visit;
+            if (score, ties[index]) > (best.0, best.1) && !edge.bounds.is_lost_for(player) {
+                best = (score, ties[index], index);
+            }
         }
+        best.2
     }
-    best.2
 }
 
 /// The state of a Gumbel root besides its edges.

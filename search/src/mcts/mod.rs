@@ -28,7 +28,6 @@ mod puct;
 mod result;
 mod settings;
 mod tree;
-mod value;
 
 use std::collections::HashMap;
 use std::mem;
@@ -44,8 +43,7 @@ use crate::mix;
 use crate::stop::StopSignal;
 use gumbel::{Completion, GumbelRoot};
 use puct::PuctNode;
-use tree::{Bounds, Child, Edge, Tree};
-use value::{ValueSum, ValueWeights, sign};
+use tree::{Bounds, Child, Edge, Tree, ValueSum, sign};
 
 pub use batch::LeafBatch;
 pub use gumbel::considered_visits;
@@ -53,6 +51,10 @@ pub use result::{Proven, SearchResult};
 pub use settings::{
     GumbelSettings, MaxConsideredActions, Mode, Proofs, PuctSettings, SIMULATIONS_MAX, SearchBudget, Settings,
 };
+
+/// The bytes of an edge besides its action, at most.
+const EDGE_BYTES: usize = 44;
+const _: () = assert!(size_of::<Edge>() + size_of::<u32>() <= EDGE_BYTES);
 
 /// What a search needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +103,6 @@ pub struct Search<G: Game> {
     gumbel_root: GumbelRoot,
     /// Noise given by the caller; empty if it is drawn.
     given_gumbel: Vec<f32>,
-    /// The root's prior under noise, PUCT mode.
-    noised_prior: Vec<f32>,
     /// Target of the copy of a kept subtree.
     spare: Tree<G::Action>,
     scratch: Vec<f32>,
@@ -145,7 +145,6 @@ impl<G: Game> Search<G> {
             path: Vec::new(),
             gumbel_root: GumbelRoot::default(),
             given_gumbel: Vec::new(),
-            noised_prior: Vec::new(),
             spare: Tree::new(),
             scratch: Vec::new(),
             ahead: HashMap::new(),
@@ -184,7 +183,7 @@ impl<G: Game> Search<G> {
     /// Returns the edges of a tree ([`Settings::edges_max`]) that takes so many MiB, where nodes have many edges each.
     #[must_use]
     pub const fn edges_in(mib: u32) -> usize {
-        ((mib as usize) << 20) / (size_of::<Edge>() + size_of::<u32>() + size_of::<G::Action>())
+        ((mib as usize) << 20) / (EDGE_BYTES + size_of::<G::Action>())
     }
 
     /// Forgets the tree and gives its memory back. [`Search::set_root`] must come before the next search.
@@ -365,7 +364,7 @@ impl<G: Game> Search<G> {
             return None;
         }
         let node = self.tree.nodes[node as usize];
-        let weights = self.value_weights();
+        let draw_value = self.draw_value();
         let mut best: Option<(u32, ValueSum)> = None;
         let mut most = (f32::NEG_INFINITY, 0);
         let mut ends = 0;
@@ -381,14 +380,14 @@ impl<G: Game> Search<G> {
             let edge = &mut self.tree.edges[index];
             edge.set_end(end);
             edge.bounds = bounds;
-            let worth = (end.for_player(node.player, 1, weights), self.tree.ties[index]);
+            let worth = (end.for_player(node.player, 1, draw_value), self.tree.ties[index]);
             if best.is_none() || worth > most {
                 (best, most) = (Some((index as u32, end)), worth);
             }
             ends += 1;
         }
         let is_certain = ends == self.leaf_actions.len();
-        best.filter(|_| is_certain || most.0 > node.evaluation.for_player(node.player, 1, weights))
+        best.filter(|_| is_certain || most.0 > node.evaluation.for_player(node.player, 1, draw_value))
     }
 
     /// Searches to the end with one evaluator; see [`LeafBatch`] for many searches at once.
@@ -426,14 +425,13 @@ impl<G: Game> Search<G> {
         result.prior.clear();
         result.prior.extend(edges.iter().map(|edge| edge.prior));
         result.simulations = self.simulations;
-        let weights = self.value_weights();
-        let result_weights = ValueWeights { margin_weight: 0.0, ..weights };
+        let draw_value = self.draw_value();
 
         let bounds = self.tree.root_bounds;
         result.proven = bounds
             .result()
             .map(|first| Proven { result: if player == Player::First { first } else { -first }, plies: bounds.plies });
-        let mean = self.tree.root_value_sum.for_player(player, self.tree.root_visits, ValueWeights::RESULT);
+        let mean = self.tree.root_value_sum.for_player(player, self.tree.root_visits, 0.0);
         let is_safe = bounds.guarantee(player) == 0 && mean < 0.0;
         let is_held = bounds.guarantee(player.opponent()) == 0 && mean > 0.0;
         let (mean_sum, count) = match bounds.result() {
@@ -441,26 +439,24 @@ impl<G: Game> Search<G> {
             None if is_safe || is_held => (ValueSum::exact(0), 1),
             None => (self.tree.root_value_sum, self.tree.root_visits),
         };
-        result.value = mean_sum.for_player(player, count, result_weights);
+        result.value = mean_sum.for_player(player, count, draw_value);
         result.win_draw_loss = mean_sum.win_draw_loss(player, count);
 
         match &self.settings.mode {
             Mode::Gumbel(settings) => {
-                let value = root.evaluation.for_player(player, 1, weights);
-                let completion = Completion::new(edges, player, value, weights, settings, &mut result.q);
+                let value = root.evaluation.for_player(player, 1, draw_value);
+                let completion = Completion::new(edges, player, value, draw_value, settings, &mut result.q);
                 let ends_are_tried = self.settings.proofs != Proofs::Off;
                 result.best = self.gumbel_root.choose(edges, ties, player, ends_are_tried, &completion, &result.q);
                 result.policy.clear();
                 result.policy.extend_from_slice(&result.q);
                 completion.improve(edges, &mut result.policy);
             }
-            Mode::Puct(settings) => {
-                let node = self.puct_root();
-                let forced = self.budget.add_noise && settings.forced_playouts > 0.0;
-                let priors = if forced { &self.noised_prior } else { &result.prior };
-                node.target(settings, priors, forced, &mut result.policy);
+            Mode::Puct(_) => {
+                let node = self.puct_node(0, self.tree.root_value_sum, self.tree.root_visits);
+                node.target(&mut result.policy);
                 result.q.clear();
-                result.q.extend(edges.iter().map(|edge| edge.known_q(player, weights).unwrap_or(node.mean)));
+                result.q.extend(edges.iter().map(|edge| edge.known_q(player, draw_value).unwrap_or(node.mean)));
                 let rank = |&index: &usize| {
                     let edge = &edges[index];
                     let is_open = !edge.bounds.is_lost_for(player);
@@ -551,17 +547,16 @@ impl<G: Game> Search<G> {
             };
             let q = match edge.visits {
                 0 => f32::NEG_INFINITY,
-                _ => edge.q(node.player, self.value_weights()),
+                _ => edge.q(node.player, self.draw_value()),
             };
             (class, plies, edge.visits, q, edge.prior, self.tree.ties[index])
         };
         first_best(node.edges(), rank).unwrap_or(node.edges().start)
     }
 
-    /// Returns how the search weighs results, draws and margins, once the root is evaluated.
-    fn value_weights(&self) -> ValueWeights {
-        let draw_value = self.settings.draw_value * sign(self.tree.nodes[0].player) as f32;
-        ValueWeights { draw_value, margin_weight: self.settings.margin_weight }
+    /// Returns the value of a draw for the first player, once the root is evaluated.
+    fn draw_value(&self) -> f32 {
+        self.settings.draw_value * sign(self.tree.nodes[0].player) as f32
     }
 
     fn is_done(&self) -> bool {
@@ -574,32 +569,24 @@ impl<G: Game> Search<G> {
     fn prepare_root(&mut self) {
         let root = self.tree.nodes[0];
         let edges = &self.tree.edges[root.edges()];
-        match &self.settings.mode {
-            Mode::Gumbel(settings) => {
-                let count = settings.max_considered_actions.count(self.budget.simulations, edges.len());
-                let own = &mut self.gumbel_root;
-                considered_visits(count, self.budget.simulations, &mut own.schedule);
-                own.visits_before.clear();
-                own.visits_before.extend(edges.iter().map(|edge| edge.visits));
-                own.logits.clear();
-                own.logits.extend(edges.iter().map(|e| e.prior.max(f32::MIN_POSITIVE).ln()));
-                let greatest = own.logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                own.logits.iter_mut().for_each(|logit| *logit -= greatest);
-                own.gumbel.clear();
-                if !self.given_gumbel.is_empty() {
-                    assert_eq!(self.given_gumbel.len(), edges.len(), "one number per action");
-                    own.gumbel.extend_from_slice(&self.given_gumbel);
-                } else if self.budget.add_noise {
-                    own.gumbel.extend(edges.iter().map(|_| gumbel(&mut self.rng)));
-                } else {
-                    own.gumbel.resize(edges.len(), 0.0);
-                }
-            }
-            Mode::Puct(settings) => {
-                if self.budget.add_noise {
-                    puct::noise_root(edges, settings, &mut self.rng, &mut self.noised_prior);
-                }
-            }
+        let Mode::Gumbel(settings) = &self.settings.mode else { return };
+        let count = settings.max_considered_actions.count(self.budget.simulations, edges.len());
+        let own = &mut self.gumbel_root;
+        considered_visits(count, self.budget.simulations, &mut own.schedule);
+        own.visits_before.clear();
+        own.visits_before.extend(edges.iter().map(|edge| edge.visits));
+        own.logits.clear();
+        own.logits.extend(edges.iter().map(|e| e.prior.max(f32::MIN_POSITIVE).ln()));
+        let greatest = own.logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        own.logits.iter_mut().for_each(|logit| *logit -= greatest);
+        own.gumbel.clear();
+        if !self.given_gumbel.is_empty() {
+            assert_eq!(self.given_gumbel.len(), edges.len(), "one number per action");
+            own.gumbel.extend_from_slice(&self.given_gumbel);
+        } else if self.budget.add_noise {
+            own.gumbel.extend(edges.iter().map(|_| gumbel(&mut self.rng)));
+        } else {
+            own.gumbel.resize(edges.len(), 0.0);
         }
     }
 
@@ -632,18 +619,13 @@ impl<G: Game> Search<G> {
         let (mut visits, mut value_sum) = (self.tree.root_visits, self.tree.root_value_sum);
         loop {
             let node = self.tree.nodes[node_index as usize];
-            let choice = match node_index {
-                0 => self.select_root(),
-                _ => self.select_interior(node_index, value_sum, visits),
-            };
+            let choice = self.select_edge(node_index, value_sum, visits);
             let edge_index = node.edges_start + choice as u32;
             self.path.push(edge_index);
             let edge = &self.tree.edges[edge_index as usize];
-            // Without a visit an end has no margin yet.
             match (edge.child(), edge.bounds.result()) {
-                _ if edge.visits == 0 => {}
                 (Child::End(end), _) => return Reached::Known(end),
-                (_, Some(result)) => return Reached::Known(edge.with_mean_margin(result)),
+                (_, Some(result)) => return Reached::Known(ValueSum::exact(result)),
                 _ => {}
             }
             self.leaf_game.play(self.tree.actions[edge_index as usize]);
@@ -669,69 +651,43 @@ impl<G: Game> Search<G> {
         if is_proof { Bounds { lower: result, upper: result, plies: 0 } } else { Bounds::OPEN }
     }
 
-    fn select_root(&mut self) -> usize {
-        let root = self.tree.nodes[0];
-        let weights = self.value_weights();
-        match &self.settings.mode {
-            Mode::Gumbel(settings) => {
-                let (edges, ties) = (&self.tree.edges[root.edges()], &self.tree.ties[root.edges()]);
-                let value = root.evaluation.for_player(root.player, 1, weights);
-                let scratch = &mut self.scratch;
-                let completion = Completion::new(edges, root.player, value, weights, settings, scratch);
-                let considered_visit = self.gumbel_root.schedule[self.simulations as usize];
-                let root = root.player;
-                self.gumbel_root.select(edges, ties, root, considered_visit, &completion, scratch)
-            }
-            Mode::Puct(settings) => {
-                let node = self.puct_root();
-                if self.budget.add_noise {
-                    let reduction = settings.fpu_reduction_noised_root;
-                    let forced = settings.forced_playouts > 0.0;
-                    node.select(settings, reduction, Some(&self.noised_prior), forced)
-                } else {
-                    node.select(settings, settings.fpu_reduction, None, false)
-                }
-            }
-        }
-    }
-
     /// Picks an edge of a node whose `visits`, its own evaluation included, sum to `value_sum`.
-    fn select_interior(&mut self, node_index: u32, value_sum: ValueSum, visits: u32) -> usize {
+    fn select_edge(&mut self, node_index: u32, value_sum: ValueSum, visits: u32) -> usize {
+        let draw_value = self.draw_value();
+        let settings = match &self.settings.mode {
+            Mode::Gumbel(settings) => settings,
+            Mode::Puct(settings) => return self.puct_node(node_index, value_sum, visits).select(settings),
+        };
         let node = self.tree.nodes[node_index as usize];
         let (edges, ties) = (&self.tree.edges[node.edges()], &self.tree.ties[node.edges()]);
-        let player = node.player;
-        let weights = self.value_weights();
-        let value = node.evaluation.for_player(player, 1, weights);
-        match &self.settings.mode {
-            Mode::Gumbel(settings) => {
-                let scratch = &mut self.scratch;
-                gumbel::select_interior(edges, ties, player, value, weights, settings, scratch)
-            }
-            Mode::Puct(settings) => {
-                let mean = value_sum.for_player(player, visits, weights);
-                let node = PuctNode { edges, ties, player, value, mean, weights };
-                node.select(settings, settings.fpu_reduction, None, false)
-            }
+        let (player, scratch) = (node.player, &mut self.scratch);
+        let value = node.evaluation.for_player(player, 1, draw_value);
+        let completion = Completion::new(edges, player, value, draw_value, settings, scratch);
+        if node_index > 0 {
+            return completion.select_interior(edges, ties, player, scratch);
         }
+        let considered_visit = self.gumbel_root.schedule[self.simulations as usize];
+        self.gumbel_root.select(edges, ties, player, considered_visit, &completion, scratch)
     }
 
-    fn puct_root(&self) -> PuctNode<'_> {
-        let root = self.tree.nodes[0];
-        let weights = self.value_weights();
+    /// Returns a node as PUCT sees it.
+    fn puct_node(&self, node_index: u32, value_sum: ValueSum, visits: u32) -> PuctNode<'_> {
+        let node = self.tree.nodes[node_index as usize];
+        let draw_value = self.draw_value();
         PuctNode {
-            edges: &self.tree.edges[root.edges()],
-            ties: &self.tree.ties[root.edges()],
-            player: root.player,
-            value: root.evaluation.for_player(root.player, 1, weights),
-            mean: self.tree.root_value_sum.for_player(root.player, self.tree.root_visits, weights),
-            weights,
+            edges: &self.tree.edges[node.edges()],
+            ties: &self.tree.ties[node.edges()],
+            player: node.player,
+            value: node.evaluation.for_player(node.player, 1, draw_value),
+            mean: value_sum.for_player(node.player, visits, draw_value),
+            draw_value,
         }
     }
 
     /// Adds one visit with `value` to the path, and the proofs that follow from a new one at its end.
     ///
-    /// Once an edge is proven, all its visits count as the proven result, with the margins that they had; the change is passed up, so
-    /// that the means above reflect it (as in synthesis and lc0).
+    /// Once an edge is proven, all its visits count as the proven result; the change is passed up, so that the means above
+    /// reflect it (as in synthesis and lc0).
     fn back_up(&mut self, value: ValueSum, mut is_news: bool) {
         let mut change = value;
         for depth in (0..self.path.len()).rev() {
@@ -739,8 +695,7 @@ impl<G: Game> Search<G> {
             edge.visits += 1;
             match edge.bounds.result() {
                 Some(result) => {
-                    let margin = edge.value_sum.margin + change.margin;
-                    let exact = ValueSum { margin, ..ValueSum::exact(result).times(edge.visits) };
+                    let exact = ValueSum::exact(result).times(edge.visits);
                     change = exact - edge.value_sum;
                     edge.value_sum = exact;
                 }
@@ -768,7 +723,7 @@ impl<G: Game> Search<G> {
 
 /// Returns the value of a game that is over, or `None` while it goes on.
 fn end_value<G: Game>(game: &G) -> Option<ValueSum> {
-    game.outcome().map(|outcome| ValueSum::from_outcome(outcome, game.final_margin_for(Player::First)))
+    game.outcome().map(ValueSum::from_outcome)
 }
 
 /// Writes `softmax(logits)` to `probabilities`.

@@ -3,7 +3,7 @@
 //! A prediction makes the next simulations with the mean value above each leaf in place of an evaluation, and takes them back.
 //! The search finds the same with and without: an evaluation that was made ahead is used when its leaf is reached, if it is.
 
-use super::value::ValueSum;
+use super::tree::ValueSum;
 use super::{Leaf, Pending, Reached, Search, end_value};
 use crate::evaluator::Evaluation;
 use crate::game::Game;

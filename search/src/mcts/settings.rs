@@ -1,5 +1,7 @@
 //! The settings of a search; each constant names its source.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
 /// The most simulations of one search.
@@ -14,15 +16,6 @@ pub struct Settings {
     /// Contempt: the value of a draw for the player to act at the root, in `[-1, 1]`; his opponent has its negative, so that
     /// each search is zero-sum. A subtree that is kept is weighed anew for the player of the next root.
     pub draw_value: f32,
-    /// `lambda` of the search's value `W - L + lambda * margin`, in `[0, 0.5]`: so that leads count where wins are not yet
-    /// found. `margin` is the expected final margin ([`crate::Evaluation::margin`], at the end of the game
-    /// [`crate::Game::final_margin_for`]) as it stands; the margin of pieces is a fraction, bounded and nearly linear in
-    /// what it is to measure, and needs no saturating function. Up to 0.5 any win counts as much as any draw or more.
-    /// Results and targets stay win, draw and loss.
-    ///
-    /// Source: Wu 2019 (arXiv 1902.10565), score utility, which saturates unbounded scores of Go by an arctangent.
-    /// 0.2 showed no gain in learning (docs/measurements.md).
-    pub margin_weight: f32,
     /// Which ends may be proven.
     pub proofs: Proofs,
     /// Whether the subtree under a played action is kept for the next search.
@@ -37,7 +30,6 @@ impl Default for Settings {
         Settings {
             mode: Mode::default(),
             draw_value: 0.0,
-            margin_weight: 0.0,
             proofs: Proofs::Positional,
             reuse_tree: true,
             edges_max: 1 << 23,
@@ -62,71 +54,31 @@ impl Settings {
     #[must_use]
     pub fn validate(&self) -> Vec<String> {
         let mut errors = Vec::new();
-        require(&mut errors, "draw_value", self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
-        let weight = self.margin_weight;
-        require(&mut errors, "margin_weight", weight, (0.0..=0.5).contains(&weight), "in [0, 0.5]");
-        if !(1024..=1 << 31).contains(&self.edges_max) {
-            errors.push(format!("edges_max = {} must be from 1024 to 2147483648", self.edges_max));
-        }
-        match &self.mode {
-            Mode::Gumbel(gumbel) => gumbel.validate_into(&mut errors),
-            Mode::Puct(puct) => puct.validate_into("mode.puct", &mut errors),
+        let mut check = |name: &str, value: &dyn Display, good: bool, range: &str| {
+            if !good {
+                errors.push(format!("{name} = {value} must be {range}"));
+            }
+        };
+        let is_not_negative = |value: f32| value >= 0.0 && value.is_finite();
+        let is_above_zero = |value: f32| value > 0.0 && value.is_finite();
+        check("draw_value", &self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
+        check("edges_max", &self.edges_max, (1024..=1 << 31).contains(&self.edges_max), "from 1024 to 2147483648");
+        match self.mode {
+            Mode::Gumbel(GumbelSettings { max_considered_actions, value_scale, range_min, maxvisit_init }) => {
+                check("mode.gumbel.maxvisit_init", &maxvisit_init, is_not_negative(maxvisit_init), "at least 0");
+                check("mode.gumbel.value_scale", &value_scale, is_not_negative(value_scale), "at least 0");
+                check("mode.gumbel.range_min", &range_min, is_above_zero(range_min), "above 0");
+                let is_some = max_considered_actions != MaxConsideredActions::Fixed(0);
+                check("mode.gumbel.max_considered_actions.fixed", &0, is_some, "at least 1");
+            }
+            Mode::Puct(PuctSettings { c_puct, c_puct_log, c_puct_base, fpu_reduction }) => {
+                check("mode.puct.c_puct", &c_puct, is_not_negative(c_puct), "at least 0");
+                check("mode.puct.c_puct_log", &c_puct_log, is_not_negative(c_puct_log), "at least 0");
+                check("mode.puct.fpu_reduction", &fpu_reduction, is_not_negative(fpu_reduction), "at least 0");
+                check("mode.puct.c_puct_base", &c_puct_base, is_above_zero(c_puct_base), "above 0");
+            }
         }
         errors
-    }
-}
-
-/// Adds an error that names the value and its range, unless the value is `good`.
-fn require(errors: &mut Vec<String>, name: &str, value: f32, good: bool, range: &str) {
-    if !good {
-        errors.push(format!("{name} = {value} must be {range}"));
-    }
-}
-
-fn is_not_negative(value: f32) -> bool {
-    value >= 0.0 && value.is_finite()
-}
-
-fn is_above_zero(value: f32) -> bool {
-    value > 0.0 && value.is_finite()
-}
-
-impl GumbelSettings {
-    fn validate_into(&self, errors: &mut Vec<String>) {
-        let mut check = |name: &str, value: f32, good: bool, range: &str| {
-            require(errors, &format!("mode.gumbel.{name}"), value, good, range);
-        };
-        check("maxvisit_init", self.maxvisit_init, is_not_negative(self.maxvisit_init), "at least 0");
-        check("value_scale", self.value_scale, is_not_negative(self.value_scale), "at least 0");
-        check("range_min", self.range_min, is_above_zero(self.range_min), "above 0");
-        if self.max_considered_actions == MaxConsideredActions::Fixed(0) {
-            errors.push("mode.gumbel.max_considered_actions.fixed = 0 must be at least 1".to_owned());
-        }
-    }
-}
-
-impl PuctSettings {
-    fn validate_into(&self, path: &str, errors: &mut Vec<String>) {
-        let mut check = |name: &str, value: f32, good: bool, range: &str| {
-            require(errors, &format!("{path}.{name}"), value, good, range);
-        };
-        for (name, value) in [
-            ("c_puct", self.c_puct),
-            ("c_puct_log", self.c_puct_log),
-            ("fpu_reduction", self.fpu_reduction),
-            ("fpu_reduction_noised_root", self.fpu_reduction_noised_root),
-            ("forced_playouts", self.forced_playouts),
-        ] {
-            check(name, value, is_not_negative(value), "at least 0");
-        }
-        for (name, value) in [
-            ("c_puct_base", self.c_puct_base),
-            ("root_policy_temperature", self.root_policy_temperature),
-            ("noise_concentration", self.noise_concentration),
-        ] {
-            check(name, value, is_above_zero(value), "above 0");
-        }
-        check("noise_share", self.noise_share, (0.0..=1.0).contains(&self.noise_share), "in [0, 1]");
     }
 }
 
@@ -235,42 +187,21 @@ pub struct PuctSettings {
     pub c_puct_base: f32,
     /// How far below its parent an unvisited action is assumed, times `sqrt` of the visited prior; 0.2.
     pub fpu_reduction: f32,
-    /// The same at a root under noise; 0.
-    pub fpu_reduction_noised_root: f32,
-    /// Exponent `1 / temperature` softens the root's prior before the noise; 1.1 (1.25 at the start of a
-    /// game in KataGo).
-    pub root_policy_temperature: f32,
-    /// Fraction of noise in the root's prior; 0.25.
-    pub noise_share: f32,
-    /// Sum of the Dirichlet parameters; 10 (AlphaZero's rule of thumb, alpha about 10 / actions).
-    pub noise_concentration: f32,
-    /// `k` of the forced playouts `sqrt(k * P * W)`; 2. 0 turns them off.
-    pub forced_playouts: f32,
 }
 
 impl Default for PuctSettings {
     fn default() -> PuctSettings {
-        PuctSettings {
-            c_puct: 1.05,
-            c_puct_log: 0.28,
-            c_puct_base: 500.0,
-            fpu_reduction: 0.2,
-            fpu_reduction_noised_root: 0.0,
-            root_policy_temperature: 1.1,
-            noise_share: 0.25,
-            noise_concentration: 10.0,
-            forced_playouts: 2.0,
-        }
+        PuctSettings { c_puct: 1.05, c_puct_log: 0.28, c_puct_base: 500.0, fpu_reduction: 0.2 }
     }
 }
 
 /// The budget of one search, and whether the root is noised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchBudget {
     /// Visits below the root; the root's own evaluation is not counted (as in mctx). 0 is the network's policy alone.
     pub simulations: u32,
-    /// Whether the root is noised: Gumbel noise, or Dirichlet noise with root temperature and forced
-    /// playouts. Off for evaluation matches and for the fast searches of playout-cap randomisation.
+    /// Whether the root has Gumbel noise; PUCT has none. Off for evaluation matches and for the fast searches of playout-cap
+    /// randomisation.
     pub add_noise: bool,
 }
 
@@ -281,23 +212,16 @@ mod tests {
     #[test]
     fn settings_out_of_range_are_named_by_their_path() {
         assert!(Settings::gumbel().validate().is_empty() && Settings::puct().validate().is_empty());
-        let puct = PuctSettings { c_puct_base: 0.0, noise_share: 2.0, ..PuctSettings::default() };
-        let errors = Settings {
-            mode: Mode::Puct(puct),
-            draw_value: 5.0,
-            margin_weight: 0.6,
-            edges_max: 0,
-            ..Settings::default()
-        }
-        .validate();
+        let puct = PuctSettings { c_puct_base: 0.0, c_puct: -1.0, ..PuctSettings::default() };
+        let errors =
+            Settings { mode: Mode::Puct(puct), draw_value: 5.0, edges_max: 0, ..Settings::default() }.validate();
         assert_eq!(
             errors,
             [
                 "draw_value = 5 must be in [-1, 1]",
-                "margin_weight = 0.6 must be in [0, 0.5]",
                 "edges_max = 0 must be from 1024 to 2147483648",
+                "mode.puct.c_puct = -1 must be at least 0",
                 "mode.puct.c_puct_base = 0 must be above 0",
-                "mode.puct.noise_share = 2 must be in [0, 1]",
             ]
         );
         let gumbel = GumbelSettings {

@@ -1,8 +1,10 @@
-//! The memory of a search: nodes and edges in two flat arrays.
+//! The memory of a search: nodes and edges in two flat arrays, and the sums of results in them.
 
-use latrunculi_engine::Player;
+use std::ops::{Add, AddAssign, Sub};
 
-use super::value::{ValueSum, ValueWeights};
+use latrunculi_engine::{Outcome, Player};
+
+use crate::evaluator::{Evaluation, win_draw_loss};
 
 /// An edge that has no node (yet).
 pub(crate) const NO_NODE: u32 = u32::MAX;
@@ -73,17 +75,11 @@ impl Edge {
     pub(crate) fn child(&self) -> Child {
         match self.child {
             NO_NODE => Child::None,
-            END_WIN => Child::End(self.with_mean_margin(1)),
-            END_DRAW => Child::End(self.with_mean_margin(0)),
-            END_LOSS => Child::End(self.with_mean_margin(-1)),
+            END_WIN => Child::End(ValueSum::exact(1)),
+            END_DRAW => Child::End(ValueSum::exact(0)),
+            END_LOSS => Child::End(ValueSum::exact(-1)),
             node => Child::Node(node),
         }
-    }
-
-    /// Returns the value of one more visit with a known result: its margin is the mean of the visits before.
-    pub(crate) fn with_mean_margin(&self, result: i8) -> ValueSum {
-        let margin = self.value_sum.margin / f64::from(self.visits.max(1));
-        ValueSum { margin, ..ValueSum::exact(result) }
     }
 
     pub(crate) fn set_end(&mut self, value: ValueSum) {
@@ -96,22 +92,22 @@ impl Edge {
         };
     }
 
-    /// Returns the mean over the visits for `player`, or the value of an end of the game that was found without a visit,
-    /// whose margin is unknown and counts 0; `None` for any other action without a visit.
+    /// Returns the mean over the visits for `player`, or the value of an end of the game that was found without a visit;
+    /// `None` for any other action without a visit.
     #[inline]
-    pub(crate) fn known_q(&self, player: Player, weights: ValueWeights) -> Option<f32> {
+    pub(crate) fn known_q(&self, player: Player, draw_value: f32) -> Option<f32> {
         match self.child() {
-            _ if self.visits > 0 => Some(self.q(player, weights)),
-            Child::End(end) => Some(end.for_player(player, 1, weights)),
+            _ if self.visits > 0 => Some(self.q(player, draw_value)),
+            Child::End(end) => Some(end.for_player(player, 1, draw_value)),
             _ => None,
         }
     }
 
     /// Returns the mean over the visits for `player`. There must be a visit.
     #[inline]
-    pub(crate) fn q(&self, player: Player, weights: ValueWeights) -> f32 {
+    pub(crate) fn q(&self, player: Player, draw_value: f32) -> f32 {
         debug_assert!(self.visits > 0);
-        self.value_sum.for_player(player, self.visits, weights)
+        self.value_sum.for_player(player, self.visits, draw_value)
     }
 }
 
@@ -256,5 +252,89 @@ impl<A: Copy> Tree<A> {
         into.actions.extend_from_slice(&self.actions[node.edges()]);
         into.ties.extend_from_slice(&self.ties[node.edges()]);
         index
+    }
+}
+
+/// A sum of expected results, or a single one.
+///
+/// Kept from the first player's view, so that no sign depends on the depth or on who moved;
+/// [`ValueSum::for_player`] converts it where a decision is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ValueSum {
+    /// Probability that the first player wins less that he loses.
+    pub(crate) lead: f64,
+    /// Probability of a draw.
+    pub(crate) draw: f64,
+}
+
+impl ValueSum {
+    /// Converts an evaluation given for `player`.
+    pub(crate) fn from_evaluation(evaluation: &Evaluation, player: Player) -> ValueSum {
+        let [win, draw, loss] = evaluation.win_draw_loss;
+        ValueSum { lead: f64::from(win - loss) * sign(player), draw: f64::from(draw) }
+    }
+
+    /// Returns the value of a game that is over.
+    pub(crate) fn from_outcome(outcome: Outcome) -> ValueSum {
+        ValueSum::exact(outcome.winner.map_or(0, |winner| sign(winner) as i8))
+    }
+
+    /// Returns the value of a certain result: 1 a win of the first player, 0 a draw, -1 a loss.
+    pub(crate) fn exact(result: i8) -> ValueSum {
+        ValueSum { lead: f64::from(result), draw: if result == 0 { 1.0 } else { 0.0 } }
+    }
+
+    /// Returns `count` times this.
+    pub(crate) fn times(self, count: u32) -> ValueSum {
+        self.scaled(f64::from(count))
+    }
+
+    /// Returns this times `factor`.
+    pub(crate) fn scaled(self, factor: f64) -> ValueSum {
+        ValueSum { lead: self.lead * factor, draw: self.draw * factor }
+    }
+
+    /// Returns the mean over `count` results for `player` as probabilities of win, draw and loss.
+    pub(crate) fn win_draw_loss(self, player: Player, count: u32) -> [f32; 3] {
+        let count = f64::from(count);
+        win_draw_loss(self.lead * sign(player) / count, self.draw / count)
+    }
+
+    /// Returns the mean over `count` results for `player`, for the first one `W - L + draw_value * D`: the second player has
+    /// the negative value of a draw.
+    #[inline]
+    pub(crate) fn for_player(self, player: Player, count: u32, draw_value: f32) -> f32 {
+        let first = self.lead + self.draw * f64::from(draw_value);
+        // Zero has no sign.
+        ((first * sign(player) + 0.0) / f64::from(count)) as f32
+    }
+}
+
+/// Returns 1 for the first player, -1 for the second.
+#[inline]
+pub(super) fn sign(player: Player) -> f64 {
+    match player {
+        Player::First => 1.0,
+        Player::Second => -1.0,
+    }
+}
+
+impl Add for ValueSum {
+    type Output = ValueSum;
+    fn add(self, other: ValueSum) -> ValueSum {
+        ValueSum { lead: self.lead + other.lead, draw: self.draw + other.draw }
+    }
+}
+
+impl Sub for ValueSum {
+    type Output = ValueSum;
+    fn sub(self, other: ValueSum) -> ValueSum {
+        ValueSum { lead: self.lead - other.lead, draw: self.draw - other.draw }
+    }
+}
+
+impl AddAssign for ValueSum {
+    fn add_assign(&mut self, other: ValueSum) {
+        *self = *self + other;
     }
 }
