@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::error::{Error, check_length};
 use crate::features::{EncodedPosition, Encoder, SCALARS, Shape};
 use crate::policy_index::{ActionIndices, action_indices};
-use crate::schema::BatchColumn;
 
 /// Encoded positions of one ruleset, without targets.
 #[derive(Clone, Copy, Debug)]
@@ -124,51 +123,6 @@ impl EncodedPositions {
             rule_inputs: self.encoder.as_ref().map_or(&[], Encoder::rule_inputs),
             action_offsets: &self.action_offsets,
             action_indices: &self.action_indices,
-        }
-    }
-}
-
-/// A policy per sample that names only some entries of the policy vector; empty where it is not known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SparsePolicy {
-    /// `[B + 1]`: the entries of sample `b` are `offsets[b]..offsets[b + 1]` below.
-    pub offsets: Vec<u32>,
-    /// Indices into the policy vector.
-    pub indices: Vec<u32>,
-    /// Their probabilities; those of one sample sum to 1.
-    pub probabilities: Vec<f32>,
-}
-
-impl Default for SparsePolicy {
-    fn default() -> Self {
-        SparsePolicy { offsets: vec![0], indices: Vec::new(), probabilities: Vec::new() }
-    }
-}
-
-impl SparsePolicy {
-    /// Adds the policy of one sample: indices with their probabilities.
-    pub fn push(&mut self, policy: impl IntoIterator<Item = (u32, f32)>) {
-        for (index, probability) in policy {
-            self.indices.push(index);
-            self.probabilities.push(probability);
-        }
-        self.offsets.push(self.indices.len() as u32);
-    }
-}
-
-impl BatchColumn for SparsePolicy {
-    fn check(&self, name: &str, expected: usize, shape: &Shape) -> Result<(), Error> {
-        check_length(name, self.offsets.len(), expected + 1)?;
-        let entries = self.offsets.last().map_or(0, |&last| last as usize);
-        check_length(name, self.indices.len(), entries)?;
-        check_length(name, self.probabilities.len(), entries)?;
-        if let Some(index) = self.offsets.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(Error::out_of_range(name, index + 1));
-        }
-        let policy_len = shape.policy_len();
-        match self.indices.iter().position(|&index| index as usize >= policy_len) {
-            Some(index) => Err(Error::out_of_range(name, index)),
-            None => Ok(()),
         }
     }
 }

@@ -1,18 +1,17 @@
-//! The samples that training learns from: the one declaration of their columns.
+//! The samples that training learns from: the one declaration of their columns, and what they must be besides.
 //!
 //! Shards, checks and the table of docs/FORMATS.md follow from it; what else a training target needs is in ARCHITECTURE.md.
 
-use latrunculi_engine::{SquareSet, Symmetry};
+use latrunculi_engine::{Rules, SquareSet, Symmetry};
 
-use crate::batch::SparsePolicy;
 use crate::error::{Error, check_length};
-use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, packed_plane_len, unpack_plane};
+use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, Shape, packed_plane_len, unpack_plane};
 use crate::policy_index::{ActionIndices, entries, indices_for_opponent};
-use crate::replay::ReplaySettings;
+use crate::replay_settings::ReplaySettings;
 use crate::schema::Dimension::{Actions, Planes, Samples as PerSampleRow, Scalars, Squares};
 use crate::schema::{
-    INDEX_OR_NONE, MARGIN, NOT_NEGATIVE, PROBABILITY, PackedPlanes, PackedSquares, PerAction, PerSample, PolicyIndices,
-    PositionScalars, SampleIndex, SampleView, sample_schema,
+    BatchColumn, INDEX_OR_NONE, MARGIN, NOT_NEGATIVE, PROBABILITY, PackedPlanes, PackedSquares, PerAction, PerSample,
+    PolicyIndices, PositionScalars, SampleIndex, SampleView, sample_schema,
 };
 
 sample_schema! {
@@ -132,6 +131,62 @@ impl Samples {
         batch.push(&SampleView { samples: self, index, actions, encoder, settings, symmetry, position });
     }
 
+    /// Checks samples that come from elsewhere than a shard, as those of a shard are checked.
+    ///
+    /// # Errors
+    /// The first array that is wrong, and why.
+    pub fn check(&self, rules: &Rules) -> Result<(), Error> {
+        if self.shape != Shape::of(rules) {
+            let reason = format!("it is {:?} and must be {:?}", self.shape, Shape::of(rules));
+            return Err(Error::of_array("shape", reason));
+        }
+        self.check_columns()?;
+        self.check_contents(rules)
+    }
+
+    /// Checks that policies and win-draw-loss sum to 1, that planes show a position of the board, and
+    /// that the opponent's next decision is a later one of the same game.
+    ///
+    /// # Errors
+    /// The array, the first sample that is wrong, and why.
+    pub(crate) fn check_contents(&self, rules: &Rules) -> Result<(), Error> {
+        let fault = |array: &str, index: usize, reason: &str| {
+            Err(Error::of_array(array, format_args!("sample {index}: {reason}")))
+        };
+        let board = rules.board();
+        let board_plane =
+            PLANES.iter().position(|name| *name == "squares of the board").expect("there is such a plane");
+        let bytes = packed_plane_len(self.shape.area());
+        for index in 0..self.len() {
+            if !sums_to_one(&self.policy[self.action_range(index)]) {
+                return fault("policy", index, "its probabilities do not sum to 1");
+            }
+            for (name, column) in
+                [("win_draw_loss", &self.win_draw_loss), ("search_win_draw_loss", &self.search_win_draw_loss)]
+            {
+                if !sums_to_one(&column[index]) {
+                    return fault(name, index, "win, draw and loss do not sum to 1");
+                }
+            }
+            let begin = index * PLANES.len() * bytes;
+            let plane = |plane: usize| unpack_plane(&self.planes[begin + plane * bytes..][..bytes]);
+            let pieces = [plane(0), plane(1), plane(2), plane(3)];
+            let stones = pieces.into_iter().fold(SquareSet::EMPTY, |stones, plane| stones | plane);
+            if pieces.iter().map(|plane| plane.len()).sum::<u32>() != stones.len() {
+                return fault("planes", index, "two pieces stand on one square");
+            }
+            if plane(board_plane) != board {
+                return fault("planes", index, "the plane of the board does not show the board");
+            }
+            if let Ok(next) = usize::try_from(self.opponent_policy[index])
+                && (next <= index || self.games[next] != self.games[index])
+            {
+                return fault("opponent_policy", index, "it names no later sample of the same game");
+            }
+        }
+        Ok(())
+    }
+
     /// Unpacks the pieces of sample `index` that are still there when the game ends.
     fn survivors(&self, index: usize) -> SquareSet {
         let bytes = packed_plane_len(self.shape.area());
@@ -151,4 +206,58 @@ impl TrainingBatch {
         }
         self.check_lengths()
     }
+}
+
+/// A policy per sample that names only some entries of the policy vector; empty where it is not known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparsePolicy {
+    /// `[B + 1]`: the entries of sample `b` are `offsets[b]..offsets[b + 1]` below.
+    pub offsets: Vec<u32>,
+    /// Indices into the policy vector.
+    pub indices: Vec<u32>,
+    /// Their probabilities; those of one sample sum to 1.
+    pub probabilities: Vec<f32>,
+}
+
+impl Default for SparsePolicy {
+    fn default() -> Self {
+        SparsePolicy { offsets: vec![0], indices: Vec::new(), probabilities: Vec::new() }
+    }
+}
+
+impl SparsePolicy {
+    /// Adds the policy of one sample: indices with their probabilities.
+    pub fn push(&mut self, policy: impl IntoIterator<Item = (u32, f32)>) {
+        for (index, probability) in policy {
+            self.indices.push(index);
+            self.probabilities.push(probability);
+        }
+        self.offsets.push(self.indices.len() as u32);
+    }
+}
+
+impl BatchColumn for SparsePolicy {
+    fn check(&self, name: &str, expected: usize, shape: &Shape) -> Result<(), Error> {
+        check_length(name, self.offsets.len(), expected + 1)?;
+        let entries = self.offsets.last().map_or(0, |&last| last as usize);
+        check_length(name, self.indices.len(), entries)?;
+        check_length(name, self.probabilities.len(), entries)?;
+        if let Some(index) = self.offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(Error::out_of_range(name, index + 1));
+        }
+        let policy_len = shape.policy_len();
+        match self.indices.iter().position(|&index| index as usize >= policy_len) {
+            Some(index) => Err(Error::out_of_range(name, index)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How far a sum of probabilities may be from 1: a thousand roundings.
+const SUM_TOLERANCE: f32 = 1e-3;
+
+/// Tells whether probabilities sum to 1, as those of every sample must.
+#[must_use]
+pub fn sums_to_one(probabilities: &[f32]) -> bool {
+    (probabilities.iter().sum::<f32>() - 1.0).abs() <= SUM_TOLERANCE
 }

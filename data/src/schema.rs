@@ -1,7 +1,6 @@
 //! How a column of samples is declared: `sample_schema!` makes of one declaration the field of a sample, the column in memory, the
 //! array of a shard with its checks, the column of a training batch, and the row of the table in docs/FORMATS.md.
 
-use std::fmt::{self, Write as _};
 use std::io::{self, Seek, Write};
 use std::ops::RangeInclusive;
 
@@ -12,7 +11,7 @@ use crate::error::{Error, check_length};
 use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, Shape, pack_plane, packed_plane_len};
 use crate::npz::{ArrayReader, ArrayWriter};
 use crate::policy_index::ActionIndices;
-use crate::replay::ReplaySettings;
+use crate::replay_settings::ReplaySettings;
 
 /// One dimension of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,20 +30,6 @@ pub enum Dimension {
     Squares,
     /// A fixed length.
     Fixed(usize),
-}
-
-impl fmt::Display for Dimension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Dimension::Samples => "N",
-            Dimension::Actions => "L",
-            Dimension::Planes => "C",
-            Dimension::PlaneBytes => "P",
-            Dimension::Scalars => "S",
-            Dimension::Squares => "A",
-            Dimension::Fixed(len) => return write!(f, "{len}"),
-        })
-    }
 }
 
 /// The numbers that say how long columns are.
@@ -80,30 +65,21 @@ impl Extent {
     }
 }
 
-/// What the schema says about a column.
-#[derive(Clone, Debug)]
-pub struct Column {
-    /// Name of the column and of its array in a shard.
-    pub name: &'static str,
-    /// Type of the array's entries.
-    pub entry: &'static str,
-    /// Shape of the array.
-    pub dimensions: Vec<Dimension>,
-    /// What it holds.
-    pub meaning: String,
-    /// Whether training batches have a column of this name.
-    pub is_in_batch: bool,
-}
-
-/// Returns the rows of a table of columns in Markdown: name, type, shape, meaning.
+/// Returns the row of a column in a table in Markdown: name, type, shape, meaning.
 #[must_use]
-pub fn markdown_rows(columns: &[Column]) -> String {
-    let mut rows = String::new();
-    for Column { name, entry, dimensions, meaning, .. } in columns {
-        let shape: Vec<String> = dimensions.iter().map(Dimension::to_string).collect();
-        let _ = writeln!(rows, "| `{name}` | {entry} | {} | {meaning} |", shape.join(", "));
-    }
-    rows
+pub fn markdown_row<K: Kind>(name: &str, meaning: &str) -> String {
+    let letter = |dimension| match dimension {
+        Dimension::Samples => "N".to_owned(),
+        Dimension::Actions => "L".to_owned(),
+        Dimension::Planes => "C".to_owned(),
+        Dimension::PlaneBytes => "P".to_owned(),
+        Dimension::Scalars => "S".to_owned(),
+        Dimension::Squares => "A".to_owned(),
+        Dimension::Fixed(len) => len.to_string(),
+    };
+    let shape: Vec<String> = dimensions::<K>().map(letter).collect();
+    let entry = <K::Entry as Entry>::Scalar::NAME;
+    format!("| `{name}` | {entry} | {} | {} |\n", shape.join(", "), meaning.trim())
 }
 
 /// A number of an array.
@@ -454,21 +430,6 @@ pub fn dimensions<K: Kind>() -> impl Iterator<Item = Dimension> {
     K::DIMENSIONS.iter().chain(K::Entry::DIMENSIONS).copied()
 }
 
-/// Samples that consist of declared columns, and are stored as arrays.
-pub trait Columns: Sized {
-    /// Returns the columns in the order of a shard's arrays.
-    fn columns() -> Vec<Column>;
-
-    /// Writes the columns, each as an array.
-    fn write<W: Write + Seek>(&self, writer: &mut ArrayWriter<W>) -> io::Result<()>;
-
-    /// Reads and checks the columns of positions of this shape.
-    fn read(reader: &mut ArrayReader, shape: Shape) -> Result<Self, Error>;
-
-    /// Checks columns that come from elsewhere than [`Columns::read`]: lengths and entries.
-    fn check_columns(&self) -> Result<(), Error>;
-}
-
 /// More samples than any shard has; a file that announces more is damaged.
 const SAMPLES_MAX: u64 = 1 << 31;
 
@@ -577,19 +538,18 @@ macro_rules! sample_schema {
             }
         }
 
-        impl $crate::schema::Columns for Samples {
-            fn columns() -> Vec<$crate::schema::Column> {
-                vec![$($crate::schema::Column {
-                    name: stringify!($name),
-                    entry: <<<$kind as $crate::schema::Kind>::Entry as $crate::schema::Entry>::Scalar
-                        as $crate::schema::Scalar>::NAME,
-                    dimensions: $crate::schema::dimensions::<$kind>().collect(),
-                    meaning: $meaning.trim().to_owned(),
-                    is_in_batch: false $(|| !($doc).is_empty())?,
-                },)+]
+        impl Samples {
+            /// Returns the rows of the table of the columns in docs/FORMATS.md.
+            #[must_use]
+            pub fn markdown_rows() -> String {
+                [$($crate::schema::markdown_row::<$kind>(stringify!($name), $meaning)),+].concat()
             }
 
-            fn write<W: std::io::Write + std::io::Seek>(
+            /// Writes the columns, each as an array.
+            ///
+            /// # Errors
+            /// When writing fails.
+            pub fn write<W: std::io::Write + std::io::Seek>(
                 &self,
                 writer: &mut $crate::npz::ArrayWriter<W>,
             ) -> std::io::Result<()> {
@@ -599,7 +559,11 @@ macro_rules! sample_schema {
                 Ok(())
             }
 
-            fn read(
+            /// Reads and checks the columns of positions of this shape.
+            ///
+            /// # Errors
+            /// An array is missing or invalid.
+            pub fn read(
                 reader: &mut $crate::npz::ArrayReader,
                 shape: $crate::features::Shape,
             ) -> Result<Samples, $crate::error::Error> {
@@ -609,7 +573,11 @@ macro_rules! sample_schema {
                 Ok(samples)
             }
 
-            fn check_columns(&self) -> Result<(), $crate::error::Error> {
+            /// Checks columns that come from elsewhere than [`Samples::read`]: lengths and entries.
+            ///
+            /// # Errors
+            /// The first column that is wrong.
+            pub fn check_columns(&self) -> Result<(), $crate::error::Error> {
                 $crate::schema::check_offsets(&self.action_offsets)?;
                 let extent = self.extent();
                 $($crate::schema::check_column::<$kind>(stringify!($name), &self.$name, $range, &extent)?;)+
@@ -741,7 +709,7 @@ mod tests {
         batch.captures_left.pop();
         assert!(batch.check_lengths().unwrap_err().to_string().contains("'captures_left'"));
 
-        let rows = markdown_rows(&extended::Samples::columns());
+        let rows = extended::Samples::markdown_rows();
         assert!(rows.ends_with("| `captures_left` | u32 | N | captures until the end of the game |\n"), "{rows}");
     }
 }

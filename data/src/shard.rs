@@ -12,8 +12,7 @@ use crate::files::{checksum, write_atomically};
 use crate::npz::{ArrayReader, ArrayWriter};
 use crate::rule_inputs;
 use crate::sample::Samples;
-use crate::sample_checks::check_rule_inputs;
-use crate::schema::Columns;
+use crate::schema::ACTION_OFFSETS;
 
 /// Version of the format.
 pub const SHARD_VERSION: u32 = 5;
@@ -118,7 +117,9 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Er
         return Err(Error::of_file(path, reason));
     }
     let rule_inputs = reader.array("rule_inputs", &[Some(rule_inputs::count() as u64)]).map_err(in_file)?.entries;
-    check_rule_inputs(&rule_inputs, rules).map_err(in_file)?;
+    if rule_inputs != rule_inputs::of(wanted) {
+        return Err(in_file(Error::of_array("rule_inputs", "they are not those of the shard's ruleset")));
+    }
     let info = ShardInfo {
         ruleset: name,
         fingerprint,
@@ -143,4 +144,49 @@ pub(crate) fn open_shard(path: &Path) -> Result<ArrayReader, Error> {
         return Err(Error::of_file(path, reason));
     }
     Ok(reader)
+}
+
+/// What a shard says about itself, read without its samples and without its rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardSummary {
+    /// Name of the ruleset.
+    pub ruleset: String,
+    /// Fingerprint of its parameters.
+    pub fingerprint: String,
+    /// The text of the ruleset, every parameter written out.
+    pub ruleset_text: String,
+    /// Seed of the run.
+    pub run_seed: u64,
+    /// Generation, from 0.
+    pub generation: u64,
+    /// Files, ranks, binary planes and scalars of a position.
+    pub shape: [u32; 4],
+    /// Number of samples.
+    pub samples: u64,
+    /// Legal actions of all samples.
+    pub actions: u64,
+}
+
+impl ShardSummary {
+    /// Reads the summary of a shard. The samples are not read: [`read_shard`] checks them.
+    ///
+    /// # Errors
+    /// What is wrong with the file, with its name.
+    pub fn read(path: &Path) -> Result<ShardSummary, Error> {
+        summarise(&mut open_shard(path)?).map_err(|error| Error::of_file(path, error))
+    }
+}
+
+fn summarise(reader: &mut ArrayReader) -> Result<ShardSummary, Error> {
+    let shape = reader.array::<u32>("shape", &[Some(4)])?.entries;
+    Ok(ShardSummary {
+        ruleset: reader.text("ruleset")?,
+        fingerprint: reader.text("ruleset_fingerprint")?,
+        ruleset_text: reader.text("ruleset_text")?,
+        run_seed: reader.number("run_seed")?,
+        generation: reader.number("generation")?,
+        shape: std::array::from_fn(|index| shape[index]),
+        samples: reader.length(ACTION_OFFSETS)?.saturating_sub(1),
+        actions: reader.length("policy")?,
+    })
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::heads;
 use crate::precision::Precision;
 use crate::ranges::{Range, faults};
 
@@ -77,13 +78,27 @@ impl TrainingConfig {
     /// Returns whether a loss of the heads of training alone counts; without one they are not computed.
     #[must_use]
     pub fn has_training_heads(&self) -> bool {
-        self.survival_weight + self.opponent_policy_weight + self.moves_left_weight > 0.0
+        self.loss_weights(0)[heads::SURVIVAL..].iter().any(|&weight| weight > 0.0)
     }
 
     /// Returns the same without the losses of the heads of training alone.
     #[must_use]
     pub fn without_training_heads(self) -> TrainingConfig {
         TrainingConfig { survival_weight: 0.0, opponent_policy_weight: 0.0, moves_left_weight: 0.0, ..self }
+    }
+
+    /// Returns the weight of each head's loss at step `step`, from 0.
+    #[must_use]
+    pub fn loss_weights(&self, step: u64) -> [f64; heads::COUNT] {
+        let warmup = self.warmup_at(step);
+        [
+            self.policy_weight,
+            self.value_weight,
+            self.margin_weight,
+            self.survival_weight * warmup,
+            self.opponent_policy_weight * warmup,
+            self.moves_left_weight * warmup,
+        ]
     }
 
     /// Returns every value that is out of range, with the range; empty when all are good.
@@ -99,14 +114,11 @@ impl TrainingConfig {
             ("beta2", self.beta2, Range::Decay),
             ("gradient_norm_max", self.gradient_norm_max, Range::Positive),
             ("ema_decay", self.ema_decay, Range::Decay),
-            ("policy_weight", self.policy_weight, Range::NotNegative),
-            ("value_weight", self.value_weight, Range::NotNegative),
-            ("margin_weight", self.margin_weight, Range::NotNegative),
-            ("survival_weight", self.survival_weight, Range::NotNegative),
-            ("opponent_policy_weight", self.opponent_policy_weight, Range::NotNegative),
-            ("moves_left_weight", self.moves_left_weight, Range::NotNegative),
             ("threads", self.threads as f64, Range::Whole(1, 1024)),
         ]);
+        let weights = heads::NAMES.map(|name| format!("{name}_weight"));
+        let weights = weights.iter().zip(self.loss_weights(self.warmup_steps));
+        reasons.extend(faults(weights.map(|(name, weight)| (name.as_str(), weight, Range::NotNegative))));
         if self.precision == Precision::Int8 {
             reasons.push("precision = int8 is for play alone; training has auto, bf16, f32".to_owned());
         }
@@ -138,21 +150,11 @@ impl TrainingConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepReport {
-    /// Weighted sum of the losses.
+    /// Sum of the heads' losses, each times its weight.
     pub loss: f64,
-    /// Cross-entropy of the policy to its target.
-    pub policy: f64,
-    /// Cross-entropy of win, draw, loss to their target.
-    pub value: f64,
-    /// Mean squared error of the final margin.
-    pub margin: f64,
-    /// Cross-entropy of the survival of a piece, mean over the pieces; 0 where its weight is 0.
-    pub survival: f64,
-    /// Cross-entropy of the opponent's next decision to its target, over the positions where it is known; 0 where its
-    /// weight is 0.
-    pub opponent_policy: f64,
-    /// Mean squared error of `ln(1 + turns left)`; 0 where its weight is 0.
-    pub moves_left: f64,
+    /// The loss of each head; 0 where its weight is 0 and only training has it.
+    #[serde(flatten, with = "heads::by_name")]
+    pub heads: [f64; heads::COUNT],
     /// Entropy of the network's policy.
     pub policy_entropy: f64,
     /// Entropy of the target policy, the lower bound of the cross-entropy.

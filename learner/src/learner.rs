@@ -66,19 +66,14 @@ pub fn train_steps(
 /// Returns the mean of each number; zeros where there is no report.
 fn mean(reports: &[StepReport]) -> StepReport {
     let count = reports.len().max(1) as f64;
-    let of = |part: fn(&StepReport) -> f64| reports.iter().map(part).sum::<f64>() / count;
+    let of = |part: &dyn Fn(&StepReport) -> f64| reports.iter().map(part).sum::<f64>() / count;
     StepReport {
-        loss: of(|report| report.loss),
-        policy: of(|report| report.policy),
-        value: of(|report| report.value),
-        margin: of(|report| report.margin),
-        survival: of(|report| report.survival),
-        opponent_policy: of(|report| report.opponent_policy),
-        moves_left: of(|report| report.moves_left),
-        clipped: of(|report| report.clipped),
-        policy_entropy: of(|report| report.policy_entropy),
-        target_entropy: of(|report| report.target_entropy),
-        gradient_norm: of(|report| report.gradient_norm),
-        learning_rate: of(|report| report.learning_rate),
+        loss: of(&|report| report.loss),
+        heads: std::array::from_fn(|head| of(&|report| report.heads[head])),
+        clipped: of(&|report| report.clipped),
+        policy_entropy: of(&|report| report.policy_entropy),
+        target_entropy: of(&|report| report.target_entropy),
+        gradient_norm: of(&|report| report.gradient_norm),
+        learning_rate: of(&|report| report.learning_rate),
     }
 }

@@ -29,7 +29,7 @@ use crate::graph::Output;
 use crate::model_file::Model;
 use crate::network::WeightedGraph;
 use crate::runner::{Runner, channels_last};
-use crate::weights::Specialisation;
+use crate::weights::RulesetConditioning;
 use latrunculi_data::exported::DESCRIPTION;
 use latrunculi_data::files::write_atomically;
 use latrunculi_data::npz::{ArrayReader, ArrayWriter};
@@ -146,7 +146,7 @@ impl Model {
     /// Returns what the network answers in play, in the order of the exported outputs. `planes` are those of the sample.
     fn answers(&self, sample: &ExportSample<'_>, planes: &Tensor) -> Result<Vec<Tensor>, Error> {
         let (rule_inputs, area) = (sample.batch.rule_inputs.to_vec(), sample.shape.area());
-        let network = self.network.graph(Some(&Specialisation { rule_inputs, area }))?;
+        let network = self.network.graph(Some(&RulesetConditioning { rule_inputs, area }))?;
         let scalars = Tensor::f_from_slice(sample.batch.scalars)?.f_view([sample.batch.len() as i64, -1])?;
         let weights = network.weights_on(tch::Device::Cpu, Kind::Float)?;
         let outputs = Runner::new(network.graph).run(&weights, &channels_last(planes)?, &scalars)?;

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::graph::Output;
 use crate::network::Network;
 use crate::runner::{Outputs, Runner, channels_last};
-use crate::weights::Specialisation;
+use crate::weights::RulesetConditioning;
 use latrunculi_data::{EncodedBatch, Precision, SCALARS, Shape};
 use latrunculi_engine::Rules;
 
@@ -31,7 +31,7 @@ pub struct Answers {
 #[derive(Debug)]
 pub struct InferenceNetwork {
     shape: Shape,
-    specialisation: Specialisation,
+    conditioning: RulesetConditioning,
     device: Device,
     precision: Precision,
     runner: Runner,
@@ -51,23 +51,23 @@ impl InferenceNetwork {
         device: Device,
         precision: Precision,
     ) -> Result<InferenceNetwork, Error> {
-        let specialisation = Specialisation::of(rules);
-        InferenceNetwork::specialised(network, Shape::of(rules), specialisation, device, precision)
+        let conditioning = RulesetConditioning::of(rules);
+        InferenceNetwork::specialised(network, Shape::of(rules), conditioning, device, precision)
     }
 
     /// As [`InferenceNetwork::new`].
     pub(crate) fn specialised(
         network: &Network,
         shape: Shape,
-        specialisation: Specialisation,
+        conditioning: RulesetConditioning,
         device: Device,
         precision: Precision,
     ) -> Result<InferenceNetwork, Error> {
-        let graph = network.graph(Some(&specialisation))?;
+        let graph = network.graph(Some(&conditioning))?;
         let precision = device.precision(precision);
         Ok(InferenceNetwork {
             shape,
-            specialisation,
+            conditioning,
             device,
             precision,
             weights: graph.weights_on(device.0, device.kind(precision))?,
@@ -92,7 +92,7 @@ impl InferenceNetwork {
     pub fn answer(&mut self, batch: &EncodedBatch<'_>, answers: &mut Answers) -> Result<(), Error> {
         device::use_one_thread();
         batch.validate(&self.shape)?;
-        if batch.rule_inputs != self.specialisation.rule_inputs && !batch.is_empty() {
+        if batch.rule_inputs != self.conditioning.rule_inputs && !batch.is_empty() {
             let reason = "the batch is of another ruleset than the network was made ready for";
             return Err(Error(reason.to_owned()));
         }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::files;
 use crate::graph::{Graph, GraphUse, GraphWeight};
 use crate::runner::channels_last;
-use crate::weights::{Specialisation, WeightMaker};
+use crate::weights::{RulesetConditioning, WeightMaker};
 use latrunculi_data::{NamedTensor, NetworkConfig, ParameterLayout};
 
 /// A network on a device, for every board and ruleset.
@@ -112,12 +112,12 @@ impl Network {
 
     /// Returns the graph for play under one ruleset, or without one the graph that is exported, with its weights, `f32`
     /// and contiguous on the processor.
-    pub(crate) fn graph(&self, specialisation: Option<&Specialisation>) -> Result<WeightedGraph, Error> {
-        let graph_use = if specialisation.is_some() { GraphUse::Play } else { GraphUse::Export };
+    pub(crate) fn graph(&self, conditioning: Option<&RulesetConditioning>) -> Result<WeightedGraph, Error> {
+        let graph_use = if conditioning.is_some() { GraphUse::Play } else { GraphUse::Export };
         let graph = Graph::new(&self.config, graph_use);
         let parameters = self.parameters.f_to_device(tch::Device::Cpu)?;
         let weights = tch::no_grad(|| {
-            WeightMaker::new(&self.config, &self.layout, &parameters)?.weights(&graph, specialisation, Kind::Float)
+            WeightMaker::new(&self.config, &self.layout, &parameters)?.weights(&graph, conditioning, Kind::Float)
         })?;
         let contiguous = |tensor: Tensor| -> Result<Tensor, Error> { Ok(tensor.f_contiguous()?.copy()) };
         let weights = weights.into_iter().map(contiguous).collect::<Result<_, _>>()?;

@@ -51,8 +51,8 @@ pub(crate) fn made_up_batch(shape: &Shape, count: usize, actions: usize) -> Trai
             (false, true) => 0.0,
             (false, false) => -1.0,
         }));
-        let answered = (0..area).find(|&square| at(2, square));
-        batch.opponent_policy.push(answered.map(|square| ((square * area + (square + 1) % area) as u32, 1.0)));
+        let with_reply = (0..area).find(|&square| at(2, square));
+        batch.opponent_policy.push(with_reply.map(|square| ((square * area + (square + 1) % area) as u32, 1.0)));
         batch.moves_left.push(3.0 + margin);
     }
     batch

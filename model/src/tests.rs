@@ -2,7 +2,7 @@
 
 use latrunculi_data::{
     EncodedBatch, NetworkConfig, PLANES, Pooling, Precision, SCALARS, Shape, SparsePolicy, StepReport, TrainingBatch,
-    TrainingConfig,
+    TrainingConfig, heads,
 };
 use latrunculi_infer::{GradientKernel, Unit};
 use rand::SeedableRng;
@@ -14,7 +14,7 @@ use crate::graph::{Graph, GraphUse, Output};
 use crate::network::WeightedGraph;
 use crate::runner::{Outputs, Runner, channels_last};
 use crate::testing::{made_up_batch, made_up_rules};
-use crate::weights::{Specialisation, WeightMaker};
+use crate::weights::{RulesetConditioning, WeightMaker};
 use crate::{Answers, Device, InferenceNetwork, Network, TrainError, Trainer};
 
 pub(crate) fn shape() -> Shape {
@@ -76,13 +76,13 @@ pub(crate) fn perturbed(config: &NetworkConfig) -> Network {
     Network::from_parameters(config, &parameters, Device::CPU).unwrap()
 }
 
-fn specialisation(batch: &TrainingBatch) -> Specialisation {
-    Specialisation { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() }
+fn conditioning(batch: &TrainingBatch) -> RulesetConditioning {
+    RulesetConditioning { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() }
 }
 
 /// The network in play under the ruleset of a batch.
 fn in_play(network: &Network, batch: &TrainingBatch, precision: Precision) -> InferenceNetwork {
-    InferenceNetwork::specialised(network, batch.shape, specialisation(batch), Device::CPU, precision).unwrap()
+    InferenceNetwork::specialised(network, batch.shape, conditioning(batch), Device::CPU, precision).unwrap()
 }
 
 fn planes_of(batch: &TrainingBatch) -> Tensor {
@@ -96,7 +96,7 @@ fn in_training(network: &Network, batch: &TrainingBatch) -> Outputs {
     let scalars = Tensor::from_slice(&batch.scalars).view([batch.len() as i64, -1]);
     let graph = Graph::new(network.config(), GraphUse::Training { extra_heads: false });
     let maker = WeightMaker::new(network.config(), &network.layout, &network.parameters).unwrap();
-    let weights = maker.weights(&graph, Some(&specialisation(batch)), Kind::Float).unwrap();
+    let weights = maker.weights(&graph, Some(&conditioning(batch)), Kind::Float).unwrap();
     Runner::new(graph).run(&weights, &planes_of(batch), &scalars).unwrap()
 }
 
@@ -196,10 +196,7 @@ fn a_step_on_parts_is_a_step_on_their_union() {
     let (left, right) = (after(&[whole, other]), after(&parts));
     let size = left.1.abs().max().double_value(&[]);
     assert!(largest_difference(&left.1, &right.1) < 1e-5 * size, "one gradient");
-    let numbers = |report: &StepReport| {
-        let StepReport { loss, policy, value, margin, survival, opponent_policy, .. } = *report;
-        [loss, policy, value, margin, survival, opponent_policy, report.moves_left, report.target_entropy]
-    };
+    let numbers = |report: &StepReport| [&[report.loss, report.target_entropy], &report.heads[..]].concat();
     for (left, right) in numbers(&left.0).into_iter().zip(numbers(&right.0)) {
         assert!((left - right).abs() < 1e-5 * (1.0 + left.abs()), "{left} {right}");
     }
@@ -284,13 +281,28 @@ fn one_batch_can_be_learnt_by_heart() {
         for _ in 0..250 {
             last = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
         }
-        let excess = |report: &StepReport| report.policy - report.target_entropy;
+        let excess = |report: &StepReport| report.heads[heads::POLICY] - report.target_entropy;
         assert!(excess(&last) < 0.15 * excess(&first), "{precision:?} policy {first:?} {last:?}");
-        assert!(last.value < 0.7 && first.value > 0.8, "{precision:?} value {first:?} {last:?}");
-        assert!(last.margin < 0.2 * first.margin, "{precision:?} margin {first:?} {last:?}");
-        assert!(last.survival < 0.5 * first.survival, "{precision:?} survival {first:?} {last:?}");
-        assert!(last.opponent_policy < 0.5 * first.opponent_policy, "{precision:?} reply {first:?} {last:?}");
-        assert!(last.moves_left < 0.2 * first.moves_left, "{precision:?} turns left {first:?} {last:?}");
+        assert!(
+            last.heads[heads::VALUE] < 0.7 && first.heads[heads::VALUE] > 0.8,
+            "{precision:?} value {first:?} {last:?}"
+        );
+        assert!(
+            last.heads[heads::MARGIN] < 0.2 * first.heads[heads::MARGIN],
+            "{precision:?} margin {first:?} {last:?}"
+        );
+        assert!(
+            last.heads[heads::SURVIVAL] < 0.5 * first.heads[heads::SURVIVAL],
+            "{precision:?} survival {first:?} {last:?}"
+        );
+        assert!(
+            last.heads[heads::OPPONENT_POLICY] < 0.5 * first.heads[heads::OPPONENT_POLICY],
+            "{precision:?} reply {first:?} {last:?}"
+        );
+        assert!(
+            last.heads[heads::MOVES_LEFT] < 0.2 * first.heads[heads::MOVES_LEFT],
+            "{precision:?} turns left {first:?} {last:?}"
+        );
         let averaged = trainer.evaluate(std::slice::from_ref(&batch)).unwrap();
         assert!(averaged.loss < first.loss, "the average learns too");
     }
@@ -340,8 +352,8 @@ fn heads_of_training_can_be_switched_off_and_never_play() {
     let mut trainer = Trainer::new(&network, &off).unwrap();
     let batch = made_up_batch(&shape(), 32, 10);
     let report = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
-    assert_eq!((report.survival, report.opponent_policy, report.moves_left), (0.0, 0.0, 0.0));
-    let expected = report.policy + 1.5 * report.value + 0.25 * report.margin;
+    assert_eq!(report.heads[heads::SURVIVAL..], [0.0; 3]);
+    let expected = report.heads[heads::POLICY] + 1.5 * report.heads[heads::VALUE] + 0.25 * report.heads[heads::MARGIN];
     assert!((report.loss - expected).abs() < 1e-5);
     assert_eq!(trainer.network().unwrap().parameter_count(), network.parameter_count());
     let names = trainer.layout.parameters.iter().map(|parameter| parameter.name.as_str());
@@ -360,7 +372,7 @@ fn unknown_survival_and_opponent_policy_add_no_loss() {
     unknown.indices.clear();
     unknown.probabilities.clear();
     let report = trainer.step(std::slice::from_ref(&batch), 0.0).unwrap();
-    assert_eq!((report.survival, report.opponent_policy), (0.0, 0.0));
+    assert_eq!((report.heads[heads::SURVIVAL], report.heads[heads::OPPONENT_POLICY]), (0.0, 0.0));
 }
 
 #[test]
@@ -465,9 +477,7 @@ fn gradient_trainer(network: &Network, precision: Precision, kernel: Option<Grad
 /// Checks that the numbers of a report are those expected, within a fraction of them.
 fn assert_alike(found: &StepReport, expected: &StepReport, fraction: f64) {
     let numbers = |report: &StepReport| {
-        let StepReport { loss, policy, value, margin, survival, opponent_policy, moves_left, .. } = *report;
-        let entropies = [report.policy_entropy, report.target_entropy];
-        [vec![loss, policy, value, margin, survival, opponent_policy, moves_left], entropies.to_vec()].concat()
+        [&[report.loss, report.policy_entropy, report.target_entropy], &report.heads[..]].concat()
     };
     for (found, expected) in numbers(found).into_iter().zip(numbers(expected)) {
         assert!((found - expected).abs() <= fraction * (expected.abs() + 0.05), "{found} and {expected}");

@@ -17,12 +17,12 @@ use crate::error::{Error, TrainError};
 use crate::graph::{Graph, GraphUse, Output};
 use crate::network::Network;
 use crate::runner::{Runner, channels_last};
-use crate::weights::{Specialisation, WeightMaker};
+use crate::weights::{RulesetConditioning, WeightMaker};
 use latrunculi_data::{
     Error as DataError, NetworkConfig, ParameterLayout, SCALARS, StepReport, TrainingBatch, TrainingConfig,
-    TrainingCounters, check_length,
+    TrainingCounters, check_length, heads,
 };
-use latrunculi_infer::{GradientKernel, LossWeights, Sharing, TrainingWeights, Unit};
+use latrunculi_infer::{GradientKernel, LossWeights, Losses, Sharing, TrainingWeights, Unit};
 
 /// Checks the settings of a training.
 fn check_config(config: &TrainingConfig) -> Result<(), Error> {
@@ -108,7 +108,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Says how many threads are free for the following steps, at least 1; at first all are. The weights do not depend on it.
+    /// Sets how many threads are free for the following steps, at least 1; at first all are. The weights do not depend on it.
     pub fn set_free_threads(&mut self, count: usize) {
         self.threads = count;
     }
@@ -188,26 +188,20 @@ impl Trainer {
     ) -> Result<(Tensor, StepReport), Error> {
         let (config, totals) = (&self.config, Totals::of(batches));
         let sharing = Sharing { parts: config.threads, threads: self.threads };
-        let warmup = config.warmup_at(self.counters.steps);
         let weights = LossWeights {
-            policy: config.policy_weight as f32,
-            value: config.value_weight as f32,
-            margin: config.margin_weight as f32,
-            survival: (config.survival_weight * warmup) as f32,
-            opponent_policy: (config.opponent_policy_weight * warmup) as f32,
-            moves_left: (config.moves_left_weight * warmup) as f32,
+            heads: config.loss_weights(self.counters.steps).map(|weight| weight as f32),
             samples: totals.samples as f32,
-            answered: totals.answered as f32,
+            with_reply: totals.with_reply as f32,
         };
         let maker = WeightMaker::new(&self.network_config, &self.layout, &self.parameters)?;
-        let mut report = StepReport::default();
-        // The sum over the folded weights of each times its gradient has the gradient of the loss by the parameters.
+        let (mut loss, mut losses) = (0.0, Losses::default());
+        // Surrogate: the sum of w times the fixed gradient by w; its derivative is the loss's.
         let mut products = Vec::new();
         let [mut folded, mut gradient] = [(); 2].map(|()| TrainingWeights::zeros(&self.network_config));
         let mut trunk: Option<Tensor> = None;
         for batch in batches {
-            let specialisation = Specialisation { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() };
-            let tensors = maker.training_weights(&specialisation)?;
+            let conditioning = RulesetConditioning { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() };
+            let tensors = maker.training_weights(&conditioning)?;
             for (index, (tensor, values)) in tensors.iter().zip(folded.parts_mut()).enumerate() {
                 // The trunk is the same for all batches.
                 if index != TrainingWeights::TRUNK || trunk.is_none() {
@@ -215,7 +209,9 @@ impl Trainer {
                     tensor.detach().f_contiguous()?.f_copy_data(values, count)?;
                 }
             }
-            let losses = kernel.add_gradient(&self.network_config, &folded, batch, &weights, sharing, &mut gradient);
+            let of_batch = kernel.add_gradient(&self.network_config, &folded, batch, &weights, sharing, &mut gradient);
+            loss += of_batch.total(&weights);
+            losses.add(&of_batch);
             for (index, (tensor, values)) in tensors.into_iter().zip(gradient.parts_mut()).enumerate() {
                 if index == TrainingWeights::TRUNK {
                     trunk = Some(tensor);
@@ -224,19 +220,12 @@ impl Trainer {
                     values.fill(0.0);
                 }
             }
-            report.loss += losses.total(&weights);
-            report.policy += losses.policy;
-            report.value += losses.value;
-            report.margin += losses.margin;
-            report.survival += losses.survival;
-            report.opponent_policy += losses.opponent_policy;
-            report.moves_left += losses.moves_left;
-            report.policy_entropy += losses.policy_entropy;
         }
         if let Some(trunk) = trunk {
             products.push(product(&trunk, &gradient.trunk)?);
         }
-        report.target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.samples;
+        let Losses { heads, policy_entropy } = losses;
+        let report = totals.report(loss, heads, policy_entropy);
         Ok((Tensor::f_stack(&products, 0)?.f_sum(Kind::Float)?, report))
     }
 
@@ -252,27 +241,14 @@ impl Trainer {
         let numbers = batches.iter().zip(gathers).map(|(batch, gather)| self.losses_of(batch, gather, &maker, &totals));
         let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
         let numbers = Tensor::f_stack(&numbers, 0)?.f_sum_dim_intlist(&[0_i64][..], false, Kind::Float)?;
-        let mut found = [0.0_f32; 8];
-        numbers.detach().f_to_device(tch::Device::Cpu)?.f_copy_data(&mut found, 8)?;
-        let [loss, policy, value, margin, policy_entropy, survival, opponent_policy, moves_left] = found.map(f64::from);
-        let target_entropy = batches.iter().map(target_entropy).sum::<f64>() / totals.samples;
-        let report = StepReport {
-            loss,
-            policy,
-            value,
-            margin,
-            survival,
-            opponent_policy,
-            moves_left,
-            policy_entropy,
-            target_entropy,
-            ..StepReport::default()
-        };
+        let mut found = [0.0_f32; 2 + heads::COUNT];
+        numbers.detach().f_to_device(tch::Device::Cpu)?.f_copy_data(&mut found, 2 + heads::COUNT)?;
+        let [loss, policy_entropy, heads @ ..] = found.map(f64::from);
+        let report = totals.report(loss, heads, policy_entropy);
         Ok((numbers.f_select(0, 0)?, report))
     }
 
-    /// Computes what one batch adds to the means over all: loss, policy, value, margin, entropy of the policy, survival,
-    /// opponent's policy, moves left: `[8]`.
+    /// Computes what one batch adds to the means over all: the loss, the entropy of the policy, the loss of each head.
     fn losses_of(
         &self,
         batch: &TrainingBatch,
@@ -289,9 +265,9 @@ impl Trainer {
         let planes = to_device(&batch.planes, &[size, shape.planes as i64, shape.ranks as i64, shape.files as i64])?;
         let planes = channels_last(&planes.f_to_kind(kind)?)?;
         let scalars = to_device(&batch.scalars, &[size, SCALARS.len() as i64])?.f_to_kind(kind)?;
-        let specialisation = Specialisation { rule_inputs: batch.rule_inputs.clone(), area: shape.area() };
-        let weights = maker.weights(self.runner.graph(), Some(&specialisation), kind)?;
-        let outputs = self.runner.run(&weights, &planes, &scalars)?;
+        let conditioning = RulesetConditioning { rule_inputs: batch.rule_inputs.clone(), area: shape.area() };
+        let folded = maker.weights(self.runner.graph(), Some(&conditioning), kind)?;
+        let outputs = self.runner.run(&folded, &planes, &scalars)?;
 
         let offsets = &batch.action_offsets;
         let width = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0).max(1);
@@ -313,31 +289,27 @@ impl Trainer {
         let log_value = outputs.get(Output::WinDrawLossLogits).f_log_softmax(1, Kind::Float)?;
         let value = mean(sum(-to_device(batch.win_draw_loss.as_flattened(), &[size, 3])? * log_value)?)?;
         let margin = mean((outputs.get(Output::Margin) - to_device(&batch.margin, &[size])?).f_square()?)?;
-        let mut loss = &policy * self.config.policy_weight
-            + &value * self.config.value_weight
-            + &margin * self.config.margin_weight;
-
-        let config = &self.config;
-        let warmup = config.warmup_at(self.counters.steps);
+        let weights = self.config.loss_weights(self.counters.steps);
         let zero = || Tensor::from(0.0_f32).to_device(device);
-        let (mut survival, mut opponent_policy, mut moves_left) = (zero(), zero(), zero());
-        if config.survival_weight > 0.0 {
+        let mut losses = [policy, value, margin, zero(), zero(), zero()];
+        if weights[heads::SURVIVAL] > 0.0 {
             let targets = to_device(&batch.survival, &[size, shape.area() as i64])?;
-            survival = mean(survival_loss(outputs.get(Output::Survival), &targets)?)?;
-            loss = loss.f_add(&(&survival * (config.survival_weight * warmup)))?;
+            losses[heads::SURVIVAL] = mean(survival_loss(outputs.get(Output::Survival), &targets)?)?;
         }
-        if config.opponent_policy_weight > 0.0 {
-            opponent_policy = opponent_policy_loss(outputs.get(Output::OpponentPolicy), batch, totals.answered)?;
-            loss = loss.f_add(&(&opponent_policy * (config.opponent_policy_weight * warmup)))?;
+        if weights[heads::OPPONENT_POLICY] > 0.0 {
+            let logits = outputs.get(Output::OpponentPolicy);
+            losses[heads::OPPONENT_POLICY] = opponent_policy_loss(logits, batch, totals.with_reply)?;
         }
-        if config.moves_left_weight > 0.0 {
+        if weights[heads::MOVES_LEFT] > 0.0 {
             let targets = to_device(&batch.moves_left, &[size])?;
-            moves_left = mean((outputs.get(Output::MovesLeft) - targets).f_square()?)?;
-            loss = loss.f_add(&(&moves_left * (config.moves_left_weight * warmup)))?;
+            losses[heads::MOVES_LEFT] = mean((outputs.get(Output::MovesLeft) - targets).f_square()?)?;
         }
-
+        let mut loss = zero();
+        for (of_head, weight) in losses.iter().zip(weights) {
+            loss = loss.f_add(&(of_head * weight))?;
+        }
         let entropy = tch::no_grad(|| mean(sum(-log_policy.f_exp()? * &log_policy)?))?;
-        let numbers = [&loss, &policy, &value, &margin, &entropy, &survival, &opponent_policy, &moves_left];
+        let numbers: Vec<&Tensor> = [&loss, &entropy].into_iter().chain(&losses).collect();
         Ok(Tensor::f_stack(&numbers, 0)?)
     }
 
@@ -383,17 +355,26 @@ struct Totals {
     /// Samples.
     samples: f64,
     /// Samples where the opponent's next decision is known.
-    answered: f64,
+    with_reply: f64,
+    /// Mean entropy of the target policy.
+    target_entropy: f64,
 }
 
 impl Totals {
     fn of(batches: &[TrainingBatch]) -> Totals {
-        let answered =
+        let with_reply =
             |batch: &TrainingBatch| batch.opponent_policy.offsets.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        let samples = batches.iter().map(TrainingBatch::len).sum::<usize>() as f64;
         Totals {
-            samples: batches.iter().map(TrainingBatch::len).sum::<usize>() as f64,
-            answered: batches.iter().map(answered).sum::<usize>() as f64,
+            samples,
+            with_reply: batches.iter().map(with_reply).sum::<usize>() as f64,
+            target_entropy: batches.iter().map(target_entropy).sum::<f64>() / samples,
         }
+    }
+
+    /// Returns the report of a step whose gradient is not known yet.
+    fn report(&self, loss: f64, heads: [f64; heads::COUNT], policy_entropy: f64) -> StepReport {
+        StepReport { loss, heads, policy_entropy, target_entropy: self.target_entropy, ..StepReport::default() }
     }
 }
 

@@ -16,15 +16,15 @@ use latrunculi_infer::PARTS;
 
 /// What is the same for all positions of a batch and is folded into the weights.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Specialisation {
+pub(crate) struct RulesetConditioning {
     /// `[R]`: the numbers of the ruleset.
     pub(crate) rule_inputs: Vec<f32>,
     pub(crate) area: usize,
 }
 
-impl Specialisation {
-    pub(crate) fn of(rules: &Rules) -> Specialisation {
-        Specialisation { rule_inputs: rule_inputs::of(rules.ruleset()), area: Shape::of(rules).area() }
+impl RulesetConditioning {
+    pub(crate) fn of(rules: &Rules) -> RulesetConditioning {
+        RulesetConditioning { rule_inputs: rule_inputs::of(rules.ruleset()), area: Shape::of(rules).area() }
     }
 }
 
@@ -66,15 +66,15 @@ impl<'a> WeightMaker<'a> {
     }
 
     /// Returns the weights of `graph` in its order. Weights of convolutions are channels last in memory. Those that are
-    /// not always `f32` are of `kind`. `specialisation` is `None` for the graph that has the ruleset as an input.
+    /// not always `f32` are of `kind`. `conditioning` is `None` for the graph that has the ruleset as an input.
     pub(crate) fn weights(
         &self,
         graph: &Graph,
-        specialisation: Option<&Specialisation>,
+        conditioning: Option<&RulesetConditioning>,
         kind: Kind,
     ) -> Result<Vec<Tensor>, Error> {
-        let film = specialisation.map(|special| self.film(&special.rule_inputs)).transpose()?;
-        let size = specialisation.map(|special| size_factor(special.area));
+        let film = conditioning.map(|special| self.film(&special.rule_inputs)).transpose()?;
+        let size = conditioning.map(|special| size_factor(special.area));
         let mut parts: BTreeMap<WeightPart, Vec<Tensor>> = BTreeMap::new();
         let mut weights = Vec::with_capacity(graph.weights.len());
         for weight in &graph.weights {
@@ -102,9 +102,9 @@ impl<'a> WeightMaker<'a> {
 
     /// Returns the weights that `latrunculi-infer` trains on, `f32`, in the order and the sizes of its
     /// [`TrainingWeights`](latrunculi_infer::TrainingWeights). The trunk is the same tensor for every ruleset.
-    pub(crate) fn training_weights(&self, specialisation: &Specialisation) -> Result<[Tensor; PARTS], Error> {
-        let film = self.film(&specialisation.rule_inputs)?;
-        let size = size_factor(specialisation.area);
+    pub(crate) fn training_weights(&self, conditioning: &RulesetConditioning) -> Result<[Tensor; PARTS], Error> {
+        let film = self.film(&conditioning.rule_inputs)?;
+        let size = size_factor(conditioning.area);
         let joined = |part: WeightPart| self.joined(part, Some(&film), Some(size));
         let both = |one: WeightPart, other: WeightPart| -> Result<Tensor, Error> {
             Ok(Tensor::f_cat(&[joined(one)?, joined(other)?], 1)?)

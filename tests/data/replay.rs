@@ -43,7 +43,7 @@ fn a_window_that_is_filled_again_draws_the_same() {
 fn every_sample_is_drawn_once_before_any_is_drawn_again() {
     let rules = rules("bell");
     let samples = samples(&rules);
-    let settings = ReplaySettings { mirror: false, bootstrap_weight: 0.0, ..ReplaySettings::default() };
+    let settings = ReplaySettings { mirror: false, search_value_weight: 0.0, ..ReplaySettings::default() };
     let mut window = ReplayWindow::new(rules, settings, 0);
     let count = samples.len();
     let total: f64 = samples.margin.iter().map(|&margin| f64::from(margin)).sum();
@@ -198,7 +198,7 @@ fn the_fraction_of_a_draw_that_follows_the_margin_may_follow_the_draws() {
     let mut none_drawn = all_drawn.clone();
     none_drawn.win_draw_loss.fill([1.0, 0.0, 0.0]);
     let settings = ReplaySettings {
-        bootstrap_weight: 0.0,
+        search_value_weight: 0.0,
         draw_margin_fraction: 0.5,
         draw_margin_by_draws: true,
         ..ReplaySettings::default()

@@ -1,7 +1,6 @@
 //! The schema of samples: one declaration reaches the shard, the batch and the documentation.
 
 use latrunculi_data::npz::ArrayWriter;
-use latrunculi_data::schema::{Columns, markdown_rows};
 use latrunculi_data::{Samples, TrainingBatch};
 use std::fs;
 
@@ -13,7 +12,7 @@ type Change<T> = (&'static str, fn(&mut T));
 #[test]
 fn the_table_of_the_documentation_is_that_of_the_schema() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/FORMATS.md");
-    let rows = markdown_rows(&Samples::columns());
+    let rows = Samples::markdown_rows();
     let text = fs::read_to_string(path).unwrap();
     assert!(text.contains(&rows), "{path} must contain the rows\n{rows}");
 }

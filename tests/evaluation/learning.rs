@@ -20,7 +20,8 @@ fn verdict(wins: u64, losses: u64) -> RunMatch {
 }
 
 fn round(generation: u64, elapsed_secs: f64, games: Option<u64>, steps: u64, steps_total: u64) -> Round {
-    let losses = StepReport { loss: 4.0, policy: 2.5, target_entropy: 1.5, value: 0.75, ..StepReport::default() };
+    let heads = [2.5, 0.75, 0.0, 0.0, 0.0, 0.0];
+    let losses = StepReport { loss: 4.0, heads, target_entropy: 1.5, ..StepReport::default() };
     let of_games = |games| {
         let (draw_rate, first_player_score, actions_mean) = (Some(0.25), Some(0.625), Some(90.5));
         let all = RulesetMetrics { games, draw_rate, first_player_score, actions_mean, ..RulesetMetrics::default() };

@@ -1,5 +1,6 @@
 //! The rounds of a run as the rows of a table that fits the terminal.
 
+use latrunculi_data::heads;
 use latrunculi_eval::learning::{EarlierMatch, Round, TrainingMetrics};
 use serde_json::{Value, json};
 
@@ -49,9 +50,9 @@ const COLUMNS: [Column; 16] = [
     column("steps", 5, 0, "", |round, _| Some(trained(round)?.steps.to_string())),
     column("learnt/s", 8, 3, "samples trained on", |round, _| Some(count(trained(round)?.training_samples_per_sec))),
     column("loss", 5, 0, "", |round, _| Some(loss(trained(round)?.losses.loss))),
-    column("policy", 6, 0, "its loss", |round, _| Some(loss(trained(round)?.losses.policy))),
+    column("policy", 6, 0, "its loss", |round, _| Some(loss(trained(round)?.losses.heads[heads::POLICY]))),
     column("target", 6, 0, "the least that it can be", |round, _| Some(loss(trained(round)?.losses.target_entropy))),
-    column("value", 5, 0, "", |round, _| Some(loss(trained(round)?.losses.value))),
+    column("value", 5, 0, "", |round, _| Some(loss(trained(round)?.losses.heads[heads::VALUE]))),
     column("left", 7, 0, "of the run's budget", |_, secs_left| secs_left.map(time)),
 ];
 

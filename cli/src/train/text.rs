@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use latrunculi_data::{StepReport, heads};
 use latrunculi_eval::learning::{GameMetrics, RulesetMetrics, RunMatch, TrainingMetrics, percent_of_men};
 use latrunculi_train::{Event, TrainConfig};
 use serde_json::{Value, json};
@@ -151,9 +152,10 @@ pub fn games(games: &GameMetrics) -> String {
 /// Returns a summary of training steps.
 #[must_use]
 pub fn steps(training: &TrainingMetrics) -> String {
-    let losses = &training.losses;
+    let StepReport { loss, heads, target_entropy, .. } = &training.losses;
+    let (policy, value) = (heads[heads::POLICY], heads[heads::VALUE]);
     format!(
-        "loss {:.3}: policy {:.3} (target {:.3}), value {:.3} · {:.0} samples/s",
-        losses.loss, losses.policy, losses.target_entropy, losses.value, training.training_samples_per_sec
+        "loss {loss:.3}: policy {policy:.3} (target {target_entropy:.3}), value {value:.3} · {:.0} samples/s",
+        training.training_samples_per_sec
     )
 }

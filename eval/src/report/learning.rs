@@ -8,7 +8,7 @@ use super::{Page, ladders, numbers, page};
 use crate::learning::{
     EarlierMatch, LearningRun, Measured, Round, RulesetMetrics, Standing, by_opponent, percent_of_men, standings,
 };
-use latrunculi_data::{MatchScore, StepReport};
+use latrunculi_data::{MatchScore, StepReport, heads};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
@@ -336,8 +336,10 @@ fn games_plot(run: &LearningRun) -> Markup {
 fn losses(run: &LearningRun) -> Markup {
     let taught = || run.rounds.iter().filter(|round| round.training.steps > 0);
     let series = [
-        points(taught(), |round| Some((round.training.losses.policy - round.training.losses.target_entropy).max(0.0))),
-        points(taught(), |round| Some(round.training.losses.value)),
+        points(taught(), |round| {
+            Some((round.training.losses.heads[heads::POLICY] - round.training.losses.target_entropy).max(0.0))
+        }),
+        points(taught(), |round| Some(round.training.losses.heads[heads::VALUE])),
     ];
     let most = series.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
     let title = format!("Losses of {} by minutes", run.name);
@@ -427,9 +429,9 @@ fn rounds(run: &LearningRun) -> Table<'_, &Round> {
             numbers::or_dash(of_games(round, |all| all.first_player_score), numbers::percent)
         })
         .column("Steps", |round| numbers::count(round.training.steps))
-        .column("Policy loss", move |round| loss(round, |losses| losses.policy))
+        .column("Policy loss", move |round| loss(round, |losses| losses.heads[heads::POLICY]))
         .column("Of it the target’s", move |round| loss(round, |losses| losses.target_entropy))
-        .column("Value loss", move |round| loss(round, |losses| losses.value))
+        .column("Value loss", move |round| loss(round, |losses| losses.heads[heads::VALUE]))
 }
 
 /// What the words mean.

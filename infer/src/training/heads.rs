@@ -4,7 +4,7 @@
 //! length of a square's row: from, to, features, the opponent's from and to (`D'`, `D'`, `V'`, `D'`, `D'`), survival,
 //! rounded up to 32.
 
-use latrunculi_data::{NetworkConfig, TrainingBatch};
+use latrunculi_data::{NetworkConfig, TrainingBatch, heads as head};
 
 use super::vectors::{add_product, softmax};
 use super::{LossWeights, Losses, TrainingWeights};
@@ -137,8 +137,8 @@ impl Heads {
         }
     }
 
-    /// Returns the place in a square's row of each row of [`TrainingWeights::squares`].
-    pub(crate) fn places(&self) -> Vec<usize> {
+    /// Returns the slot in a square's row of each row of [`TrainingWeights::squares`].
+    pub(crate) fn slots(&self) -> Vec<usize> {
         let (keys, features) = (self.keys, self.features);
         let parts = [
             (0, keys),
@@ -186,13 +186,14 @@ impl Heads {
         let share = 1.0 / weights.samples;
         self.policy(batch, index, share, weights, squares, of_squares, buffers, losses);
         self.values(batch, index, share, weights, &buffers.last, &mut buffers.of_last, losses);
-        if weights.survival > 0.0 {
+        if weights.heads[head::SURVIVAL] > 0.0 {
             let targets = &batch.survival[index * self.area..][..self.area];
-            losses.survival += self.survival(targets, share, share * weights.survival, squares, of_squares);
+            losses.heads[head::SURVIVAL] +=
+                self.survival(targets, share, share * weights.heads[head::SURVIVAL], squares, of_squares);
         }
         let known = &batch.opponent_policy.offsets[index..index + 2];
-        if weights.opponent_policy > 0.0 && known[0] < known[1] && weights.answered > 0.0 {
-            let share = 1.0 / weights.answered;
+        if weights.heads[head::OPPONENT_POLICY] > 0.0 && known[0] < known[1] && weights.with_reply > 0.0 {
+            let share = 1.0 / weights.with_reply;
             self.opponent_policy(batch, index, share, weights, squares, of_squares, buffers, products, losses);
         }
 
@@ -295,10 +296,10 @@ impl Heads {
         let log_sum = softmax(logits);
         let sum: f32 = targets.iter().sum();
         let expected: f32 = logits.iter().zip(&buffers.raw).map(|(p, logit)| p * logit).sum();
-        losses.policy += f64::from(share * (log_sum * sum - raw));
+        losses.heads[head::POLICY] += f64::from(share * (log_sum * sum - raw));
         losses.policy_entropy += f64::from(share * (log_sum - expected));
 
-        let scale = share * weights.policy;
+        let scale = share * weights.heads[head::POLICY];
         let mut distribute = |entry: u32, amount: f32| {
             let entry = entry as usize;
             if entry < map {
@@ -344,19 +345,19 @@ impl Heads {
         let log_sum = softmax(&mut results);
         let sum: f32 = targets.iter().sum();
         let raw: f32 = targets.iter().zip(last).map(|(target, logit)| target * logit).sum();
-        losses.value += f64::from(share * (log_sum * sum - raw));
+        losses.heads[head::VALUE] += f64::from(share * (log_sum * sum - raw));
         for ((of_logit, p), target) in of_last.iter_mut().zip(results).zip(targets) {
-            *of_logit = share * weights.value * (p * sum - target);
+            *of_logit = share * weights.heads[head::VALUE] * (p * sum - target);
         }
         let margin = last[MARGIN].tanh();
         let error = margin - batch.margin[index];
-        losses.margin += f64::from(share * error * error);
-        of_last[MARGIN] = share * weights.margin * 2.0 * error * (1.0 - margin * margin);
-        if weights.moves_left > 0.0 {
+        losses.heads[head::MARGIN] += f64::from(share * error * error);
+        of_last[MARGIN] = share * weights.heads[head::MARGIN] * 2.0 * error * (1.0 - margin * margin);
+        if weights.heads[head::MOVES_LEFT] > 0.0 {
             let place = QUERIES + 4 * self.keys;
             let error = last[place] - batch.moves_left[index];
-            losses.moves_left += f64::from(share * error * error);
-            of_last[place] = share * weights.moves_left * 2.0 * error;
+            losses.heads[head::MOVES_LEFT] += f64::from(share * error * error);
+            of_last[place] = share * weights.heads[head::MOVES_LEFT] * 2.0 * error;
         }
     }
 
@@ -428,9 +429,9 @@ impl Heads {
         let raw: f32 = indices.iter().zip(targets).map(|(&entry, target)| map[place(entry)] * target).sum();
         let log_sum = softmax(&mut map[..end + 2]);
         let sum: f32 = targets.iter().sum();
-        losses.opponent_policy += f64::from(share * (log_sum * sum - raw));
+        losses.heads[head::OPPONENT_POLICY] += f64::from(share * (log_sum * sum - raw));
 
-        let scale = share * weights.opponent_policy;
+        let scale = share * weights.heads[head::OPPONENT_POLICY];
         map[..end + 2].iter_mut().for_each(|p| *p *= scale * sum);
         for (&entry, target) in indices.iter().zip(targets) {
             map[place(entry)] -= scale * target;

@@ -13,7 +13,7 @@ mod heads;
 mod portable;
 mod vectors;
 
-use latrunculi_data::{NetworkConfig, PLANES, SCALARS, TrainingBatch};
+use latrunculi_data::{NetworkConfig, PLANES, SCALARS, TrainingBatch, heads as head};
 
 use crate::kernel::Unit;
 use crate::native::tiled;
@@ -132,66 +132,37 @@ impl TrainingWeights {
     }
 }
 
-/// Weights of the losses, each at least 0, and what the losses of a step are divided by.
+/// Weights of the heads' losses, each at least 0, and what the losses of a step are divided by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossWeights {
-    /// Weight of the policy's cross-entropy.
-    pub policy: f32,
-    /// Weight of the cross-entropy of win, draw, loss.
-    pub value: f32,
-    /// Weight of the margin's squared error.
-    pub margin: f32,
-    /// Weight of the survival's cross-entropy, mean over the pieces of a position.
-    pub survival: f32,
-    /// Weight of the cross-entropy of the opponent's next decision.
-    pub opponent_policy: f32,
-    /// Weight of the squared error of `ln(1 + turns left)`.
-    pub moves_left: f32,
-    /// Samples of the step; the loss of the opponent's policy is divided by `answered`, all others by this.
+    /// The weight of each head.
+    pub heads: [f32; head::COUNT],
+    /// Samples of the step; the loss of the opponent's policy is divided by `with_reply`, all others by this.
     pub samples: f32,
     /// Samples of the step where the opponent's next decision is known.
-    pub answered: f32,
+    pub with_reply: f32,
 }
 
 /// What the samples of a batch add to the means over a step, not yet times the weights of the losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Losses {
-    /// Cross-entropy of the policy to its target, in nats.
-    pub policy: f64,
-    /// Cross-entropy of win, draw, loss to their target.
-    pub value: f64,
-    /// Squared error of the final margin.
-    pub margin: f64,
+    /// The loss of each head, in nats where it is a cross-entropy.
+    pub heads: [f64; head::COUNT],
     /// Entropy of the network's policy.
     pub policy_entropy: f64,
-    /// Cross-entropy of the survival of a piece.
-    pub survival: f64,
-    /// Cross-entropy of the opponent's next decision.
-    pub opponent_policy: f64,
-    /// Squared error of `ln(1 + turns left)`.
-    pub moves_left: f64,
 }
 
 impl Losses {
-    fn add(&mut self, other: &Losses) {
-        self.policy += other.policy;
-        self.value += other.value;
-        self.margin += other.margin;
+    /// Adds those of other samples.
+    pub fn add(&mut self, other: &Losses) {
+        self.heads.iter_mut().zip(other.heads).for_each(|(sum, loss)| *sum += loss);
         self.policy_entropy += other.policy_entropy;
-        self.survival += other.survival;
-        self.opponent_policy += other.opponent_policy;
-        self.moves_left += other.moves_left;
     }
 
     /// Returns the loss: the weighted sum.
     #[must_use]
     pub fn total(&self, weights: &LossWeights) -> f64 {
-        f64::from(weights.policy) * self.policy
-            + f64::from(weights.value) * self.value
-            + f64::from(weights.margin) * self.margin
-            + f64::from(weights.survival) * self.survival
-            + f64::from(weights.opponent_policy) * self.opponent_policy
-            + f64::from(weights.moves_left) * self.moves_left
+        weights.heads.iter().zip(self.heads).map(|(&weight, loss)| f64::from(weight) * loss).sum()
     }
 }
 

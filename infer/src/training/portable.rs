@@ -141,7 +141,7 @@ impl<'a> Network<'a> {
         let mut squares = vec![[0.0; LANES]; row / LANES * wide];
         let mut squares_back = vec![[0.0; LANES]; wide / LANES * row];
         let mut bias = vec![0.0; row];
-        for (index, place) in heads.places().into_iter().enumerate() {
+        for (index, place) in heads.slots().into_iter().enumerate() {
             bias[place] = weights.squares_bias[index];
             for (channel, &value) in weights.squares[index * channels..][..channels].iter().enumerate() {
                 squares[place / LANES * wide + channel][place % LANES] = value;
@@ -267,7 +267,7 @@ impl<'a> Network<'a> {
             });
         }
         let rows = gradient.squares.chunks_exact_mut(channels).zip(&mut gradient.squares_bias);
-        for ((of_weight, of_bias), place) in rows.zip(self.heads.places()) {
+        for ((of_weight, of_bias), place) in rows.zip(self.heads.slots()) {
             *of_bias += sums.squares_bias[place];
             for (channel, value) in of_weight.iter_mut().enumerate() {
                 *value += sums.squares[channel / LANES * row + place][channel % LANES];

@@ -123,15 +123,15 @@ impl<'a> Network<'a> {
                 Linear { rows: channels, columns: 2 * channels, weight: weight.to_vec(), bias: vec![0.0; channels] };
             Some((index, GlobalBias::new(&linear, blocks, outputs)))
         });
-        let (places, row) = (heads.places(), heads.row);
+        let (slots, row) = (heads.slots(), heads.row);
         let mut channel_of = vec![None; row];
-        places.iter().enumerate().for_each(|(index, &place)| channel_of[place] = Some(index));
+        slots.iter().enumerate().for_each(|(index, &place)| channel_of[place] = Some(index));
         let at = |place: usize, input: usize| match channel_of.get(place).copied().flatten() {
             Some(index) if input < channels => weights.squares[index * channels + input],
             _ => 0.0,
         };
         let mut bias = vec![0.0; row];
-        places.iter().zip(&weights.squares_bias).for_each(|(&place, &value)| bias[place] = value);
+        slots.iter().zip(&weights.squares_bias).for_each(|(&place, &value)| bias[place] = value);
         let squares = Packed {
             forward: Tiles::bf16(blocks, row / 16, 1, |output, _, input| at(output, input)),
             backward: Tiles::bf16(row / 32, outputs, 1, |output, _, input| at(input, output)),
@@ -239,7 +239,7 @@ impl<'a> Network<'a> {
             }
             workspace.squares.add_to(&mut wide, self.heads.row, self.channels);
         }
-        for (row, place) in gradient.squares.chunks_exact_mut(self.channels).zip(self.heads.places()) {
+        for (row, place) in gradient.squares.chunks_exact_mut(self.channels).zip(self.heads.slots()) {
             add_product(row, 1.0, &wide[place * self.channels..][..self.channels]);
         }
         losses
@@ -385,7 +385,7 @@ impl<'a> Network<'a> {
                 });
             }
         }
-        for (sum, place) in gradient.squares_bias.iter_mut().zip(self.heads.places()) {
+        for (sum, place) in gradient.squares_bias.iter_mut().zip(self.heads.slots()) {
             *sum += of_bias[place];
         }
         let boards = groups.each_ref().map(|group| &**group.boards.last().expect("a board behind the stem"));
