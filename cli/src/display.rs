@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressState};
-use latrunculi_train::WorkProgress;
+use latrunculi_train::Work;
 
 use crate::progress;
 use crate::train::time_text;
@@ -25,10 +25,7 @@ pub struct Display {
 }
 
 /// The bar of one piece of work; it disappears when dropped.
-#[derive(Debug)]
-pub struct Work {
-    bar: ProgressBar,
-}
+struct Bar(ProgressBar);
 
 impl Display {
     /// Creates a display, without bars if `quiet` or if the standard error is not a terminal.
@@ -37,8 +34,8 @@ impl Display {
     }
 
     /// Begins a piece of work of `len` parts, which `unit` names. `left_secs` is what is left of the run's budget.
-    pub fn begin(&self, name: &str, len: u64, unit: &'static str, left_secs: Option<f64>) -> Work {
-        let Some(bars) = &self.bars else { return Work { bar: ProgressBar::hidden() } };
+    pub fn begin(&self, name: &str, len: u64, unit: &'static str, left_secs: Option<f64>) -> Work<'static> {
+        let Some(bars) = &self.bars else { return Box::new(|_| ()) };
         let bar = bars.add(ProgressBar::new(len));
         let begun = Instant::now();
         let left = move |_: &ProgressState, text: &mut dyn fmt::Write| {
@@ -55,7 +52,8 @@ impl Display {
         bar.set_message(name.to_owned());
         // The times go on between two parts.
         bar.enable_steady_tick(Duration::from_secs(1));
-        Work { bar }
+        let bar = Bar(bar);
+        Box::new(move |done| bar.0.set_position(done))
     }
 
     /// Prints a line above the bars.
@@ -75,14 +73,8 @@ fn print_or_fail(line: &str) {
     }
 }
 
-impl WorkProgress for Work {
-    fn set(&self, done: u64) {
-        self.bar.set_position(done);
-    }
-}
-
-impl Drop for Work {
+impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.0.finish_and_clear();
     }
 }

@@ -175,7 +175,7 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
 /// Loads the rulesets of a match, each once.
 fn loaded(names: &[String]) -> anyhow::Result<Vec<Arc<Rules>>> {
     let mut played: Vec<Arc<Rules>> = Vec::new();
-    for name in rulesets::with_all_written_out(names) {
+    for name in rulesets::expand_all(names) {
         let rules = rulesets::load(&name)?;
         let id = &rules.ruleset().id;
         ensure!(played.iter().all(|other| other.ruleset().id != *id), "--ruleset names {id} twice");

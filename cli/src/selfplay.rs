@@ -1,18 +1,19 @@
 //! `selfplay`: games into shards, from a model or, where there is none, from the teacher.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use latrunculi_data::{Precision, ShardInfo, read_shard, write_shard};
 use latrunculi_eval::learning::GameMetrics;
-use latrunculi_selfplay::{Journal, SelfPlayError};
+use latrunculi_selfplay::{Progress, SelfPlayError};
 use latrunculi_train::fair_gate::FairGate;
-use latrunculi_train::generation::{ListedGames, Playing};
+use latrunculi_train::generation::Playing;
 use latrunculi_train::networks::{NetworkLoader, Processor};
 use latrunculi_train::run_rulesets;
-use latrunculi_train::{PrecisionChoice, WorkProgress, choose_precision, files, generation, metrics, models};
+use latrunculi_train::{PrecisionChoice, choose_precision, files, generation, metrics, models};
 use serde_json::json;
 
 use crate::config_args::ConfigArgs;
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
     let display = Display::new(args.quiet || args.json);
     for number in args.first..end {
         let path = args.out.join(format!("{number:06}.npz"));
-        let list = generation::list(&config, &rules, number);
+        let mut list = generation::list(&config, &rules, number);
         let players = generation::players(&list.plan, list.games, fingerprint, precision);
         let info = ShardInfo::new(&rules, config.seed, number, players);
         if path.exists() {
@@ -113,28 +114,25 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
         }
         let actors = config.games.actors;
         // What a network plays may depend on the batch in its last digits: such a shard is played as a whole.
-        let journal = match network {
-            Some(_) => None,
-            None => Some(Journal::open(&path.with_extension("journal"), &rules, &info)?),
-        };
-        let (journal, found) = journal.unzip();
-        let games = list.games;
-        let evaluators = match &network {
+        if network.is_none() {
+            list.open_journal(&path.with_extension("journal"), &info)?;
+        }
+        let mut evaluators = match &network {
             Some(loaded) => loaded.network.evaluators(actors, precision)?,
             None => generation::idle_evaluators(actors),
         };
+        let (games, found) = (list.games, list.found.len() as u64);
         let work = display.begin(&format!("shard {number}"), games, "games", None);
-        let watch = |games| {
-            work.set(games);
+        let goes_on = |progress: &Progress| {
+            work(found + progress.games.load(Ordering::Relaxed));
             !stop.load(Ordering::Relaxed)
         };
         let gate = &FairGate::new(actors);
-        let playing = Playing { evaluators, parallel_trees: config.games.parallel_trees, gate, watch: &watch };
-        let listed = ListedGames { list, journal: journal.as_ref(), found: found.unwrap_or_default() };
-        let played = match generation::play_lists(vec![listed], playing) {
+        let playing = Playing { parallel_trees: config.games.parallel_trees, gate, goes_on: &goes_on };
+        let played = match generation::play_lists(slice::from_mut(&mut list), &mut evaluators, &playing) {
             Err(SelfPlayError::Stopped) => {
                 drop(work);
-                let lost = match journal {
+                let lost = match list.journal {
                     Some(_) => String::new(),
                     None => format!("; it plays shard {number} again from its beginning"),
                 };
@@ -145,7 +143,7 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
         drop(work);
         let samples = played.rulesets[0].samples();
         write_shard(&path, &info, &samples)?;
-        if let Some(journal) = journal {
+        if let Some(journal) = list.journal {
             journal.remove()?;
         }
         let metrics = metrics::of_games(&played, &rulesets, actors, choice, kernel.clone());

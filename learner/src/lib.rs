@@ -5,7 +5,7 @@
 //! Configurations, folders and metrics are those of `latrunculi-train`.
 //!
 //! ```no_run
-//! use std::path::Path;
+//! use std::path::PathBuf;
 //!
 //! use latrunculi_train::{ConfigSource, Origin, TrainConfig};
 //! use latrunculi_learner::{StopFlag, TrainingRun};
@@ -13,7 +13,7 @@
 //! let mut config = TrainConfig::read(&ConfigSource::find("quick")?, &[])?;
 //! config.rulesets = "savard".into();
 //! config.budget.minutes = 30.0;
-//! let folder = Path::new("runs/savard-1");
+//! let folder = || Ok(PathBuf::from("runs/savard-1"));
 //! let mut run = TrainingRun::begin(config, folder, &Origin::default(), StopFlag::default(), &())?;
 //! run.run()?;
 //! // runs/savard-1/export/model.safetensors is the trained network, result.json its measured strength.
@@ -24,7 +24,6 @@ mod conclude;
 mod confirm;
 mod final_matches;
 mod round;
-mod round_parts;
 mod run;
 mod run_pools;
 mod state;

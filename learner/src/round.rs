@@ -11,6 +11,7 @@
 //! that alpha-beta had finished are kept, in the journal.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,26 +19,31 @@ use std::thread;
 use std::time::Instant;
 
 use latrunculi_data::files::checksum;
-use latrunculi_data::{MatchScore, Measurement, Precision, ReplayWindow, ShardInfo, write_shard};
-use latrunculi_eval::learning::{self, RunMatch, TrainingMetrics};
-use latrunculi_selfplay::{GameKey, Pool, PoolState, states_to_bytes};
+use latrunculi_data::{MatchScore, Measurement, ModelInfo, Precision, ReplayWindow, ShardInfo, write_shard};
+use latrunculi_engine::Rules;
+use latrunculi_eval::learning::{self, EarlierMatch, RunMatch, TrainingMetrics};
+use latrunculi_model::Device;
+use latrunculi_selfplay::{GameKey, Pool, PoolState, Progress, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
+use latrunculi_train::error::{Context, bail};
+use latrunculi_train::evaluation::EvaluationMatch;
 use latrunculi_train::fair_gate::FairGate;
 use latrunculi_train::files::{file_name, write_whole};
-use latrunculi_train::generation::{self, GenerationGames, RulesetGames};
+use latrunculi_train::generation::{self, GameList, GenerationGames, Playing, RulesetGames};
 use latrunculi_train::metrics;
-use latrunculi_train::networks::PlayNetwork;
-use latrunculi_train::observer::Event;
+use latrunculi_train::networks::{PlayEvaluator, PlayNetwork};
+use latrunculi_train::observer::{Event, Observer};
 use latrunculi_train::run_rulesets::RunRuleset;
-use latrunculi_train::{Error, PrecisionChoice};
+use latrunculi_train::workers::{GenerationHead, Leader};
+use latrunculi_train::{Error, PrecisionChoice, TrainConfig};
 
 use crate::conclude::model_info;
 use crate::error::OfLibtorch;
 use crate::learner::{StepPlan, train_steps};
 use crate::play_network::LibtorchNetwork;
-use crate::round_parts::{Games, Listed, RoundParts, WorkersGames};
-use crate::run::{TrainingRun, choose_precision_of};
-use crate::state::MixWindow;
+use crate::run::{TrainingRun, choose_precision_of, match_name, match_seed, opponent_networks};
+use crate::run_pools::PoolTasks;
+use crate::state::{MixWindow, teacher_games};
 
 /// The generation with which a run that begins with a trained network begins to train it.
 const SETTLED_FROM: u64 = 3;
@@ -84,23 +90,23 @@ impl TrainingRun<'_> {
 
         let (mut teacher, mut metrics) = (None, None);
         if let Some(played) = &mut results.played {
-            let is_bootstrap = generation::is_bootstrap(&self.config, generation);
-            teacher = Some(is_bootstrap);
+            let teacher_plays = generation::teacher_plays(&self.config, generation);
+            teacher = Some(teacher_plays);
             let (computed, kernel) = match played.kernels.is_empty() {
                 true => (choice, network.kernel(choice.precision)),
                 false => (PrecisionChoice { precision: Precision::Auto, difference: None }, played.kernels.join(", ")),
             };
             metrics = Some(metrics::of_games(played, &self.rulesets, self.config.games.actors, computed, kernel));
             // Before the samples are counted, on which they depend.
-            let teacher_games = if is_bootstrap { self.teacher_games() } else { Vec::new() };
+            let teacher_games = if teacher_plays { self.teacher_games() } else { Vec::new() };
             for ruleset in &played.rulesets {
                 let is_its = |trained: &RunRuleset| Arc::ptr_eq(&trained.rules, &ruleset.rules);
-                let index = self.rulesets.iter().position(is_its).filter(|_| is_bootstrap);
+                let index = self.rulesets.iter().position(is_its).filter(|_| teacher_plays);
                 let games = index.map_or(self.config.games.per_generation, |index| teacher_games[index]);
                 self.keep_samples(ruleset, games, &results.network, choice.precision)?;
             }
             self.state.generations += 1;
-            if !is_bootstrap {
+            if !teacher_plays {
                 self.state.precision = choice.precision;
             }
         }
@@ -139,7 +145,7 @@ impl TrainingRun<'_> {
         let (config, secs_left) = (&self.config, self.secs_left());
         self.observer.event(Event::RoundEnded { metrics: &metrics, config, secs_left });
         if let Some(Games::Lists(lists)) = games {
-            for Listed { journal, .. } in lists {
+            for journal in lists.into_iter().filter_map(|list| list.journal) {
                 journal.remove()?;
             }
         }
@@ -160,8 +166,8 @@ impl TrainingRun<'_> {
             return Ok(());
         }
         let generation = self.state.generations;
-        let is_bootstrap = generation::is_bootstrap(&self.config, generation);
-        let plan = match is_bootstrap {
+        let teacher_plays = generation::teacher_plays(&self.config, generation);
+        let plan = match teacher_plays {
             true => generation::list(&self.config, &played.rules, generation).plan,
             false => generation::pool_plan(&self.config, &played.rules, String::new()),
         };
@@ -176,7 +182,7 @@ impl TrainingRun<'_> {
         self.state.games += played.games.len() as u64;
         self.state.samples += samples.len() as u64;
         if let Some(known) = self.state.rulesets.iter_mut().find(|known| known.name == *name) {
-            if is_bootstrap {
+            if teacher_plays {
                 known.samples += samples.len() as u64;
                 known.teacher_games += played.games.len() as u64;
             } else {
@@ -192,13 +198,13 @@ impl TrainingRun<'_> {
         if self.is_over() {
             return Round { plays: None, learns_first: true, measures: Vec::new() };
         }
-        let is_bootstrap = generation::is_bootstrap(&self.config, generation);
+        let teacher_plays = generation::teacher_plays(&self.config, generation);
         let is_first_of_network = generation > 0 && generation == self.config.teacher.generations.max(1);
         let is_new = self.trainer.counters().steps_before == 0;
         let learns_first = self.config.games.actors_beside_training == 0 || is_first_of_network && is_new;
         let evaluation = &self.config.evaluation;
         let measures =
-            evaluation.every > 0 && generation > 0 && generation.is_multiple_of(evaluation.every) && !is_bootstrap;
+            evaluation.every > 0 && generation > 0 && generation.is_multiple_of(evaluation.every) && !teacher_plays;
         let count = self.rulesets.len();
         let at_once = if measures { evaluation.rulesets_at_once.min(count) } else { 0 };
         let measures = (0..at_once).map(|turn| (self.state.next_measured + turn) % count).collect();
@@ -207,7 +213,7 @@ impl TrainingRun<'_> {
 
     /// Tells whether the network plays in a round, games or matches.
     fn uses_network(&self, round: &Round) -> bool {
-        let plays = round.plays.is_some_and(|generation| !generation::is_bootstrap(&self.config, generation));
+        let plays = round.plays.is_some_and(|generation| !generation::teacher_plays(&self.config, generation));
         plays || !round.measures.is_empty()
     }
 
@@ -267,7 +273,7 @@ impl TrainingRun<'_> {
         let train = |trainer: &mut _| {
             let work = (steps > 0).then(|| observer.begin("training", steps, "steps", parts.secs_left));
             train_steps(trainer, &step_plan, &|done| {
-                work.iter().for_each(|work| work.set(done));
+                work.iter().for_each(|work| work(done));
                 goes_on()
             })
         };
@@ -410,6 +416,185 @@ impl TrainingRun<'_> {
         let bytes = states_to_bytes(&states)?;
         self.state.pools_checksum = Some(checksum(&bytes[..])?);
         write_whole(&self.folder.pools_path(self.state.generations), &bytes)
+    }
+}
+
+/// Half of the most games that alpha-beta plays in a unit of work: each takes a second or some.
+const TEACHER_UNIT: usize = 8;
+
+/// What is played in a round.
+enum Games {
+    /// By alpha-beta, to the end.
+    Lists(Vec<GameList>),
+    /// By the network, from the games in flight on.
+    Pools(PoolTasks),
+    /// By workers, each game from its beginning to its end.
+    Workers(WorkersGames),
+}
+
+/// A generation that workers play.
+struct WorkersGames {
+    /// The games of each ruleset, and how many of them a unit has.
+    games: Vec<(Arc<Rules>, u64, u64)>,
+    /// What the pools of a network would have had to play; `None` where alpha-beta plays.
+    planned: Option<PoolTasks>,
+    /// How many games, or samples where these are counted, are asked for.
+    parts: (u64, &'static str),
+}
+
+impl TrainingRun<'_> {
+    /// Returns what is to be played in a generation.
+    fn games_of(&mut self, generation: u64) -> Result<Games, Error> {
+        Ok(match generation::teacher_plays(&self.config, generation) {
+            _ if self.workers.is_some() => Games::Workers(self.workers_games(generation)?),
+            true => Games::Lists(self.lists(generation)?),
+            false => Games::Pools(self.pool_tasks()?),
+        })
+    }
+
+    /// Returns how many games alpha-beta plays in each ruleset in the next generation.
+    fn teacher_games(&self) -> Vec<u64> {
+        teacher_games(self.config.teacher.games, self.state.generations, &self.state.rulesets)
+    }
+
+    /// Returns the games of alpha-beta, with their journals.
+    fn lists(&self, generation: u64) -> Result<Vec<GameList>, Error> {
+        let listed = |(trained, games): (&RunRuleset, u64)| {
+            let mut list =
+                GameList { games, pools: games, ..generation::list(&self.config, &trained.rules, generation) };
+            let players = generation::players(&list.plan, list.games, None, Precision::F32);
+            let info = ShardInfo::new(&trained.rules, self.config.seed, generation, players);
+            list.open_journal(&self.folder.journal_path(generation, trained.id()), &info)?;
+            Ok(list)
+        };
+        self.rulesets.iter().zip(self.teacher_games()).map(listed).collect()
+    }
+
+    /// Returns what workers have to play in a generation.
+    fn workers_games(&mut self, generation: u64) -> Result<WorkersGames, Error> {
+        let Some(leader) = self.workers.clone() else { bail!("there are no workers") };
+        if generation::teacher_plays(&self.config, generation) {
+            let units = leader.units_for(generation, self.rulesets.len())?;
+            let games = self.rulesets.iter().zip(self.teacher_games()).map(|(trained, count)| {
+                (Arc::clone(&trained.rules), count, Leader::per_unit(count, TEACHER_UNIT, units))
+            });
+            let games: Vec<_> = games.collect();
+            let parts = (games.iter().map(|(_, count, _)| count).sum(), "games");
+            return Ok(WorkersGames { games, planned: None, parts });
+        }
+        let planned = self.pool_tasks()?;
+        let units = leader.units_for(generation, planned.wanted().filter(|(_, owed)| *owed > 0).count())?;
+        let counts_samples = self.config.games.samples_per_generation > 0;
+        let mut games: Vec<(Arc<Rules>, u64, u64)> = Vec::new();
+        for (rules, owed) in planned.wanted() {
+            let count = match counts_samples && owed > 0 {
+                true => leader.games_for(generation, rules, owed)?,
+                false => owed,
+            };
+            let per_unit = Leader::per_unit(count, self.config.games.in_flight, units);
+            games.push((Arc::clone(rules), count, per_unit));
+        }
+        let parts = planned.parts();
+        Ok(WorkersGames { games, planned: Some(planned), parts })
+    }
+}
+
+/// What the games and the matches of a round depend on, besides the network that plays them.
+struct RoundParts<'a> {
+    config: &'a TrainConfig,
+    rulesets: &'a [RunRuleset],
+    generation: u64,
+    device: Device,
+    workers: Option<&'a Leader>,
+    observer: &'a dyn Observer,
+    secs_left: Option<f64>,
+    /// Tells whether the round is still wanted.
+    goes_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl RoundParts<'_> {
+    /// Plays the games of the generation. Returns the pools as they are then, where there are any, and what has ended.
+    fn play(
+        &self,
+        games: &mut Games,
+        network: &LibtorchNetwork,
+        precision: Precision,
+        gate: &FairGate,
+    ) -> Result<(Vec<Pool>, GenerationGames), Error> {
+        let (config, generation) = (self.config, self.generation);
+        let (name, (count, unit), mut evaluators) = match games {
+            Games::Lists(lists) => {
+                let count = lists.iter().map(|list| list.games).sum();
+                ("teacher's games", (count, "games"), generation::idle_evaluators(config.games.actors))
+            }
+            Games::Pools(pools) => ("self-play", pools.parts(), network.evaluators(config.games.actors, precision)?),
+            Games::Workers(asked) => ("games by workers", asked.parts, Vec::new()),
+        };
+        let work = self.observer.begin(&format!("generation {generation}: {name}"), count, unit, self.secs_left);
+        let watch = |done| {
+            work(done);
+            (self.goes_on)()
+        };
+        let found: u64 = match games {
+            Games::Lists(lists) => lists.iter().map(|list| list.found.len() as u64).sum(),
+            _ => 0,
+        };
+        let goes_on = |progress: &Progress| {
+            let counted = if unit == "samples" { &progress.samples } else { &progress.games };
+            watch(found + counted.load(Ordering::Relaxed))
+        };
+        let playing = Playing { parallel_trees: config.games.parallel_trees, gate, goes_on: &goes_on };
+        match games {
+            Games::Lists(lists) => Ok((Vec::new(), generation::play_lists(lists, &mut evaluators, &playing)?)),
+            Games::Pools(pools) => {
+                Ok(generation::play_generation(mem::take(&mut pools.tasks), &mut evaluators, &playing)?)
+            }
+            Games::Workers(asked) => {
+                let Some(leader) = self.workers else { bail!("there are no workers") };
+                let fingerprint = match asked.planned {
+                    Some(_) => network.network.fingerprint().of_libtorch()?,
+                    None => String::new(),
+                };
+                let head = GenerationHead::new(leader, generation, config, &fingerprint, &asked.games)?;
+                let rules: Vec<Arc<Rules>> = asked.games.iter().map(|(rules, ..)| Arc::clone(rules)).collect();
+                let model = || network.file(ModelInfo::default());
+                let counts_samples = asked.planned.is_some() && config.games.samples_per_generation > 0;
+                Ok((Vec::new(), leader.play(head, &rules, &model, (counts_samples, &watch))?))
+            }
+        }
+    }
+
+    /// Plays the matches of the network in the ruleset of that index, each on one thread: with the opponent of the
+    /// configuration, and with the network of the match before, if there is one; `earlier` is the number of generations
+    /// before that match, and the file of its network.
+    fn measure(
+        &self,
+        index: usize,
+        earlier: Option<&(u64, PathBuf)>,
+        precision: Precision,
+        [evaluator, again]: [PlayEvaluator; 2],
+    ) -> Result<RunMatch, Error> {
+        let (config, rules) = (self.config, &self.rulesets[index].rules);
+        let play = |evaluation: EvaluationMatch, evaluator, pairs| {
+            let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left);
+            let watch = |games: Option<u64>| {
+                games.into_iter().for_each(|games| work(games));
+                (self.goes_on)()
+            };
+            evaluation.on_one_thread().play(evaluator, pairs, match_seed(config.seed, self.generation), &watch)
+        };
+        let evaluation = &config.evaluation;
+        let networks = || opponent_networks(config, self.device);
+        let with_baseline = EvaluationMatch::new(Arc::clone(rules), config, &evaluation.baseline, networks())?;
+        let mut verdict = play(with_baseline, evaluator, evaluation.opening_pairs)?;
+        if let (pairs @ 1.., Some((generation, path))) = (evaluation.earlier_opening_pairs, earlier) {
+            let opponent = (path.as_path(), precision);
+            let with_earlier = EvaluationMatch::against_network(Arc::clone(rules), config, opponent, networks())
+                .context("evaluation.earlier_opening_pairs = 0 goes on without this match")?;
+            let result = play(with_earlier, again, pairs)?.result;
+            verdict.earlier = Some(EarlierMatch { generation: *generation, result });
+        }
+        Ok(verdict)
     }
 }
 

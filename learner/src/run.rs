@@ -32,7 +32,7 @@ use latrunculi_train::provenance::{self, Origin};
 use latrunculi_train::run_dir::RunDir;
 use latrunculi_train::run_rulesets::{self, RunRuleset};
 use latrunculi_train::workers::Leader;
-use latrunculi_train::{PrecisionChoice, choose_precision, models, rulesets, runs};
+use latrunculi_train::{PrecisionChoice, choose_precision, models, rulesets};
 
 use crate::error::{OfLibtorch, is_divergence};
 use crate::play_network::{LibtorchNetwork, OnDevice, check_precision, load_model};
@@ -75,21 +75,12 @@ pub struct TrainingRun<'o> {
 }
 
 impl<'o> TrainingRun<'o> {
-    /// Begins a run in a folder that holds no run. It is made if needed.
+    /// Begins a run in the folder that `folder` returns, which holds no run and is made if needed.
     ///
     /// # Errors
-    /// When the configuration or the device cannot be used, or the folder holds a run or cannot be written.
+    /// When the configuration or the device cannot be used, before a folder is asked for; when the folder holds a run or
+    /// cannot be written.
     pub fn begin(
-        config: TrainConfig,
-        folder: &Path,
-        origin: &Origin,
-        stop: StopFlag,
-        observer: &'o dyn Observer,
-    ) -> Result<TrainingRun<'o>, Error> {
-        TrainingRun::begin_in(config, || Ok(folder.to_owned()), origin, stop, observer)
-    }
-
-    fn begin_in(
         mut config: TrainConfig,
         folder: impl FnOnce() -> Result<PathBuf, Error>,
         origin: &Origin,
@@ -161,21 +152,6 @@ impl<'o> TrainingRun<'o> {
             workers: None,
             since: Instant::now(),
         })
-    }
-
-    /// Begins a run in the next free folder `runs/NAME-N`, as [`TrainingRun::begin`] does.
-    ///
-    /// # Errors
-    /// As [`TrainingRun::begin`]. No folder is made when the configuration or the device cannot be used.
-    pub fn begin_next(
-        config: TrainConfig,
-        runs: &Path,
-        name: &str,
-        origin: &Origin,
-        stop: StopFlag,
-        observer: &'o dyn Observer,
-    ) -> Result<TrainingRun<'o>, Error> {
-        TrainingRun::begin_in(config, || runs::make_next(runs, name), origin, stop, observer)
     }
 
     /// Opens the run in a folder at its last checkpoint, with its configuration changed by the settings of `origin`.
@@ -361,7 +337,7 @@ impl<'o> TrainingRun<'o> {
         let stop = &self.stop;
         let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left());
         let watch = |games: Option<u64>| {
-            games.into_iter().for_each(|games| work.set(games));
+            games.into_iter().for_each(|games| work(games));
             !stop.load(Ordering::Relaxed)
         };
         evaluation.play(evaluator, pairs, self.config.seed, &watch)

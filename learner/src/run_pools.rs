@@ -27,42 +27,31 @@ use latrunculi_train::mixes::MixSettings;
 /// The pools of a generation.
 pub(crate) struct PoolTasks {
     /// Pools that play, with their quotas.
-    pub(crate) tasks: Vec<PoolTask>,
+    pub(crate) tasks: Vec<PoolTask<'static>>,
     /// Pools that owe nothing to this generation.
     idle: Vec<Pool>,
     /// Names of the pools that are played to their end.
     ending: Vec<String>,
     /// The rules of the pools, each once.
     rules: Vec<Arc<Rules>>,
-    /// Samples that each ruleset, then each mix, owes.
+    /// Samples that each ruleset, then each mix, owes; games where these are counted.
     quotas: Vec<u64>,
 }
 
 impl PoolTasks {
     /// Returns how much is to be played, and whether it is counted in games or in samples.
     pub(crate) fn parts(&self) -> (u64, &'static str) {
-        let part = |task: &PoolTask| match task.quota {
+        let part = |task: &PoolTask<'_>| match task.quota {
             Quota::Samples(parts) | Quota::Games(parts) => parts,
-            Quota::PlayOut { .. } | Quota::Given => 0,
+            Quota::PlayOut { .. } | Quota::Stream => 0,
         };
         let counts_samples = self.tasks.iter().any(|task| matches!(task.quota, Quota::Samples(_)));
         (self.tasks.iter().map(part).sum(), if counts_samples { "samples" } else { "games" })
     }
 
-    /// Returns what is to be played under each rules, all its pools together, also where that is nothing. Games in flight have
-    /// no part in generations that workers play.
-    pub(crate) fn quotas_by_rules(&self) -> Vec<(Arc<Rules>, Quota)> {
-        let sum = |sum: Option<Quota>, quota: Quota| match (sum, quota) {
-            (Some(Quota::Samples(sum)), Quota::Samples(more)) => Some(Quota::Samples(sum + more)),
-            (Some(Quota::Games(sum)), Quota::Games(more)) => Some(Quota::Games(sum + more)),
-            (None, quota @ (Quota::Samples(_) | Quota::Games(_))) => Some(quota),
-            (sum, _) => sum,
-        };
-        let quota = |rules: &Arc<Rules>| {
-            let tasks = self.tasks.iter().filter(|task| Arc::ptr_eq(&task.pool.plan().rules, rules));
-            tasks.map(|task| task.quota).fold(None, sum).unwrap_or(Quota::Samples(0))
-        };
-        self.rules.iter().map(|rules| (Arc::clone(rules), quota(rules))).collect()
+    /// Returns what each ruleset owes, then each mix, in games or in samples, also where that is nothing.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (&Arc<Rules>, u64)> {
+        self.rules.iter().zip(self.quotas.iter().copied())
     }
 }
 
@@ -142,7 +131,7 @@ impl TrainingRun<'_> {
         for (trained, known) in self.rulesets.iter().zip(&mut self.state.rulesets) {
             let (quota, ahead) = owed(due(all * trained.share * (1.0 - fraction), played), known.ahead);
             known.ahead = ahead;
-            quotas.push(quota);
+            quotas.push(if games.per_generation > 0 { games.per_generation } else { quota });
         }
         // More than are wanted, where that was lowered: they divide what there is.
         let playing = self.state.mixes.len().max(1) as f64;
@@ -163,7 +152,7 @@ impl TrainingRun<'_> {
             } else if ruleset >= self.rulesets.len() {
                 Quota::Samples(planned.quotas[index - self.rulesets.len() * (games.pools - 1)])
             } else if games.per_generation > 0 {
-                Quota::Games(part(games.per_generation, number))
+                Quota::Games(part(planned.quotas[ruleset], number))
             } else {
                 Quota::Samples(part(planned.quotas[ruleset], number))
             };
@@ -174,7 +163,7 @@ impl TrainingRun<'_> {
             };
             match quota {
                 Quota::Samples(0) | Quota::Games(0) => planned.idle.push(pool),
-                quota => planned.tasks.push(PoolTask { pool, quota }),
+                quota => planned.tasks.push(PoolTask { pool, quota, journal: None }),
             }
         }
         Ok(planned)

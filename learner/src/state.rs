@@ -15,7 +15,7 @@ use latrunculi_train::run_rulesets::RunRuleset;
 use crate::error::OfLibtorch;
 
 /// What a checkpoint knows of a ruleset that the run trains on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesetState {
     /// Its name.
@@ -40,6 +40,25 @@ pub(crate) struct RulesetState {
     pub(crate) measured: Option<u64>,
     /// The score of the player who begins in the last generation of self-play.
     pub(crate) first_player: Option<Measurement>,
+}
+
+/// Returns how many games alpha-beta plays in each ruleset in generation `generation`, at least 1: at first `each` games for
+/// each of them, divided by share; then, since the lengths of games are known, so many that the samples of all generations
+/// are divided by share, as training draws them, and are as many in each. `each` where there is one ruleset.
+pub(crate) fn teacher_games(each: u64, generation: u64, taught: &[RulesetState]) -> Vec<u64> {
+    let all: f64 = taught.iter().map(|one| one.samples as f64).sum();
+    let is_known =
+        generation > 0 && taught.len() > 1 && taught.iter().all(|one| one.teacher_games > 0 && one.samples > 0);
+    let games = taught.iter().map(|one| {
+        let games = if is_known {
+            let wanted = one.share * all * (generation + 1) as f64 / generation as f64 - one.samples as f64;
+            wanted * one.teacher_games as f64 / one.samples as f64
+        } else {
+            each as f64 * taught.len() as f64 * one.share
+        };
+        (games.round() as u64).max(1)
+    });
+    games.collect()
 }
 
 /// A random mix of rules that is being played.
@@ -67,7 +86,7 @@ pub(crate) struct MixWindow {
 }
 
 /// Everything besides the weights and the shards that a run needs to continue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunState {
     /// Generations played.
@@ -123,36 +142,14 @@ impl RunState {
             family: trained.family.clone(),
             fingerprint: ruleset_fingerprint(trained.rules.ruleset()),
             share: trained.share,
-            samples: 0,
-            teacher_games: 0,
-            ahead: 0,
-            window: Vec::new(),
-            measured: None,
-            first_player: None,
+            ..RulesetState::default()
         };
         Ok(RunState {
-            generations: 0,
             is_trained: true,
-            games: 0,
-            samples: 0,
-            reuse_since: (0, 0),
-            elapsed_secs: 0.0,
-            last_secs: 0.0,
-            last_training_secs: 0.0,
-            metrics_bytes: 0,
-            events_bytes: 0,
-            pools: 0,
             precision,
             rulesets: rulesets.iter().map(ruleset).collect(),
-            mixes: Vec::new(),
-            mixes_drawn: 0,
-            mixes_samples: 0,
-            mixes_ahead: 0,
-            mix_windows: Vec::new(),
-            shards: BTreeMap::new(),
-            pools_checksum: None,
-            next_measured: 0,
             config: config.to_text()?,
+            ..RunState::default()
         })
     }
 
@@ -282,6 +279,33 @@ mod tests {
         config.seed += 1;
         let fault = state.allow(&config, &[]).unwrap_err().to_string();
         assert!(fault.contains("seed: was 1, is 2") && !fault.contains("--set"), "{fault}");
+    }
+
+    #[test]
+    fn the_samples_of_alpha_beta_are_divided_by_share_whatever_the_lengths_of_games() {
+        // Samples of a game, and share.
+        let rulesets = [(50, 0.25), (70, 0.15), (140, 0.2), (60, 0.4)];
+        let of =
+            |share, teacher_games, samples| RulesetState { share, teacher_games, samples, ..RulesetState::default() };
+        let mut taught: Vec<RulesetState> = rulesets.iter().map(|&(_, share)| of(share, 0, 0)).collect();
+        for generation in 0..3 {
+            let games = teacher_games(24, generation, &taught);
+            if generation == 0 {
+                assert_eq!(games, [24, 14, 19, 38], "by share of the games");
+            }
+            for ((one, games), (samples, _)) in taught.iter_mut().zip(games).zip(rulesets) {
+                *one = of(one.share, one.teacher_games + games, one.samples + games * samples);
+            }
+            let all: u64 = taught.iter().map(|one| one.samples).sum();
+            assert!((7000..7200).contains(&(all / (generation + 1))), "as many samples each time: {all}");
+        }
+        let all: u64 = taught.iter().map(|one| one.samples).sum();
+        for (one, (samples, share)) in taught.iter().zip(rulesets) {
+            assert!((one.samples as f64 - share * all as f64).abs() <= samples as f64, "{one:?}");
+        }
+        let short = [of(0.9, 9, 90), of(0.1, 1, 500)];
+        assert_eq!(teacher_games(5, 1, &short)[1], 1, "what has had too much has one game more");
+        assert_eq!(teacher_games(24, 1, &[of(1.0, 20, 900)]), [24]);
     }
 
     #[test]

@@ -1,19 +1,18 @@
-//! One game as an actor plays it: its record, its search and its random streams.
+//! One game as an actor plays it: how it begins, its record, its search and its random streams.
 
 use std::sync::Arc;
 
-use latrunculi_engine::{Action, GameState, Outcome, Player};
+use latrunculi_engine::{Action, GameState, Outcome, Player, Rules};
 use latrunculi_search::Evaluation;
 use latrunculi_search::mcts::{self, Leaf, SearchResult, Step};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
-use crate::actors::PlayedGame;
-use crate::openings::{Start, leaves_half, random_opening};
-use crate::pool::PoolPlan;
+use crate::pool::{PlayedGame, PoolPlan};
 use crate::record::{Decision, GameRecord, PlannedSearch, SearchPurpose};
 use crate::seeds::{GameKey, Purpose};
-use crate::settings::SelfPlaySettings;
+use crate::settings::{SelfPlaySettings, StartSettings};
 use crate::teacher::Teacher;
 
 /// A game in flight. Its memory, the tree above all, is reused by the next game, of whatever pool.
@@ -28,6 +27,73 @@ pub(crate) struct ActiveGame {
     effort_stream: ChaCha8Rng,
     result: SearchResult<Action>,
     legal: Vec<Action>,
+}
+
+/// The start of one game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Start {
+    /// Uniformly random actions before anything else.
+    pub(crate) random_actions: u32,
+    /// Actions of an uneven beginning, after them: drawn from the network's policy, those of the noisy player at random.
+    pub(crate) policy_actions: u32,
+}
+
+impl Start {
+    /// Draws the start of a game; draws nothing for what is off.
+    pub(crate) fn draw(settings: &SelfPlaySettings, stream: &mut ChaCha8Rng) -> Start {
+        let is_random = settings.opening_actions_max > 0 && stream.random_bool(settings.opening_probability);
+        let random_actions = if is_random { stream.random_range(1..=settings.opening_actions_max) } else { 0 };
+        Start { random_actions, policy_actions: 0 }
+    }
+
+    /// Draws whether the game begins unevenly; returns the player who then begins it at random.
+    pub(crate) fn draw_uneven(&mut self, settings: &StartSettings, stream: &mut ChaCha8Rng) -> Option<Player> {
+        if settings.uneven_probability == 0.0 || !stream.random_bool(settings.uneven_probability) {
+            return None;
+        }
+        self.policy_actions = stream.random_range(1..=settings.uneven_actions_max.max(1));
+        Some(Player::BOTH[stream.random_range(0..2)])
+    }
+}
+
+/// Tells whether at least half of the turns without a capture that end the game are left after `more` further ones.
+pub(crate) fn leaves_half(game: &GameState, more: u32) -> bool {
+    let limit = u32::from(game.rules().ruleset().end.quiet_limit);
+    limit == 0 || 2 * (u32::from(game.position().quiet_turns()) + more) <= limit
+}
+
+/// Plays `count` random actions from the start, and takes back the last ones until at least half of the turns without a
+/// capture that end the game are left: what follows is to be decided on the board, not by the counter. Begins again when
+/// the game ends otherwise. Where it ends every time, no action is played. Returns the game and the actions played, each
+/// as its index among the legal ones.
+pub(crate) fn random_opening(rules: &Arc<Rules>, count: u32, stream: &mut ChaCha8Rng) -> (GameState, Vec<u16>) {
+    let mut legal = Vec::new();
+    // A ruleset in which a hundred random openings in a row end the game is no playable game.
+    for _ in 0..100 {
+        let mut game = GameState::new(Arc::clone(rules));
+        let (mut played, mut kept) = (Vec::new(), 0);
+        while game.outcome().is_none() && played.len() < count as usize {
+            game.legal_actions(&mut legal);
+            let index = stream.random_range(0..legal.len());
+            game.play(legal[index]);
+            played.push(index as u16);
+            if game.outcome().is_none() && leaves_half(&game, 0) {
+                kept = played.len();
+            }
+        }
+        if !leaves_half(&game, 0) {
+            played.truncate(kept);
+            game = GameState::new(Arc::clone(rules));
+            for &index in &played {
+                game.legal_actions(&mut legal);
+                game.play(legal[usize::from(index)]);
+            }
+        }
+        if game.outcome().is_none() {
+            return (game, played);
+        }
+    }
+    (GameState::new(Arc::clone(rules)), Vec::new())
 }
 
 /// How a game begins, a function of its plan and number.
@@ -123,29 +189,19 @@ impl ActiveGame {
         self.record = record;
     }
 
-    /// Returns the record of the game, with which it can be resumed.
+    /// Returns the record of the game as it stands.
     pub(crate) fn suspend(&mut self) -> GameRecord {
-        self.note_position();
-        std::mem::take(&mut self.record)
-    }
-
-    /// Returns a copy of the record of the game as it stands.
-    pub(crate) fn copy(&mut self) -> GameRecord {
-        self.note_position();
-        self.record.clone()
-    }
-
-    fn note_position(&mut self) {
         let words = |stream: &ChaCha8Rng| stream.get_word_pos() as u64;
         self.record.stream_words = [&self.search_stream, &self.choice_stream, &self.effort_stream].map(words);
         self.record.game_key = self.search.game().full_key();
+        std::mem::take(&mut self.record)
     }
 
     /// Finishes a game that ended elsewhere, as it was finished there.
     ///
     /// # Errors
     /// In words, when the record is not that of a whole game of the plan which begins as its number says.
-    pub(crate) fn judge(&mut self, plan: &PoolPlan, record: GameRecord) -> Result<PlayedGame, String> {
+    pub(crate) fn verify(&mut self, plan: &PoolPlan, record: GameRecord) -> Result<PlayedGame, String> {
         let (game, outcome) = record.check_ended(&plan.rules)?;
         let beginning = Beginning::draw(plan, record.number);
         if !beginning.is_that_of(&record) {
@@ -153,6 +209,11 @@ impl ActiveGame {
         }
         self.set(plan, record, &game);
         Ok(self.finish(plan, outcome))
+    }
+
+    /// Returns the number of samples so far.
+    pub(crate) fn samples_count(&self) -> u64 {
+        self.record.decisions.iter().filter(|decision| decision.is_kept).count() as u64
     }
 
     /// Returns how the game ended, if it has.
@@ -218,13 +279,13 @@ impl ActiveGame {
         if record.start.policy_actions > 0 {
             record.start.policy_actions -= 1;
             let budget = mcts::SearchBudget { simulations: 0, add_noise: false };
-            return PlannedSearch::new(budget, SearchPurpose::Opening);
+            return PlannedSearch { budget, purpose: SearchPurpose::Opening };
         }
         let cap = &settings.playout_cap;
         let game = self.search.game();
         let probability = if leaves_half(game, 0) { 1.0 } else { cap.quiet_full_probability };
         let is_full = probability >= 1.0 || self.effort_stream.random_bool(probability);
-        PlannedSearch::new(settings.effort(is_full), SearchPurpose::Decision { is_full })
+        PlannedSearch { budget: settings.effort(is_full), purpose: SearchPurpose::Decision { is_full } }
     }
 
     /// Gives the search the evaluation of its leaf.
@@ -279,5 +340,57 @@ impl ActiveGame {
             is_even: record.noisy_player.is_none(),
             samples: record.samples(&plan.rules, outcome, result_weight, is_noisy),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latrunculi_engine::presets;
+    use rand::SeedableRng;
+
+    #[test]
+    fn an_opening_leaves_half_of_the_turns_without_a_capture() {
+        for name in presets::NAMES {
+            let rules = presets::rules(name);
+            let quiet_limit = rules.ruleset().end.quiet_limit;
+            let mut longest = 0;
+            for seed in 0..20 {
+                let mut stream = ChaCha8Rng::seed_from_u64(seed);
+                let (game, played) = random_opening(&rules, 60, &mut stream);
+                assert!(game.outcome().is_none(), "{name}");
+                assert!(quiet_limit == 0 || 2 * game.position().quiet_turns() <= quiet_limit, "{name}");
+                longest = longest.max(played.len());
+                let mut again = GameState::new(Arc::clone(&rules));
+                let mut legal = Vec::new();
+                for index in played {
+                    again.legal_actions(&mut legal);
+                    again.play(legal[usize::from(index)]);
+                }
+                assert_eq!(again.position(), game.position(), "{name}");
+            }
+            assert!(longest >= 15, "{name}: {longest}");
+        }
+    }
+
+    #[test]
+    fn starts_are_drawn_as_set() {
+        let starts = StartSettings { uneven_probability: 0.5, uneven_actions_max: 9 };
+        let settings = SelfPlaySettings { opening_probability: 0.0, starts, ..SelfPlaySettings::default() };
+        let mut stream = ChaCha8Rng::seed_from_u64(1);
+        let drawn: Vec<Start> = (0..4000).map(|_| Start::draw(&settings, &mut stream)).collect();
+        assert!(drawn.iter().all(|start| *start == Start::default()));
+
+        let mut weak = [0; 2];
+        for mut start in drawn {
+            match start.draw_uneven(&starts, &mut stream) {
+                Some(player) => {
+                    weak[player.index()] += 1;
+                    assert!((1..=9).contains(&start.policy_actions));
+                }
+                None => assert_eq!(start.policy_actions, 0),
+            }
+        }
+        assert!(weak.iter().all(|&games| (900..1100).contains(&games)), "{weak:?}");
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use latrunculi_data::{Error, ShardInfo};
 use latrunculi_engine::Rules;
 
-use crate::actors::PlayedGame;
+use crate::pool::PlayedGame;
 
 /// The first bytes of a journal, before the description of its generation. The digit is the version of the format.
 const MAGIC: &[u8; 8] = b"latrjrn7";

@@ -1,16 +1,28 @@
-//! A pool: a fixed number of games of one ruleset in flight, which go on from one network to the next.
+//! Pools of games in flight, and the actors that play them.
 //!
-//! Between two calls of [`play_pools`](crate::play_pools) a pool holds records of its games and no trees. What it plays
-//! depends on its plan, its state and the evaluations alone: not on the actors, nor on whether it was saved and read again
-//! in between.
+//! An actor plays one pool at a time to its quota, and suspends it at the end of a batch. Between two calls of [`play_pools`]
+//! a pool holds records of its games and no trees. What it plays depends on its plan, its state and the evaluations alone:
+//! not on the actors, nor on whether it was saved and read again in between.
 
-use std::sync::Arc;
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
 
-use latrunculi_engine::Rules;
+use latrunculi_data::Samples;
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::{GameState, Outcome, Rules};
+use latrunculi_search::Evaluator;
+use latrunculi_search::mcts::LeafBatch;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::active_game::ActiveGame;
 use crate::error::SelfPlayError;
+use crate::finished::FinishedGame;
+use crate::journal::Journal;
 use crate::record::GameRecord;
 use crate::seeds::{GameKey, series_of};
 use crate::settings::SelfPlaySettings;
@@ -176,5 +188,389 @@ pub fn states_from_bytes(bytes: &[u8]) -> Result<Vec<PoolState>, SelfPlayError> 
             postcard::from_bytes(body).map_err(|error| refused(&error.to_string()))
         }
         _ => Err(refused("they are cut off or damaged")),
+    }
+}
+
+/// The evaluator of an actor, used on its thread. Each batch holds positions of one ruleset.
+pub type ActorEvaluator<'a> = &'a mut (dyn Evaluator<GameState> + Send);
+
+/// When a pool is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quota {
+    /// When the games that have ended make so many samples. The other games go on at the next call.
+    Samples(u64),
+    /// When so many games have ended. The other games go on at the next call.
+    Games(u64),
+    /// When all its games have ended; games below this number are begun, so that 0 only ends those in flight.
+    PlayOut {
+        /// The number after that of the last game to begin.
+        until: u64,
+    },
+    /// When [`Watch::next_game`] gives no further game and all have ended. [`Watch::take`] receives their records; no samples
+    /// are made.
+    Stream,
+}
+
+/// A pool to be played.
+#[derive(Clone, Debug)]
+pub struct PoolTask<'a> {
+    /// The pool.
+    pub pool: Pool,
+    /// How far.
+    pub quota: Quota,
+    /// Where each game is written as it ends.
+    pub journal: Option<&'a Journal>,
+}
+
+/// A finished game.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlayedGame {
+    /// Its number in the pool.
+    pub index: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Actions played, random ones at the start included.
+    pub action_count: u32,
+    /// Turns played.
+    pub turn_count: u32,
+    /// Whether it began evenly: neither player was noisy.
+    pub is_even: bool,
+    /// Its samples, in the order of play.
+    pub samples: Samples,
+}
+
+impl PlayedGame {
+    /// Tells whether its result says something of the rules: it began evenly, and searches decided it.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.is_even && !self.samples.is_empty()
+    }
+
+    /// Gives the game another number, in its samples too: games of several pools have the same numbers.
+    pub fn renumber(&mut self, index: u64) {
+        self.index = index;
+        self.samples.games.fill(index as u32);
+    }
+}
+
+/// Progress of all actors together.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Games finished.
+    pub games: AtomicU64,
+    /// Samples that were made of them.
+    pub samples: AtomicU64,
+    /// Positions evaluated.
+    pub evaluations: AtomicU64,
+    /// Batches evaluated.
+    pub batches: AtomicU64,
+    /// Positions that the batches had room for: the games in flight of their pools.
+    pub places: AtomicU64,
+    /// Nanoseconds of the evaluators, summed over actors.
+    pub evaluator_nanos: AtomicU64,
+    /// Nanoseconds of the actors, waiting excluded, summed over actors.
+    pub actor_nanos: AtomicU64,
+}
+
+/// Watches the actors, called on their threads. A closure only decides whether to go on.
+pub trait Watch: Sync {
+    /// Tells, after every batch, whether to go on.
+    fn goes_on(&self, progress: &Progress) -> bool;
+
+    /// Is called before an actor moves its trees and evaluates a batch; may block the actor.
+    fn begin_batch(&self) {}
+
+    /// Is called after that, also when it failed.
+    fn end_batch(&self) {}
+
+    /// Gives the number of the next game of [`Quota::Stream`]; after `None` it may be asked again.
+    ///
+    /// # Errors
+    /// [`SelfPlayError`], which ends self-play.
+    fn next_game(&self) -> Result<Option<u64>, SelfPlayError> {
+        Ok(None)
+    }
+
+    /// Takes the record of every game of [`Quota::Stream`] that has ended.
+    ///
+    /// # Errors
+    /// [`SelfPlayError`], which ends self-play.
+    fn take(&self, _game: FinishedGame) -> Result<(), SelfPlayError> {
+        Ok(())
+    }
+}
+
+impl<F: Fn(&Progress) -> bool + Sync> Watch for F {
+    fn goes_on(&self, progress: &Progress) -> bool {
+        self(progress)
+    }
+}
+
+/// Pools that have been played, each with its games that have ended.
+pub type PlayedPools = Vec<(Pool, Vec<PlayedGame>)>;
+
+/// Plays pools with one actor per evaluator. Returns them in the order of the tasks, each with the games that have ended, in
+/// the order of their ends, those of one batch by place. With `parallel_trees` rayon's threads move the trees of an actor; of
+/// use where there are more cores than actors.
+///
+/// # Errors
+/// [`SelfPlayError::Stopped`] when `watch` says not to go on; when an evaluator fails; and
+/// the errors of [`Watch`] and of the journals. The pools are then lost with all that was played in this call, except the
+/// games in journals and those that `watch` took: go on from the states of the pools before it.
+///
+/// # Panics
+/// When there is no evaluator.
+pub fn play_pools(
+    tasks: Vec<PoolTask<'_>>,
+    evaluators: &mut [ActorEvaluator<'_>],
+    parallel_trees: bool,
+    progress: &Progress,
+    watch: &dyn Watch,
+) -> Result<PlayedPools, SelfPlayError> {
+    assert!(!evaluators.is_empty(), "self-play needs an evaluator");
+    let mut queue: Vec<(usize, PoolTask<'_>)> = tasks.into_iter().enumerate().collect();
+    queue.sort_by_key(|(_, task)| Reverse(task.work()));
+    let queue = Mutex::new(VecDeque::from(queue));
+    let run = Run { queue, parallel_trees, progress, watch, stop: AtomicBool::new(false) };
+    let actors: Vec<Result<Vec<_>, SelfPlayError>> = thread::scope(|scope| {
+        let act = |evaluator| {
+            let played = run.act(evaluator);
+            if played.is_err() {
+                run.stop.store(true, Ordering::Relaxed);
+            }
+            played
+        };
+        let handles: Vec<_> =
+            evaluators.iter_mut().map(|evaluator| scope.spawn(move || act(&mut **evaluator))).collect();
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut results = Vec::new();
+    let mut error = None;
+    for actor in actors {
+        match actor {
+            Ok(played) => results.extend(played),
+            // What made the other actors stop says more than that they did.
+            Err(SelfPlayError::Stopped) if error.is_some() => {}
+            Err(reason) => error = Some(reason),
+        }
+    }
+    if let Some(error) = error {
+        return Err(error);
+    }
+    results.sort_by_key(|(task, ..)| *task);
+    Ok(results.into_iter().map(|(_, pool, games)| (pool, games)).collect())
+}
+
+impl PoolTask<'_> {
+    /// Returns roughly how much there is to play, to begin with the most.
+    fn work(&self) -> u64 {
+        /// Samples of a game, where nothing better is known.
+        const GAME_SAMPLES: u64 = 64;
+        let Pool { plan, state } = &self.pool;
+        let samples = match self.quota {
+            Quota::Samples(samples) => samples,
+            Quota::Games(games) => games.saturating_mul(GAME_SAMPLES),
+            Quota::PlayOut { until } => {
+                (state.games.len() as u64 + until.saturating_sub(state.next_game)).saturating_mul(GAME_SAMPLES)
+            }
+            Quota::Stream => plan.in_flight as u64 * GAME_SAMPLES,
+        };
+        let position = u64::from(plan.settings.simulations) * plan.rules.square_count() as u64;
+        samples.saturating_mul(position)
+    }
+}
+
+/// Games in turn without a sample after which no more are begun.
+const GAMES_WITHOUT_SAMPLES_MAX: u64 = 1000;
+
+/// What all actors share.
+struct Run<'a> {
+    queue: Mutex<VecDeque<(usize, PoolTask<'a>)>>,
+    parallel_trees: bool,
+    progress: &'a Progress,
+    watch: &'a dyn Watch,
+    /// Set by the first actor that fails or is stopped.
+    stop: AtomicBool,
+}
+
+/// A pool that an actor plays.
+struct ActivePool<'a> {
+    plan: &'a PoolPlan,
+    quota: Quota,
+    journal: Option<&'a Journal>,
+    next_game: u64,
+    games: Vec<ActiveGame>,
+    ended: Vec<PlayedGame>,
+    samples: u64,
+    /// Games in turn that gave no samples.
+    without_samples: u64,
+}
+
+impl ActivePool<'_> {
+    fn is_done(&self) -> bool {
+        match self.quota {
+            Quota::Samples(samples) => self.samples >= samples,
+            Quota::Games(games) => self.ended.len() as u64 >= games,
+            Quota::PlayOut { .. } | Quota::Stream => self.games.is_empty(),
+        }
+    }
+
+    /// Returns the number of a further game, if one is to be begun where `others` are in flight.
+    fn next_number(&mut self, others: usize, watch: &dyn Watch) -> Result<Option<u64>, SelfPlayError> {
+        if others >= self.plan.in_flight {
+            return Ok(None);
+        }
+        match self.quota {
+            Quota::Stream => return watch.next_game(),
+            Quota::PlayOut { until } if self.next_game >= until => return Ok(None),
+            Quota::Samples(_) | Quota::Games(_) | Quota::PlayOut { .. } => {}
+        }
+        self.next_game += 1;
+        Ok(Some(self.next_game - 1))
+    }
+}
+
+impl Run<'_> {
+    /// Plays pools until there is none left.
+    fn act(
+        &self,
+        evaluator: &mut (dyn Evaluator<GameState> + Send),
+    ) -> Result<Vec<(usize, Pool, Vec<PlayedGame>)>, SelfPlayError> {
+        let mut results = Vec::new();
+        let mut batch = LeafBatch::default();
+        // The memory of games, trees above all, from one pool to the next.
+        let mut spare = Vec::new();
+        loop {
+            let next = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some((index, task)) = next else { return Ok(results) };
+            let (pool, games) = self.play_pool(task, evaluator, &mut batch, &mut spare)?;
+            results.push((index, pool, games));
+        }
+    }
+
+    fn play_pool(
+        &self,
+        PoolTask { pool: Pool { plan, mut state }, quota, journal }: PoolTask<'_>,
+        evaluator: &mut (dyn Evaluator<GameState> + Send),
+        batch: &mut LeafBatch,
+        spare: &mut Vec<ActiveGame>,
+    ) -> Result<(Pool, Vec<PlayedGame>), SelfPlayError> {
+        let mut pool = ActivePool {
+            plan: &plan,
+            quota,
+            journal,
+            next_game: state.next_game,
+            games: Vec::new(),
+            ended: Vec::new(),
+            samples: 0,
+            without_samples: 0,
+        };
+        for record in state.games.drain(..) {
+            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&plan));
+            game.resume(&plan, record);
+            pool.games.push(game);
+        }
+        while let Some(number) = pool.next_number(pool.games.len(), self.watch)? {
+            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&plan));
+            game.begin(&plan, number);
+            pool.games.push(game);
+        }
+        while !pool.is_done() {
+            self.watch.begin_batch();
+            let since = Instant::now();
+            let done = self.play_batch(&mut pool, evaluator, batch, spare);
+            self.progress.actor_nanos.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            self.watch.end_batch();
+            done?;
+            if self.stop.load(Ordering::Relaxed) || !self.watch.goes_on(self.progress) {
+                return Err(SelfPlayError::Stopped);
+            }
+        }
+        let ActivePool { next_game, mut games, ended, .. } = pool;
+        state.next_game = next_game;
+        state.games.extend(games.iter_mut().map(ActiveGame::suspend));
+        spare.append(&mut games);
+        Ok((Pool { plan, state }, ended))
+    }
+
+    /// Moves every tree to its next leaf, replaces games that have ended by new ones, and evaluates the leaves.
+    fn play_batch(
+        &self,
+        pool: &mut ActivePool<'_>,
+        evaluator: &mut (dyn Evaluator<GameState> + Send),
+        batch: &mut LeafBatch,
+        spare: &mut Vec<ActiveGame>,
+    ) -> Result<(), SelfPlayError> {
+        let plan = pool.plan;
+        self.on_each(&mut pool.games, |game| game.advance(plan));
+        let (mut place, mut has_ended) = (0, false);
+        while place < pool.games.len() {
+            let Some(outcome) = pool.games[place].outcome() else {
+                place += 1;
+                continue;
+            };
+            has_ended = true;
+            self.end_game(pool, place, outcome)?;
+            match pool.next_number(pool.games.len() - 1, self.watch)? {
+                Some(number) => {
+                    pool.games[place].begin(plan, number);
+                    place += 1;
+                }
+                None => spare.push(pool.games.remove(place)),
+            }
+        }
+        if has_ended {
+            if pool.without_samples >= GAMES_WITHOUT_SAMPLES_MAX {
+                return Err(SelfPlayError::Failed(format!(
+                    "{} games of {} in turn gave no samples: hardly any action of theirs is a choice, or their beginnings \
+                     are too long (selfplay.starts); shorten these, or train on another ruleset",
+                    pool.without_samples,
+                    plan.rules.ruleset().id
+                )));
+            }
+            // The new games must reach their first leaf.
+            return Ok(());
+        }
+        let before = Instant::now();
+        let evaluations = batch.evaluate(pool.games.iter().map(ActiveGame::leaf), evaluator)?;
+        self.progress.evaluator_nanos.fetch_add(before.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.progress.evaluations.fetch_add(pool.games.len() as u64, Ordering::Relaxed);
+        self.progress.batches.fetch_add(1, Ordering::Relaxed);
+        self.progress.places.fetch_add(plan.in_flight as u64, Ordering::Relaxed);
+        for (game, evaluation) in pool.games.iter_mut().zip(evaluations) {
+            std::mem::swap(&mut game.evaluation, evaluation);
+        }
+        self.on_each(&mut pool.games, ActiveGame::receive);
+        Ok(())
+    }
+
+    /// Takes the game at a place, which has ended; makes its samples unless its record is all that is wanted.
+    fn end_game(&self, pool: &mut ActivePool<'_>, place: usize, outcome: Outcome) -> Result<(), SelfPlayError> {
+        let game = &mut pool.games[place];
+        let samples = game.samples_count();
+        pool.samples += samples;
+        pool.without_samples = if samples == 0 { pool.without_samples + 1 } else { 0 };
+        self.progress.games.fetch_add(1, Ordering::Relaxed);
+        self.progress.samples.fetch_add(samples, Ordering::Relaxed);
+        if pool.quota == Quota::Stream {
+            return self.watch.take(FinishedGame(game.suspend()));
+        }
+        let game = game.finish(pool.plan, outcome);
+        if let Some(journal) = pool.journal {
+            journal.add(&game)?;
+        }
+        pool.ended.push(game);
+        Ok(())
+    }
+
+    fn on_each(&self, games: &mut [ActiveGame], work: impl Fn(&mut ActiveGame) + Sync + Send) {
+        if self.parallel_trees {
+            games.par_iter_mut().with_min_len(4).for_each(work);
+        } else {
+            games.iter_mut().for_each(work);
+        }
     }
 }

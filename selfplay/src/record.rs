@@ -9,7 +9,7 @@ use latrunculi_engine::{Action, ActionKind, GameState, Outcome, Player, Rules, S
 use latrunculi_search::mcts::SearchBudget;
 use serde::{Deserialize, Serialize};
 
-use crate::openings::Start;
+use crate::active_game::Start;
 use crate::settings::SelfPlaySettings;
 
 /// What a search is for.
@@ -24,21 +24,16 @@ pub(crate) enum SearchPurpose {
 /// A search that has been begun; it begins anew where a game goes on with another network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlannedSearch {
-    simulations: u32,
-    add_noise: bool,
+    pub(crate) budget: SearchBudget,
     pub(crate) purpose: SearchPurpose,
 }
 
 impl PlannedSearch {
-    pub(crate) fn new(budget: SearchBudget, purpose: SearchPurpose) -> PlannedSearch {
-        PlannedSearch { simulations: budget.simulations, add_noise: budget.add_noise, purpose }
-    }
-
     /// Returns the budget; `settings` may have been lowered since the search was planned. An action of the opening has no
     /// simulations: one would make its policy the sign of a single value.
     pub(crate) fn budget(&self, settings: &SelfPlaySettings) -> SearchBudget {
         let most = settings.simulations.max(settings.playout_cap.fast_simulations);
-        SearchBudget { simulations: self.simulations.min(most), add_noise: self.add_noise }
+        SearchBudget { simulations: self.budget.simulations.min(most), ..self.budget }
     }
 }
 
@@ -66,7 +61,7 @@ pub(crate) struct GameRecord {
     pub(crate) actions: Vec<u16>,
     /// The decisions so far, in the order of play.
     pub(crate) decisions: Vec<Decision>,
-    /// The noisy player of a bootstrap game, or of an uneven beginning, if there is one.
+    /// The noisy player of a game of alpha-beta, or of an uneven beginning, if there is one.
     pub(crate) noisy_player: Option<Player>,
     /// The search under way, if any.
     pub(crate) search: Option<PlannedSearch>,
@@ -313,8 +308,8 @@ mod tests {
     fn an_action_of_the_opening_is_drawn_from_the_policy_of_the_network_alone() {
         let settings = SelfPlaySettings::default();
         let budget = |simulations| {
-            let planned = SearchBudget { simulations, add_noise: false };
-            PlannedSearch::new(planned, SearchPurpose::Opening).budget(&settings).simulations
+            let budget = SearchBudget { simulations, add_noise: false };
+            PlannedSearch { budget, purpose: SearchPurpose::Opening }.budget(&settings).simulations
         };
         assert_eq!(budget(0), 0);
         assert_eq!(budget(u32::MAX), settings.simulations.max(settings.playout_cap.fast_simulations));

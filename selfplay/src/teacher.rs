@@ -1,7 +1,7 @@
 //! The teacher of the first generations: alpha-beta in place of a network.
 //!
 //! In the array rulesets random play shuffles to a draw, so that a fresh network would learn nothing from its own games.
-//! Instead alpha-beta plays both sides of the first games, the bootstrap games.
+//! Instead alpha-beta plays both sides of the first games.
 //!
 //! What is learnt from them: all actions that alpha-beta holds equal are equally probable in the policy target, because
 //! which of them it played cannot be learnt. The value target is a mixture of the result and of its score, and in a game
@@ -46,7 +46,7 @@ impl ValueSettings {
     }
 }
 
-/// How alpha-beta plays the bootstrap games, and their targets.
+/// How alpha-beta plays the first games, and their targets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TeacherSettings {
@@ -145,7 +145,7 @@ pub(crate) struct Demonstration {
 /// Bytes of the transposition table; every teacher has one.
 const TABLE_BYTES: usize = 1 << 20;
 
-/// Alpha-beta, which plays both sides of a bootstrap game.
+/// Alpha-beta, which plays both sides of a game.
 pub(crate) struct Teacher {
     rules: Arc<Rules>,
     search: AlphaBeta<GameState, LatrunculiHeuristic>,

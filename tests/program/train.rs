@@ -66,12 +66,12 @@ fn a_run_ends_with_a_measured_model_and_its_files() {
     assert_eq!(lines.len(), 4, "a round for each generation, and one that trains on the last");
     for (round, line) in lines.iter().enumerate() {
         assert_eq!(line["generation"], round);
-        let (plays, is_bootstrap) = (round < 3, round < 1);
+        let (plays, teacher_plays) = (round < 3, round < 1);
         for key in ["games_per_sec", "draw_rate", "first_player_score"] {
             assert_eq!(line.get(key).is_some(), plays, "{key} in round {round}");
         }
         assert_eq!(number(&line["steps"]) > 0, round > 0, "round {round} trains on what was played before it");
-        assert_eq!(line.get("verdicts").is_some(), plays && !is_bootstrap, "the network that plays is measured");
+        assert_eq!(line.get("verdicts").is_some(), plays && !teacher_plays, "the network that plays is measured");
     }
     assert!(shell.is_longer("run/tensorboard/events.out.tfevents.0.latrunculi", 1000));
     curves_are_shown(&shell, lines.iter().filter(|line| line.get("verdicts").is_some()).count() + 1);

@@ -17,7 +17,7 @@ fn play_apart(plan: &PoolPlan, actors: u64, parallel_trees: bool) -> Vec<latrunc
     let part = |number: u64| {
         let first_game = GAMES * number / actors;
         let pool = Pool::new(PoolPlan { first_game, ..plan.clone() }).unwrap();
-        PoolTask { pool, quota: Quota::PlayOut { until: GAMES * (number + 1) / actors } }
+        PoolTask { pool, quota: Quota::PlayOut { until: GAMES * (number + 1) / actors }, journal: None }
     };
     play_tasks((0..actors).map(part).collect(), actors as usize, parallel_trees).concat()
 }
@@ -224,7 +224,7 @@ fn every_shipped_ruleset_can_be_played_by_search_and_teacher() {
 #[test]
 fn a_watcher_can_stop_the_games_and_bad_settings_are_refused() {
     let rules = rules("bell");
-    let task = PoolTask { pool: Pool::new(plan(&rules, 6)).unwrap(), quota: Quota::Games(1) };
+    let task = PoolTask { pool: Pool::new(plan(&rules, 6)).unwrap(), quota: Quota::Games(1), journal: None };
     let mut evaluator = StaticEvaluator::default();
     let goes_on = |_: &Progress| false;
     let stopped = play_pools(vec![task], &mut [&mut evaluator], false, &Progress::default(), &goes_on);

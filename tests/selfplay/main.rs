@@ -12,7 +12,7 @@ use std::sync::Arc;
 use latrunculi_engine::Rules;
 use latrunculi_engine::presets::rules;
 use latrunculi_selfplay::{
-    ActorEvaluator, PlayedGame, PlayoutCapSettings, Pool, PoolPlan, PoolResult, PoolTask, Progress, Quota,
+    ActorEvaluator, PlayedGame, PlayedPools, PlayoutCapSettings, Pool, PoolPlan, PoolTask, Progress, Quota,
     SelfPlaySettings, StartSettings, play_pools,
 };
 
@@ -46,20 +46,21 @@ fn techniques(simulations: u32) -> SelfPlaySettings {
 
 /// Plays the first `games` games of a pool to the end and returns them by number.
 fn play(plan: &PoolPlan, games: u64) -> Vec<PlayedGame> {
-    let task = PoolTask { pool: Pool::new(plan.clone()).unwrap(), quota: Quota::PlayOut { until: games } };
+    let task =
+        PoolTask { pool: Pool::new(plan.clone()).unwrap(), quota: Quota::PlayOut { until: games }, journal: None };
     play_tasks(vec![task], 1, false).remove(0)
 }
 
 /// Plays tasks and returns the games of each by number.
-fn play_tasks(tasks: Vec<PoolTask>, actors: usize, parallel_trees: bool) -> Vec<Vec<PlayedGame>> {
+fn play_tasks(tasks: Vec<PoolTask<'_>>, actors: usize, parallel_trees: bool) -> Vec<Vec<PlayedGame>> {
     let by_number = |mut games: Vec<PlayedGame>| {
         games.sort_by_key(|game| game.index);
         games
     };
-    played(tasks, actors, parallel_trees).into_iter().map(|result| by_number(result.games)).collect()
+    played(tasks, actors, parallel_trees).into_iter().map(|(_, games)| by_number(games)).collect()
 }
 
-fn played(tasks: Vec<PoolTask>, actors: usize, parallel_trees: bool) -> Vec<PoolResult> {
+fn played(tasks: Vec<PoolTask<'_>>, actors: usize, parallel_trees: bool) -> PlayedPools {
     let mut players = vec![StaticEvaluator::default(); actors];
     let mut evaluators: Vec<ActorEvaluator<'_>> =
         players.iter_mut().map(|player| -> ActorEvaluator<'_> { player }).collect();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use latrunculi_engine::Rules;
 use latrunculi_selfplay::{
-    PlayedGame, Pool, PoolPlan, PoolState, PoolTask, Progress, Quota, SelfPlayError, SelfPlaySettings, StartSettings,
-    Watch, play_pools, states_from_bytes, states_to_bytes,
+    FinishedGame, PlayedGame, Pool, PoolPlan, PoolState, PoolTask, Progress, Quota, SelfPlayError, SelfPlaySettings,
+    StartSettings, Watch, finished_to_bytes, play_pools, states_from_bytes, states_to_bytes, verify_finished,
 };
 
 use crate::static_evaluator::StaticEvaluator;
@@ -29,8 +29,8 @@ fn new(plans: &[PoolPlan]) -> Vec<Pool> {
 
 /// Plays the pools once with the same quota each; returns them and the games of each.
 fn play(pools: Vec<Pool>, quota: Quota, actors: usize) -> (Vec<Pool>, Vec<Vec<PlayedGame>>) {
-    let tasks = pools.into_iter().map(|pool| PoolTask { pool, quota }).collect();
-    played(tasks, actors, false).into_iter().map(|result| (result.pool, result.games)).unzip()
+    let tasks = pools.into_iter().map(|pool| PoolTask { pool, quota, journal: None }).collect();
+    played(tasks, actors, false).into_iter().unzip()
 }
 
 fn saved(pools: &[Pool]) -> Vec<u8> {
@@ -74,7 +74,7 @@ fn quotas_are_met_and_no_game_is_lost() {
                 Quota::Samples(quota) => assert!(samples as u64 >= quota),
                 Quota::Games(quota) => assert!(games.len() as u64 >= quota),
                 Quota::PlayOut { .. } => assert_eq!(games.len(), plans[pool].in_flight),
-                Quota::Given => unreachable!("no game is given here"),
+                Quota::Stream => unreachable!("no game is given here"),
             }
             assert!(games.iter().all(|game| numbers[pool].insert(game.index)), "a game ends once");
             for samples in games.iter().map(|game| &game.samples) {
@@ -98,7 +98,7 @@ fn quotas_are_met_and_no_game_is_lost() {
 /// Gives games one after the other, and keeps those that have ended.
 struct Given {
     numbers: Mutex<Vec<u64>>,
-    ended: Mutex<Vec<PlayedGame>>,
+    ended: Mutex<Vec<FinishedGame>>,
 }
 
 impl Watch for Given {
@@ -106,12 +106,12 @@ impl Watch for Given {
         true
     }
 
-    fn next_game(&self, _: usize) -> Result<Option<u64>, SelfPlayError> {
+    fn next_game(&self) -> Result<Option<u64>, SelfPlayError> {
         Ok(self.numbers.lock().unwrap().pop())
     }
 
-    fn take(&self, _: usize, game: &PlayedGame) -> Result<(), SelfPlayError> {
-        self.ended.lock().unwrap().push(game.clone());
+    fn take(&self, game: FinishedGame) -> Result<(), SelfPlayError> {
+        self.ended.lock().unwrap().push(game);
         Ok(())
     }
 }
@@ -120,9 +120,9 @@ impl Watch for Given {
 fn games_that_are_given_are_those_of_their_numbers_and_follow_one_another_without_a_gap() {
     let plan = PoolPlan { in_flight: 3, ..plan(&rules("bell"), 1) };
     let play = |first_game, quota, watch: &dyn Watch| {
-        let task = PoolTask { pool: Pool::new(PoolPlan { first_game, ..plan.clone() }).unwrap(), quota };
+        let task = PoolTask { pool: Pool::new(PoolPlan { first_game, ..plan.clone() }).unwrap(), quota, journal: None };
         let (mut player, progress) = (StaticEvaluator::default(), Progress::default());
-        let mut played = play_pools(vec![task], &mut [&mut player], false, &progress, watch).unwrap().remove(0).games;
+        let mut played = play_pools(vec![task], &mut [&mut player], false, &progress, watch).unwrap().remove(0).1;
         played.sort_by_key(|game| game.index);
         let fill = progress.evaluations.into_inner() as f64 / progress.places.into_inner() as f64;
         (played, fill)
@@ -132,11 +132,13 @@ fn games_that_are_given_are_those_of_their_numbers_and_follow_one_another_withou
         [20, 30, 40, 50].map(|first| play(first, Quota::PlayOut { until: first + 3 }, &goes_on)).into_iter().unzip();
     let numbers: Vec<u64> = [20, 30, 40, 50].into_iter().flat_map(|first| first..first + 3).collect();
     let given = Given { numbers: Mutex::new(numbers.into_iter().rev().collect()), ended: Mutex::default() };
-    let (kept, fill) = play(0, Quota::Given, &given);
+    let (kept, fill) = play(0, Quota::Stream, &given);
     assert!(kept.is_empty(), "a stream of games has no end, so none is kept");
-    let mut games = given.ended.into_inner().unwrap();
-    games.sort_by_key(|game| game.index);
-    assert_eq!(games, units.concat());
+    let ended = given.ended.into_inner().unwrap();
+    for (first, games) in [20, 30, 40, 50].into_iter().zip(units) {
+        let unit: Vec<_> = ended.iter().filter(|game| (first..first + 3).contains(&game.number())).cloned().collect();
+        assert_eq!(verify_finished(&finished_to_bytes(&unit), &plan, first, 3).unwrap(), games);
+    }
     assert!(gaps.iter().all(|alone| fill > *alone), "{fill} with all, {gaps:?} one by one");
 }
 
@@ -147,10 +149,10 @@ fn batches_are_full_however_often_games_end() {
     let mut evaluator = StaticEvaluator::default();
     let progress = Progress::default();
     for _ in 0..3 {
-        let task = PoolTask { pool, quota: Quota::Games(5) };
+        let task = PoolTask { pool, quota: Quota::Games(5), journal: None };
         let mut results =
             play_pools(vec![task], &mut [&mut evaluator], false, &progress, &|_: &Progress| true).unwrap();
-        pool = results.remove(0).pool;
+        pool = results.remove(0).0;
     }
     assert!(evaluator.batches.iter().all(|size| *size == 9), "no place is empty");
     let load = |number: &std::sync::atomic::AtomicU64| number.load(std::sync::atomic::Ordering::Relaxed);
@@ -221,7 +223,7 @@ fn games_that_give_no_samples_are_not_played_without_end() {
     let starts = StartSettings { uneven_probability: 1.0, uneven_actions_max: 9 };
     let settings = SelfPlaySettings { simulations: 1, starts, ..SelfPlaySettings::default() };
     let plan = PoolPlan { settings, ..plan(&Arc::new(Rules::new(&ruleset).unwrap()), 4) };
-    let task = PoolTask { pool: Pool::new(plan).unwrap(), quota: Quota::Samples(1) };
+    let task = PoolTask { pool: Pool::new(plan).unwrap(), quota: Quota::Samples(1), journal: None };
     let mut player = StaticEvaluator::default();
     let goes_on = |_: &Progress| true;
     let played = play_pools(vec![task], &mut [&mut player], false, &Progress::default(), &goes_on);

@@ -2,17 +2,18 @@
 //! to the end.
 
 use std::collections::BTreeSet;
+use std::mem;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use latrunculi_data::{Precision, Samples, Shape};
+use latrunculi_data::{Precision, Samples, Shape, ShardInfo};
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Player, Rules};
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::{
-    ActorEvaluator, Journal, PlayedGame, Pool, PoolPlan, PoolResult, PoolTask, Progress, Quota, SelfPlayError,
+    ActorEvaluator, Journal, PlayedGame, PlayedPools, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError,
     SelfPlaySettings, Watch, play_pools,
 };
 use serde_json::json;
@@ -43,7 +44,7 @@ impl RulesetGames {
 }
 
 /// The games of a generation, as they were played.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct GenerationGames {
     /// The games by ruleset; a ruleset of which no game ended may be missing.
     pub rulesets: Vec<RulesetGames>,
@@ -58,7 +59,7 @@ pub struct GenerationGames {
 }
 
 /// Games that are played to the end.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct GameList {
     /// How they are played.
     pub plan: PoolPlan,
@@ -66,35 +67,53 @@ pub struct GameList {
     pub games: u64,
     /// Into how many pools they are divided; alpha-beta needs no batches, so that each of its games is one.
     pub pools: u64,
-}
-
-/// A list of games with its journal.
-#[derive(Debug)]
-pub struct ListedGames<'a> {
-    /// The games.
-    pub list: GameList,
     /// Where finished games are written. Only games of alpha-beta, whose play depends on nothing but their numbers, may
     /// have one.
-    pub journal: Option<&'a Journal>,
+    pub journal: Option<Journal>,
     /// The games that were found in it; they are not played again.
     pub found: Vec<PlayedGame>,
 }
 
-/// What the games of a generation need besides their plans.
+impl GameList {
+    /// Opens the journal of the list, whose shard `info` describes.
+    ///
+    /// # Errors
+    /// [`SelfPlayError`]
+    pub fn open_journal(&mut self, path: &Path, info: &ShardInfo) -> Result<(), SelfPlayError> {
+        let (journal, mut found) = Journal::open(path, &self.plan.rules, info)?;
+        found.retain(|game| game.index < self.games);
+        (self.journal, self.found) = (Some(journal), found);
+        Ok(())
+    }
+}
+
+/// How the games of a generation are played and watched.
 pub struct Playing<'a> {
-    /// One evaluator for each actor.
-    pub evaluators: Vec<PlayEvaluator>,
     /// Whether rayon's threads move the trees of an actor.
     pub parallel_trees: bool,
     /// Limits how many actors compute at a time.
     pub gate: &'a FairGate,
-    /// Receives the number of games finished, or of their samples where quotas count these, and returns whether to go on.
-    pub watch: &'a (dyn Fn(u64) -> bool + Sync),
+    /// Tells, after every batch, whether to go on.
+    pub goes_on: &'a (dyn Fn(&Progress) -> bool + Sync),
+}
+
+impl Watch for Playing<'_> {
+    fn goes_on(&self, progress: &Progress) -> bool {
+        (self.goes_on)(progress)
+    }
+
+    fn begin_batch(&self) {
+        self.gate.enter();
+    }
+
+    fn end_batch(&self) {
+        self.gate.leave();
+    }
 }
 
 /// Returns whether alpha-beta plays the games of a generation.
 #[must_use]
-pub fn is_bootstrap(config: &TrainConfig, generation: u64) -> bool {
+pub fn teacher_plays(config: &TrainConfig, generation: u64) -> bool {
     generation < config.teacher.generations
 }
 
@@ -112,23 +131,22 @@ fn settings_for(settings: &SelfPlaySettings, rules: &Rules) -> SelfPlaySettings 
 /// or those of a network that does not change.
 #[must_use]
 pub fn list(config: &TrainConfig, rules: &Arc<Rules>, number: u64) -> GameList {
-    let teacher = is_bootstrap(config, number).then_some(&config.teacher);
+    let teacher = teacher_plays(config, number).then_some(&config.teacher);
     let mut settings = config.selfplay.clone();
     if let Some(teacher) = teacher {
         let (opening_probability, opening_actions_max) = (teacher.opening_probability, teacher.opening_actions_max);
         settings = SelfPlaySettings { opening_probability, opening_actions_max, ..settings };
     }
     let games = if teacher.is_some() { config.teacher.games } else { config.games.per_generation };
+    let own = pool_plan(config, rules, format!("{}-generation-{number}", rules.ruleset().id));
     let plan = PoolPlan {
-        rules: Arc::clone(rules),
         settings: settings_for(&settings, rules),
         teacher: teacher.map(|teacher| teacher.alphabeta),
-        run_seed: config.seed,
-        name: format!("{}-generation-{number}", rules.ruleset().id),
-        in_flight: if teacher.is_some() { 1 } else { config.games.in_flight },
-        first_game: 0,
+        in_flight: if teacher.is_some() { 1 } else { own.in_flight },
+        ..own
     };
-    GameList { plan, games, pools: if teacher.is_some() { games } else { config.games.pools as u64 } }
+    let pools = if teacher.is_some() { games } else { config.games.pools as u64 };
+    GameList { plan, games, pools, journal: None, found: Vec::new() }
 }
 
 /// Returns the plan of pool `name` of a run, whose games go on from one generation to the next.
@@ -164,48 +182,41 @@ pub fn idle_evaluators(actors: usize) -> Vec<PlayEvaluator> {
     (0..actors).map(|_| -> PlayEvaluator { Box::new(Uniform) }).collect()
 }
 
-/// Plays the games of lists that are not in their journals.
+/// Plays the games of lists that are not in their journals; takes those that were found there from the lists.
 ///
 /// # Errors
 /// [`SelfPlayError`]
-pub fn play_lists(lists: Vec<ListedGames<'_>>, playing: Playing<'_>) -> Result<GenerationGames, SelfPlayError> {
-    let begun = Instant::now();
+pub fn play_lists(
+    lists: &mut [GameList],
+    evaluators: &mut [PlayEvaluator],
+    playing: &Playing<'_>,
+) -> Result<GenerationGames, SelfPlayError> {
     let mut tasks = Vec::new();
     // The list of each task.
     let mut of_task = Vec::new();
     let mut rulesets = Vec::new();
-    let mut journals = Vec::new();
-    let mut found_count = 0;
-    for (index, ListedGames { list, journal, mut found }) in lists.into_iter().enumerate() {
-        found.retain(|game| game.index < list.games);
+    for (index, GameList { plan, games, pools, journal, found }) in lists.iter_mut().enumerate() {
         let known: BTreeSet<u64> = found.iter().map(|game| game.index).collect();
-        for number in 0..list.pools {
-            let first_game = list.games * number / list.pools;
+        for number in 0..*pools {
+            let first_game = *games * number / *pools;
             if !known.contains(&first_game) {
-                let pool = Pool::new(PoolPlan { first_game, ..list.plan.clone() })?;
-                tasks.push(PoolTask { pool, quota: Quota::PlayOut { until: list.games * (number + 1) / list.pools } });
+                let pool = Pool::new(PoolPlan { first_game, ..plan.clone() })?;
+                let quota = Quota::PlayOut { until: *games * (number + 1) / *pools };
+                tasks.push(PoolTask { pool, quota, journal: journal.as_ref() });
                 of_task.push(index);
             }
         }
-        journals.push(journal);
-        found_count += found.len() as u64;
-        rulesets.push(RulesetGames { rules: list.plan.rules, games: found });
+        rulesets.push(RulesetGames { rules: Arc::clone(&plan.rules), games: mem::take(found) });
     }
-    let progress = Progress::default();
-    let journals: Vec<Option<&Journal>> = of_task.iter().map(|&list| journals[list]).collect();
-    for (list, result) in of_task.into_iter().zip(play(tasks, &journals, found_count, &progress, playing)?) {
-        rulesets[list].games.extend(result.games);
+    let found = rulesets.iter().map(|ruleset| ruleset.games.len() as u64).sum();
+    let (played, generation) = play(tasks, evaluators, playing)?;
+    for (list, (_, games)) in of_task.into_iter().zip(played) {
+        rulesets[list].games.extend(games);
     }
     for ruleset in &mut rulesets {
         ruleset.games.sort_by_key(|game| game.index);
     }
-    Ok(GenerationGames {
-        rulesets,
-        found: found_count,
-        progress,
-        secs: begun.elapsed().as_secs_f64(),
-        kernels: Vec::new(),
-    })
+    Ok(GenerationGames { rulesets, found, ..generation })
 }
 
 /// Plays pools until each has met its quota; returns them in the order of the tasks, and their games by ruleset.
@@ -213,14 +224,14 @@ pub fn play_lists(lists: Vec<ListedGames<'_>>, playing: Playing<'_>) -> Result<G
 /// # Errors
 /// [`SelfPlayError`]; the pools are then lost.
 pub fn play_generation(
-    tasks: Vec<PoolTask>,
-    playing: Playing<'_>,
+    tasks: Vec<PoolTask<'_>>,
+    evaluators: &mut [PlayEvaluator],
+    playing: &Playing<'_>,
 ) -> Result<(Vec<Pool>, GenerationGames), SelfPlayError> {
-    let begun = Instant::now();
-    let progress = Progress::default();
+    let (played, generation) = play(tasks, evaluators, playing)?;
     let mut rulesets: Vec<RulesetGames> = Vec::new();
     let mut pools = Vec::new();
-    for PoolResult { pool, games } in play(tasks, &[], 0, &progress, playing)? {
+    for (pool, games) in played {
         let rules = &pool.plan().rules;
         match rulesets.iter_mut().find(|ruleset| Arc::ptr_eq(&ruleset.rules, rules)) {
             Some(ruleset) => ruleset.games.extend(games),
@@ -233,60 +244,19 @@ pub fn play_generation(
             game.renumber(number);
         }
     }
-    Ok((
-        pools,
-        GenerationGames { rulesets, found: 0, progress, secs: begun.elapsed().as_secs_f64(), kernels: Vec::new() },
-    ))
+    Ok((pools, GenerationGames { rulesets, ..generation }))
 }
 
-/// Plays tasks with the journals of each, if they have any.
+/// Plays tasks; returns what of their generation is known besides the games.
 fn play(
-    tasks: Vec<PoolTask>,
-    journals: &[Option<&Journal>],
-    found: u64,
-    progress: &Progress,
-    mut playing: Playing<'_>,
-) -> Result<Vec<PoolResult>, SelfPlayError> {
-    let counts_samples = tasks.iter().any(|task| matches!(task.quota, Quota::Samples(_)));
-    let samples = AtomicU64::new(0);
-    let watch = ActorsWatch { watch: playing.watch, gate: playing.gate, journals, found, counts_samples, samples };
-    let mut actors: Vec<ActorEvaluator<'_>> =
-        playing.evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect();
-    play_pools(tasks, &mut actors, playing.parallel_trees, progress, &watch)
-}
-
-/// Watches the actors of a generation.
-struct ActorsWatch<'a> {
-    /// As [`Playing::watch`].
-    watch: &'a (dyn Fn(u64) -> bool + Sync),
-    gate: &'a FairGate,
-    /// The journal of each task; empty where there is none.
-    journals: &'a [Option<&'a Journal>],
-    found: u64,
-    /// Whether samples are counted, and not games.
-    counts_samples: bool,
-    samples: AtomicU64,
-}
-
-impl Watch for ActorsWatch<'_> {
-    fn goes_on(&self, progress: &Progress) -> bool {
-        let counted = if self.counts_samples { &self.samples } else { &progress.games };
-        (self.watch)(self.found + counted.load(Ordering::Relaxed))
-    }
-
-    fn begin_round(&self) {
-        self.gate.enter();
-    }
-
-    fn end_round(&self) {
-        self.gate.leave();
-    }
-
-    fn take(&self, task: usize, game: &PlayedGame) -> Result<(), SelfPlayError> {
-        self.samples.fetch_add(game.samples.len() as u64, Ordering::Relaxed);
-        match self.journals.get(task) {
-            Some(Some(journal)) => Ok(journal.add(game)?),
-            _ => Ok(()),
-        }
-    }
+    tasks: Vec<PoolTask<'_>>,
+    evaluators: &mut [PlayEvaluator],
+    playing: &Playing<'_>,
+) -> Result<(PlayedPools, GenerationGames), SelfPlayError> {
+    let begun = Instant::now();
+    let progress = Progress::default();
+    let mut actors: Vec<_> =
+        evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect();
+    let played = play_pools(tasks, &mut actors, playing.parallel_trees, &progress, playing)?;
+    Ok((played, GenerationGames { progress, secs: begun.elapsed().as_secs_f64(), ..GenerationGames::default() }))
 }

@@ -32,6 +32,6 @@ pub mod run_rulesets;
 
 pub use config::{ConfigSource, RulesetChoice, SHIPPED_CONFIGS, TrainConfig};
 pub use error::{Error, error_chain};
-pub use observer::{Event, Observer, WorkProgress};
+pub use observer::{Event, Observer, Work};
 pub use precision::{PrecisionChoice, choose_precision};
 pub use provenance::Origin;

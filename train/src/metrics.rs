@@ -139,10 +139,8 @@ mod tests {
         let others = RulesetGames { rules: bell.clone(), games: vec![game(&bell, None, false, 4)] };
         let played = GenerationGames {
             rulesets: vec![RulesetGames { rules: savard, games }, others],
-            found: 0,
-            progress: latrunculi_selfplay::Progress::default(),
             secs: 1.0,
-            kernels: Vec::new(),
+            ..GenerationGames::default()
         };
         let choice = PrecisionChoice { precision: Precision::F32, difference: None };
         let trained =

@@ -93,24 +93,13 @@ pub trait Observer: Sync {
 
     /// Is called when a piece of work of `parts` parts begins; `unit` says what they are: games, samples or steps.
     /// `secs_left` is what is left of the budget. The returned value receives the progress and is dropped when the work ends.
-    fn begin(
-        &self,
-        _work: &str,
-        _parts: u64,
-        _unit: &'static str,
-        _secs_left: Option<f64>,
-    ) -> Box<dyn WorkProgress + '_> {
-        Box::new(())
+    fn begin(&self, _work: &str, _parts: u64, _unit: &'static str, _secs_left: Option<f64>) -> Work<'_> {
+        Box::new(|_| ())
     }
 }
 
-/// Receives the progress of one piece of work.
-pub trait WorkProgress: Send + Sync {
-    /// Receives how many parts are done.
-    fn set(&self, _done: u64) {}
-}
+/// Receives how many parts of one piece of work are done.
+pub type Work<'a> = Box<dyn Fn(u64) + Send + Sync + 'a>;
 
 /// Ignores everything.
 impl Observer for () {}
-
-impl WorkProgress for () {}

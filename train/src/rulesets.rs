@@ -17,7 +17,7 @@ const ALL: &str = "all";
 
 /// Returns the names with `all` written out: every reconstruction, in the order of the program's lists.
 #[must_use]
-pub fn with_all_written_out(names: &[String]) -> Vec<String> {
+pub fn expand_all(names: &[String]) -> Vec<String> {
     let mut written = Vec::new();
     for name in names {
         if name == ALL {

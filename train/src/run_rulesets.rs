@@ -38,36 +38,6 @@ impl RunRuleset {
     }
 }
 
-/// What alpha-beta has played in a ruleset of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct TaughtRuleset {
-    /// The ruleset's share of the samples, in `(0, 1]`; those of all rulesets sum to 1.
-    pub share: f64,
-    /// Games in the generations before.
-    pub games: u64,
-    /// Their samples.
-    pub samples: u64,
-}
-
-/// Returns how many games alpha-beta plays in each ruleset in generation `generation`, at least 1: at first `each` games for
-/// each of them, divided by share; then, since the lengths of games are known, so many that the samples of all generations
-/// are divided by share, as training draws them, and are as many in each. `each` where there is one ruleset.
-#[must_use]
-pub fn teacher_games(each: u64, generation: u64, taught: &[TaughtRuleset]) -> Vec<u64> {
-    let all: f64 = taught.iter().map(|one| one.samples as f64).sum();
-    let is_known = generation > 0 && taught.len() > 1 && taught.iter().all(|one| one.games > 0 && one.samples > 0);
-    let games = taught.iter().map(|one| {
-        let games = if is_known {
-            let wanted = one.share * all * (generation + 1) as f64 / generation as f64 - one.samples as f64;
-            wanted * one.games as f64 / one.samples as f64
-        } else {
-            each as f64 * taught.len() as f64 * one.share
-        };
-        (games.round() as u64).max(1)
-    });
-    games.collect()
-}
-
 /// Loads the rulesets of a configuration and gives each its share.
 ///
 /// # Errors
@@ -183,33 +153,6 @@ mod tests {
 
     fn shares(choice: &RulesetChoice) -> BTreeMap<String, f64> {
         load(choice).unwrap().into_iter().map(|trained| (trained.id().to_owned(), trained.share)).collect()
-    }
-
-    #[test]
-    fn the_samples_of_alpha_beta_are_divided_by_share_whatever_the_lengths_of_games() {
-        // Samples of a game, and share.
-        let rulesets = [(50, 0.25), (70, 0.15), (140, 0.2), (60, 0.4)];
-        let mut taught: Vec<TaughtRuleset> =
-            rulesets.iter().map(|&(_, share)| TaughtRuleset { share, games: 0, samples: 0 }).collect();
-        for generation in 0..3 {
-            let games = teacher_games(24, generation, &taught);
-            if generation == 0 {
-                assert_eq!(games, [24, 14, 19, 38], "by share of the games");
-            }
-            for ((one, games), (samples, _)) in taught.iter_mut().zip(games).zip(rulesets) {
-                *one = TaughtRuleset { games: one.games + games, samples: one.samples + games * samples, ..*one };
-            }
-            let all: u64 = taught.iter().map(|one| one.samples).sum();
-            assert!((7000..7200).contains(&(all / (generation + 1))), "as many samples each time: {all}");
-        }
-        let all: u64 = taught.iter().map(|one| one.samples).sum();
-        for (one, (samples, share)) in taught.iter().zip(rulesets) {
-            assert!((one.samples as f64 - share * all as f64).abs() <= samples as f64, "{one:?}");
-        }
-        let short =
-            [TaughtRuleset { share: 0.9, games: 9, samples: 90 }, TaughtRuleset { share: 0.1, games: 1, samples: 500 }];
-        assert_eq!(teacher_games(5, 1, &short)[1], 1, "what has had too much has one game more");
-        assert_eq!(teacher_games(24, 1, &[TaughtRuleset { share: 1.0, games: 20, samples: 900 }]), [24]);
     }
 
     #[test]

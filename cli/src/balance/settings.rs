@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use latrunculi_engine::{Ruleset, parameters::nearest, presets};
 use latrunculi_eval::study::StudySettings;
 use latrunculi_train::files::read_text;
-use latrunculi_train::rulesets::{load_file, with_all_written_out};
+use latrunculi_train::rulesets::{expand_all, load_file};
 
 use super::BalanceArgs;
 
@@ -154,7 +154,7 @@ fn unknown_keys(
 
 /// Loads the rulesets of a study; `all` stands for every reconstruction.
 pub(super) fn rulesets(names: &[String]) -> anyhow::Result<Vec<Ruleset>> {
-    with_all_written_out(names).iter().map(|name| Ok(load_file(name)?.ruleset)).collect()
+    expand_all(names).iter().map(|name| Ok(load_file(name)?.ruleset)).collect()
 }
 
 #[cfg(test)]

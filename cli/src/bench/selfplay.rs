@@ -72,7 +72,7 @@ impl Watch for Clock {
         self.since.elapsed() < self.length
     }
 
-    fn begin_round(&self) {
+    fn begin_batch(&self) {
         let Some(secs) = processor_secs() else { return };
         let mut begins = self.actor_begins.lock().unwrap_or_else(PoisonError::into_inner);
         let actor = std::thread::current().id();
@@ -80,7 +80,7 @@ impl Watch for Clock {
         begins.push((actor, secs));
     }
 
-    fn end_round(&self) {
+    fn end_batch(&self) {
         let Some(secs) = processor_secs() else { return };
         let begins = self.actor_begins.lock().unwrap_or_else(PoisonError::into_inner);
         let actor = std::thread::current().id();
@@ -110,7 +110,7 @@ pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
         let mut evaluators = network.evaluators(actors, precision)?;
         let mut each: Vec<ActorEvaluator<'_>> =
             evaluators.iter_mut().map(|evaluator| -> ActorEvaluator<'_> { &mut **evaluator }).collect();
-        let task = |number| -> Result<PoolTask, SelfPlayError> {
+        let task = |number| -> Result<PoolTask<'_>, SelfPlayError> {
             let plan = PoolPlan {
                 rules: Arc::clone(&rules),
                 settings: SelfPlaySettings { simulations: args.simulations, ..SelfPlaySettings::default() },
@@ -121,7 +121,7 @@ pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
                 first_game: 0,
             };
             // More than there is time for.
-            Ok(PoolTask { pool: Pool::new(plan)?, quota: Quota::Games(u64::MAX) })
+            Ok(PoolTask { pool: Pool::new(plan)?, quota: Quota::Games(u64::MAX), journal: None })
         };
         let tasks = (0..actors).map(task).collect::<Result<Vec<_>, _>>()?;
         let progress = Progress::default();

@@ -14,8 +14,9 @@ use latrunculi_eval::agents::OpenedNetwork;
 use latrunculi_eval::{AgentSpec, MatchConfig, play_match};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use latrunculi_selfplay::{
-    ActorEvaluator, EndedGame, GameKey, Journal, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Purpose, Quota,
-    SelfPlaySettings, Watch, ended_to_bytes, judge_ended, play_pools, states_from_bytes, states_to_bytes,
+    ActorEvaluator, FinishedGame, GameKey, Journal, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Purpose, Quota,
+    SelfPlayError, SelfPlaySettings, Watch, finished_to_bytes, play_pools, states_from_bytes, states_to_bytes,
+    verify_finished,
 };
 use latrunculi_store::UnitHeader;
 
@@ -108,7 +109,6 @@ impl Evaluator<GameState> for Alike {
     ) -> Result<(), EvalError> {
         for (actions, evaluation) in legal_actions.iter().zip(evaluations) {
             evaluation.win_draw_loss = [0.3, 0.4, 0.3];
-            evaluation.margin = 0.0;
             evaluation.policy_logits.clear();
             evaluation.policy_logits.resize(actions.len(), 0.0);
         }
@@ -132,10 +132,9 @@ fn play_on(pool: Pool, quota: Quota) -> (Pool, Vec<PlayedGame>) {
     let mut evaluator = Alike;
     let mut actors: Vec<ActorEvaluator<'_>> = vec![&mut evaluator];
     let goes_on = |_: &Progress| true;
-    let tasks = vec![PoolTask { pool, quota }];
+    let tasks = vec![PoolTask { pool, quota, journal: None }];
     let mut played = play_pools(tasks, &mut actors, false, &Progress::default(), &goes_on).expect("games");
-    let result = played.remove(0);
-    (result.pool, result.games)
+    played.remove(0)
 }
 
 /// Two games of self-play.
@@ -239,20 +238,24 @@ pub(super) const POOLS: Target = Target {
     },
 };
 
-/// Keeps how games were played, as a worker does.
-struct Keep(Mutex<Vec<EndedGame>>);
+/// Gives numbers of games and keeps how they were played, as a worker does.
+struct Keep {
+    numbers: Mutex<std::ops::Range<u64>>,
+    games: Mutex<Vec<FinishedGame>>,
+}
 
 impl Watch for Keep {
     fn goes_on(&self, _: &Progress) -> bool {
         true
     }
 
-    fn wants_records(&self) -> bool {
-        true
+    fn next_game(&self) -> Result<Option<u64>, SelfPlayError> {
+        Ok(self.numbers.lock().unwrap_or_else(PoisonError::into_inner).next())
     }
 
-    fn take_record(&self, _: usize, record: EndedGame) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    fn take(&self, game: FinishedGame) -> Result<(), SelfPlayError> {
+        self.games.lock().unwrap_or_else(PoisonError::into_inner).push(game);
+        Ok(())
     }
 }
 
@@ -269,12 +272,16 @@ fn deflated(body: &[u8]) -> Vec<u8> {
 pub(super) const UNIT: Target = Target {
     name: "unit",
     seeds: || {
-        let keep = Keep(Mutex::default());
-        let tasks = vec![PoolTask {
-            pool: Pool::new(pool_plan()).expect("a pool"),
-            quota: Quota::PlayOut { until: UNIT_GAMES },
-        }];
-        play_pools(tasks, &mut [&mut Alike], false, &Progress::default(), &keep).expect("games");
+        let keep = Keep { numbers: Mutex::new(0..UNIT_GAMES), games: Mutex::default() };
+        let pool = Pool::new(pool_plan()).expect("a pool");
+        play_pools(
+            vec![PoolTask { pool, quota: Quota::Stream, journal: None }],
+            &mut [&mut Alike],
+            false,
+            &Progress::default(),
+            &keep,
+        )
+        .expect("games");
         let header = UnitHeader {
             program: "0".to_owned(),
             search_version: 1,
@@ -287,8 +294,8 @@ pub(super) const UNIT: Target = Target {
             twice: 0,
             at_once: 1,
         };
-        let games = keep.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        vec![[header.to_line(), ended_to_bytes(&games)].concat()]
+        let games = keep.games.into_inner().unwrap_or_else(PoisonError::into_inner);
+        vec![[header.to_line(), finished_to_bytes(&games)].concat()]
     },
     mutate: |seeds, mutator| {
         let seed = mutator.one_of(seeds).clone();
@@ -314,7 +321,7 @@ pub(super) const UNIT: Target = Target {
             return false;
         }
         let plan = pool_plan();
-        let Ok(games) = judge_ended(body, &plan, 0, UNIT_GAMES) else { return false };
+        let Ok(games) = verify_finished(body, &plan, 0, UNIT_GAMES) else { return false };
         assert_eq!(games.len() as u64, UNIT_GAMES);
         for game in &games {
             // What play can never give may still be refused here, as the learner does.

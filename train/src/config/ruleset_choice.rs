@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rulesets::with_all_written_out;
+use crate::rulesets::expand_all;
 
 /// Which rulesets a run trains on. A ruleset is a shipped name, or the path of a ruleset file or of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,8 +27,8 @@ impl RulesetChoice {
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         match self {
-            RulesetChoice::One(name) => with_all_written_out(std::slice::from_ref(name)),
-            RulesetChoice::List(names) => with_all_written_out(names),
+            RulesetChoice::One(name) => expand_all(std::slice::from_ref(name)),
+            RulesetChoice::List(names) => expand_all(names),
             RulesetChoice::Weights(weights) => weights.keys().cloned().collect(),
         }
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use latrunculi_engine::Rules;
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
-use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, judge_ended, play_pools};
+use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, play_pools, verify_finished};
 use latrunculi_store::{Content, Created, Store, UnitHeader, WorkOrder, model_name, sha256};
 
 use super::head::{GenerationHead, Manifest, ManifestUnit, UnitPlace, name_of, to_bytes};
@@ -466,17 +466,17 @@ pub(super) fn is_replayed(pool: &str, game: u64) -> bool {
 /// Plays a game of alpha-beta.
 fn play_again(plan: &PoolPlan, game: u64) -> Result<PlayedGame, String> {
     let pool = Pool::new(PoolPlan { first_game: game, ..plan.clone() }).map_err(|error| error.to_string())?;
-    let task = PoolTask { pool, quota: Quota::PlayOut { until: game + 1 } };
+    let task = PoolTask { pool, quota: Quota::PlayOut { until: game + 1 }, journal: None };
     let played = play_pools(vec![task], &mut [&mut Uniform], false, &Progress::default(), &|_: &Progress| true);
     let mut played = played.map_err(|error| error.to_string())?;
-    played.pop().and_then(|mut result| result.games.pop()).ok_or_else(|| "it cannot be played again".to_owned())
+    played.pop().and_then(|(_, mut games)| games.pop()).ok_or_else(|| "it cannot be played again".to_owned())
 }
 
 /// Checks a unit and makes its samples.
 fn check(content: &[u8], unit: &UnitPlace, (plan, series): &(PoolPlan, String)) -> Result<Taken, String> {
     let (header, body) = UnitHeader::read(content)?;
     header.check(PROGRAM, SEARCH_VERSION, series, [unit.first, unit.first + unit.count])?;
-    let games = judge_ended(body, plan, unit.first, unit.count)?;
+    let games = verify_finished(body, plan, unit.first, unit.count)?;
     for game in &games {
         // What a shard would refuse is refused here.
         game.samples.check(&plan.rules).map_err(|fault| format!("game {}: {fault}", game.index))?;

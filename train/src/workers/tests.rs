@@ -9,7 +9,9 @@ use std::time::Duration;
 use latrunculi_data::StoredModel;
 use latrunculi_engine::{Rules, presets};
 use latrunculi_eval::workers::WorkDone;
-use latrunculi_selfplay::{EndedGame, Pool, PoolTask, Progress, Quota, Watch, ended_to_bytes, play_pools};
+use latrunculi_selfplay::{
+    FinishedGame, Pool, PoolTask, Progress, Quota, SelfPlayError, Watch, finished_to_bytes, play_pools,
+};
 use latrunculi_store::faults::{Faults, FaultyStore};
 use latrunculi_store::{Delivered, Patience, StopFlag, Store, UnitHeader, WorkOrder};
 use object_store::ObjectStore;
@@ -20,7 +22,7 @@ use super::*;
 use crate::config::{ConfigSource, TrainConfig};
 use crate::error::{Error, error_chain};
 use crate::fair_gate::FairGate;
-use crate::generation::{self, GenerationGames, ListedGames, Playing};
+use crate::generation::{self, GenerationGames, Playing};
 use crate::networks::Processor;
 use crate::run_rulesets;
 
@@ -54,7 +56,8 @@ fn leader(store: Arc<Store>, close: Close) -> Leader {
 fn lead(leader: &Leader, generation: u64, watch: &dyn Fn(u64) -> bool) -> Result<GenerationGames, Error> {
     let (config, rules) = config();
     let network = StoredModel::fresh(&config.network, 1).unwrap();
-    let fingerprint = if generation::is_bootstrap(&config, generation) { String::new() } else { network.fingerprint() };
+    let fingerprint =
+        if generation::teacher_plays(&config, generation) { String::new() } else { network.fingerprint() };
     let games = [(Arc::clone(&rules), 12, 2)];
     let head = GenerationHead::new(leader, generation, &config, &fingerprint, &games)?;
     let model = || Ok(network.clone().into_bytes());
@@ -135,8 +138,8 @@ fn a_generation_by_workers_that_die_over_bad_links_counts_each_game_once() {
     let (config, rules) = config();
     let list = generation::list(&config, &rules, 0);
     let gate = &FairGate::new(1);
-    let playing = Playing { evaluators: generation::idle_evaluators(1), parallel_trees: false, gate, watch: &go_on };
-    let alone = generation::play_lists(vec![ListedGames { list, journal: None, found: Vec::new() }], playing).unwrap();
+    let playing = Playing { parallel_trees: false, gate, goes_on: &|_| true };
+    let alone = generation::play_lists(&mut [list], &mut generation::idle_evaluators(1), &playing).unwrap();
     let inner = Arc::new(InMemory::new());
     let leader = leader(store(&inner, BAD, 1), Close::All);
     let played = with_workers(&inner, 3, BAD, || lead(&leader, 0, &go_on)).unwrap();
@@ -564,20 +567,24 @@ fn the_status_of_a_store_leaves_out_what_another_version_wrote() {
     assert_eq!(found, [("run-1".to_owned(), true, [0, 6])]);
 }
 
-/// Keeps the records of games.
-struct Keep(Mutex<Vec<EndedGame>>);
+/// Keeps the records of the first games of a stream.
+struct Keep {
+    numbers: Mutex<std::ops::Range<u64>>,
+    games: Mutex<Vec<FinishedGame>>,
+}
 
 impl Watch for Keep {
     fn goes_on(&self, _: &Progress) -> bool {
         true
     }
 
-    fn wants_records(&self) -> bool {
-        true
+    fn next_game(&self) -> Result<Option<u64>, SelfPlayError> {
+        Ok(self.numbers.lock().unwrap().next())
     }
 
-    fn take_record(&self, _: usize, record: EndedGame) {
-        self.0.lock().unwrap().push(record);
+    fn take(&self, game: FinishedGame) -> Result<(), SelfPlayError> {
+        self.games.lock().unwrap().push(game);
+        Ok(())
     }
 }
 
@@ -600,8 +607,8 @@ fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_a
     let write = |nodes: u64| {
         let mut plan = plan.clone();
         plan.teacher.as_mut().unwrap().nodes = nodes;
-        let keep = Keep(Mutex::default());
-        let task = PoolTask { pool: Pool::new(plan).unwrap(), quota: Quota::PlayOut { until: 2 } };
+        let keep = Keep { numbers: Mutex::new(0..2), games: Mutex::default() };
+        let task = PoolTask { pool: Pool::new(plan).unwrap(), quota: Quota::Stream, journal: None };
         play_pools(
             vec![task],
             &mut generation::idle_evaluators(1).iter_mut().map(|one| &mut **one as _).collect::<Vec<_>>(),
@@ -610,8 +617,8 @@ fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_a
             &keep,
         )
         .unwrap();
-        let mut ended = keep.0.into_inner().unwrap();
-        ended.sort_by_key(EndedGame::number);
+        let mut ended = keep.games.into_inner().unwrap();
+        ended.sort_by_key(FinishedGame::number);
         let header = UnitHeader {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             search_version: latrunculi_search::SEARCH_VERSION,
@@ -624,7 +631,7 @@ fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_a
             twice: 0,
             at_once: 1,
         };
-        shared.create(&head.unit_name(0), &[header.to_line(), ended_to_bytes(&ended)].concat()).unwrap();
+        shared.create(&head.unit_name(0), &[header.to_line(), finished_to_bytes(&ended)].concat()).unwrap();
     };
     let is_there = || shared.read_beginning(&head.unit_name(0), 1).unwrap().is_some();
     write(1);

@@ -14,8 +14,8 @@ use latrunculi_eval::workers::WorkDone;
 use latrunculi_infer::GROUP;
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_selfplay::{
-    ActorEvaluator, EndedGame, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, Watch,
-    ended_to_bytes, play_pools,
+    ActorEvaluator, FinishedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, Watch, finished_to_bytes,
+    play_pools,
 };
 use latrunculi_store::{Created, Delivered, Store, StoreError, UnitHeader, WorkOrder};
 
@@ -346,7 +346,7 @@ impl Units<'_> {
     /// Writes a unit whose games have all ended.
     fn write(&self, unit: UnitInPlay, playable: &Playable, twice: u64) -> Result<Created, Error> {
         let UnitInPlay { place, begun, mut ended } = unit;
-        ended.sort_by_key(EndedGame::number);
+        ended.sort_by_key(FinishedGame::number);
         let header = UnitHeader {
             program: PROGRAM.to_owned(),
             search_version: SEARCH_VERSION,
@@ -359,7 +359,7 @@ impl Units<'_> {
             twice,
             at_once: playable.at_once,
         };
-        let bytes = [header.to_line(), ended_to_bytes(&ended)].concat();
+        let bytes = [header.to_line(), finished_to_bytes(&ended)].concat();
         let name = self.head.unit_name(place.number);
         let created = self.worker.store.create(&name, &bytes)?;
         if created == Created::Mine {
@@ -407,7 +407,7 @@ struct StreamState {
 struct UnitInPlay {
     place: UnitPlace,
     begun: Instant,
-    ended: Vec<EndedGame>,
+    ended: Vec<FinishedGame>,
 }
 
 impl UnitInPlay {
@@ -438,7 +438,7 @@ impl Stream<'_> {
     fn play(self, evaluator: ActorEvaluator<'_>) -> Result<bool, Error> {
         (self.shared.tell)(*lock(self.shared.total));
         let pool = Pool::new(self.playable.plan.clone())?;
-        let task = PoolTask { pool, quota: Quota::Given };
+        let task = PoolTask { pool, quota: Quota::Stream, journal: None };
         let played = play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &self);
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         match (played, state.fault) {
@@ -502,26 +502,19 @@ impl Watch for Stream<'_> {
         !state.is_closed && state.fault.is_none()
     }
 
-    fn next_game(&self, _task: usize) -> Result<Option<u64>, SelfPlayError> {
+    fn next_game(&self) -> Result<Option<u64>, SelfPlayError> {
         let mut state = lock(&self.state);
         let next = self.next(&mut state);
         stopped(&mut state, next)
     }
 
-    fn wants_records(&self) -> bool {
-        true
-    }
-
-    fn take_record(&self, _task: usize, record: EndedGame) {
+    fn take(&self, game: FinishedGame) -> Result<(), SelfPlayError> {
         let mut state = lock(&self.state);
-        if let Some(unit) = state.in_play.iter_mut().find(|unit| unit.has(record.number())) {
-            unit.ended.push(record);
+        let number = game.number();
+        if let Some(unit) = state.in_play.iter_mut().find(|unit| unit.has(number)) {
+            unit.ended.push(game);
         }
-    }
-
-    fn take(&self, _task: usize, game: &PlayedGame) -> Result<(), SelfPlayError> {
-        let mut state = lock(&self.state);
-        let ended = self.end(&mut state, game.index);
+        let ended = self.end(&mut state, number);
         stopped(&mut state, ended)
     }
 }

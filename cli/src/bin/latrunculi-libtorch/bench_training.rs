@@ -8,7 +8,7 @@ use latrunculi_data::{Precision, ReplaySettings, ReplayWindow, Shape, TrainingCo
 use latrunculi_model::{Device, Network, Trainer};
 use latrunculi_selfplay::{GameKey, PoolPlan, Purpose, SelfPlaySettings, TeacherSettings};
 use latrunculi_train::fair_gate::FairGate;
-use latrunculi_train::generation::{self, GameList, ListedGames, Playing};
+use latrunculi_train::generation::{self, GameList, Playing};
 use latrunculi_train::rulesets;
 use serde_json::json;
 
@@ -36,11 +36,9 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         first_game: 0,
     };
     let gate = &FairGate::new(1);
-    let evaluators = generation::idle_evaluators(1);
-    let playing = Playing { evaluators, parallel_trees: false, gate, watch: &|_| true };
-    let list = GameList { plan, games: 16, pools: 1 };
-    let listed = ListedGames { list, journal: None, found: Vec::new() };
-    let played = generation::play_lists(vec![listed], playing)?;
+    let playing = Playing { parallel_trees: false, gate, goes_on: &|_| true };
+    let list = GameList { plan, games: 16, pools: 1, journal: None, found: Vec::new() };
+    let played = generation::play_lists(&mut [list], &mut generation::idle_evaluators(1), &playing)?;
     let mut window = ReplayWindow::new(Arc::clone(&rules), ReplaySettings::default(), 0);
     for (generation, game) in (0..).zip(played.rulesets.into_iter().flat_map(|ruleset| ruleset.games)) {
         window.add(generation, game.samples);

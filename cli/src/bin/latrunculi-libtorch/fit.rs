@@ -19,7 +19,7 @@ use latrunculi_learner::play_network::load_model;
 use latrunculi_model::{Device, Model, Network, Trainer};
 use latrunculi_selfplay::GameKey;
 use latrunculi_train::run_rulesets::{self, RunRuleset};
-use latrunculi_train::{TrainConfig, WorkProgress, files, models, run_dir};
+use latrunculi_train::{TrainConfig, files, models, run_dir};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
             free_threads: &|| usize::MAX,
         };
         let results = train_steps(&mut trainer, &plan, &|done| {
-            work.set(made + done);
+            work(made + done);
             !stop.load(Ordering::Relaxed)
         });
         let metrics = match results {

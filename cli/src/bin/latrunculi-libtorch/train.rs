@@ -11,7 +11,7 @@ use latrunculi_cli::quoted;
 use latrunculi_cli::train::{RunText, TrainArgs, event_json};
 use latrunculi_learner::{RunEnd, StopFlag, TrainingRun};
 use latrunculi_train::runs::{self, RUNS};
-use latrunculi_train::{ConfigSource, Event, Observer, Origin, TrainConfig, WorkProgress, run_rulesets};
+use latrunculi_train::{ConfigSource, Event, Observer, Origin, TrainConfig, Work, run_rulesets};
 
 /// Runs `train`.
 ///
@@ -58,10 +58,11 @@ fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Consol
         }
     }
     let origin = Origin { from: args.from.clone(), ..origin(&source.to_string(), settings) };
-    Ok(match &args.run {
-        Some(folder) => TrainingRun::begin(config, folder, &origin, stop, console)?,
-        None => TrainingRun::begin_next(config, Path::new(RUNS), &source.name(), &origin, stop, console)?,
-    })
+    let folder = || match &args.run {
+        Some(folder) => Ok(folder.clone()),
+        None => runs::make_next(Path::new(RUNS), &source.name()),
+    };
+    Ok(TrainingRun::begin(config, folder, &origin, stop, console)?)
 }
 
 /// Shows a run on the terminal.
@@ -82,7 +83,7 @@ impl Observer for Console {
         }
     }
 
-    fn begin(&self, work: &str, parts: u64, unit: &'static str, secs_left: Option<f64>) -> Box<dyn WorkProgress + '_> {
-        Box::new(self.display.begin(work, parts, unit, secs_left))
+    fn begin(&self, work: &str, parts: u64, unit: &'static str, secs_left: Option<f64>) -> Work<'_> {
+        self.display.begin(work, parts, unit, secs_left)
     }
 }

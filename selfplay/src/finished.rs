@@ -13,8 +13,7 @@ use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::active_game::ActiveGame;
-use crate::actors::PlayedGame;
-use crate::pool::PoolPlan;
+use crate::pool::{PlayedGame, PoolPlan};
 use crate::record::GameRecord;
 
 /// No game takes more bytes: thousands of decisions among hundreds of actions.
@@ -24,9 +23,9 @@ const UNIT_BYTES_MAX: u64 = 1 << 30;
 
 /// The record of a game that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EndedGame(pub(crate) GameRecord);
+pub struct FinishedGame(pub(crate) GameRecord);
 
-impl EndedGame {
+impl FinishedGame {
     /// Returns its number in the pool.
     #[must_use]
     pub fn number(&self) -> u64 {
@@ -36,7 +35,7 @@ impl EndedGame {
 
 /// Returns games as bytes.
 #[must_use]
-pub fn ended_to_bytes(games: &[EndedGame]) -> Vec<u8> {
+pub fn finished_to_bytes(games: &[FinishedGame]) -> Vec<u8> {
     let mut bytes = DeflateEncoder::new(Vec::new(), Compression::fast());
     // Neither can fail in memory.
     let body = postcard::to_stdvec(games).unwrap_or_default();
@@ -44,12 +43,12 @@ pub fn ended_to_bytes(games: &[EndedGame]) -> Vec<u8> {
     bytes.finish().unwrap_or_default()
 }
 
-/// Reads games that [`ended_to_bytes`] wrote, `count` of them, and makes what self-play makes of its own: they must be the
+/// Reads games that [`finished_to_bytes`] wrote, `count` of them, and makes what self-play makes of its own: they must be the
 /// games of `plan` from number `first` on, each legal to its end, and begun as its number says.
 ///
 /// # Errors
 /// In words, what is wrong.
-pub fn judge_ended(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Result<Vec<PlayedGame>, String> {
+pub fn verify_finished(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Result<Vec<PlayedGame>, String> {
     let bytes_max = bytes_max(count);
     let mut body = Vec::new();
     // What unpacks to more than it may is not unpacked further.
@@ -65,14 +64,14 @@ pub fn judge_ended(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Res
     if games != count {
         return Err(others(games));
     }
-    let mut games: Vec<EndedGame> = postcard::from_bytes(&body).map_err(no_games)?;
-    games.sort_by_key(EndedGame::number);
-    let numbers: Vec<u64> = games.iter().map(EndedGame::number).collect();
+    let mut games: Vec<FinishedGame> = postcard::from_bytes(&body).map_err(no_games)?;
+    games.sort_by_key(FinishedGame::number);
+    let numbers: Vec<u64> = games.iter().map(FinishedGame::number).collect();
     if !numbers.iter().copied().eq(first..first + count) {
         return Err(others(count));
     }
     let mut active = ActiveGame::new(plan);
-    games.into_iter().map(|EndedGame(record)| active.judge(plan, record)).collect()
+    games.into_iter().map(|FinishedGame(record)| active.verify(plan, record)).collect()
 }
 
 /// Returns how many bytes so many games may take.
@@ -88,24 +87,29 @@ mod tests {
     use latrunculi_search::evaluators::Uniform;
 
     use super::*;
-    use crate::actors::{PoolTask, Progress, Quota, Watch, play_pools};
-    use crate::pool::Pool;
+    use crate::error::SelfPlayError;
+    use crate::pool::{Pool, PoolTask, Progress, Quota, Watch, play_pools};
     use crate::settings::SelfPlaySettings;
     use crate::teacher::TeacherSettings;
 
-    struct Keep(Mutex<Vec<EndedGame>>);
+    /// Gives numbers of games, and keeps the games.
+    struct Keep {
+        numbers: Mutex<std::ops::Range<u64>>,
+        games: Mutex<Vec<FinishedGame>>,
+    }
 
     impl Watch for Keep {
         fn goes_on(&self, _: &Progress) -> bool {
             true
         }
 
-        fn wants_records(&self) -> bool {
-            true
+        fn next_game(&self) -> Result<Option<u64>, SelfPlayError> {
+            Ok(self.numbers.lock().unwrap().next())
         }
 
-        fn take_record(&self, _: usize, record: EndedGame) {
-            self.0.lock().unwrap().push(record);
+        fn take(&self, game: FinishedGame) -> Result<(), SelfPlayError> {
+            self.games.lock().unwrap().push(game);
+            Ok(())
         }
     }
 
@@ -118,13 +122,17 @@ mod tests {
         PoolPlan { rules, settings, teacher, run_seed: 3, name: "games".to_owned(), in_flight: 3, first_game: 4 }
     }
 
-    fn play(plan: &PoolPlan) -> (Vec<PlayedGame>, Vec<EndedGame>) {
-        let keep = Keep(Mutex::default());
-        let task = PoolTask { pool: Pool::new(plan.clone()).unwrap(), quota: Quota::PlayOut { until: 9 } };
-        let results = play_pools(vec![task], &mut [&mut Uniform], false, &Progress::default(), &keep).unwrap();
-        let mut games = results.into_iter().next().unwrap().games;
+    /// Plays the same games to their samples, and as records.
+    fn play(plan: &PoolPlan) -> (Vec<PlayedGame>, Vec<FinishedGame>) {
+        let keep = Keep { numbers: Mutex::new(4..9), games: Mutex::default() };
+        let play = |quota| {
+            let task = PoolTask { pool: Pool::new(plan.clone()).unwrap(), quota, journal: None };
+            play_pools(vec![task], &mut [&mut Uniform], false, &Progress::default(), &keep).unwrap().remove(0).1
+        };
+        let mut games = play(Quota::PlayOut { until: 9 });
         games.sort_by_key(|game| game.index);
-        (games, keep.0.into_inner().unwrap())
+        assert!(play(Quota::Stream).is_empty(), "a stream of games has no end, so none is kept");
+        (games, keep.games.into_inner().unwrap())
     }
 
     #[test]
@@ -132,8 +140,8 @@ mod tests {
         let teacher = TeacherSettings { nodes: 30, ..TeacherSettings::default() };
         for plan in [plan(None), plan(Some(teacher))] {
             let (games, ended) = play(&plan);
-            let bytes = ended_to_bytes(&ended);
-            assert_eq!(judge_ended(&bytes, &plan, 4, 5).unwrap(), games);
+            let bytes = finished_to_bytes(&ended);
+            assert_eq!(verify_finished(&bytes, &plan, 4, 5).unwrap(), games);
             assert!(games.iter().map(|game| game.samples.len()).sum::<usize>() > 20);
         }
     }
@@ -142,7 +150,7 @@ mod tests {
     fn a_game_that_is_not_what_it_should_be_is_refused() {
         let plan = plan(None);
         let (_, ended) = play(&plan);
-        let refused = |games: &[EndedGame]| judge_ended(&ended_to_bytes(games), &plan, 4, 5).unwrap_err();
+        let refused = |games: &[FinishedGame]| verify_finished(&finished_to_bytes(games), &plan, 4, 5).unwrap_err();
         let changed = |change: &dyn Fn(&mut GameRecord)| {
             let mut games = ended.clone();
             let longest = games.iter_mut().max_by_key(|game| game.0.decisions.len()).unwrap();
@@ -180,9 +188,9 @@ mod tests {
     #[test]
     fn bytes_that_are_no_games_or_unpack_to_far_too_much_are_refused() {
         let plan = plan(None);
-        let refused = |bytes: &[u8]| judge_ended(bytes, &plan, 4, 5).unwrap_err();
+        let refused = |bytes: &[u8]| verify_finished(bytes, &plan, 4, 5).unwrap_err();
         let (_, ended) = play(&plan);
-        let whole = ended_to_bytes(&ended);
+        let whole = finished_to_bytes(&ended);
         assert!(refused(b"no games").contains("it "));
         assert!(refused(&whole[..whole.len() / 2]).contains("it "));
         let mut bomb = DeflateEncoder::new(Vec::new(), Compression::fast());
