@@ -9,6 +9,7 @@ use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Number, SearchOpt
 use crate::explain::end_reason;
 use crate::interrupt::{Interrupt, Stopped};
 use crate::libtorch::Libtorch;
+use crate::lines::{Table, facts, print_json};
 use crate::network::NetworkArgs;
 use crate::position_args::PositionArgs;
 
@@ -61,8 +62,7 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
     let choice = choice.context("the analysis")?;
     let lines = listed(&choice, args.best.into());
     if args.json {
-        let answer = opinion::to_json(&state, &args.agent.to_string(), &choice, &lines, is_stopped);
-        println!("{}", serde_json::to_string_pretty(&answer)?);
+        print_json(&opinion::to_json(&state, &args.agent.to_string(), &choice, &lines, is_stopped))?;
     } else {
         print!("{}", text(&state, &args, &choice, &lines, is_stopped));
     }
@@ -71,74 +71,65 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
 
 /// Returns the analysis for people: the board, a verdict, a table.
 fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candidate], is_stopped: bool) -> String {
-    let rules = state.rules();
-    let mut text = format!("{}{}\n\n", state.drawing(), rules.position_text(state.position()));
     let player = state.player_to_act();
-    text.push_str(&format!("{player} to act, {} judges", args.agent));
-    if is_stopped {
-        text.push_str(" (stopped early)");
-    }
-    text.push('\n');
+    let early = if is_stopped { " (stopped early)" } else { "" };
+    let mut said = Vec::new();
     if let Some(value) = choice.value {
-        text.push_str(&format!(
-            "value       {:+.3} for {player}: +1 is a win, 0 even, -1 a loss\n",
-            Number(value.into())
-        ));
+        let value = Number(value.into());
+        said.push(("value", format!("{value:+.3} for {player}: +1 is a win, 0 even, -1 a loss")));
     }
     if let Some(score) = choice.score {
-        text.push_str(&format!("score       {} (in men; value = tanh(score / 4))\n", score_text(score)));
+        said.push(("score", format!("{} (in men; value = tanh(score / 4))", score_text(score))));
     }
-    if let Some([win, draw, loss]) = choice.win_draw_loss {
-        let percent = |share: f32| share * 100.0;
-        let [win, draw, loss] = [percent(win), percent(draw), percent(loss)];
-        text.push_str(&format!("expects     {win:.1} % win, {draw:.1} % draw, {loss:.1} % loss\n"));
+    if let Some(shares) = choice.win_draw_loss {
+        let [win, draw, loss] = shares.map(|share| share * 100.0);
+        said.push(("expects", format!("{win:.1} % win, {draw:.1} % draw, {loss:.1} % loss")));
     }
     if let Some(depth) = choice.depth {
-        text.push_str(&format!("looked      {depth} actions ahead, {} nodes\n", choice.effort));
+        said.push(("looked", format!("{depth} actions ahead, {} nodes", choice.effort)));
     } else if choice.effort > 0 {
-        text.push_str(&format!("looked at   {} simulations\n", choice.effort));
+        said.push(("looked at", format!("{} simulations", choice.effort)));
     }
-    text.push('\n');
-    text.push_str(&table(state, lines, is_tree_search(choice)));
-    if is_tree_search(choice) {
-        text.push_str(
-            "\nvisits: simulations that began with the action; policy: its probability after\n\
-             the search; value: the result that they expect, as above\n",
-        );
+    let notes = if is_tree_search(choice) {
+        "\nvisits: simulations that began with the action; policy: its probability after\n\
+         the search; value: the result that they expect, as above\n"
     } else if lines.len() > 1 {
-        text.push_str(
-            "\nEach action had a search of its own with the whole limit of the agent: one below\n\
-             the first may have a higher score from another depth.\n",
-        );
-    }
-    text
+        "\nEach action had a search of its own with the whole limit of the agent: one below\n\
+         the first may have a higher score from another depth.\n"
+    } else {
+        ""
+    };
+    format!(
+        "{}{}\n\n{player} to act, {} judges{early}\n{}\n{}\n{notes}",
+        state.drawing(),
+        state.rules().position_text(state.position()),
+        args.agent,
+        facts(0, &said),
+        table(state, lines, is_tree_search(choice)),
+    )
 }
 
 /// Returns the table of actions; columns that no action has an entry for are left out.
 fn table(state: &GameState, lines: &[Candidate], is_tree_search: bool) -> String {
-    type Column = (&'static str, usize, fn(&Candidate) -> Option<String>);
-    let columns: [Column; 5] = [
+    type Cell = fn(&Candidate) -> Option<String>;
+    let columns: [(&str, usize, Cell); 5] = [
         ("value", 10, |line| line.value.map(|value| format!("{:+.3}", Number(value.into())))),
         ("score", 10, |line| line.score.map(score_text)),
         ("depth", 5, |line| line.depth.map(|depth| depth.to_string())),
         ("visits", 10, |line| Some(line.visits.to_string())),
         ("policy", 10, |line| Some(format!("{:.1} %", line.policy * 100.0))),
     ];
+    let mut table = Table::new().right("", 3, |(index, _): &(usize, &Candidate)| (index + 1).to_string()).left(
+        "action",
+        0,
+        |(_, line)| state.action_text(line.action),
+    );
     let shown = if is_tree_search { &columns[..] } else { &columns[..3] };
-    let columns: Vec<&Column> =
-        shown.iter().filter(|(_, _, cell)| lines.iter().any(|line| cell(line).is_some())).collect();
-    let action_width = lines.iter().map(|line| state.action_text(line.action).len()).max().unwrap_or(0).max(6);
-    let mut text = format!("     {:<action_width$}", "action");
-    columns.iter().for_each(|(name, width, _)| text.push_str(&format!("  {name:>width$}")));
-    text.push_str("  expected\n");
-    for (index, line) in lines.iter().enumerate() {
-        text.push_str(&format!("{:>3}  {:<action_width$}", index + 1, state.action_text(line.action)));
-        for (_, width, cell) in &columns {
-            text.push_str(&format!("  {:>width$}", cell(line).unwrap_or_else(|| "-".to_owned())));
-        }
-        text.push_str(&format!("  {}\n", variation_text(state, &line.variation)));
+    for &(name, width, cell) in shown.iter().filter(|(_, _, cell)| lines.iter().any(|line| cell(line).is_some())) {
+        table = table.right(name, width, move |(_, line)| cell(line).unwrap_or_else(|| "-".to_owned()));
     }
-    text
+    let table = table.left("expected", 0, |(_, line)| variation_text(state, &line.variation));
+    table.lines(&lines.iter().enumerate().collect::<Vec<_>>()).join("\n")
 }
 
 fn variation_text(state: &GameState, variation: &[Action]) -> String {

@@ -63,6 +63,11 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "a number above 0, 3600 at most".to_owned())
 }
 
+/// Shows a number with so many digits after the point, or a dash where there is none.
+fn or_dash(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
+}
+
 /// Returns the middle of `numbers`; 0 where there are none.
 fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::interrupt::stop_on_interrupt;
 use crate::libtorch::{self, Libtorch};
-use crate::lines::beside;
+use crate::lines::{facts, print_json};
 use crate::store_args::stopped;
 
 #[derive(Args)]
@@ -60,14 +60,10 @@ fn prove(url: &str, is_json: bool) -> anyhow::Result<()> {
     if is_json {
         let check = |check: &Check| json!({ "need": check.need, "fault": check.fault });
         let checks: Vec<Value> = proof.checks.iter().map(check).collect();
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&json!({ "store": url, "fit": faults.is_empty(), "checks": checks }))?
-        );
+        print_json(&json!({ "store": url, "fit": faults.is_empty(), "checks": checks }))?;
     } else {
-        for check in &proof.checks {
-            println!("{:<36} {}", check.need, check.fault.as_deref().unwrap_or("yes"));
-        }
+        let told = |check: &Check| (check.need, check.fault.clone().unwrap_or_else(|| "yes".to_owned()));
+        print!("{}", facts(0, &proof.checks.iter().map(told).collect::<Vec<_>>()));
     }
     anyhow::ensure!(faults.is_empty(), "{store} cannot be used for workers");
     Ok(())
@@ -94,28 +90,27 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
             "bf16": bf16, "gpu": gpu.is_ok(), "gpu_note": gpu_text, "gpu_fault": gpu.err(),
             "libtorch": libtorch.is_ok(), "libtorch_fault": libtorch.err(),
         });
-        println!("{}", serde_json::to_string_pretty(&report)?);
-        return Ok(());
+        return print_json(&report);
     }
-    let row = |name: &str, text: &str| println!("{}", beside(&format!("{name:<13}"), text));
-    row("program", &format!("latrunculi {}", env!("CARGO_PKG_VERSION")));
-    match &libtorch {
-        Ok(()) => row("libtorch", "found; trains, exports and computes on GPUs"),
-        Err(error) => row("libtorch", &format!("none: {error}")),
-    }
-    row("threads", &format!("{threads} (self-play and matches use all)"));
-    row("processor", &if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") });
-    row(
-        "precision",
-        if bf16 {
-            "in batches 8 bits (int8) from 48 channels on, else 16 (bf16), where the answers agree with those in 32; 32 (f32), \
-             the fastest for one position at a time, in play, analyse, serve and engine"
-        } else {
-            "32 bits; 8 and 16 need a processor with AMX, or with AVX-512, bf16 and VNNI"
-        },
-    );
-    row("kernels", &kernels.join(" "));
-    row("GPU", &gpu_text);
+    let precision = match bf16 {
+        true => {
+            "in batches 8 bits (int8) from 48 channels on, else 16 (bf16), where the answers agree with those in 32; 32 (f32), the \
+             fastest for one position at a time, in play, analyse, serve and engine"
+        }
+        false => "32 bits; 8 and 16 need a processor with AMX, or with AVX-512, bf16 and VNNI",
+    };
+    let libtorch_text = libtorch
+        .map_or_else(|error| format!("none: {error}"), |()| "found; trains, exports and computes on GPUs".to_owned());
+    let rows = [
+        ("program", format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
+        ("libtorch", libtorch_text),
+        ("threads", format!("{threads} (self-play and matches use all)")),
+        ("processor", if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") }),
+        ("precision", precision.to_owned()),
+        ("kernels", kernels.join(" ")),
+        ("GPU", gpu_text),
+    ];
+    print!("{}", facts(0, &rows));
     Ok(())
 }
 

@@ -24,11 +24,12 @@ use serde_json::json;
 use crate::games_args::GamesArgs;
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
+use crate::lines::print_json;
 use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 use rows::Rows;
-pub(crate) use text::{elo_text, waiting_text};
+pub(crate) use text::{elo_text, rest_text, waiting_text};
 
 /// Games of a match when neither a number nor a test is given.
 const GAMES: usize = 200;
@@ -159,12 +160,12 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
         write_new(path, &reports)?;
     }
     match &reports[..] {
-        [report] if played.len() == 1 && args.json => println!("{}", serde_json::to_string_pretty(report)?),
+        [report] if played.len() == 1 && args.json => print_json(report)?,
         [report] if played.len() == 1 => print!("{}", text::text(report, is_kept)),
         reports => {
             let mean = MeanReport::of(reports);
             match &rows {
-                None => println!("{}", serde_json::to_string_pretty(&json!({ "matches": reports, "mean": mean }))?),
+                None => print_json(&json!({ "matches": reports, "mean": mean }))?,
                 Some(rows) => rows.print_mean(&mean, is_interrupted.then_some(is_kept)),
             }
         }

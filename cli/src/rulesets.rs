@@ -11,10 +11,10 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use latrunculi_engine::{GameState, Player, Rules, presets};
 use latrunculi_train::rulesets;
-use serde_json::json;
+use serde::Serialize;
 
 pub(crate) use self::show::rules_text;
-use crate::lines::{beside, wrapped};
+use crate::lines::{Table, wrapped};
 
 #[derive(Args)]
 pub(crate) struct RulesetsArgs {
@@ -84,38 +84,40 @@ fn stones_text(rules: &Rules) -> String {
     if dux { format!("{men}+1") } else { men.to_string() }
 }
 
+/// A ruleset as it is listed.
+#[derive(Serialize)]
+struct Listed {
+    id: &'static str,
+    board: String,
+    men: String,
+    start: &'static str,
+    name: String,
+    source: String,
+}
+
 fn list(as_json: bool) -> anyhow::Result<()> {
-    let mut rows = Vec::new();
-    for id in presets::NAMES {
-        let file = rulesets::load_file(id)?;
+    let rows = presets::NAMES.iter().map(|id| -> anyhow::Result<Listed> {
         let rules = rulesets::load(id)?;
         let ruleset = rules.ruleset();
-        let start = if ruleset.setup.array.is_some() { "array" } else { "placement" };
-        rows.push((
-            (*id).to_owned(),
-            format!("{}x{}", rules.files(), rules.ranks()),
-            stones_text(&rules),
-            start.to_owned(),
-            file.ruleset.name.clone(),
-            file.ruleset.source.clone(),
-        ));
+        Ok(Listed {
+            id,
+            board: format!("{}x{}", rules.files(), rules.ranks()),
+            men: stones_text(&rules),
+            start: if ruleset.setup.array.is_some() { "array" } else { "placement" },
+            name: ruleset.name.clone(),
+            source: ruleset.source.clone(),
+        })
+    });
+    let table = Table::new()
+        .left("ruleset", 26, |row: &Listed| row.id.to_owned())
+        .right("board", 5, |row| row.board.clone())
+        .right("men", 5, |row| row.men.clone())
+        .left("name", 0, |row| row.name.clone());
+    table.print(as_json, rows)?;
+    if !as_json {
+        let names = "men: men and dux of one side. Names that begin with x- are for comparison and from no source.";
+        println!("\n{}", wrapped(names, 0));
     }
-    if as_json {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|(id, board, men, start, name, source)| {
-                json!({"id": id, "board": board, "men": men, "start": start, "name": name, "source": source})
-            })
-            .collect();
-        println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
-    }
-    println!("{:<26} {:>5} {:>6}  name", "ruleset", "board", "men");
-    for (id, board, men, _, name, _) in rows {
-        println!("{}", beside(&format!("{id:<26} {board:>5} {men:>6}  "), &name));
-    }
-    let names = "men: men and dux of one side. Names that begin with x- are for comparison and from no source.";
-    println!("\n{}", wrapped(names, 0));
     Ok(())
 }
 

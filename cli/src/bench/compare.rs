@@ -1,15 +1,14 @@
 //! `bench inference --compare`: every kernel and libtorch in turns, on networks of several sizes and on every board.
 
-use std::sync::Arc;
-
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, StoredModel};
 use latrunculi_infer::Kernel;
 use latrunculi_train::rulesets;
-use serde_json::json;
+use serde::Serialize;
 
-use super::inference::{Bare, Compute, bare};
-use super::median;
+use super::inference::{Compute, bare};
+use super::{median, or_dash};
 use crate::libtorch::Libtorch;
+use crate::lines::Table;
 
 /// Blocks and channels.
 const NETWORKS: [(usize, usize); 4] = [(4, 32), (5, 48), (6, 64), (10, 128)];
@@ -21,7 +20,13 @@ const BATCH: usize = 64;
 const ROUNDS: usize = 3;
 
 /// A kernel in one setting.
+#[derive(Serialize)]
 struct Row {
+    blocks: usize,
+    channels: usize,
+    ruleset: &'static str,
+    batch: usize,
+    threads: usize,
     precision: String,
     /// Positions per second of the processor, the median of the rounds.
     per_sec: f64,
@@ -31,47 +36,37 @@ struct Row {
 
 /// Measures everything, `seconds` for each measurement, and prints a row for each.
 pub(super) fn run(libtorch: Option<&dyn Libtorch>, threads: usize, seconds: f64, json: bool) -> anyhow::Result<()> {
-    let mut all = Vec::new();
     if !json {
         println!(
             "batches of {BATCH}, {threads} threads, median of {ROUNDS} rounds in turns; positions per processor second"
         );
-        println!(
-            "{:>6} {:>8}  {:<10} {:<14} {:>10} {:>26}",
-            "blocks", "channels", "ruleset", "kernel", "per second", "by libtorch bf16"
-        );
     }
-    for (blocks, channels) in NETWORKS {
-        let config = NetworkConfig { blocks, channels, ..NetworkConfig::default() };
-        let model = StoredModel::fresh(&config, 1)?;
-        for ruleset in RULESETS {
-            for Row { precision, per_sec, ratio } in rows(libtorch, &model, ruleset, threads, seconds)? {
-                if json {
-                    all.push(json!({
-                        "blocks": blocks, "channels": channels, "ruleset": ruleset, "batch": BATCH, "threads": threads,
-                        "precision": precision, "per_sec": per_sec, "ratio": ratio,
-                    }));
-                } else {
-                    let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
-                    println!("{blocks:>6} {channels:>8}  {ruleset:<10} {precision:<14} {per_sec:>10.0} {ratio:>26}");
-                }
-            }
-        }
-    }
-    if json {
-        println!("{}", serde_json::to_string_pretty(&all)?);
-    }
-    Ok(())
+    let table = Table::new()
+        .right("blocks", 6, |row: &Row| row.blocks.to_string())
+        .right("channels", 7, |row| row.channels.to_string())
+        .left("ruleset", 10, |row| row.ruleset.to_owned())
+        .left("kernel", 14, |row| row.precision.clone())
+        .right("per second", 10, |row| format!("{:.0}", row.per_sec))
+        .right("by libtorch bf16", 16, |row| or_dash(row.ratio, 2));
+    let cases = NETWORKS.into_iter().flat_map(|network| RULESETS.map(|ruleset| (network, ruleset)));
+    // The kernels of a case are measured in turns, so that their rows are there together.
+    let rows = cases.flat_map(|(network, ruleset)| match rows(libtorch, network, ruleset, threads, seconds) {
+        Ok(rows) => rows.into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    });
+    table.print(json, rows)
 }
 
 /// Measures all kernels and libtorch in turns.
 fn rows(
     libtorch: Option<&dyn Libtorch>,
-    model: &StoredModel,
-    ruleset: &str,
+    (blocks, channels): (usize, usize),
+    ruleset: &'static str,
     threads: usize,
     seconds: f64,
 ) -> anyhow::Result<Vec<Row>> {
+    let config = NetworkConfig { blocks, channels, ..NetworkConfig::default() };
+    let model = StoredModel::fresh(&config, 1)?;
     let rules = rulesets::load(ruleset)?;
     let fused = Kernel::available().into_iter().map(Compute::Fused);
     let of_libtorch = libtorch.into_iter().flat_map(|libtorch| {
@@ -81,17 +76,23 @@ fn rows(
     let mut rates: Vec<Vec<f64>> = vec![Vec::new(); computes.len()];
     for _ in 0..ROUNDS {
         for (compute, rates) in computes.iter().zip(&mut rates) {
-            let Bare { per_processor_sec, .. } = bare(&Arc::clone(&rules), model, *compute, BATCH, threads, seconds)?;
-            rates.push(per_processor_sec);
+            rates.push(bare(&rules, &model, *compute, BATCH, threads, seconds)?.per_processor_sec);
         }
     }
     let reference = libtorch.map(|_| rates[0].clone());
+    let by_reference = |rates: &[f64]| {
+        let reference = reference.as_ref()?;
+        Some(median(rates.iter().zip(reference).map(|(rate, reference)| rate / reference).collect()))
+    };
     let row = |(compute, rates): (&Compute<'_>, &Vec<f64>)| Row {
+        blocks,
+        channels,
+        ruleset,
+        batch: BATCH,
+        threads,
         precision: compute.to_string(),
         per_sec: median(rates.clone()),
-        ratio: reference
-            .as_ref()
-            .map(|reference| median(rates.iter().zip(reference).map(|(rate, reference)| rate / reference).collect())),
+        ratio: by_reference(rates),
     };
     Ok(computes.iter().zip(&rates).map(row).collect())
 }

@@ -14,10 +14,11 @@ use latrunculi_infer::{Answers, InferenceModel, Kernel, PositionBatch};
 use latrunculi_train::{models, rulesets};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde_json::json;
+use serde::Serialize;
 
 use super::{processor_secs, seconds, whole};
 use crate::libtorch::{self, Libtorch, Passes};
+use crate::lines::Table;
 
 /// The most positions of a batch, and threads: beyond these a machine has no memory, or no use for them.
 pub(super) const BATCH_MAX: u64 = 1 << 16;
@@ -222,40 +223,41 @@ pub(super) fn run(args: &InferenceArgs, libtorch: Option<&dyn Libtorch>) -> anyh
     let rules = rulesets::load(&args.network.ruleset)?;
     let model = args.network.model()?;
     let is_gpu = libtorch::gpu(device, true, libtorch)?.is_some();
-    let mut rows = Vec::new();
     if !args.json {
-        println!(
-            "{}, {threads} threads; positions per second of the clock, and of the processor",
-            describe(&model.config, &rules, &device_name(device, is_gpu))
-        );
-        println!("{:<14} {:>6} {:>12} {:>16}", "kernel", "batch", "per second", "per proc. second");
+        let described = describe(&model.config, &rules, &device_name(device, is_gpu));
+        println!("{described}, {threads} threads; positions per second of the clock, and of the processor");
     }
     let place = if is_gpu { device } else { DeviceChoice::Cpu };
-    let precisions = [Precision::F32, Precision::Bf16];
     let of_libtorch = libtorch.into_iter().flat_map(|libtorch| {
-        precisions.into_iter().map(move |precision| Compute::Libtorch(libtorch, place, precision))
+        [Precision::F32, Precision::Bf16].map(|precision| Compute::Libtorch(libtorch, place, precision))
     });
     let fused = if is_gpu { Vec::new() } else { Kernel::available() };
-    for compute in of_libtorch.chain(fused.into_iter().map(Compute::Fused)) {
-        for &batch in &args.batches {
-            let found = bare(&rules, &model, compute, batch, threads, args.seconds)?;
-            if args.json {
-                rows.push(json!({
-                    "kernel": compute.to_string(), "batch": batch, "threads": threads,
-                    "positions_per_sec": found.per_sec, "positions_per_processor_sec": found.per_processor_sec,
-                }));
-            } else {
-                println!(
-                    "{:<14} {batch:>6} {:>12.0} {:>16.0}",
-                    compute.to_string(),
-                    found.per_sec,
-                    found.per_processor_sec
-                );
-            }
-        }
-    }
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&rows)?);
-    }
-    Ok(())
+    let computes = of_libtorch.chain(fused.into_iter().map(Compute::Fused));
+    let cases = computes.flat_map(|compute| args.batches.iter().map(move |&batch| (compute, batch)));
+    let measure = |(compute, batch): (Compute<'_>, usize)| {
+        let found = bare(&rules, &model, compute, batch, threads, args.seconds)?;
+        Ok(Row {
+            kernel: compute.to_string(),
+            batch,
+            threads,
+            positions_per_sec: found.per_sec,
+            positions_per_processor_sec: found.per_processor_sec,
+        })
+    };
+    let table = Table::new()
+        .left("kernel", 14, |row: &Row| row.kernel.clone())
+        .right("batch", 5, |row| row.batch.to_string())
+        .right("per second", 11, |row| format!("{:.0}", row.positions_per_sec))
+        .right("per proc. second", 16, |row| format!("{:.0}", row.positions_per_processor_sec));
+    table.print(args.json, cases.map(measure))
+}
+
+/// What a kernel came to in one setting.
+#[derive(Serialize)]
+struct Row {
+    kernel: String,
+    batch: usize,
+    threads: usize,
+    positions_per_sec: f64,
+    positions_per_processor_sec: f64,
 }

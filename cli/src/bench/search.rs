@@ -8,9 +8,10 @@ use latrunculi_search::latrunculi::MeasuredSearches;
 use latrunculi_train::rulesets;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde_json::json;
+use serde::Serialize;
 
 use super::{names_or_all, processor_secs};
+use crate::lines::Table;
 
 #[derive(Args)]
 pub(super) struct SearchArgs {
@@ -52,47 +53,60 @@ impl Spent {
     }
 }
 
+/// What both searches of one ruleset came to, per second of the clock and of the processor.
+#[derive(Serialize)]
+struct Row {
+    ruleset: String,
+    alphabeta_nodes_per_sec: f64,
+    alphabeta_nodes_per_processor_sec: f64,
+    mcts_simulations_per_sec: f64,
+    mcts_simulations_per_processor_sec: f64,
+    checksum: String,
+}
+
 pub(super) fn run(args: &SearchArgs) -> anyhow::Result<()> {
-    let mut rows = Vec::new();
     if !args.json {
         println!("per second of the clock, and in brackets per second of the processor");
-        println!("{:<27} {:>24} {:>28}  checksum", "ruleset", "alpha-beta nodes/s", "MCTS simulations/s, uniform");
     }
-    for name in &names_or_all(&args.rulesets) {
-        let start = GameState::new(rulesets::load(name)?);
-        let (mut alphabeta_spent, mut mcts_spent) = (Spent::default(), Spent::default());
-        let (mut nodes, mut simulations, mut checksum) = (0, 0, 0u64);
-        let mut searches = MeasuredSearches::new(&start);
-        for seed in 0..SEARCH_POSITIONS {
-            let game = middle_game(&start, seed);
-            let found = alphabeta_spent.add(|| searches.alphabeta(&game, args.nodes));
-            nodes += found.nodes;
-            // The tree's memory is there after the first search; that one warms up.
-            searches.begin_tree(&game, args.simulations, seed);
-            searches.grow_tree()?;
-            searches.begin_tree(&game, args.simulations, seed);
-            let tree = mcts_spent.add(|| searches.grow_tree())?;
-            simulations += u64::from(searches.simulations());
-            let visits = tree.visits.iter().fold(0u64, |sum, &visits| sum.wrapping_mul(31) + u64::from(visits));
-            checksum = checksum.rotate_left(9) ^ found.nodes ^ (found.score as u64) << 32 ^ visits;
-        }
-        let rates = |count: u64, spent: Spent| (count as f64 / spent.wall_secs, count as f64 / spent.processor_secs);
-        let (alphabeta_rate, mcts_rate) = (rates(nodes, alphabeta_spent), rates(simulations, mcts_spent));
-        if args.json {
-            rows.push(json!({
-                "ruleset": name, "alphabeta_nodes_per_sec": alphabeta_rate.0,
-                "alphabeta_nodes_per_processor_sec": alphabeta_rate.1, "mcts_simulations_per_sec": mcts_rate.0,
-                "mcts_simulations_per_processor_sec": mcts_rate.1, "checksum": format!("{checksum:016x}"),
-            }));
-        } else {
-            let shown = |(wall, processor): (f64, f64)| format!("{wall:.0} ({processor:.0})");
-            println!("{name:<27} {:>24} {:>28}  {checksum:016x}", shown(alphabeta_rate), shown(mcts_rate));
-        }
+    let shown = |wall: f64, processor: f64| format!("{wall:.0} ({processor:.0})");
+    let table = Table::new()
+        .left("ruleset", 27, |row: &Row| row.ruleset.clone())
+        .right("alpha-beta nodes/s", 23, |row| {
+            shown(row.alphabeta_nodes_per_sec, row.alphabeta_nodes_per_processor_sec)
+        })
+        .right("MCTS simulations/s, uniform", 27, |row| {
+            shown(row.mcts_simulations_per_sec, row.mcts_simulations_per_processor_sec)
+        })
+        .left("checksum", 0, |row| row.checksum.clone());
+    table.print(args.json, names_or_all(&args.rulesets).into_iter().map(|name| measure(name, args)))
+}
+
+fn measure(ruleset: String, args: &SearchArgs) -> anyhow::Result<Row> {
+    let start = GameState::new(rulesets::load(&ruleset)?);
+    let (mut alphabeta, mut mcts) = (Spent::default(), Spent::default());
+    let (mut nodes, mut simulations, mut checksum) = (0, 0, 0u64);
+    let mut searches = MeasuredSearches::new(&start);
+    for seed in 0..SEARCH_POSITIONS {
+        let game = middle_game(&start, seed);
+        let found = alphabeta.add(|| searches.alphabeta(&game, args.nodes));
+        nodes += found.nodes;
+        // The tree's memory is there after the first search; that one warms up.
+        searches.begin_tree(&game, args.simulations, seed);
+        searches.grow_tree()?;
+        searches.begin_tree(&game, args.simulations, seed);
+        let tree = mcts.add(|| searches.grow_tree())?;
+        simulations += u64::from(searches.simulations());
+        let visits = tree.visits.iter().fold(0u64, |sum, &visits| sum.wrapping_mul(31) + u64::from(visits));
+        checksum = checksum.rotate_left(9) ^ found.nodes ^ (found.score as u64) << 32 ^ visits;
     }
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&rows)?);
-    }
-    Ok(())
+    Ok(Row {
+        ruleset,
+        alphabeta_nodes_per_sec: nodes as f64 / alphabeta.wall_secs,
+        alphabeta_nodes_per_processor_sec: nodes as f64 / alphabeta.processor_secs,
+        mcts_simulations_per_sec: simulations as f64 / mcts.wall_secs,
+        mcts_simulations_per_processor_sec: simulations as f64 / mcts.processor_secs,
+        checksum: format!("{checksum:016x}"),
+    })
 }
 
 /// Returns a position of the movement phase some random turns in, always the same for the same seed.

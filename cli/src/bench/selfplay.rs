@@ -18,6 +18,7 @@ use serde_json::json;
 use super::inference::{BATCH_MAX, Compute, NetworkChoice, THREADS_MAX, all_threads, bare, describe, device_name};
 use super::{median, processor_secs, seconds, whole};
 use crate::libtorch::{self, Libtorch};
+use crate::lines::print_json;
 
 #[derive(Args)]
 pub(crate) struct SelfplayArgs {
@@ -168,8 +169,7 @@ pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
             "network_busy": of(|play| play.network_busy),
             "batch_fill": of(|play| play.batch_fill),
         });
-        println!("{}", serde_json::to_string_pretty(&report)?);
-        return Ok(());
+        return print_json(&report);
     }
     println!(
         "{described}, {compute}, {actors} actors of {} games, {} simulations, {}",

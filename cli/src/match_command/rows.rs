@@ -7,23 +7,39 @@ use latrunculi_eval::Number;
 use latrunculi_eval::matches::{MatchReport, MeanReport};
 use latrunculi_stats::{Estimate, Interval, WinDrawLoss};
 
-use super::text::waiting_text;
-use crate::lines::beside;
-
-/// The heading of the first column.
-const RULESET: &str = "ruleset";
+use super::text::{rest_text, waiting_text};
+use crate::lines::{Table, beside};
 
 /// The table.
 pub(super) struct Rows {
-    /// Columns of the longest name.
-    name: usize,
+    table: Table<'static, Row>,
     has_heading: bool,
+}
+
+/// A match, or the mean of all.
+struct Row {
+    name: String,
+    score: f64,
+    interval: Option<Interval>,
+    games: WinDrawLoss,
+    margin: Option<Estimate>,
 }
 
 impl Rows {
     pub(super) fn new(played: &[Arc<Rules>]) -> Rows {
-        let name = played.iter().map(|rules| rules.ruleset().id.chars().count()).max().unwrap_or_default();
-        Rows { name: name.max(RULESET.len()), has_heading: false }
+        let widest = played.iter().map(|rules| rules.ruleset().id.chars().count()).max().unwrap_or_default();
+        let score = |row: &Row| match row.interval {
+            Some(interval) => format!("{:.1} {:.1}", 100.0 * row.score, interval.percent()),
+            None => format!("{:.1}", 100.0 * row.score),
+        };
+        let margin =
+            |margin: Estimate| format!("{:+.1} ± {:.1}", Number(100.0 * margin.value), 100.0 * margin.standard_error);
+        let table = Table::new()
+            .left("ruleset", widest, |row: &Row| row.name.clone())
+            .left("score", 19, score)
+            .left("+ = -", 15, |row| row.games.to_string())
+            .left("margin of men", 0, move |row| row.margin.map(margin).unwrap_or_default());
+        Rows { table, has_heading: false }
     }
 
     /// Prints the row of a match, before the first one who plays and what the columns are.
@@ -32,11 +48,15 @@ impl Rows {
             self.has_heading = true;
             let [a, b] = &report.agents;
             println!("A {a}\nB {b}\nscore and margin of A in %, {:.0} % intervals\n", report.confidence * 100.0);
-            self.print_cells([RULESET, "score", "+ = -", "margin of men"]);
+            println!("{}", self.table.head());
         }
+        let MatchReport { ruleset, interval, total, margin, .. } = report;
         match report.score {
-            Some(score) => self.print_row(&report.ruleset, score, report.interval, report.total, report.margin),
-            None => self.print_cells([&report.ruleset, "no game counts", "", ""]),
+            Some(score) => {
+                let (name, interval, games, margin) = (ruleset.clone(), *interval, *total, *margin);
+                println!("{}", self.table.row(&Row { name, score, interval, games, margin }));
+            }
+            None => println!("{ruleset}  no game counts"),
         }
         if report.games_waiting > 0 {
             println!("{}", beside("not counted: ", &waiting_text(report.games_waiting)));
@@ -46,37 +66,12 @@ impl Rows {
     /// Prints the mean of the rulesets; `stopped` says whether the games of a match that was stopped are kept.
     pub(super) fn print_mean(&self, mean: &MeanReport, stopped: Option<bool>) {
         if let Some(score) = mean.score {
-            self.print_row("mean", score, mean.interval, mean.total, mean.margin);
+            let &MeanReport { interval, total: games, margin, .. } = mean;
+            println!("{}", self.table.row(&Row { name: "mean".to_owned(), score, interval, games, margin }));
         }
         println!("\nThe mean is over {} rulesets, each with the same weight.", mean.rulesets);
-        match stopped {
-            None => {}
-            Some(true) => println!("stopped early; run the same command to play the rest"),
-            Some(false) => println!("stopped early; without --ledger FILE the games are lost"),
+        if let Some(is_kept) = stopped {
+            println!("stopped early; {}", rest_text(is_kept, "--ledger FILE"));
         }
-    }
-
-    fn print_row(
-        &self,
-        name: &str,
-        score: f64,
-        interval: Option<Interval>,
-        games: WinDrawLoss,
-        margin: Option<Estimate>,
-    ) {
-        let interval = interval.map(|found| format!(" [{:.1}, {:.1}]", 100.0 * found.lower, 100.0 * found.upper));
-        let margin =
-            margin.map(|found| format!("{:+.1} ± {:.1}", Number(100.0 * found.value), 100.0 * found.standard_error));
-        self.print_cells([
-            name,
-            &format!("{:.1}{}", 100.0 * score, interval.unwrap_or_default()),
-            &format!("+{} ={} -{}", games.wins, games.draws, games.losses),
-            &margin.unwrap_or_default(),
-        ]);
-    }
-
-    fn print_cells(&self, [name, score, results, margin]: [&str; 4]) {
-        let line = format!("{name:<width$}  {score:<19}  {results:<15}  {margin}", width = self.name);
-        println!("{}", line.trim_end());
     }
 }

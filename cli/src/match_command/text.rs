@@ -4,36 +4,31 @@ use latrunculi_eval::Number;
 use latrunculi_eval::matches::{MatchProgress, MatchReport, SprtReport};
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::sprt::SprtVerdict;
-use latrunculi_stats::{Confidence, Sprt, WinDrawLoss};
+use latrunculi_stats::{Confidence, Sprt};
 
 use crate::explain::{BLOCKADE, BLOCKADE_MEANS};
-use crate::lines::beside;
+use crate::lines::facts;
 
 /// Returns the report; `is_kept` says whether the games are in a ledger or a store.
 pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     let [a, b] = &report.agents;
-    let mut lines =
-        vec![format!("A {a}\nB {b}\n{}, {} games count, in pairs of one opening", report.ruleset, report.games)];
-    let mut row = |name: &str, value: String| lines.push(beside(&format!("  {name:<14} "), &value));
-    let counts = |games: WinDrawLoss| format!("+{} ={} -{}", games.wins, games.draws, games.losses);
-    let percent = report.confidence * 100.0;
+    let mut rows = Vec::new();
+    let mut row = |name: &'static str, value: String| rows.push((name, value));
     if let Some(score) = report.score {
-        let interval =
-            report.interval.map(|found| format!(" [{:.2}, {:.2}]", 100.0 * found.lower, 100.0 * found.upper));
-        row("score of A", format!("{:.2} %{}", 100.0 * score, interval.unwrap_or_default()));
+        let interval = report.interval.map(|found| format!(" {:.2}", found.percent())).unwrap_or_default();
+        row("score of A", format!("{:.2} %{interval}", 100.0 * score));
     }
     if let Some(reason) = &report.interval_refused {
         row("no interval", reason.clone());
     }
     if let Some(margin) = report.margin {
         let confidence = Confidence::new(report.confidence).unwrap_or(Confidence::NINETY_FIVE);
-        let interval = margin.interval_of_margin(confidence);
-        let [value, lower, upper] = [margin.value, interval.lower, interval.upper].map(|share| Number(100.0 * share));
-        row("margin of A", format!("{value:+.2} % [{lower:+.2}, {upper:+.2}] of a side's men, at the end"));
+        let (value, interval) = (Number(100.0 * margin.value), margin.interval_of_margin(confidence).percent());
+        row("margin of A", format!("{value:+.2} % {interval:+.2} of a side's men, at the end"));
     }
     if let Some(elo) = report.elo {
         row("Elo", elo_text(elo, report.score));
-        row("intervals", format!("{percent:.0} %"));
+        row("intervals", format!("{:.0} %", report.confidence * 100.0));
     }
     if let Some(elo) = report.normalized_elo {
         let shown = format!("{:+.1} ± {:.1}", Number(elo.value), elo.standard_error);
@@ -45,18 +40,16 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     if let Some(test) = &report.sprt {
         row("SPRT", sprt_text(test));
     }
-    row("results of A", counts(report.total));
-    row("A beginning", counts(report.by_seat.beginning));
-    row("A replying", counts(report.by_seat.replying));
-    row("first player", counts(report.beginner));
+    row("results of A", report.total.to_string());
+    row("A beginning", report.by_seat.beginning.to_string());
+    row("A replying", report.by_seat.replying.to_string());
+    row("first player", report.beginner.to_string());
     row("pairs of A", format!("{:?} by points 0, ½, 1, 1½, 2", report.pentanomial));
     let table = report.table.counts.map(|row| format!("{row:?}")).join(" ");
     row("joint table", format!("{table}; rows game 1, columns game 2: win, draw, loss of the first player"));
     let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
-    row(
-        "openings",
-        format!("{openings}; {} redrawn because they repeated or mirrored another", report.openings_redrawn),
-    );
+    let redrawn = report.openings_redrawn;
+    row("openings", format!("{openings}; {redrawn} redrawn because they repeated or mirrored another"));
     let cut = report.records.iter().filter(|game| game.opening < report.opening_length).count();
     if cut > 0 {
         row("without opening", format!("{cut} games, whose drawn opening ended the game"));
@@ -76,14 +69,21 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     row("per game", format!("{:.1} actions", report.actions_mean));
     row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
     if report.is_interrupted {
-        let hint =
-            if is_kept { "run the same command to play the rest" } else { "without --ledger FILE the games are lost" };
-        row("stopped early", hint.to_owned());
+        row("stopped early", rest_text(is_kept, "--ledger FILE"));
         if report.games_waiting > 0 {
             row("not counted", waiting_text(report.games_waiting));
         }
     }
-    lines.join("\n") + "\n"
+    let (ruleset, games) = (&report.ruleset, report.games);
+    format!("A {a}\nB {b}\n{ruleset}, {games} games count, in pairs of one opening\n{}", facts(2, &rows))
+}
+
+/// Says how what was stopped is played to its end, if its games are kept, and else with which option they would be.
+pub(crate) fn rest_text(is_kept: bool, option: &str) -> String {
+    match is_kept {
+        true => "run the same command to play the rest".to_owned(),
+        false => format!("without {option} the games are lost"),
+    }
 }
 
 /// Says why games that have ended do not count yet.
@@ -119,8 +119,7 @@ fn sprt_text(test: &SprtReport) -> String {
 
 /// Returns how far a match is.
 pub(super) fn progress(at: &MatchProgress<'_>) -> String {
-    let WinDrawLoss { wins, draws, losses } = at.results;
-    let mut message = format!("+{wins} ={draws} -{losses}");
+    let mut message = at.results.to_string();
     if let Some(test) = at.sprt {
         let bounds = test.sprt.bounds;
         let ratio = Number(test.log_likelihood_ratio);

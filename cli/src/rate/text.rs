@@ -7,8 +7,8 @@ use latrunculi_eval::rating::{AgentRating, ErrorKind, Rated, RatingProgress, Rat
 use latrunculi_stats::bradley_terry::LikelihoodRatio;
 use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
 
-use crate::lines::{COLUMNS, beside, wrapped};
-use crate::match_command::{elo_text, waiting_text};
+use crate::lines::{COLUMNS, Table, beside, facts, wrapped};
+use crate::match_command::{elo_text, rest_text, waiting_text};
 
 /// Columns of the rank in front of a name.
 const RANK_COLUMNS: usize = 4;
@@ -50,7 +50,7 @@ pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
     let mut text = beside(&format!("{}: ", report.ruleset), &counts) + "\n";
     match (&report.table, &report.refused) {
         (Some(table), _) => {
-            table_text(&mut text, table);
+            text += &table_text(table);
             text += &prior_text(table, &beginners(report));
         }
         (None, reason) => {
@@ -65,9 +65,7 @@ pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
         text += &format!("{} games ended by the program's own limit, counted as draws\n", report.truncated);
     }
     if report.is_interrupted {
-        let hint =
-            if is_kept { "run the same command to play the rest" } else { "without --out DIR the games are lost" };
-        text += &format!("stopped early; {hint}\n");
+        text += &format!("stopped early; {}\n", rest_text(is_kept, "--out DIR"));
         if report.games_waiting > 0 {
             text += &(beside("not counted: ", &waiting_text(report.games_waiting)) + "\n");
         }
@@ -75,117 +73,97 @@ pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
     text
 }
 
-fn table_text(text: &mut String, table: &RatingTable) {
-    let width = table.agents.iter().map(|rating| rating.agent.len()).max().unwrap_or(5).max(5);
-    let percent = table.confidence * 100.0;
-    let interval = format!("{percent:.0} % interval");
+fn table_text(table: &RatingTable) -> String {
     let bounds = |rating: &AgentRating| match (rating.is_anchor, rating.elo.bound_text(1)) {
         (true, _) => "given".to_owned(),
         (false, Some(bound)) => bound,
-        (false, None) => {
-            format!("[{:+.1}, {:+.1}]", Number(rating.elo.interval.lower), Number(rating.elo.interval.upper))
-        }
+        (false, None) => format!("{:+.1}", rating.elo.interval),
     };
-    let bounds_width = table.agents.iter().map(|rating| bounds(rating).len()).fold(interval.len(), usize::max);
-    let mut rows = vec![format!("{:>7}  {interval:>bounds_width$}  {:>5}  {:>8}  +/=/-", "Elo", "games", "score")];
-    for rating in &table.agents {
-        let WinDrawLoss { wins, draws, losses } = rating.games;
-        let bounds = bounds(rating);
-        let score = rating.score.map_or("-".to_owned(), |score| format!("{:.2} %", score * 100.0));
-        let elo =
-            if rating.elo.value.is_finite() { format!("{:+.1}", Number(rating.elo.value)) } else { "-".to_owned() };
-        let games = rating.games.games();
-        rows.push(format!("{elo:>7}  {bounds:>bounds_width$}  {games:>5}  {score:>8}  {wins}/{draws}/{losses}"));
-    }
+    let numbers = Table::new()
+        .right("Elo", 7, |rating: &&AgentRating| match rating.elo.value {
+            elo if elo.is_finite() => format!("{:+.1}", Number(elo)),
+            _ => "-".to_owned(),
+        })
+        .right(format!("{:.0} % interval", table.confidence * 100.0), 0, |rating| bounds(rating))
+        .right("games", 5, |rating| rating.games.games().to_string())
+        .right("score", 8, |rating| percent(rating.score, 2) + " %")
+        .left("+/=/-", 0, |rating| format!("{}/{}/{}", rating.games.wins, rating.games.draws, rating.games.losses));
+    let rows = numbers.lines(&table.agents.iter().collect::<Vec<_>>());
+    let names = || std::iter::once("agent").chain(table.agents.iter().map(|rating| rating.agent.as_str()));
+    let width = names().map(str::len).max().unwrap_or(0);
     // Where the names leave no room for the numbers, these stand beneath them.
     let longest = rows.iter().map(String::len).max().unwrap_or(0);
     let has_room = RANK_COLUMNS + width + 2 + longest <= COLUMNS;
-    let names = std::iter::once("agent").chain(table.agents.iter().map(|rating| rating.agent.as_str()));
-    *text += "\n";
-    for (rank, (name, numbers)) in names.zip(&rows).enumerate() {
+    let mut text = String::from("\n");
+    for (rank, (name, numbers)) in names().zip(&rows).enumerate() {
         let rank = if rank == 0 { String::new() } else { rank.to_string() };
-        *text += &match has_room {
+        text += &match has_room {
             true => format!("{rank:>2}  {name:width$}  {numbers}\n"),
             false => format!("{rank:>2}  {name}\n    {numbers}\n"),
         };
     }
-    *text += "\nlikelihood that the row is stronger than the column, %\n";
-    let has_room = width + 2 + 6 * table.agents.len() <= COLUMNS;
-    let width = if has_room { width } else { 2 };
-    *text += &format!("{:width$}  ", "");
-    for rank in 1..=table.agents.len() {
-        *text += &format!("{rank:>6}");
-    }
-    *text += "\n";
-    for ((rank, rating), row) in table.agents.iter().enumerate().zip(&table.superiority) {
-        let name = if has_room { rating.agent.clone() } else { (rank + 1).to_string() };
-        *text += &format!("{name:width$}  ");
-        for likelihood in row {
-            let shown = likelihood.map_or("-".to_owned(), |likelihood| format!("{:.1}", likelihood * 100.0));
-            *text += &format!("{shown:>6}");
-        }
-        *text += "\n";
-    }
-    fit_text(text, table);
+    text + "\nlikelihood that the row is stronger than the column, %\n"
+        + &superiority_text(table, width)
+        + &fit_text(table)
 }
 
-fn fit_text(text: &mut String, table: &RatingTable) {
-    let share = |name: &str, rated: &Rated| {
-        let [value, lower, upper] =
-            [rated.value, rated.interval.lower, rated.interval.upper].map(|share| share * 100.0);
-        match rated.standard_error > 0.0 {
-            true => format!("  {name:<22} {value:.2} %  [{lower:.2}, {upper:.2}]\n"),
-            false => format!("  {name:<22} {value:.2} %  no interval: all games are alike in this\n"),
-        }
+/// Returns a share in hundredths, or a dash.
+fn percent(share: Option<f64>, decimals: usize) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.decimals$}", share * 100.0))
+}
+
+/// Returns a row and a column for each agent, which have their ranks alone where `width` letters of a name have no room.
+fn superiority_text(table: &RatingTable, width: usize) -> String {
+    let has_room = width + 2 + 6 * table.agents.len() <= COLUMNS;
+    let name = |rank: usize| if has_room { table.agents[rank].agent.clone() } else { (rank + 1).to_string() };
+    let mut matrix = Table::new().left("", 2, |(rank, _): &(usize, &Vec<Option<f64>>)| name(*rank));
+    for column in 0..table.agents.len() {
+        matrix = matrix.right((column + 1).to_string(), 4, move |(_, row)| percent(row[column], 1));
+    }
+    matrix.lines(&table.superiority.iter().enumerate().collect::<Vec<_>>()).join("\n") + "\n"
+}
+
+fn fit_text(table: &RatingTable) -> String {
+    let share = |rated: &Rated| match rated.standard_error > 0.0 {
+        true => format!("{:.2} %  {:.2}", 100.0 * rated.value, rated.interval.percent()),
+        false => format!("{:.2} %  no interval: all games are alike in this", 100.0 * rated.value),
     };
     let equal = &table.equal_strength;
-    *text += "\nthe player who begins, against an equal\n";
-    *text += &share("expected score", &equal.score);
-    *text += &share("wins", &equal.win);
-    *text += &share("draws", &equal.draw);
-    *text += &share("loses", &equal.loss);
-    *text += &format!("  {:<22} {}\n", "score as Elo", elo_text(equal.elo, Some(equal.score.value)));
+    let against_an_equal = [
+        ("expected score", share(&equal.score)),
+        ("wins", share(&equal.win)),
+        ("draws", share(&equal.draw)),
+        ("loses", share(&equal.loss)),
+        ("score as Elo", elo_text(equal.elo, Some(equal.score.value))),
+    ];
     let model = match table.model {
         DrawModel::Davidson => format!("Davidson, draw parameter ν {:.4}", table.draw_parameter),
         DrawModel::RaoKupper => format!("Rao-Kupper, draw parameter {:.1} Elo", table.draw_parameter * ELO_PER_NAT),
     };
-    let advantage = table.advantage;
-    *text += "\nthe fit\n";
-    *text += &format!("  {:<22} {model}\n", "model");
-    *text += &format!(
-        "  {:<22} {:+.1} Elo  [{:+.1}, {:+.1}]\n",
-        "first-move advantage γ",
-        Number(advantage.value),
-        Number(advantage.interval.lower),
-        Number(advantage.interval.upper)
-    );
     let errors = match table.errors {
         ErrorKind::ClusteredByOpening => "clustered by opening",
         ErrorKind::FisherInformation => {
             "Fisher information, as there are few openings, all say the same, or a prior holds the fit: they may be too small"
         }
     };
-    *text += &(beside(&format!("  {:<22} ", "errors"), errors) + "\n");
     let tests = "games of one opening taken as independent: p is too small where openings matter";
-    *text += &(beside(&format!("  {:<22} ", "tests"), tests) + "\n");
-    let mut test = |name: &str, found: &Test<(f64, usize, f64)>| {
-        let told = match found {
-            Test::Done((statistic, degrees, p)) => format!("χ² {statistic:.2} of {degrees}, p {p:.3}"),
-            Test::Refused(reason) => format!("none: {reason}"),
-        };
-        *text += &(beside(&format!("  {name:<22} "), &told) + "\n");
+    let test = |found: Test<(f64, usize, f64)>| match found {
+        Test::Done((statistic, degrees, p)) => format!("χ² {statistic:.2} of {degrees}, p {p:.3}"),
+        Test::Refused(reason) => format!("none: {reason}"),
     };
-    let ratio = |found: &Test<LikelihoodRatio>| found.map(|test| (test.statistic, test.degrees, test.p));
-    test("model fits", &table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p)));
-    test("no advantage", &ratio(&table.advantage_test));
-    test("same for all agents", &ratio(&table.constant_advantage_test));
-    test(
-        "same at all strengths",
-        &table.advantage_by_strength.map(|test| {
-            let ratio = test.likelihood_ratio;
-            (ratio.statistic, ratio.degrees, ratio.p)
-        }),
-    );
+    let ratio = |found: &LikelihoodRatio| (found.statistic, found.degrees, found.p);
+    let advantage = format!("{:+.1} Elo  {:+.1}", Number(table.advantage.value), table.advantage.interval);
+    let fit = [
+        ("model", model),
+        ("first-move advantage γ", advantage),
+        ("errors", errors.to_owned()),
+        ("tests", tests.to_owned()),
+        ("model fits", test(table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p)))),
+        ("no advantage", test(table.advantage_test.map(|found| ratio(&found)))),
+        ("same for all agents", test(table.constant_advantage_test.map(|found| ratio(&found)))),
+        ("same at all strengths", test(table.advantage_by_strength.map(|found| ratio(&found.likelihood_ratio)))),
+    ];
+    format!("\nthe player who begins, against an equal\n{}\nthe fit\n{}", facts(2, &against_an_equal), facts(2, &fit))
 }
 
 /// Returns the results of all counted games for the player who began.
@@ -232,8 +210,7 @@ fn prior_text(table: &RatingTable, beginners: &WinDrawLoss) -> String {
 /// Returns how far a rating is.
 pub(super) fn progress(at: &RatingProgress<'_>) -> String {
     let [one, other] = at.agents;
-    let WinDrawLoss { wins, draws, losses } = at.results;
-    format!("pairing {}/{}: {one} against {other} +{wins} ={draws} -{losses}", at.pairing + 1, at.pairings)
+    format!("pairing {}/{}: {one} against {other} {}", at.pairing + 1, at.pairings, at.results)
 }
 
 #[cfg(test)]

@@ -7,14 +7,13 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::shown_board;
-use crate::lines::wrapped;
+use crate::lines::{print_json, wrapped};
 
 pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
     let file = rulesets::load_file(name)?;
     let rules = rulesets::load(name)?;
     if as_json {
-        println!("{}", serde_json::to_string_pretty(&show_json(&file))?);
-        return Ok(());
+        return print_json(&show_json(&file));
     }
     let ruleset = &file.ruleset;
     println!("{}: {}\n", ruleset.id, if ruleset.name.is_empty() { "(no title)" } else { &ruleset.name });
