@@ -34,15 +34,8 @@ pub(crate) struct AnalyseArgs {
     json: bool,
 }
 
-impl AnalyseArgs {
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        let has_networks = self.agent.model().is_some();
-        self.network.prepare(has_networks, libtorch)
-    }
-}
-
-pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: AnalyseArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let networks = args.network.opener(args.agent.model().is_some(), libtorch)?.for_single_positions();
     let state = args.position.state()?;
     if let Some(outcome) = state.outcome() {
         let winner = outcome.winner.map_or("nobody".to_owned(), |winner| winner.to_string());
@@ -50,7 +43,6 @@ pub(crate) fn run(args: AnalyseArgs) -> anyhow::Result<()> {
         anyhow::bail!("the game is over here: {reason}, {winner} wins{}", args.position.way_back()?);
     }
     anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays only in `latrunculi play`");
-    let networks = args.network.opener().for_single_positions();
     let mut agent = args.agent.make(state.rules(), &mut networks.factory(state.rules())).context("the agent")?;
     agent.new_game(args.agent.seed.unwrap_or(0));
     let interrupt = Interrupt::listen(true)?;

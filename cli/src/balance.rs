@@ -21,7 +21,7 @@ use latrunculi_eval::study::{
 };
 use latrunculi_train::files::write_whole;
 use latrunculi_train::folders::SUMMARY;
-use latrunculi_train::models;
+use latrunculi_train::models::{self, NetworkOpener};
 use latrunculi_train::provenance;
 
 use crate::games_args::GamesArgs;
@@ -133,26 +133,17 @@ pub(crate) struct BalanceArgs {
     quiet: bool,
 }
 
-impl BalanceArgs {
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        if self.report_only.is_some() {
-            return Ok(());
-        }
-        let is_network = |text: &String| text.parse().is_ok_and(|agent: AgentSpec| agent.model().is_some());
-        // A study may name its agents in a file.
-        let has_networks = self.agents.as_deref().is_none_or(|agents| settings::agents(agents).iter().any(is_network))
-            || self.opening_policy.as_ref().is_some_and(is_network);
-        self.network.prepare(has_networks, libtorch)
-    }
-}
-
-pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     if let Some(folder) = &args.report_only {
         report::write_again(folder)?;
         println!("written: {}", folder.join(report::FILE).display());
         return Ok(());
     }
+    let is_network = |text: &String| text.parse().is_ok_and(|agent: AgentSpec| agent.model().is_some());
+    // A study may name its agents in a file.
+    let has_networks = args.agents.as_deref().is_none_or(|agents| settings::agents(agents).iter().any(is_network))
+        || args.opening_policy.as_ref().is_some_and(is_network);
+    let opener = args.network.opener(has_networks, libtorch)?;
     let (settings, rulesets, folder) = match (&args.resume, &args.out) {
         (Some(folder), _) => {
             let (mut settings, rulesets) = saved_study(folder)?;
@@ -179,7 +170,7 @@ pub(crate) fn run(args: BalanceArgs) -> anyhow::Result<()> {
     };
     let begun = Instant::now();
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
-    let mut networks = Networks { args: args.network.clone(), progress: &progress };
+    let mut networks = Networks { opener, progress: &progress };
     let summary = run_study(&config, &mut networks, &mut |at: &StudyProgress| {
         progress.show(at.games, at.games_expected, text::progress(at));
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -229,7 +220,7 @@ fn add_provenance(folder: &Path, threads: usize, took: Duration, is_complete: bo
 
 /// Networks from model files.
 struct Networks<'a> {
-    args: NetworkArgs,
+    opener: NetworkOpener,
     progress: &'a GamesProgress,
 }
 
@@ -241,6 +232,6 @@ impl StudyNetworks<'static> for Networks<'_> {
     fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<OpenedNetwork<'static>, String> {
         // The scales of 8 bits are measured for each ruleset, which takes a second or two.
         self.progress.tell(format!("opens net:{model} for {}", rules.ruleset().id));
-        self.args.factory(rules)(model)
+        self.opener.factory(rules)(model)
     }
 }

@@ -49,17 +49,10 @@ struct Input {
     stop: StopSignal,
 }
 
-impl EngineArgs {
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        let has_networks = // The other program may ask for one at any time.
-            true;
-        self.network.prepare(has_networks, libtorch)
-    }
-}
-
-pub(crate) fn run(args: EngineArgs) -> anyhow::Result<()> {
-    let mut session = Session::new(&args.ruleset, args.agent, args.seed, args.network)?;
+pub(crate) fn run(args: EngineArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    // The other program may ask for a network at any time.
+    let networks = args.network.opener(true, libtorch)?.for_single_positions();
+    let mut session = Session::new(&args.ruleset, args.agent, args.seed, networks)?;
     let (sender, inputs) = sync_channel(LINES_WAITING_MAX);
     std::thread::spawn(move || read_lines(&sender));
     converse(&mut session, &inputs, &mut std::io::stdout().lock())

@@ -134,18 +134,7 @@ pub fn main(libtorch: Option<&dyn Libtorch>) -> ExitCode {
     }
 }
 
-fn run(mut command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-    match &mut command {
-        Command::Match(args) => args.prepare(libtorch)?,
-        Command::Rate(args) => args.prepare(libtorch)?,
-        Command::Balance(args) => args.prepare(libtorch)?,
-        Command::Worker(args) => args.prepare(libtorch)?,
-        Command::Play(args) => args.prepare(libtorch)?,
-        Command::Analyse(args) => args.prepare(libtorch)?,
-        Command::Engine(args) => args.prepare(libtorch)?,
-        Command::Serve(args) => args.prepare(libtorch)?,
-        _ => {}
-    }
+fn run(command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     match command {
         Command::Rulesets(args) => rulesets::run(args),
         Command::Perft(args) => perft::run(args),
@@ -155,14 +144,14 @@ fn run(mut command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<
         Command::Fit(args) => libtorch::needed(libtorch, "fit")?.fit(&args),
         Command::Status(args) => status::run(&args),
         Command::Curves(args) => curves::run(&args),
-        Command::Match(args) => match_command::run(args),
-        Command::Rate(args) => rate::run(args),
-        Command::Balance(args) => balance::run(args),
-        Command::Worker(args) => worker::run(&args),
-        Command::Play(args) => play::run(args),
-        Command::Serve(args) => serve::run(args),
-        Command::Analyse(args) => analyse::run(args),
-        Command::Engine(args) => engine::run(args),
+        Command::Match(args) => match_command::run(args, libtorch),
+        Command::Rate(args) => rate::run(args, libtorch),
+        Command::Balance(args) => balance::run(args, libtorch),
+        Command::Worker(args) => worker::run(&args, libtorch),
+        Command::Play(args) => play::run(args, libtorch),
+        Command::Serve(args) => serve::run(args, libtorch),
+        Command::Analyse(args) => analyse::run(args, libtorch),
+        Command::Engine(args) => engine::run(args, libtorch),
         Command::Export(args) => libtorch::needed(libtorch, "export")?.export(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Doctor(args) => doctor::run(&args, libtorch),

@@ -17,7 +17,7 @@ use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, MeanRepo
 use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_stats::{Confidence, Sprt, SprtBounds};
 use latrunculi_train::files::write_whole;
-use latrunculi_train::models;
+use latrunculi_train::models::{self, NetworkOpener};
 use latrunculi_train::rulesets;
 use serde_json::json;
 
@@ -105,18 +105,9 @@ fn two_numbers(text: &str) -> Result<(f64, f64), String> {
     }
 }
 
-impl MatchArgs {
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        let has_networks = [Some(&self.first), Some(&self.second), self.opening_policy.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|agent| agent.model().is_some());
-        self.network.prepare(has_networks, libtorch)
-    }
-}
-
-pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: MatchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let agents = [&args.first, &args.second].into_iter().chain(&args.opening_policy);
+    let networks = args.network.opener(agents.into_iter().any(|agent| agent.model().is_some()), libtorch)?;
     let played = loaded(&args.ruleset)?;
     ensure!(args.sprt.is_none() || played.len() == 1, "--sprt decides a match of one ruleset; name only one");
     let mut config = config(&args)?;
@@ -137,7 +128,7 @@ pub(crate) fn run(args: MatchArgs) -> anyhow::Result<()> {
     let mut rows = (played.len() > 1 && !args.json).then(|| Rows::new(&played));
     let mut reports = Vec::new();
     for rules in &played {
-        let report = play(rules, &config, &args, &stop, played.len() > 1)?;
+        let report = play(rules, &config, &args, &networks, &stop, played.len() > 1)?;
         let is_last = report.is_interrupted;
         if let Some(rows) = &mut rows {
             rows.print(&report);
@@ -190,13 +181,14 @@ fn play(
     rules: &Arc<Rules>,
     config: &MatchConfig,
     args: &MatchArgs,
+    networks: &NetworkOpener,
     stop: &AtomicBool,
     is_one_of_many: bool,
 ) -> anyhow::Result<MatchReport> {
     let id = &rules.ruleset().id;
     let name = if is_one_of_many { format!("{id}  ") } else { String::new() };
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
-    let report = play_match(rules, config, &mut args.network.factory(rules), &mut |at: &MatchProgress<'_>| {
+    let report = play_match(rules, config, &mut networks.factory(rules), &mut |at: &MatchProgress<'_>| {
         let (games, games_max) = (at.games as u64, at.games_max as u64);
         match at.record {
             None => progress.show_read(games, games_max),

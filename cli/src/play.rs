@@ -101,19 +101,15 @@ impl PlayArgs {
             (name, _) => Ok(rulesets::load(name.map_or("", String::as_str))?),
         }
     }
-
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        let has_networks = [&self.first, &self.second, &self.hint].iter().any(|agent| agent.model().is_some());
-        self.network.prepare(has_networks, libtorch)
-    }
 }
 
-pub(crate) fn run(args: PlayArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: PlayArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let has_networks = [&args.first, &args.second, &args.hint].iter().any(|agent| agent.model().is_some());
+    let networks = args.network.opener(has_networks, libtorch)?.for_single_positions();
     if let Some(path) = &args.record {
         files::check(path)?;
     }
-    let mut session = Session::new(&args)?;
+    let mut session = Session::new(&args, &networks)?;
     // Not locked: where a terminal can do little, prompts are written by another thread.
     let output = &mut std::io::stdout();
     let played = session.play(output);

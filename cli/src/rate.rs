@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::parameters::did_you_mean;
 use latrunculi_eval::AgentSpec;
 use latrunculi_eval::rating::{FitSettings, Pairing, RatingConfig, play_rating};
 use latrunculi_stats::{Confidence, DrawModel};
@@ -93,15 +93,9 @@ fn anchor(text: &str) -> Result<(AgentSpec, f64), String> {
     Ok((agent.parse().map_err(|error| format!("{error}"))?, elo))
 }
 
-impl RateArgs {
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        let has_networks = self.agents.iter().chain(&self.gauntlet).any(|agent| agent.model().is_some());
-        self.network.prepare(has_networks, libtorch)
-    }
-}
-
-pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let has_networks = args.agents.iter().chain(&args.gauntlet).any(|agent| agent.model().is_some());
+    let networks = args.network.opener(has_networks, libtorch)?;
     let rules = rulesets::load(&args.ruleset)?;
     let mut config = config(&args)?;
     if let Some(folder) = &args.out {
@@ -112,7 +106,7 @@ pub(crate) fn run(args: RateArgs) -> anyhow::Result<()> {
     let stop = stop_on_interrupt()?;
     config.workers = args.store.workers(&stop)?;
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
-    let report = play_rating(&rules, &config, &mut args.network.factory(&rules), &mut |at| {
+    let report = play_rating(&rules, &config, &mut networks.factory(&rules), &mut |at| {
         let (games, games_max) = (at.games as u64, at.games_max as u64);
         match at.record {
             None => progress.show_read(games, games_max),
@@ -148,8 +142,7 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
     let index_of = |option: &str, agent: &AgentSpec| -> anyhow::Result<usize> {
         let name = agent.to_string();
         names.iter().position(|known| *known == name).with_context(|| {
-            let hint = nearest(&name, names.iter().map(String::as_str));
-            let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            let hint = did_you_mean(&name, names.iter().map(String::as_str));
             format!("{option}: {name} is not among the agents{hint}")
         })
     };

@@ -36,21 +36,15 @@ pub(crate) struct ServeArgs {
     network: NetworkArgs,
 }
 
-impl ServeArgs {
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        self.network.prepare(true, libtorch)
-    }
-}
-
-pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: ServeArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let networks = args.network.opener(true, libtorch)?;
     let stop = stop_on_signals()?;
     let rulesets = args.rulesets.iter().map(|path| rulesets::load(path)).collect::<Result<_, _>>()?;
     let server = Server::bind(Settings {
         address: args.bind,
         port: args.port,
         model: args.model,
-        networks: args.network.opener(),
+        networks,
         rulesets,
         runs: args.runs,
         studies: args.studies,

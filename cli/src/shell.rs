@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
-use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::parameters::did_you_mean;
 use latrunculi_engine::presets;
 use latrunculi_train::SHIPPED_CONFIGS;
 
@@ -81,12 +81,9 @@ pub(crate) fn man(args: &ManArgs, program: Command) -> anyhow::Result<()> {
 fn subcommand(command: &Command, name: &str) -> anyhow::Result<Command> {
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     ensure!(!names.is_empty(), "{} has no commands of its own, so that there is no {name:?}", command.get_name());
-    let end = nearest(name, names.iter().copied()).map_or(".".to_owned(), |near| format!("; did you mean {near}?"));
-    let known = names.join(", ");
-    let found = command
-        .find_subcommand(name)
-        .with_context(|| format!("there is no command {name:?}{end} The commands are {known}"))?;
-    Ok(found.clone())
+    let hint = did_you_mean(name, names.iter().copied());
+    let found = command.find_subcommand(name).cloned();
+    found.with_context(|| format!("there is no command {name:?} among {}{hint}", names.join(", ")))
 }
 
 fn write_all(program: Command, folder: &Path) -> anyhow::Result<()> {

@@ -53,14 +53,8 @@ pub(crate) struct WorkerArgs {
     quiet: bool,
 }
 
-impl WorkerArgs {
-    /// As [`NetworkArgs::prepare`].
-    pub(crate) fn prepare(&mut self, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-        self.network.prepare(true, libtorch)
-    }
-}
-
-pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+    let opener = args.network.opener(true, libtorch)?;
     if args.index >= args.of {
         let reason = format!("--index {} must be below --of {}", args.index, args.of);
         let mut program = crate::Cli::command();
@@ -74,17 +68,16 @@ pub(crate) fn run(args: &WorkerArgs) -> anyhow::Result<()> {
         rayon::ThreadPoolBuilder::new().num_threads(args.side_by_side.threads()).build().context("starting threads")?;
     let order = WorkOrder::new(args.index, args.of);
     let delivered = Delivered::default();
-    let networks = |rules: &Arc<Rules>, path: &str| args.network.factory(rules)(path);
+    let networks = |rules: &Arc<Rules>, path: &str| opener.factory(rules)(path);
     let identity = |path: &str| models::checksum(path).map_err(|error| error_chain(&error));
     let cache = args.cache.clone().unwrap_or_else(|| std::env::temp_dir().join("latrunculi-models"));
-    let loader = args.network.loader();
     let trainer = TrainingWorker {
         store: &store,
         order,
         host: host(),
         actors: pool.current_num_threads(),
         cache: cache.clone(),
-        loader: &*loader,
+        loader: &*opener.loader,
         delivered: &delivered,
         stop: &stop,
         refused: Mutex::default(),

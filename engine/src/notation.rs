@@ -2,7 +2,7 @@
 //! list of pieces, `M:c2,b4 D:a1 m:b3 d:h7`, or the line of [`Rules::position_text`]).
 
 use crate::action::{Action, ActionKind};
-use crate::parameters::nearest;
+use crate::parameters::did_you_mean;
 use crate::player::Player;
 use crate::position::{Continuation, Hand, Holds, Phase, Piece, Position, Shuttle};
 use crate::rules::Rules;
@@ -640,9 +640,7 @@ impl GameState {
         let hint = if self.outcome().is_some() {
             ": the game is over".to_owned()
         } else {
-            nearest(text, texts.iter().map(String::as_str))
-                .map(|near| format!("; did you mean {near}?"))
-                .unwrap_or_default()
+            did_you_mean(text, texts.iter().map(String::as_str))
         };
         Err(ActionError::NotLegal { text: text.to_owned(), hint })
     }

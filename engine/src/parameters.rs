@@ -184,7 +184,7 @@ fn choice_or_hint(names: &[&str], name: &str) -> Result<ParameterValue, String> 
     if names.contains(&name) {
         return Ok(ParameterValue::Text(name.to_owned()));
     }
-    let hint = nearest(name, names.iter().copied()).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+    let hint = did_you_mean(name, names.iter().copied());
     Err(format!("{name:?} is not one of {}{hint}", names.join(", ")))
 }
 
@@ -208,6 +208,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .min()
         .filter(|&(distance, candidate)| distance <= farthest(candidate))
         .map(|(_, candidate)| candidate)
+}
+
+/// Asks, after a text that says that `name` is not known, whether the nearest known one was meant; nothing if none is near.
+#[must_use]
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
 }
 
 fn integer(value: &ParameterValue) -> i64 {

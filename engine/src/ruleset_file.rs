@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::parameters::{PARAMETERS, Parameter, ParameterValue, nearest};
+use crate::parameters::{PARAMETERS, Parameter, ParameterValue, did_you_mean};
 use crate::presets;
 use crate::rules::Rules;
 use crate::ruleset::Ruleset;
@@ -169,9 +169,7 @@ impl Reader<'_> {
                         file.ruleset.source.clear();
                     }
                     None => {
-                        let hint = nearest(name, presets::NAMES.iter().copied())
-                            .map(|near| format!("; did you mean {near:?}?"))
-                            .unwrap_or_default();
+                        let hint = did_you_mean(name, presets::NAMES.iter().copied());
                         self.fault(value.span().start, format!("there is no ruleset {name:?} to start from{hint}"));
                     }
                 },
@@ -201,11 +199,10 @@ impl Reader<'_> {
                 }
                 _ => {
                     let known = PARAMETERS.iter().map(table_of).chain(TEXTS);
-                    let hint = nearest(key_text, known).map(|near| format!("; did you mean {near:?}?"));
                     let message = if is_table {
                         format!("{key_text} is a table: write [{key_text}] and its parameters below")
                     } else {
-                        let hint = hint.unwrap_or_default();
+                        let hint = did_you_mean(key_text, known);
                         format!("a ruleset has no key {key_text:?}{hint}; its keys are {}", top_level_keys())
                     };
                     self.fault(key.span().start, message);
@@ -251,9 +248,7 @@ impl Reader<'_> {
         file: &mut RulesetFile,
     ) {
         let Some(parameter) = Parameter::named(name) else {
-            let hint = nearest(name, PARAMETERS.iter().map(|parameter| parameter.name))
-                .map(|near| format!("; did you mean {near}?"))
-                .unwrap_or_default();
+            let hint = did_you_mean(name, PARAMETERS.iter().map(|parameter| parameter.name));
             self.fault(key_at, format!("{name} is not a parameter of rulesets{hint}"));
             return;
         };

@@ -285,7 +285,7 @@ fn nonsense_is_refused_with_every_reason() {
         "batch must be at least 1",
         "did you mean bell?",
         "did you mean capture.per_move?",
-        "did you mean \"loss\"?",
+        "did you mean loss?",
         "end.quiet_limit = 08 is listed twice",
         "compensation: 1 is listed twice",
     ] {

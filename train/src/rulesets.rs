@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use latrunculi_data::{ModelInfo, TensorFileHeader};
-use latrunculi_engine::{Rules, RulesetFile, parameters::nearest, presets};
+use latrunculi_engine::{Rules, RulesetFile, parameters::did_you_mean, presets};
 
 use crate::error::{Context, Error, bail};
 use crate::files::read_text;
@@ -40,9 +40,7 @@ pub fn load_file(name_or_path: &str) -> Result<RulesetFile, Error> {
     }
     let path = Path::new(name_or_path);
     if !path.exists() {
-        let hint = nearest(name_or_path, presets::NAMES.iter().copied())
-            .map(|near| format!("; did you mean {near}?"))
-            .unwrap_or_default();
+        let hint = did_you_mean(name_or_path, presets::NAMES.iter().copied());
         bail!("there is no ruleset and no file {name_or_path:?}{hint} (`latrunculi rulesets list` names the rulesets)");
     }
     let is_model = path.extension().is_some_and(|extension| extension == "safetensors");

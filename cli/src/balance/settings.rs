@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use latrunculi_engine::{Ruleset, parameters::nearest, presets};
+use latrunculi_engine::{Ruleset, parameters::did_you_mean, presets};
 use latrunculi_eval::study::StudySettings;
 use latrunculi_train::files::read_text;
 use latrunculi_train::rulesets::{expand_all, load_file};
@@ -139,8 +139,7 @@ fn unknown_keys(
     for (key, value) in table {
         match (known.get(key), value) {
             (None, _) => {
-                let hint = nearest(key, known.keys().map(String::as_str));
-                let hint = hint.map(|near| format!("; did you mean {place}{near}?")).unwrap_or_default();
+                let hint = did_you_mean(key, known.keys().map(String::as_str));
                 faults.push(format!("there is no setting {place}{key}{hint}"));
             }
             // Tables that are empty by default have keys of the user's own.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail, ensure};
 use latrunculi_data::policy_index::action_indices;
-use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::parameters::did_you_mean;
 use latrunculi_engine::presets;
 use latrunculi_search::StopSignal;
 
@@ -84,7 +84,7 @@ fn answer(session: &mut Session, command: &str, rest: &str) -> anyhow::Result<St
     ensure!(!command.is_empty(), "there is a number and no command behind it (`help` lists the commands)");
     let Some(known) = COMMANDS.iter().find(|known| known.name == command) else {
         let names = COMMANDS.iter().map(|known| known.name);
-        let hint = nearest(command, names).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let hint = did_you_mean(command, names);
         bail!("unknown command {command:?}{hint} (`help` lists the commands)");
     };
     ensure!(rest.is_empty() || !known.arguments.is_empty(), "{command} takes nothing, not {rest:?}");

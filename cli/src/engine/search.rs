@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
-use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::parameters::did_you_mean;
 use latrunculi_eval::opinion::{is_tree_search, variation_texts};
 use latrunculi_eval::{AgentKind, AgentSpec, Choice, Number, SearchLimits, SearchOptions};
 use latrunculi_search::StopSignal;
@@ -30,8 +30,8 @@ fn limits(text: &str, agent: &AgentSpec) -> anyhow::Result<SearchLimits> {
     while let Some(name) = words.next() {
         let known = ["nodes", "depth", "sims", "seconds"];
         if !known.contains(&name) {
-            let end = nearest(name, known).map_or(".".to_owned(), |near| format!("; did you mean {near}?"));
-            bail!("{name:?} is not a limit{end} Limits are nodes N, depth N, sims N and seconds S");
+            let hint = did_you_mean(name, known);
+            bail!("{name:?} is not a limit, as nodes N, depth N, sims N and seconds S are{hint}");
         }
         let value = words.next().with_context(|| format!("{name} needs a number, as in go {name} 5"))?;
         let fits = match name {
@@ -190,8 +190,8 @@ mod tests {
             ("nodes 0", "alphabeta:depth=2", "at least 1"),
             ("depth 97", "alphabeta:depth=2", "from 1 to 96"),
             ("depth 1.5", "alphabeta:depth=2", "from 1 to 96"),
-            ("nodess 5", "alphabeta:depth=2", "did you mean nodes? Limits are"),
-            ("foo 3", "alphabeta:depth=2", "\"foo\" is not a limit. Limits are"),
+            ("nodess 5", "alphabeta:depth=2", "did you mean nodes?"),
+            ("foo 3", "alphabeta:depth=2", "\"foo\" is not a limit, as nodes N"),
             ("sims 5", "alphabeta:depth=2", "has no limit of sims"),
             ("nodes 5", "mcts", "has no limit of nodes"),
             ("seconds 1", "random", "has no limit of seconds"),

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use crate::explain::why_not;
 use crate::game::Game;
-use crate::network::NetworkArgs;
 use crate::position_args::read_state;
 
 /// Rules, a game under them, and who thinks.
@@ -28,9 +27,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(ruleset: &str, spec: AgentSpec, seed: u64, network: NetworkArgs) -> anyhow::Result<Session> {
+    pub(super) fn new(ruleset: &str, spec: AgentSpec, seed: u64, networks: NetworkOpener) -> anyhow::Result<Session> {
         let rules = rulesets::load(ruleset)?;
-        let networks = network.opener().for_single_positions();
         let agent = made(&spec, &rules, &networks)?;
         let mut session = Session { game: begun(GameState::new(rules), &spec, seed), spec, seed, networks, agent };
         session.forget();

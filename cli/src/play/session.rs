@@ -9,6 +9,7 @@ use anyhow::{Context, ensure};
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::{Agent, AgentKind, AgentSpec, Number};
+use latrunculi_train::models::NetworkOpener;
 
 use super::board::{self, Palette};
 use super::input::Input;
@@ -53,9 +54,9 @@ pub(super) enum Next {
 }
 
 impl Session {
-    pub(super) fn new(args: &PlayArgs) -> anyhow::Result<Session> {
+    pub(super) fn new(args: &PlayArgs, networks: &NetworkOpener) -> anyhow::Result<Session> {
         let rules = args.rules()?;
-        let mut networks = args.network.opener().for_single_positions().factory(&rules);
+        let mut networks = networks.factory(&rules);
         let mut make = |spec: &AgentSpec, index: u64| -> anyhow::Result<Box<dyn Agent>> {
             let mut agent = spec.make(&rules, &mut networks).with_context(|| format!("agent {spec}"))?;
             agent.new_game(mix_seeds(&[args.seed, index, spec.seed.unwrap_or(0)]));

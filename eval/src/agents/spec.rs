@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::parameters::did_you_mean;
 use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::latrunculi::Weights;
@@ -135,7 +135,7 @@ impl<'a> Settings<'a> {
         for text in texts {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             let Some(&name) = known.iter().find(|known| **known == name.trim()) else {
-                let hint = hint(name.trim(), known.iter().copied());
+                let hint = did_you_mean(name.trim(), known.iter().copied());
                 let known = known.join("=, ") + "=";
                 return Err(AgentTextError(format!("{agent} has no setting {name:?}{hint}; it takes {known}")));
             };
@@ -199,10 +199,6 @@ impl<'a> Settings<'a> {
     }
 }
 
-fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map(|near| format!(", did you mean {near}?")).unwrap_or_default()
-}
-
 impl FromStr for AgentSpec {
     type Err = AgentTextError;
 
@@ -250,9 +246,9 @@ impl FromStr for AgentSpec {
                 let hint = match name.split_once([',', '@']) {
                     Some((agent, _)) if NAMES.contains(&agent) => {
                         let rest = &name[agent.len()..];
-                        format!(", did you mean {agent}:{}?", rest.strip_prefix(',').unwrap_or(rest))
+                        format!("; did you mean {agent}:{}?", rest.strip_prefix(',').unwrap_or(rest))
                     }
-                    _ => hint(name, NAMES),
+                    _ => did_you_mean(name, NAMES),
                 };
                 return Err(AgentTextError(format!("there is no agent {name:?}{hint}; known are {FORMS}")));
             }

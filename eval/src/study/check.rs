@@ -1,7 +1,7 @@
 //! Validation of a study's settings, with all errors at once.
 
 use latrunculi_engine::Ruleset;
-use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::parameters::did_you_mean;
 
 use super::settings::StudySettings;
 use super::summary::AgentSummary;
@@ -48,7 +48,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     for name in settings.opening.by_ruleset.keys() {
         if !rulesets.iter().any(|ruleset| ruleset.id == *name) {
             let known = rulesets.iter().map(|ruleset| ruleset.id.as_str());
-            let hint = nearest(name, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            let hint = did_you_mean(name, known);
             faults.push(format!("opening.by_ruleset: {name:?} is not among the rulesets of this study{hint}"));
         }
     }

@@ -1,6 +1,6 @@
 //! Rulesets derived from others by changing one parameter.
 
-use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, ParameterValue, nearest};
+use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, ParameterValue, did_you_mean};
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Rules, Ruleset};
 
@@ -25,7 +25,7 @@ pub(super) enum NotDerived {
 pub(super) fn parameter(name: &str) -> Result<&'static Parameter, String> {
     Parameter::named(name).ok_or_else(|| {
         let names = PARAMETERS.iter().map(|parameter| parameter.name);
-        let hint = nearest(name, names).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let hint = did_you_mean(name, names);
         format!("there is no parameter {name:?}{hint}")
     })
 }

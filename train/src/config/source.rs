@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use latrunculi_engine::parameters::nearest;
+use latrunculi_engine::parameters::did_you_mean;
 
 use crate::error::{Context, Error, bail};
 use crate::files::read_text;
@@ -42,9 +42,7 @@ impl ConfigSource {
         }
         let path = Path::new(name_or_path);
         if !path.exists() {
-            let hint = nearest(name_or_path, SHIPPED_CONFIGS.iter().copied())
-                .map(|near| format!("; did you mean {near}?"))
-                .unwrap_or_default();
+            let hint = did_you_mean(name_or_path, SHIPPED_CONFIGS.iter().copied());
             bail!(
                 "there is no configuration and no file {name_or_path:?}{hint} (shipped configurations: {})",
                 SHIPPED_CONFIGS.join(", ")
