@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
 use latrunculi_eval::agents::OpenedNetwork;
@@ -32,55 +32,40 @@ use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 use crate::{origin, report};
 
-/// The options that say which games a study has. They are stored in its folder and cannot be changed later.
-const SETTINGS: [&str; 15] = [
-    "study",
-    "rulesets",
-    "agents",
-    "margin",
-    "min_contact",
-    "seed",
-    "opening",
-    "second_opening",
-    "opening_policy",
-    "opening_temperature",
-    "metrics",
-    "compensation",
-    "pie",
-    "phases",
-    "sweep",
-];
+const SETTINGS: &str = "settings";
 
 #[derive(Args)]
+// The options that say which games a study has. They are stored in its folder and cannot be changed later.
+#[command(group = ArgGroup::new(SETTINGS).multiple(true))]
 pub(crate) struct BalanceArgs {
     /// A study file (configs/studies/ has examples); options change single values of it
-    #[arg(value_name = "STUDY.toml")]
+    #[arg(value_name = "STUDY.toml", group = SETTINGS)]
     study: Option<PathBuf>,
     /// Rulesets by name or path, with commas between; `all` is every reconstruction
-    #[arg(long, alias = "ruleset", value_name = "RULESET,RULESET", value_delimiter = ',')]
+    #[arg(long, alias = "ruleset", value_name = "RULESET,RULESET", value_delimiter = ',', group = SETTINGS)]
     rulesets: Option<Vec<String>>,
     /// Agents with commas between, each of which plays itself; those of one kind form a ladder of budgets
-    #[arg(long, value_name = "AGENT,AGENT")]
+    #[arg(long, value_name = "AGENT,AGENT", group = SETTINGS)]
     agents: Option<String>,
     /// Folder for the games and the report; a stopped study in it is continued
     #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Continues the study in this folder with its settings; with --max-games, --min-games or --half-width it plays more
     /// games
-    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS)]
+    #[arg(long, value_name = "DIR", conflicts_with = SETTINGS)]
     resume: Option<PathBuf>,
     /// Writes report.html again from the summary in this folder, without playing
-    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS,
+    #[arg(long, value_name = "DIR", conflicts_with = SETTINGS,
         conflicts_with_all = ["out", "resume", "max_games", "min_games", "half_width", "json"])]
     report_only: Option<PathBuf>,
     /// Plays until the half-width of the score's interval is this many points of 100 [default: 3]
     #[arg(long, value_name = "POINTS", value_parser = settings::points)]
     half_width: Option<f64>,
     /// Calls a ruleset balanced if its score is shown to be within this many points of 50 [default: 3]
-    #[arg(long, value_name = "POINTS", value_parser = settings::points)]
+    #[arg(long, value_name = "POINTS", value_parser = settings::points, group = SETTINGS)]
     margin: Option<f64>,
     /// Calls a ruleset balanced only if pieces are captured in this percentage of the games [default: 50]
-    #[arg(long, value_name = "PERCENT", value_parser = settings::percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = settings::percent, group = SETTINGS)]
     min_contact: Option<f64>,
     /// The fewest games of each ruleset with each agent [default: 400]
     #[arg(long, value_name = "N")]
@@ -89,35 +74,35 @@ pub(crate) struct BalanceArgs {
     #[arg(long, value_name = "N")]
     max_games: Option<u64>,
     /// Source of all randomness [default: 0]
-    #[arg(long)]
+    #[arg(long, group = SETTINGS)]
     seed: Option<u64>,
     /// Actions that are drawn at the beginning of each game [default: 8 where stones are placed,
     /// else 6; with --opening-policy 20, or all stones if more]
-    #[arg(long, value_name = "ACTIONS")]
+    #[arg(long, value_name = "ACTIONS", group = SETTINGS)]
     opening: Option<usize>,
     /// Plays every ruleset with openings of this length too, to measure the effect of the opening
-    #[arg(long, value_name = "ACTIONS")]
+    #[arg(long, value_name = "ACTIONS", group = SETTINGS)]
     second_opening: Option<usize>,
     /// Draws openings from this agent's visits or policy instead of from all legal actions alike
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", group = SETTINGS)]
     opening_policy: Option<String>,
     /// Temperature of that policy; less prefers the best actions [default: 1]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", group = SETTINGS)]
     opening_temperature: Option<f64>,
     /// Also describes the games: lengths, choice, use of the rules, heat maps, value of pieces
-    #[arg(long)]
+    #[arg(long, group = SETTINGS)]
     metrics: bool,
     /// Gives men to the side that is behind and finds the number that makes the game fair
-    #[arg(long, value_name = "MEN,MEN", value_delimiter = ',', num_args = 0..=1, default_missing_value = "1,2")]
+    #[arg(long, value_name = "MEN,MEN", value_delimiter = ',', num_args = 0..=1, default_missing_value = "1,2", group = SETTINGS)]
     compensation: Option<Vec<u32>>,
     /// Measures the advantage left under the pie rule: one player makes the first turn, the other chooses sides
-    #[arg(long)]
+    #[arg(long, group = SETTINGS)]
     pie: bool,
     /// Separates placement from movement in rulesets that place stones
-    #[arg(long)]
+    #[arg(long, group = SETTINGS)]
     phases: bool,
     /// Derives rulesets with other values of one parameter: capture.per_move=one,all (may be repeated)
-    #[arg(long, value_name = "PARAMETER=V1,V2", value_parser = settings::sweep)]
+    #[arg(long, value_name = "PARAMETER=V1,V2", value_parser = settings::sweep, group = SETTINGS)]
     sweep: Vec<(String, Vec<String>)>,
     #[command(flatten)]
     side_by_side: GamesArgs,
@@ -164,8 +149,8 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
         rulesets,
         command,
         folder: folder.clone(),
-        threads: args.side_by_side.threads(),
-        games_at_once: args.side_by_side.at_once(),
+        threads: args.side_by_side.threads,
+        games_at_once: args.side_by_side.games_at_once,
         workers: args.store.workers(&stop)?,
     };
     let begun = Instant::now();
@@ -178,7 +163,7 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     progress.finish();
     let summary = summary?;
     write_files(&folder, &config.settings, &summary)?;
-    add_provenance(&folder, args.side_by_side.threads(), begun.elapsed(), summary.is_complete)?;
+    add_provenance(&folder, args.side_by_side.threads, begun.elapsed(), summary.is_complete)?;
     if args.json {
         print!("{}", summary.to_json()?);
     } else {

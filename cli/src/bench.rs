@@ -7,9 +7,6 @@ mod search;
 mod selfplay;
 mod training;
 
-use std::ops::RangeInclusive;
-
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
 use latrunculi_engine::presets;
 
@@ -46,11 +43,6 @@ pub(crate) fn run(args: BenchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::R
         BenchCommand::Selfplay(args) => selfplay::run(&args, libtorch),
         BenchCommand::Training(args) => libtorch::needed(libtorch, "bench training")?.bench_training(&args),
     }
-}
-
-/// Reads a whole number within a range.
-fn whole(range: RangeInclusive<u64>) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(range)
 }
 
 fn names_or_all(names: &[String]) -> Vec<String> {

@@ -23,33 +23,19 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// What is known of libtorch and of the first GPU; a text where one of them cannot be used.
-struct Found {
-    libtorch: Result<(), String>,
-    gpu: Result<(), String>,
-}
-
-/// Asks the libtorch of this program, or the program that has it.
-fn found(libtorch: Option<&dyn Libtorch>) -> Found {
-    match libtorch.map_or_else(asked, |libtorch| Ok(libtorch.gpu(DeviceChoice::Cuda(0)).map(|_| ()))) {
-        Ok(gpu) => Found { libtorch: Ok(()), gpu: gpu.map_err(|error| format!("{error:#}")) },
-        Err(reason) => Found { libtorch: Err(reason), gpu: Err("it needs libtorch".to_owned()) },
+/// Asks the libtorch of this program, or the program that has it, for a GPU and returns why there is none; the outer error is
+/// why there is no libtorch.
+fn gpu(libtorch: Option<&dyn Libtorch>) -> Result<Result<(), String>, String> {
+    if let Some(libtorch) = libtorch {
+        return Ok(libtorch.gpu(DeviceChoice::Cuda(0)).map(drop).map_err(|error| format!("{error:#}")));
     }
-}
-
-/// Returns whether there is a GPU, as the program that has libtorch says; the outer error is why it says nothing.
-fn asked() -> Result<anyhow::Result<()>, String> {
     let program = libtorch::program().ok_or_else(libtorch::missing)?;
-    let shown = program.display();
+    let fault = |why: &str| format!("{} cannot be started: {why}", program.display());
     let output = Command::new(&program).args(["doctor", "--json"]).output();
-    let output = output.map_err(|error| format!("{shown} cannot be started: {error}"))?;
+    let output = output.map_err(|error| fault(&error.to_string()))?;
     let said = serde_json::from_slice::<Value>(&output.stdout).ok().filter(|_| output.status.success());
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    let said = said.ok_or_else(|| format!("{shown} cannot be started: {}", complaint.trim()))?;
-    Ok(match said["gpu_fault"].as_str() {
-        None => Ok(()),
-        Some(fault) => Err(anyhow::anyhow!("{fault}")),
-    })
+    let said = said.ok_or_else(|| fault(String::from_utf8_lossy(&output.stderr).trim()))?;
+    Ok(said["gpu_fault"].as_str().map_or(Ok(()), |fault| Err(fault.to_owned())))
 }
 
 /// Tries a store and prints what it does.
@@ -75,7 +61,9 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     }
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let bf16 = Unit::best().is_available();
-    let Found { libtorch, gpu } = found(libtorch);
+    let found = gpu(libtorch);
+    let libtorch = found.as_ref().map(drop);
+    let gpu = found.as_ref().map_or(Err("it needs libtorch"), |gpu| gpu.as_ref().map(drop).map_err(String::as_str));
     // A missing GPU is no fault: `auto` takes the processor then.
     let gpu_text = match &gpu {
         Ok(()) => "found, used by device = \"auto\"".to_owned(),

@@ -42,9 +42,6 @@ fn reason(state: &GameState, text: &str) -> Option<String> {
     }
     let mut legal = Vec::new();
     state.legal_actions(&mut legal);
-    let texts_of = |keep: &dyn Fn(ActionKind) -> bool| -> Vec<String> {
-        legal.iter().filter(|action| keep(action.kind())).map(|&action| state.action_text(action)).collect()
-    };
     match text {
         "stop" => return Some("no piece that has captured may go on, so there is nothing to decline".to_owned()),
         "pass" => return Some("only who can do nothing else passes".to_owned()),
@@ -57,7 +54,8 @@ fn reason(state: &GameState, text: &str) -> Option<String> {
         return placement_reason(state, Piece::Man, square, &legal);
     }
     if text.starts_with('x') {
-        let removals = texts_of(&|kind| matches!(kind, ActionKind::Remove { .. }));
+        let removals = legal.iter().filter(|action| matches!(action.kind(), ActionKind::Remove { .. }));
+        let removals: Vec<String> = removals.map(|&action| state.action_text(action)).collect();
         return Some(match removals.is_empty() {
             true => "nothing can be removed now".to_owned(),
             false => format!("what can be removed: {}", listed(&removals)),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use anyhow::anyhow;
+use anyhow::Context;
 use latrunculi_data::{DeviceChoice, Precision, StoredModel};
 use latrunculi_engine::Rules;
 use latrunculi_train::networks::NetworkLoader;
@@ -56,15 +56,20 @@ pub trait Libtorch: Sync {
     ) -> anyhow::Result<Passes>;
 }
 
-/// Returns `libtorch`, or lets the program that has it do `what` instead of this one.
+/// Returns `libtorch`, or executes the program that has it in place of this one, with the same arguments, to do `what`.
 ///
 /// # Errors
-/// When this program has no libtorch and the other one is not there.
+/// When this program has no libtorch and the other one is not there or cannot be started.
 pub(crate) fn needed<'a>(libtorch: Option<&'a dyn Libtorch>, what: &str) -> anyhow::Result<&'a dyn Libtorch> {
-    match libtorch {
-        Some(libtorch) => Ok(libtorch),
-        None => Err(hand_over(what)),
+    if let Some(libtorch) = libtorch {
+        return Ok(libtorch);
     }
+    let program = program().with_context(|| format!("{what} needs libtorch: {}", missing()))?;
+    let mut arguments = env::args_os();
+    let name = arguments.next();
+    let mut command = Command::new(&program);
+    command.args(arguments);
+    Err(replace(command, name)).with_context(|| format!("{what} needs libtorch: starting {}", program.display()))
 }
 
 /// Returns what computes networks on a GPU; `None` where the processor does. Where libtorch is needed for it, the program
@@ -108,18 +113,6 @@ pub(crate) fn missing() -> String {
         "the program that has libtorch, {place}, is not there; in the folder of the source, scripts/setup-libtorch and then \
          `cargo build --release` make it"
     )
-}
-
-/// Executes the program that has libtorch in place of this one, with the same arguments. Returns the error where that cannot
-/// be done.
-pub(crate) fn hand_over(what: &str) -> anyhow::Error {
-    let Some(program) = program() else { return anyhow!("{what} needs libtorch: {}", missing()) };
-    let mut arguments = env::args_os();
-    let name = arguments.next();
-    let mut command = Command::new(&program);
-    command.args(arguments);
-    let error = replace(command, name);
-    anyhow::Error::new(error).context(format!("{what} needs libtorch: starting {}", program.display()))
 }
 
 /// Becomes `command`, which is told that it was started as `name`: same process, terminal and signals. Returns why not.

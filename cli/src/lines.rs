@@ -12,14 +12,17 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
 
 /// As [`wrapped`], each line after a prefix.
 pub(crate) fn wrapped_after(prefix: &str, text: &str) -> String {
+    filled(prefix, text.split_whitespace(), " ")
+}
+
+/// Sets as many parts in a line as there is room for, with `between` between them, each line after a prefix.
+pub(crate) fn filled<'a>(prefix: &str, parts: impl IntoIterator<Item = &'a str>, between: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= COLUMNS => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("{prefix}{word}")),
+    for part in parts {
+        let width = between.len() + part.chars().count();
+        match lines.last_mut().filter(|line| line.chars().count() + width <= COLUMNS) {
+            Some(line) => *line += &format!("{between}{part}"),
+            None => lines.push(format!("{prefix}{part}")),
         }
     }
     lines.join("\n")

@@ -21,7 +21,7 @@ use latrunculi_train::models::{self, NetworkOpener};
 use latrunculi_train::rulesets;
 use serde_json::json;
 
-use crate::games_args::GamesArgs;
+use crate::games_args::{GamesArgs, games, whole};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::lines::print_json;
@@ -51,7 +51,7 @@ pub(crate) struct MatchArgs {
     #[arg(long, alias = "rulesets", value_name = "RULESET,RULESET", value_delimiter = ',', required = true)]
     ruleset: Vec<String>,
     /// Games to play, in pairs of one opening with seats swapped [default: 200; with --sprt at most 20000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = games())]
     games: Option<usize>,
     /// Ends the match as soon as it is decided whether the lead of A is E0 or E1 Elo; where B leads it is negative
     #[arg(long, value_name = "E0,E1", value_parser = two_numbers, allow_hyphen_values = true)]
@@ -66,8 +66,8 @@ pub(crate) struct MatchArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Actions that are drawn at the beginning of a game [default: 8 where stones are placed, else 6]
-    #[arg(long, value_name = "ACTIONS", value_parser = clap::value_parser!(u16).range(..=1000))]
-    opening: Option<u16>,
+    #[arg(long, value_name = "ACTIONS", value_parser = whole(0..=1000))]
+    opening: Option<usize>,
     /// Draws openings from this agent's visits or policy instead of from all legal actions alike
     #[arg(long, value_name = "AGENT")]
     opening_policy: Option<AgentSpec>,
@@ -210,7 +210,6 @@ pub(crate) fn pairs_note(games: usize, is_quiet: bool) {
 fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
     [&args.first, &args.second].into_iter().try_for_each(AgentSpec::check_for_matches)?;
     let games = args.games.unwrap_or(if args.sprt.is_some() { SPRT_GAMES_MAX } else { GAMES });
-    ensure!((1..=1_000_000).contains(&games), "--games is a number from 1 to 1000000");
     pairs_note(games, args.quiet || args.json);
     let sprt = match args.sprt {
         None => None,
@@ -226,12 +225,12 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         agents: [args.first.clone(), args.second.clone()],
         pairs: games.div_ceil(2),
         seed: args.seed,
-        opening_length: args.opening.map(usize::from),
+        opening_length: args.opening,
         opening_policy: opening_policy(args)?,
         sprt,
         confidence: Confidence::NINETY_FIVE,
-        threads: args.side_by_side.threads(),
-        games_at_once: args.side_by_side.at_once(),
+        threads: args.side_by_side.threads,
+        games_at_once: args.side_by_side.games_at_once,
         workers: None,
         ledger: args.ledger.clone(),
         keep_records: args.records.is_some(),

@@ -15,7 +15,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ColorChoice};
 use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
 use latrunculi_train::rulesets;
@@ -60,7 +60,7 @@ pub(crate) struct PlayArgs {
     delay: f64,
     /// Whether to draw in colours; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, default_value = "auto", value_name = "WHEN")]
-    color: ColorWhen,
+    color: ColorChoice,
     /// Source of all randomness
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -68,24 +68,15 @@ pub(crate) struct PlayArgs {
     network: NetworkArgs,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ColorWhen {
-    Auto,
-    Always,
-    Never,
-}
-
-impl ColorWhen {
-    fn palette(self) -> Palette {
-        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let has_colours = match self {
-            ColorWhen::Always => true,
-            ColorWhen::Never => false,
-            ColorWhen::Auto => std::io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
-        };
-        if has_colours { Palette::colours() } else { Palette::default() }
-    }
+fn palette(when: ColorChoice) -> Palette {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let has_colours = match when {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => std::io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
+    };
+    if has_colours { Palette::colours() } else { Palette::default() }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -18,7 +18,7 @@ use latrunculi_train::files::write_whole;
 use latrunculi_train::folders::RATING;
 use latrunculi_train::{models, rulesets};
 
-use crate::games_args::GamesArgs;
+use crate::games_args::{GamesArgs, games, whole};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::match_command::{check_opening, pairs_note};
@@ -40,7 +40,7 @@ pub(crate) struct RateArgs {
     #[arg(long, value_name = "AGENT")]
     gauntlet: Option<AgentSpec>,
     /// Games of each pairing, in pairs of one opening with seats swapped
-    #[arg(long, default_value_t = 200, value_name = "N")]
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = games())]
     games: usize,
     /// An agent with a fixed rating, for example random=0; may be repeated [default: the first agent at 0]
     #[arg(long, value_name = "AGENT=ELO", value_parser = anchor)]
@@ -52,8 +52,8 @@ pub(crate) struct RateArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Random actions that open a game [default: 8 where stones are placed, else 6]
-    #[arg(long, value_name = "ACTIONS", value_parser = clap::value_parser!(u16).range(..=1000))]
-    opening: Option<u16>,
+    #[arg(long, value_name = "ACTIONS", value_parser = whole(0..=1000))]
+    opening: Option<usize>,
     /// Folder for games.jsonl, rating.json and rating.csv; a stopped rating is continued, and one with more agents
     /// or more games plays only what is missing. A different rating in it is not replaced
     #[arg(long, value_name = "DIR")]
@@ -136,7 +136,6 @@ pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Re
 fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
     ensure!(args.agents.len() >= 2, "a rating needs at least two agents");
     args.agents.iter().try_for_each(AgentSpec::check_for_matches)?;
-    ensure!((1..=1_000_000).contains(&args.games), "--games is a number from 1 to 1000000");
     pairs_note(args.games, args.quiet || args.json);
     let names: Vec<String> = args.agents.iter().map(AgentSpec::to_string).collect();
     let index_of = |option: &str, agent: &AgentSpec| -> anyhow::Result<usize> {
@@ -166,10 +165,10 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
         identities: args.agents.iter().map(identity).collect::<anyhow::Result<_>>()?,
         pairing,
         seed: args.seed,
-        opening_length: args.opening.map(usize::from),
+        opening_length: args.opening,
         fit: FitSettings { model, anchors, confidence: Confidence::NINETY_FIVE },
-        threads: args.side_by_side.threads(),
-        games_at_once: args.side_by_side.at_once(),
+        threads: args.side_by_side.threads,
+        games_at_once: args.side_by_side.games_at_once,
         ledger: args.out.as_ref().map(|folder| folder.join("games.jsonl")),
         ..RatingConfig::new(args.agents.clone(), args.games.div_ceil(2))
     })

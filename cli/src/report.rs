@@ -13,13 +13,16 @@ use latrunculi_train::rulesets::load_file;
 
 /// The name of the report in the folder of a study.
 pub(crate) const FILE: &str = "report.html";
+/// The picture of the first player's scores beside it.
+const FIGURE: &str = "first-player.svg";
 /// A summary of thousands of rulesets is some hundred megabytes.
 const SUMMARY_BYTES_MAX: u64 = 1 << 30;
 
-/// Writes the report of a study into its folder.
+/// Writes the report of a study into its folder, and the picture of its results.
 pub(crate) fn write(folder: &Path, summary: &StudySummary) -> anyhow::Result<()> {
     let page = report::html(summary, &rulesets(folder, summary));
     write_whole(&folder.join(FILE), page.as_bytes())?;
+    write_whole(&folder.join(FIGURE), report::first_player_svg(summary).as_bytes())?;
     Ok(())
 }
 

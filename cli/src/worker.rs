@@ -65,7 +65,7 @@ pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     let stop = stop_on_signals()?;
     let store = Store::join(&args.store, Arc::clone(&stop)).map_err(stopped)?;
     let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(args.side_by_side.threads()).build().context("starting threads")?;
+        rayon::ThreadPoolBuilder::new().num_threads(args.side_by_side.threads).build().context("starting threads")?;
     let order = WorkOrder::new(args.index, args.of);
     let delivered = Delivered::default();
     let networks = |rules: &Arc<Rules>, path: &str| opener.factory(rules)(path);
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
         order,
         host: host(),
         pool: &pool,
-        games_at_once: args.side_by_side.at_once(),
+        games_at_once: args.side_by_side.games_at_once,
         cache,
         delivered: &delivered,
         networks: &networks,

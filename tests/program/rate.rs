@@ -89,7 +89,7 @@ fn nonsense_is_refused_before_anything_is_played() {
         ("random", 1, "at least two agents"),
         ("random human", 1, "human plays only in `latrunculi play`"),
         ("random greedy random", 1, "random is named twice"),
-        ("random greedy --games 0", 1, "--games is a number"),
+        ("random greedy --games 0", 2, "--games"),
         ("random greedy --anchor mcts:sims=1=0", 1, "mcts:sims=1 is not among the agents"),
         ("random greedy --gauntlet greedy:seed=1", 1, "greedy:seed=1 is not among the agents"),
         ("random greedy --anchor random=0 --anchor random=1", 1, "two ratings"),

@@ -16,7 +16,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::{processor_secs, seconds, whole};
+use super::{processor_secs, seconds};
+use crate::games_args::whole;
 use crate::libtorch::{self, Libtorch, Passes};
 use crate::lines::Table;
 

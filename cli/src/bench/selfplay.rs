@@ -16,7 +16,8 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::inference::{BATCH_MAX, Compute, NetworkChoice, THREADS_MAX, all_threads, bare, describe, device_name};
-use super::{median, processor_secs, seconds, whole};
+use super::{median, processor_secs, seconds};
+use crate::games_args::whole;
 use crate::libtorch::{self, Libtorch};
 use crate::lines::print_json;
 

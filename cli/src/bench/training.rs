@@ -3,7 +3,8 @@
 use clap::Args;
 
 use super::inference::{BATCH_MAX, NetworkChoice, THREADS_MAX};
-use super::{seconds, whole};
+use super::seconds;
+use crate::games_args::whole;
 
 /// Arguments of `bench training`
 #[derive(Args)]

@@ -106,7 +106,7 @@ fn answer(session: &mut Session, command: &str, rest: &str) -> anyhow::Result<St
         "ruleset" => session.set_ruleset(rest).map(done),
         "agent" if rest.is_empty() => Ok(session.spec.to_string()),
         "agent" => session.set_agent(rest).map(done),
-        "seed" if rest.is_empty() => Ok(session.seed().to_string()),
+        "seed" if rest.is_empty() => Ok(session.seed.to_string()),
         "seed" => {
             let seed = rest.parse().ok().with_context(|| format!("{rest:?} is not a whole number of at least 0"))?;
             session.set_seed(seed);

@@ -20,7 +20,7 @@ use crate::position_args::read_state;
 pub(super) struct Session {
     pub(super) game: Game,
     pub(super) spec: AgentSpec,
-    seed: u64,
+    pub(super) seed: u64,
     networks: NetworkOpener,
     /// The agent, made for the present rules.
     pub(super) agent: Box<dyn Agent>,
@@ -53,11 +53,6 @@ impl Session {
         let name = self.spec.to_string();
         self.game.set_agents([name.clone(), name]);
         Ok(())
-    }
-
-    /// Returns what everything random follows from.
-    pub(super) fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// Lets everything random follow from another seed, from now on.

@@ -154,13 +154,13 @@ fn fields(line: &str) -> usize {
     outside.map(|part| part.matches(',').count()).sum::<usize>() + 1
 }
 
-/// Inspects a page for people: the report of a study, the card of a model.
+/// Inspects a page for people: the report of a study or its picture, the card of a model.
 pub(super) fn page(path: &Path) -> anyhow::Result<Report> {
     let text = read_text(path, TEXT_BYTES_MAX)?;
     let html = text.split_once("<title>").and_then(|(_, rest)| Some(rest.split_once("</title>")?.0));
     let title = html.or_else(|| text.lines().find_map(|line| line.strip_prefix("# ")));
     let title = title.with_context(|| format!("{} has no title: it is none of our pages", path.display()))?;
-    let is_whole = html.is_none() || text.trim_end().ends_with("</html>");
+    let is_whole = html.is_none() || ["</html>", "</svg>"].iter().any(|end| text.trim_end().ends_with(end));
     ensure!(is_whole, "{} is cut off: it does not end as a page does", path.display());
     let mut report = Report::new("page for people", path);
     report.add("bytes", text.len());

@@ -1,7 +1,7 @@
 //! The actions of a game, turn by turn.
 
 use crate::game::Game;
-use crate::lines::COLUMNS;
+use crate::lines::filled;
 
 /// Lists the actions of a game, numbered by turns as the line below the board counts them; the actions of one turn
 /// stand together.
@@ -14,23 +14,8 @@ pub(super) fn listing(game: &Game) -> String {
             None => turns.push((turn, format!("{turn}. {action}"))),
         }
     }
-    let mut text = String::new();
-    let mut column = 0;
-    for (_, turn) in turns {
-        let is_full = column + 2 + turn.len() > COLUMNS;
-        let between = match column {
-            0 => "",
-            _ if is_full => "\n",
-            _ => "  ",
-        };
-        column = if is_full { turn.len() } else { column + between.len() + turn.len() };
-        text += between;
-        text += &turn;
-    }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text
+    let text = filled("", turns.iter().map(|(_, turn)| turn.as_str()), "  ");
+    if text.is_empty() { text } else { text + "\n" }
 }
 
 #[cfg(test)]

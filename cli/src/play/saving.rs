@@ -30,26 +30,19 @@ impl Session {
     }
 
     /// Returns the last game of a file, to be played by the agents of this one.
-    fn read(&self, path: &Path) -> anyhow::Result<Game> {
+    pub(super) fn read(&self, path: &Path) -> anyhow::Result<Game> {
         let mut game = Game::from_record(last_game(path)?, self.rules())
             .with_context(|| format!("the last game in {}", path.display()))?;
         game.set_agents(self.game.record().agents.clone());
         Ok(game)
     }
 
-    /// Goes on from the last game of a file; nothing changes if that cannot be done.
-    pub(super) fn load(&mut self, path: &Path) -> anyhow::Result<()> {
-        let game = self.read(path)?;
-        self.go_on_from(game, path);
-        Ok(())
-    }
-
-    fn go_on_from(&mut self, game: Game, path: &Path) {
+    pub(super) fn go_on_from(&mut self, game: Game, path: &Path) {
         self.saved = Some((path.to_owned(), game.record().clone()));
         self.game = game;
     }
 
-    /// As [`Session::load`]; the game that is left is added to the file that was asked for at the start. Without one, a game
+    /// Goes on from the last game of a file; nothing changes if that cannot be done. The game that is left is added to the file that was asked for at the start. Without one, a game
     /// that is not saved is only left when the command is given twice.
     pub(super) fn load_instead(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
         // Before the game that is left is added to a file, which may be this one.

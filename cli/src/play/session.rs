@@ -15,7 +15,7 @@ use super::board::{self, Palette};
 use super::input::Input;
 use super::thinking::think;
 use super::words::COMMANDS;
-use super::{PlayArgs, curve, listing};
+use super::{PlayArgs, curve, listing, palette};
 use crate::game::Game;
 use crate::interrupt::{Interrupt, Stopped};
 use crate::position_args::read_state;
@@ -81,7 +81,7 @@ impl Session {
             seats,
             adviser,
             adviser_name: args.hint.to_string(),
-            palette: args.color.palette(),
+            palette: palette(args.color),
             input: Input::open()?,
             // While it draws, too, no signal loses the game.
             interrupt: Interrupt::listen(false)?,
@@ -91,7 +91,7 @@ impl Session {
             left: None,
         };
         if let Some(path) = &args.load {
-            session.load(path)?;
+            session.go_on_from(session.read(path)?, path);
         }
         Ok(session)
     }

@@ -6,13 +6,8 @@ use latrunculi_train::rulesets;
 
 use super::shown_board;
 
+/// Prints docs/RULES.md from the ruleset files and the table of parameters.
 pub(super) fn run() -> anyhow::Result<()> {
-    print!("{}", document()?);
-    Ok(())
-}
-
-/// Writes docs/RULES.md from the ruleset files and the table of parameters.
-fn document() -> anyhow::Result<String> {
     use std::fmt::Write;
     let mut text = String::from(
         "# The rulesets\n\n\
@@ -51,5 +46,6 @@ fn document() -> anyhow::Result<String> {
             writeln!(text, "| `{}` | {value} | {} |", parameter.name, evidence.text.replace('|', "\\|"))?;
         }
     }
-    Ok(text)
+    print!("{text}");
+    Ok(())
 }
