@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use clap::{ArgGroup, Args};
+use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
 use latrunculi_eval::agents::OpenedNetwork;
@@ -32,40 +32,55 @@ use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 use crate::{origin, report};
 
-const SETTINGS: &str = "settings";
+/// The options that say which games a study has. They are stored in its folder and cannot be changed later.
+const SETTINGS: [&str; 15] = [
+    "study",
+    "rulesets",
+    "agents",
+    "margin",
+    "min_contact",
+    "seed",
+    "opening",
+    "second_opening",
+    "opening_policy",
+    "opening_temperature",
+    "metrics",
+    "compensation",
+    "pie",
+    "phases",
+    "sweep",
+];
 
 #[derive(Args)]
-// The options that say which games a study has. They are stored in its folder and cannot be changed later.
-#[command(group = ArgGroup::new(SETTINGS).multiple(true))]
 pub(crate) struct BalanceArgs {
     /// A study file (configs/studies/ has examples); options change single values of it
-    #[arg(value_name = "STUDY.toml", group = SETTINGS)]
+    #[arg(value_name = "STUDY.toml")]
     study: Option<PathBuf>,
     /// Rulesets by name or path, with commas between; `all` is every reconstruction
-    #[arg(long, alias = "ruleset", value_name = "RULESET,RULESET", value_delimiter = ',', group = SETTINGS)]
+    #[arg(long, alias = "ruleset", value_name = "RULESET,RULESET", value_delimiter = ',')]
     rulesets: Option<Vec<String>>,
     /// Agents with commas between, each of which plays itself; those of one kind form a ladder of budgets
-    #[arg(long, value_name = "AGENT,AGENT", group = SETTINGS)]
+    #[arg(long, value_name = "AGENT,AGENT")]
     agents: Option<String>,
     /// Folder for the games and the report; a stopped study in it is continued
     #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Continues the study in this folder with its settings; with --max-games, --min-games or --half-width it plays more
     /// games
-    #[arg(long, value_name = "DIR", conflicts_with = SETTINGS)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS)]
     resume: Option<PathBuf>,
     /// Writes report.html again from the summary in this folder, without playing
-    #[arg(long, value_name = "DIR", conflicts_with = SETTINGS,
+    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS,
         conflicts_with_all = ["out", "resume", "max_games", "min_games", "half_width", "json"])]
     report_only: Option<PathBuf>,
     /// Plays until the half-width of the score's interval is this many points of 100 [default: 3]
     #[arg(long, value_name = "POINTS", value_parser = settings::points)]
     half_width: Option<f64>,
     /// Calls a ruleset balanced if its score is shown to be within this many points of 50 [default: 3]
-    #[arg(long, value_name = "POINTS", value_parser = settings::points, group = SETTINGS)]
+    #[arg(long, value_name = "POINTS", value_parser = settings::points)]
     margin: Option<f64>,
     /// Calls a ruleset balanced only if pieces are captured in this percentage of the games [default: 50]
-    #[arg(long, value_name = "PERCENT", value_parser = settings::percent, group = SETTINGS)]
+    #[arg(long, value_name = "PERCENT", value_parser = settings::percent)]
     min_contact: Option<f64>,
     /// The fewest games of each ruleset with each agent [default: 400]
     #[arg(long, value_name = "N")]
@@ -74,35 +89,35 @@ pub(crate) struct BalanceArgs {
     #[arg(long, value_name = "N")]
     max_games: Option<u64>,
     /// Source of all randomness [default: 0]
-    #[arg(long, group = SETTINGS)]
+    #[arg(long)]
     seed: Option<u64>,
     /// Actions that are drawn at the beginning of each game [default: 8 where stones are placed,
     /// else 6; with --opening-policy 20, or all stones if more]
-    #[arg(long, value_name = "ACTIONS", group = SETTINGS)]
+    #[arg(long, value_name = "ACTIONS")]
     opening: Option<usize>,
     /// Plays every ruleset with openings of this length too, to measure the effect of the opening
-    #[arg(long, value_name = "ACTIONS", group = SETTINGS)]
+    #[arg(long, value_name = "ACTIONS")]
     second_opening: Option<usize>,
     /// Draws openings from this agent's visits or policy instead of from all legal actions alike
-    #[arg(long, value_name = "AGENT", group = SETTINGS)]
+    #[arg(long, value_name = "AGENT")]
     opening_policy: Option<String>,
     /// Temperature of that policy; less prefers the best actions [default: 1]
-    #[arg(long, value_name = "T", group = SETTINGS)]
+    #[arg(long, value_name = "T")]
     opening_temperature: Option<f64>,
     /// Also describes the games: lengths, choice, use of the rules, heat maps, value of pieces
-    #[arg(long, group = SETTINGS)]
+    #[arg(long)]
     metrics: bool,
     /// Gives men to the side that is behind and finds the number that makes the game fair
-    #[arg(long, value_name = "MEN,MEN", value_delimiter = ',', num_args = 0..=1, default_missing_value = "1,2", group = SETTINGS)]
+    #[arg(long, value_name = "MEN,MEN", value_delimiter = ',', num_args = 0..=1, default_missing_value = "1,2")]
     compensation: Option<Vec<u32>>,
     /// Measures the advantage left under the pie rule: one player makes the first turn, the other chooses sides
-    #[arg(long, group = SETTINGS)]
+    #[arg(long)]
     pie: bool,
     /// Separates placement from movement in rulesets that place stones
-    #[arg(long, group = SETTINGS)]
+    #[arg(long)]
     phases: bool,
     /// Derives rulesets with other values of one parameter: capture.per_move=one,all (may be repeated)
-    #[arg(long, value_name = "PARAMETER=V1,V2", value_parser = settings::sweep, group = SETTINGS)]
+    #[arg(long, value_name = "PARAMETER=V1,V2", value_parser = settings::sweep)]
     sweep: Vec<(String, Vec<String>)>,
     #[command(flatten)]
     side_by_side: GamesArgs,

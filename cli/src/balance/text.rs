@@ -8,6 +8,7 @@ use latrunculi_eval::Number;
 use latrunculi_eval::study::summary::{CellSummary, RankAgreement, VerdictSummary};
 use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
+use latrunculi_stats::WinDrawLoss;
 
 use crate::lines::{beside, wrapped};
 use crate::quoted;
@@ -48,16 +49,13 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
             let verdict = cell.verdict.as_ref();
             let conclusion = verdict.map_or("", |verdict| conclusion_text(verdict.verdict));
             let outcomes = &cell.outcomes;
-            let row = format!(
-                "{:5.1} [{:4.1}, {:5.1}] +{} ={} -{}{}",
-                100.0 * score.score,
-                100.0 * score.interval.lower,
-                100.0 * score.interval.upper,
-                outcomes.first_wins,
-                outcomes.rule_draws + outcomes.truncated,
-                outcomes.second_wins,
-                if outcomes.truncated > 0 { format!(", {} truncated", outcomes.truncated) } else { String::new() },
-            );
+            let games =
+                WinDrawLoss::new(outcomes.first_wins, outcomes.rule_draws + outcomes.truncated, outcomes.second_wins);
+            let truncated = match outcomes.truncated {
+                0 => String::new(),
+                truncated => format!(", {truncated} truncated"),
+            };
+            let row = format!("{:5.1} {:5.1} {games}{truncated}", 100.0 * score.score, score.interval.percent());
             lines.push(format!("{head}{row}"));
             if let Some(verdict) = verdict {
                 let said = format!("{conclusion}; {}", support(verdict, cell));
@@ -81,14 +79,9 @@ fn support(verdict: &VerdictSummary, cell: &CellSummary) -> String {
     };
     let mut parts = vec![captures];
     if let Some(last) = &verdict.last_doubling {
-        parts.push(format!(
-            "since budget {} {:+.1} [{:+.1}, {:+.1}] ({})",
-            last.budgets[0],
-            Number(100.0 * last.change.value),
-            Number(100.0 * last.interval.lower),
-            Number(100.0 * last.interval.upper),
-            stability_text(last.stability),
-        ));
+        let (change, interval) = (Number(100.0 * last.change.value), last.interval.percent());
+        let stability = stability_text(last.stability);
+        parts.push(format!("since budget {} {change:+.1} {interval:+.1} ({stability})", last.budgets[0]));
     }
     if !verdict.doubts.is_empty() {
         let doubts: Vec<&str> = verdict.doubts.iter().map(|&doubt| doubt_text(doubt)).collect();

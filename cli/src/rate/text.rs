@@ -1,7 +1,5 @@
 //! A rating as text and as CSV.
 
-use std::fmt::Write as _;
-
 use latrunculi_eval::Number;
 use latrunculi_eval::rating::{AgentRating, ErrorKind, Rated, RatingProgress, RatingReport, RatingTable, Test};
 use latrunculi_stats::bradley_terry::LikelihoodRatio;
@@ -13,30 +11,33 @@ use crate::match_command::{elo_text, rest_text, waiting_text};
 /// Columns of the rank in front of a name.
 const RANK_COLUMNS: usize = 4;
 
+/// The columns of the agents as CSV: of a rank, and of the agent there.
+const COLUMNS_OF_CSV: [(&str, fn(usize, &AgentRating) -> String); 12] = [
+    ("rank", |rank, _| rank.to_string()),
+    // Agents' texts may hold commas; a path might hold quotes.
+    ("agent", |_, rating| format!("\"{}\"", rating.agent.replace('"', "\"\""))),
+    ("elo", |_, rating| finite(rating.elo.value)),
+    ("elo_standard_error", |_, rating| finite(rating.elo.standard_error)),
+    ("elo_lower", |_, rating| finite(rating.elo.interval.lower)),
+    ("elo_upper", |_, rating| finite(rating.elo.interval.upper)),
+    ("is_anchor", |_, rating| rating.is_anchor.to_string()),
+    ("games", |_, rating| rating.games.games().to_string()),
+    ("wins", |_, rating| rating.games.wins.to_string()),
+    ("draws", |_, rating| rating.games.draws.to_string()),
+    ("losses", |_, rating| rating.games.losses.to_string()),
+    ("score", |_, rating| rating.score.map(|score| format!("{score:.6}")).unwrap_or_default()),
+];
+
+/// Returns a number as text, nothing where it is not finite.
+fn finite(number: f64) -> String {
+    if number.is_finite() { format!("{:.3}", Number(number)) } else { String::new() }
+}
+
 /// Returns the agents as CSV, strongest first.
 pub(super) fn csv(report: &RatingReport) -> String {
-    let mut lines =
-        "rank,agent,elo,elo_standard_error,elo_lower,elo_upper,is_anchor,games,wins,draws,losses,score\n".to_owned();
-    for (rank, rating) in report.table.iter().flat_map(|table| &table.agents).enumerate() {
-        let Rated { value, standard_error, interval } = rating.elo;
-        // What is not finite is left empty.
-        let [value, standard_error, lower, upper] = [value, standard_error, interval.lower, interval.upper]
-            .map(|number| if number.is_finite() { format!("{:.3}", Number(number)) } else { String::new() });
-        let games = rating.games;
-        // Agents' texts may hold commas; a path might hold quotes.
-        let agent = rating.agent.replace('"', "\"\"");
-        let score = rating.score.map(|score| format!("{score:.6}")).unwrap_or_default();
-        // Writing to a String cannot fail.
-        _ = writeln!(
-            lines,
-            "{},\"{agent}\",{value},{standard_error},{lower},{upper},{},{},{},{},{},{score}",
-            rank + 1,
-            rating.is_anchor,
-            games.games(),
-            games.wins,
-            games.draws,
-            games.losses,
-        );
+    let mut lines = COLUMNS_OF_CSV.map(|(name, _)| name).join(",") + "\n";
+    for (rank, rating) in (1..).zip(report.table.iter().flat_map(|table| &table.agents)) {
+        lines += &(COLUMNS_OF_CSV.map(|(_, cell)| cell(rank, rating)).join(",") + "\n");
     }
     lines
 }
@@ -114,7 +115,7 @@ fn percent(share: Option<f64>, decimals: usize) -> String {
 
 /// Returns a row and a column for each agent, which have their ranks alone where `width` letters of a name have no room.
 fn superiority_text(table: &RatingTable, width: usize) -> String {
-    let has_room = width + 2 + 6 * table.agents.len() <= COLUMNS;
+    let has_room = width + 7 * table.agents.len() <= COLUMNS;
     let name = |rank: usize| if has_room { table.agents[rank].agent.clone() } else { (rank + 1).to_string() };
     let mut matrix = Table::new().left("", 2, |(rank, _): &(usize, &Vec<Option<f64>>)| name(*rank));
     for column in 0..table.agents.len() {

@@ -1,142 +1,107 @@
 //! The summary as a table: one row per ruleset and agent, as comma separated values.
 
-use super::summary::{CellSummary, Conclusion, Doubt, RulesetSummary, Stability, StudySummary};
-use latrunculi_stats::Interval;
-
+use super::summary::{
+    AgentSummary, CellSummary, Conclusion, Derivation, DifferenceSummary, Doubt, LastDoubling, RulesetSummary,
+    ScoreSummary, SecondOpening, Stability, StudySummary, VerdictSummary,
+};
 use crate::Number;
 
-/// The columns, as docs/FORMATS.md explains them.
-pub const COLUMNS: [&str; 49] = [
-    "ruleset",
-    "fingerprint",
-    "base",
-    "parameter",
-    "value",
-    "agent",
-    "family",
-    "budget",
-    "opening_actions",
-    "games",
-    "games_played",
-    "games_repeated",
-    "openings",
-    "effective_games",
-    "stop",
-    "first_wins",
-    "second_wins",
-    "rule_draws",
-    "truncated",
-    "score",
-    "standard_error",
-    "lower",
-    "upper",
-    "simultaneous_lower",
-    "simultaneous_upper",
-    "truncated_lost",
-    "truncated_won",
-    "elo",
-    "elo_lower",
-    "elo_upper",
-    "decisive_rate",
-    "first_of_decisive",
-    "contact_rate",
-    "verdict",
-    "doubts",
-    "last_doubling_change",
-    "last_doubling_lower",
-    "last_doubling_upper",
-    "p_unbalanced",
-    "p_unbalanced_holm",
-    "p_balanced",
-    "p_balanced_holm",
-    "actions_mean",
-    "effort_mean",
-    "difference_to_base",
-    "difference_lower",
-    "difference_upper",
-    "second_opening_actions",
-    "second_opening_score",
+/// A ruleset with an agent.
+struct Row<'a> {
+    ruleset: &'a RulesetSummary,
+    agent: &'a AgentSummary,
+    cell: &'a CellSummary,
+    score: Option<ScoreSummary>,
+    verdict: Option<&'a VerdictSummary>,
+    derived: Option<&'a Derivation>,
+    difference: Option<DifferenceSummary>,
+    second: Option<&'a SecondOpening>,
+}
+
+impl Row<'_> {
+    fn last(&self) -> Option<LastDoubling> {
+        self.verdict?.last_doubling
+    }
+}
+
+/// The columns, as docs/FORMATS.md explains them; what is not known is empty.
+const COLUMNS: [(&str, fn(&Row<'_>) -> String); 49] = [
+    ("ruleset", |row| row.ruleset.name.clone()),
+    ("fingerprint", |row| row.ruleset.fingerprint.clone()),
+    ("base", |row| text(row.derived.map(|derived| &derived.base))),
+    ("parameter", |row| text(row.derived.map(|derived| &derived.parameter))),
+    ("value", |row| text(row.derived.map(|derived| &derived.value))),
+    ("agent", |row| row.cell.agent.clone()),
+    ("family", |row| row.agent.family.clone()),
+    ("budget", |row| text(row.agent.budget)),
+    ("opening_actions", |row| row.cell.opening.actions.to_string()),
+    ("games", |row| row.cell.games.to_string()),
+    ("games_played", |row| row.cell.games_played.to_string()),
+    ("games_repeated", |row| row.cell.games_repeated.to_string()),
+    ("openings", |row| row.cell.openings_distinct.to_string()),
+    ("effective_games", |row| number(row.cell.effective_games)),
+    ("stop", |row| word(&row.cell.stop)),
+    ("first_wins", |row| row.cell.outcomes.first_wins.to_string()),
+    ("second_wins", |row| row.cell.outcomes.second_wins.to_string()),
+    ("rule_draws", |row| row.cell.outcomes.rule_draws.to_string()),
+    ("truncated", |row| row.cell.outcomes.truncated.to_string()),
+    ("score", |row| number(row.score.map(|found| found.score))),
+    ("standard_error", |row| number(row.score.map(|found| found.standard_error))),
+    ("lower", |row| number(row.score.map(|found| found.interval.lower))),
+    ("upper", |row| number(row.score.map(|found| found.interval.upper))),
+    ("simultaneous_lower", |row| number(row.score.map(|found| found.simultaneous.lower))),
+    ("simultaneous_upper", |row| number(row.score.map(|found| found.simultaneous.upper))),
+    ("truncated_lost", |row| number(row.score.map(|found| found.truncation_bracket.lower))),
+    ("truncated_won", |row| number(row.score.map(|found| found.truncation_bracket.upper))),
+    ("elo", |row| number(row.score.map(|found| found.elo.value))),
+    ("elo_lower", |row| number(row.score.and_then(|found| found.elo.lower))),
+    ("elo_upper", |row| number(row.score.and_then(|found| found.elo.upper))),
+    ("decisive_rate", |row| number(row.cell.decisive.map(|found| found.rate))),
+    ("first_of_decisive", |row| number(row.cell.first_of_decisive.map(|found| found.rate))),
+    ("contact_rate", |row| number(row.cell.contact.map(|found| found.rate))),
+    ("verdict", |row| row.verdict.map(|found| word(&found.verdict)).unwrap_or_default()),
+    ("doubts", |row| {
+        row.verdict.map(|found| found.doubts.iter().map(word).collect::<Vec<_>>().join(" ")).unwrap_or_default()
+    }),
+    ("last_doubling_change", |row| number(row.last().map(|last| last.change.value))),
+    ("last_doubling_lower", |row| number(row.last().map(|last| last.interval.lower))),
+    ("last_doubling_upper", |row| number(row.last().map(|last| last.interval.upper))),
+    ("p_unbalanced", |row| number(row.verdict.map(|found| found.p_unbalanced))),
+    ("p_unbalanced_holm", |row| number(row.verdict.map(|found| found.p_unbalanced_holm))),
+    ("p_balanced", |row| number(row.verdict.map(|found| found.p_balanced))),
+    ("p_balanced_holm", |row| number(row.verdict.map(|found| found.p_balanced_holm))),
+    ("actions_mean", |row| number((row.cell.games > 0).then_some(row.cell.actions_mean))),
+    ("effort_mean", |row| number(row.cell.effort_mean)),
+    ("difference_to_base", |row| number(row.difference.map(|found| found.difference))),
+    ("difference_lower", |row| number(row.difference.map(|found| found.interval.lower))),
+    ("difference_upper", |row| number(row.difference.map(|found| found.interval.upper))),
+    ("second_opening_actions", |row| text(row.second.map(|second| second.opening.actions))),
+    ("second_opening_score", |row| number(row.second.and_then(|second| second.score).map(|found| found.score))),
 ];
 
 impl StudySummary {
-    /// Returns the table of all rulesets and agents, with a line of names; what is not known is empty.
+    /// Returns the table of all rulesets and agents, with a line of names.
     #[must_use]
     pub fn to_csv(&self) -> String {
-        let mut text = COLUMNS.join(",") + "\n";
+        let mut text = COLUMNS.map(|(name, _)| name).join(",") + "\n";
         for ruleset in &self.rulesets {
-            for (agent, cell) in ruleset.cells.iter().enumerate() {
-                let row = self.row(ruleset, agent, cell);
-                text.push_str(&row.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(","));
+            let derived = ruleset.derived.as_ref();
+            for (index, (agent, cell)) in self.agents.iter().zip(&ruleset.cells).enumerate() {
+                let row = Row {
+                    ruleset,
+                    agent,
+                    cell,
+                    score: cell.score,
+                    verdict: cell.verdict.as_ref(),
+                    derived,
+                    difference: derived.and_then(|derived| derived.differences.get(index).copied().flatten()),
+                    second: cell.second_opening.as_ref(),
+                };
+                text += &COLUMNS.map(|(_, cell)| quoted(&cell(&row))).join(",");
                 text.push('\n');
             }
         }
         text
-    }
-
-    fn row(&self, ruleset: &RulesetSummary, agent: usize, cell: &CellSummary) -> [String; COLUMNS.len()] {
-        let summary = &self.agents[agent];
-        let score = cell.score.as_ref();
-        let verdict = cell.verdict.as_ref();
-        let derived = ruleset.derived.as_ref();
-        let difference = derived.and_then(|derived| derived.differences.get(agent).copied().flatten());
-        let second = cell.second_opening.as_ref();
-        let (lower, upper) = ends(score.map(|score| score.interval));
-        let (simultaneous_lower, simultaneous_upper) = ends(score.map(|score| score.simultaneous));
-        let (lost, won) = ends(score.map(|score| score.truncation_bracket));
-        let last = verdict.and_then(|verdict| verdict.last_doubling);
-        let (last_lower, last_upper) = ends(last.map(|last| last.interval));
-        let (difference_lower, difference_upper) = ends(difference.map(|difference| difference.interval));
-        [
-            ruleset.name.clone(),
-            ruleset.fingerprint.clone(),
-            text(derived.map(|derived| &derived.base)),
-            text(derived.map(|derived| &derived.parameter)),
-            text(derived.map(|derived| &derived.value)),
-            cell.agent.clone(),
-            summary.family.clone(),
-            text(summary.budget),
-            cell.opening.actions.to_string(),
-            cell.games.to_string(),
-            cell.games_played.to_string(),
-            cell.games_repeated.to_string(),
-            cell.openings_distinct.to_string(),
-            number(cell.effective_games),
-            word(&cell.stop),
-            cell.outcomes.first_wins.to_string(),
-            cell.outcomes.second_wins.to_string(),
-            cell.outcomes.rule_draws.to_string(),
-            cell.outcomes.truncated.to_string(),
-            number(score.map(|score| score.score)),
-            number(score.map(|score| score.standard_error)),
-            lower,
-            upper,
-            simultaneous_lower,
-            simultaneous_upper,
-            lost,
-            won,
-            number(score.map(|score| score.elo.value)),
-            number(score.and_then(|score| score.elo.lower)),
-            number(score.and_then(|score| score.elo.upper)),
-            number(cell.decisive.map(|rate| rate.rate)),
-            number(cell.first_of_decisive.map(|rate| rate.rate)),
-            number(cell.contact.map(|rate| rate.rate)),
-            verdict.map(|verdict| word(&verdict.verdict)).unwrap_or_default(),
-            verdict.map(|verdict| verdict.doubts.iter().map(word).collect::<Vec<_>>().join(" ")).unwrap_or_default(),
-            number(last.map(|last| last.change.value)),
-            last_lower,
-            last_upper,
-            number(verdict.map(|verdict| verdict.p_unbalanced)),
-            number(verdict.map(|verdict| verdict.p_unbalanced_holm)),
-            number(verdict.map(|verdict| verdict.p_balanced)),
-            number(verdict.map(|verdict| verdict.p_balanced_holm)),
-            number((cell.games > 0).then_some(cell.actions_mean)),
-            number(cell.effort_mean),
-            number(difference.map(|difference| difference.difference)),
-            difference_lower,
-            difference_upper,
-            text(second.map(|second| second.opening.actions)),
-            number(second.and_then(|second| second.score).map(|score| score.score)),
-        ]
     }
 }
 
@@ -184,10 +149,6 @@ fn text(value: Option<impl ToString>) -> String {
 pub(crate) fn number(value: Option<f64>) -> String {
     let Some(value) = value else { return String::new() };
     if value != 0.0 && value.abs() < 1e-4 { format!("{value:.3e}") } else { format!("{:.6}", Number(value)) }
-}
-
-fn ends(interval: Option<Interval>) -> (String, String) {
-    (number(interval.map(|interval| interval.lower)), number(interval.map(|interval| interval.upper)))
 }
 
 /// Returns the word that JSON has for a value.
