@@ -5,10 +5,8 @@ mod settings;
 mod text;
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -172,8 +170,7 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
     let mut networks = Networks { opener, progress: &progress };
     let summary = run_study(&config, &mut networks, &mut |at: &StudyProgress| {
-        progress.show(at.games, at.games_expected, text::progress(at));
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        progress.follow(at.games, at.games_expected, Some(text::progress(at)), &stop)
     });
     progress.finish();
     let summary = summary?;

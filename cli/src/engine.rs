@@ -16,7 +16,7 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_search::StopSignal;
 use latrunculi_train::error_chain;
 
-use crate::input_lines::{LineFault, read_line};
+use crate::input_lines::{InputLine, read_line};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
 use session::Session;
@@ -45,7 +45,7 @@ pub(crate) struct EngineArgs {
 
 /// A line of the other program, as it was read, and what ends the search that it may ask for.
 struct Input {
-    line: std::io::Result<Result<String, LineFault>>,
+    line: InputLine,
     stop: StopSignal,
 }
 
@@ -63,12 +63,7 @@ fn read_lines(sender: &SyncSender<Input>) {
     let mut input = BufReader::new(std::io::stdin());
     // What ends the last search that was asked for.
     let mut stop = StopSignal::default();
-    loop {
-        let line = match read_line(&mut input) {
-            Ok(None) => return,
-            Ok(Some(line)) => Ok(line),
-            Err(error) => Err(error),
-        };
+    while let Some(line) = read_line(&mut input) {
         if let Ok(Ok(line)) = &line
             && let Some(Request { command, .. }) = Request::read(line)
         {
@@ -117,7 +112,7 @@ fn converse(session: &mut Session, inputs: &Receiver<Input>, output: &mut dyn Wr
         let line = match line.context("cannot read the commands")? {
             Ok(line) => line,
             Err(fault) => {
-                answer(output, "", Err(fault.into()))?;
+                answer(output, "", Err(anyhow::Error::msg(fault)))?;
                 continue;
             }
         };

@@ -70,6 +70,15 @@ impl Game {
         self.record.result.is_some() || self.state.outcome().is_some()
     }
 
+    /// Returns the legal actions; none when the game is over.
+    pub(crate) fn legal_actions(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if !self.is_over() {
+            self.state.legal_actions(&mut actions);
+        }
+        actions
+    }
+
     /// Plays a legal action of which nobody has an opinion.
     pub(crate) fn play(&mut self, action: Action) {
         self.past.push(self.state.clone());

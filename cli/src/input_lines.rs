@@ -6,23 +6,17 @@ use std::io::{BufRead, Read};
 /// long game, takes some ten thousand.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Why a line cannot be read as a command.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum LineFault {
-    /// Too long.
-    #[error("the line has more than {LINE_BYTES_MAX} bytes; nothing was done")]
-    TooLong,
-    /// Not text.
-    #[error("the line is not UTF-8; nothing was done")]
-    NotText,
-    /// Holds what is no part of any command.
-    #[error("the line holds a control character; nothing was done")]
-    Control,
-}
+/// A line of a person or a program, or why it cannot be read as a command.
+pub(crate) type InputLine = std::io::Result<Result<String, String>>;
 
 /// Reads one line without its end; `None` when there are no more. What is left of a line that is too long is
 /// passed over.
-pub(crate) fn read_line(input: &mut impl BufRead) -> std::io::Result<Option<Result<String, LineFault>>> {
+pub(crate) fn read_line(input: &mut impl BufRead) -> Option<InputLine> {
+    read(input).transpose()
+}
+
+fn read(input: &mut impl BufRead) -> std::io::Result<Option<Result<String, String>>> {
+    let fault = |what: &str| Ok(Some(Err(format!("the line {what}; nothing was done"))));
     let mut bytes = Vec::new();
     let read = input.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut bytes)?;
     if read == 0 {
@@ -32,11 +26,11 @@ pub(crate) fn read_line(input: &mut impl BufRead) -> std::io::Result<Option<Resu
         bytes.pop();
     } else if bytes.len() > LINE_BYTES_MAX {
         skip_line(input)?;
-        return Ok(Some(Err(LineFault::TooLong)));
+        return fault(&format!("has more than {LINE_BYTES_MAX} bytes"));
     }
-    let Ok(text) = String::from_utf8(bytes) else { return Ok(Some(Err(LineFault::NotText))) };
+    let Ok(text) = String::from_utf8(bytes) else { return fault("is not UTF-8") };
     if text.trim_end().contains(|c: char| c.is_control() && c != '\t') {
-        return Ok(Some(Err(LineFault::Control)));
+        return fault("holds a control character");
     }
     Ok(Some(Ok(text)))
 }
@@ -58,8 +52,8 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn read_all(mut bytes: &[u8]) -> Vec<Result<String, LineFault>> {
-        std::iter::from_fn(|| read_line(&mut bytes).unwrap()).collect()
+    fn read_all(mut bytes: &[u8]) -> Vec<Result<String, String>> {
+        std::iter::from_fn(|| read_line(&mut bytes).transpose().unwrap()).collect()
     }
 
     #[test]
@@ -68,9 +62,10 @@ mod tests {
         bytes.extend(std::iter::repeat_n(b'x', LINE_BYTES_MAX + 1));
         bytes.extend(b"yz\nshow");
         let text = |text: &str| Ok(text.to_owned());
-        let faults = [Err(LineFault::NotText), Err(LineFault::Control), Err(LineFault::TooLong)];
         assert_eq!(read_all(&bytes)[0], text("legal\r"));
-        assert_eq!(read_all(&bytes)[1..4], faults);
+        for (line, part) in read_all(&bytes)[1..4].iter().zip(["UTF-8", "control character", "more than"]) {
+            assert!(line.as_ref().is_err_and(|fault| fault.contains(part)), "{line:?}");
+        }
         assert_eq!(read_all(&bytes)[4], text("show"));
         // A line of just the greatest length is one.
         let longest = vec![b'x'; LINE_BYTES_MAX];

@@ -90,7 +90,7 @@ impl Format {
             "toml" => Format::Toml,
             "json" => Format::Json,
             "csv" => Format::Table,
-            "html" | "md" => Format::Page,
+            "html" | "md" | "svg" => Format::Page,
             run_dir::POOLS_EXTENSION => Format::Pools,
             _ => return None,
         })

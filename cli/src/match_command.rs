@@ -3,10 +3,9 @@
 mod rows;
 mod text;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
@@ -17,7 +16,7 @@ use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, MeanRepo
 use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_stats::{Confidence, Sprt, SprtBounds};
 use latrunculi_train::files::write_whole;
-use latrunculi_train::models::{self, NetworkOpener};
+use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::rulesets;
 use serde_json::json;
 
@@ -25,7 +24,7 @@ use crate::games_args::{GamesArgs, games, whole};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::lines::print_json;
-use crate::network::NetworkArgs;
+use crate::network::{NetworkArgs, identity};
 use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 use rows::Rows;
@@ -189,12 +188,8 @@ fn play(
     let name = if is_one_of_many { format!("{id}  ") } else { String::new() };
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
     let report = play_match(rules, config, &mut networks.factory(rules), &mut |at: &MatchProgress<'_>| {
-        let (games, games_max) = (at.games as u64, at.games_max as u64);
-        match at.record {
-            None => progress.show_read(games, games_max),
-            Some(_) => progress.show(games, games_max, name.clone() + &text::progress(at)),
-        }
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let message = at.record.is_some().then(|| name.clone() + &text::progress(at));
+        progress.follow(at.games as u64, at.games_max as u64, message, stop)
     });
     progress.finish();
     report.with_context(|| if is_one_of_many { format!("the match of {id}") } else { "the match".to_owned() })
@@ -218,10 +213,8 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
             Some(Sprt { elo0, elo1, bounds })
         }
     };
-    let identity = |agent: &AgentSpec| agent.model().map(models::checksum).transpose();
-    let identities = [identity(&args.first)?.unwrap_or_default(), identity(&args.second)?.unwrap_or_default()];
     Ok(MatchConfig {
-        identities,
+        identities: [identity(&args.first)?, identity(&args.second)?],
         agents: [args.first.clone(), args.second.clone()],
         pairs: games.div_ceil(2),
         seed: args.seed,
@@ -257,8 +250,7 @@ fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
     ensure!(weighs, "--opening-policy: {agent} has no policy; mcts and net have one");
     let temperature = args.opening_temperature;
     ensure!((0.01..=100.0).contains(&temperature), "--opening-temperature is a number from 0.01 to 100");
-    let identity = agent.model().map(models::checksum).transpose()?.unwrap_or_default();
-    Ok(Some(PolicyOpenings { agent, temperature, identity }))
+    Ok(Some(PolicyOpenings { identity: identity(&agent)?, agent, temperature }))
 }
 
 /// Writes the games whole or not at all.

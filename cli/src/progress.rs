@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -46,12 +48,6 @@ impl GamesProgress {
         self.bar.set_position(games);
     }
 
-    /// Shows games that were read and not played; they do not count for the rate.
-    pub(crate) fn show_read(&self, games: u64, games_max: u64) {
-        self.set(games, games_max);
-        self.bar.reset_eta();
-    }
-
     /// Shows what is done before the games begin.
     pub(crate) fn tell(&self, message: String) {
         self.print_now_and_then(&message);
@@ -68,11 +64,24 @@ impl GamesProgress {
         }
     }
 
-    /// Shows that `games` of at most `games_max` have ended.
-    pub(crate) fn show(&self, games: u64, games_max: u64, message: String) {
+    /// Shows that `games` of at most `games_max` have ended; goes on unless `stop` is set. Games without a message were read and
+    /// not played, and do not count for the rate.
+    pub(crate) fn follow(
+        &self,
+        games: u64,
+        games_max: u64,
+        message: Option<String>,
+        stop: &AtomicBool,
+    ) -> ControlFlow<()> {
         self.set(games, games_max);
-        self.print_now_and_then(&format!("{games}/{games_max} games  {message}"));
-        self.bar.set_message(message);
+        match message {
+            None => self.bar.reset_eta(),
+            Some(message) => {
+                self.print_now_and_then(&format!("{games}/{games_max} games  {message}"));
+                self.bar.set_message(message);
+            }
+        }
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Removes the bar.
@@ -89,7 +98,7 @@ mod tests {
     fn a_bar_is_empty_until_it_is_known_of_how_many_games() {
         let progress = GamesProgress::new(true, "{bar}");
         assert_eq!((progress.bar.length(), progress.bar.is_finished()), (None, false));
-        progress.show_read(0, 200);
+        assert!(progress.follow(0, 200, None, &AtomicBool::new(false)).is_continue());
         assert_eq!((progress.bar.length(), progress.bar.position()), (Some(200), 0));
     }
 }

@@ -4,9 +4,7 @@ mod folder;
 mod text;
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
@@ -16,13 +14,13 @@ use latrunculi_eval::rating::{FitSettings, Pairing, RatingConfig, play_rating};
 use latrunculi_stats::{Confidence, DrawModel};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::folders::RATING;
-use latrunculi_train::{models, rulesets};
+use latrunculi_train::rulesets;
 
 use crate::games_args::{GamesArgs, games, whole};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::match_command::{check_opening, pairs_note};
-use crate::network::NetworkArgs;
+use crate::network::{NetworkArgs, identity};
 use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 
@@ -107,12 +105,8 @@ pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Re
     config.workers = args.store.workers(&stop)?;
     let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
     let report = play_rating(&rules, &config, &mut networks.factory(&rules), &mut |at| {
-        let (games, games_max) = (at.games as u64, at.games_max as u64);
-        match at.record {
-            None => progress.show_read(games, games_max),
-            Some(_) => progress.show(games, games_max, text::progress(at)),
-        }
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let message = at.record.is_some().then(|| text::progress(at));
+        progress.follow(at.games as u64, at.games_max as u64, message, &stop)
     });
     progress.finish();
     let report = report.context("the rating")?;
@@ -157,9 +151,6 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
     let model = match args.model {
         ModelName::Davidson => DrawModel::Davidson,
         ModelName::RaoKupper => DrawModel::RaoKupper,
-    };
-    let identity = |agent: &AgentSpec| -> anyhow::Result<String> {
-        Ok(agent.model().map(models::checksum).transpose()?.unwrap_or_default())
     };
     Ok(RatingConfig {
         identities: args.agents.iter().map(identity).collect::<anyhow::Result<_>>()?,

@@ -8,8 +8,7 @@ use crate::support::{Shell, assert_contains, assert_fits};
 fn alpha_beta_lists_scores_best_first_with_what_follows() {
     let won = "analyse savard --position '7d/8/8/8/8/Mm6/2M5/D7 1'";
     let text = Shell::in_root().prints(&format!("{won} --agent alphabeta:depth=3 --best 3"));
-    let parts =
-        ["3  M  m  .", "player 1 to act, alphabeta:depth=3 judges", "value       +1.000", "wins in 1", "looked"];
+    let parts = ["3  M  m  .", "player 1 to act, alphabeta:depth=3 judges", "value   +1.000", "wins in 1", "looked"];
     assert_contains(&text, &parts);
     assert_fits(&text);
     let rows: Vec<&str> = text.lines().rev().skip(3).take(3).collect();

@@ -35,7 +35,7 @@ fn a_command_without_its_argument_tells_the_present_or_what_is_missing() {
     assert_eq!(said[..3], ["= 0", "=", "= 7"]);
     assert!(said[3].starts_with("? known needs the name"), "{}", said[3]);
     assert_eq!(said[4..6], ["= true", "= false"]);
-    assert!(said[6].contains("\"foo\" is not a limit. Limits are"), "{}", said[6]);
+    assert!(said[6].contains("\"foo\" is not a limit, as nodes N"), "{}", said[6]);
     let seeded = answers(&["seed 5", "record"]);
     assert!(seeded[1].contains("\"seed\":5"), "{}", seeded[1]);
     let same = answers(&["show", "board", "legal", "moves"]);

@@ -34,7 +34,7 @@ fn a_match_that_is_stopped_says_how_the_rest_is_played() {
     let whole = format!("{agents} {MANY} --ledger ledger --records records");
     let (kept, complaint) = interrupted(&shell, &whole, || shell.is_longer("ledger", 0));
     assert!(!shell.has("records"), "the same command needs a file that is new");
-    let rest = "stopped early  run the same command to play the rest";
+    let rest = "run the same command to play the rest";
     assert_contains(&kept, &[rest, "A alphabeta:nodes=2000"]);
     assert_eq!(complaint, "");
     let several = format!("{agents} --ledger ledger --ruleset bell-8x8,savard --games 100000");

@@ -61,7 +61,7 @@ fn there_is_a_manual_page_for_every_command() {
     shell.write("file", "");
     for (line, part) in [
         ("man pley", "did you mean play?"),
-        ("man foo", "no command \"foo\". The commands are"),
+        ("man foo", "no command \"foo\" among rulesets"),
         ("man play list", "play has no commands of its own"),
         ("man --out file", "file"),
     ] {

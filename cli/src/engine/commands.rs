@@ -142,7 +142,7 @@ fn answer(session: &mut Session, command: &str, rest: &str) -> anyhow::Result<St
                 let [first, second] = action_indices(rules, state.position(), action);
                 format!("{} {first} {second}", state.action_text(action))
             };
-            Ok(session.legal_actions().into_iter().map(line).collect::<Vec<_>>().join("\n"))
+            Ok(session.game.legal_actions().into_iter().map(line).collect::<Vec<_>>().join("\n"))
         }
         "show" => Ok(session.state().drawing()),
         "state" => Ok(session.state_json().to_string()),

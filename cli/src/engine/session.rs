@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use latrunculi_data::policy_index::action_indices;
 use latrunculi_data::{EncodedPosition, Encoder, EncodingNames};
-use latrunculi_engine::{Action, GameState, Rules};
+use latrunculi_engine::{GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::{Agent, AgentKind, AgentSpec};
 use latrunculi_train::models::NetworkOpener;
@@ -102,12 +102,6 @@ impl Session {
         play_all(&mut self.game, actions).inspect_err(|_| self.game.take_back_to(played))
     }
 
-    pub(super) fn legal_actions(&self) -> Vec<Action> {
-        let mut actions = Vec::new();
-        self.state().legal_actions(&mut actions);
-        actions
-    }
-
     /// Returns everything about the present position that a program may ask for.
     pub(super) fn state_json(&self) -> Value {
         let mut about = self.state().to_json();
@@ -134,6 +128,7 @@ impl Session {
             })
             .collect();
         let actions: Vec<Value> = self
+            .game
             .legal_actions()
             .into_iter()
             .map(|action| {

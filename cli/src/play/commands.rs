@@ -7,7 +7,6 @@ use anyhow::{bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_train::error_chain;
 
-use super::input::Asked;
 use super::session::{Next, Seat, Session};
 use super::thinking::{opinion, think};
 use super::words::{Meaning, understand};
@@ -39,7 +38,7 @@ impl Session {
     /// Reads one line of a person and does what it says.
     pub(super) fn listen(&mut self, output: &mut dyn Write) -> anyhow::Result<Next> {
         let (prompt, words) = (self.prompt(), self.completions());
-        let Asked::Line(line) = self.input.ask(&prompt, words, &self.interrupt, output)? else {
+        let Some(line) = self.input.ask(&prompt, words, &self.interrupt, output)? else {
             return Ok(Next::Leave);
         };
         // A person's slip is no reason to end the game.
@@ -140,11 +139,9 @@ impl Session {
     fn listed_moves(&self) -> String {
         let state = self.game.state();
         let mut some_take = false;
-        let mut actions = Vec::new();
-        if !self.game.is_over() {
-            state.legal_actions(&mut actions);
-        }
-        let words: Vec<String> = actions
+        let words: Vec<String> = self
+            .game
+            .legal_actions()
             .into_iter()
             .map(|action| {
                 let mut after = state.clone();

@@ -13,24 +13,15 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, Helper};
 
-use crate::input_lines::{LineFault, read_line};
+use crate::input_lines::{InputLine, read_line};
 use crate::interrupt::Interrupt;
-
-/// What came of asking for a line.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Asked {
-    /// A line, without its end.
-    Line(String),
-    /// There are no more lines (Ctrl-D), or Ctrl-C.
-    End,
-}
 
 /// Where lines come from.
 pub(super) enum Input {
     /// A terminal.
     Terminal(Typing),
     /// A pipe or a file, read by a thread, so that Ctrl-C is heard while nothing comes.
-    Plain(Receiver<PlainLine>),
+    Plain(Receiver<InputLine>),
 }
 
 /// A person at a terminal. A thread reads what is typed, so that a polite kill and the end of the terminal are heard meanwhile.
@@ -42,8 +33,6 @@ pub(super) struct Typing {
     #[cfg(unix)]
     modes: Option<rustix::termios::Termios>,
 }
-
-type PlainLine = std::io::Result<Result<String, LineFault>>;
 
 impl Input {
     /// Opens the standard input; on a terminal with line editing.
@@ -62,35 +51,36 @@ impl Input {
         matches!(self, Input::Terminal(_))
     }
 
-    /// Asks for a line, which Ctrl-C ends; `words` are what may be completed at its beginning.
+    /// Asks for a line without its end; `None` where there are no more (Ctrl-D), or at Ctrl-C. `words` are what may be completed
+    /// at its beginning.
     pub(super) fn ask(
         &mut self,
         prompt: &str,
         words: Vec<String>,
         interrupt: &Interrupt,
         output: &mut dyn Write,
-    ) -> anyhow::Result<Asked> {
+    ) -> anyhow::Result<Option<String>> {
         output.flush()?;
         if interrupt.during(|| ()).1 {
-            return Ok(Asked::End);
+            return Ok(None);
         }
         match self {
             Input::Terminal(typing) => match typing.ask(prompt, words, interrupt) {
-                Some(Ok(line)) => Ok(Asked::Line(line)),
+                Some(Ok(line)) => Ok(Some(line)),
                 None | Some(Err(ReadlineError::Eof | ReadlineError::Interrupted | ReadlineError::Signal(_))) => {
-                    Ok(Asked::End)
+                    Ok(None)
                 }
                 Some(Err(error)) => Err(error).context("cannot read what you type"),
             },
             Input::Plain(lines) => {
-                match next_line(lines, interrupt).transpose().context("cannot read what you type")? {
-                    None => Ok(Asked::End),
-                    Some(Ok(line)) => Ok(Asked::Line(line)),
-                    Some(Err(fault)) => {
+                let line = next_line(lines, interrupt).transpose().context("cannot read what you type")?;
+                Ok(match line.transpose() {
+                    Ok(line) => line,
+                    Err(fault) => {
                         writeln!(output, "{fault}")?;
-                        Ok(Asked::Line(String::new()))
+                        Some(String::new())
                     }
-                }
+                })
             }
         }
     }
@@ -149,9 +139,9 @@ fn editor() -> rustyline::Result<Editor<Words, MemHistory>> {
 }
 
 /// Reads lines until there are no more.
-fn read_lines(sender: &SyncSender<PlainLine>) {
+fn read_lines(sender: &SyncSender<InputLine>) {
     let mut input = BufReader::new(std::io::stdin());
-    while let Some(line) = read_line(&mut input).transpose() {
+    while let Some(line) = read_line(&mut input) {
         let is_last = line.is_err();
         // Nobody listens any more after `quit`.
         if sender.send(line).is_err() || is_last {

@@ -8,7 +8,6 @@ use latrunculi_engine::GameRecord;
 use latrunculi_train::error_chain;
 
 use super::files;
-use super::input::Asked;
 use super::session::Session;
 use crate::game::Game;
 use crate::game_files;
@@ -42,8 +41,8 @@ impl Session {
         self.game = game;
     }
 
-    /// Goes on from the last game of a file; nothing changes if that cannot be done. The game that is left is added to the file that was asked for at the start. Without one, a game
-    /// that is not saved is only left when the command is given twice.
+    /// Goes on from the last game of a file; nothing changes if that cannot be done. The game that is left is added to the file that
+    /// was asked for at the start. Without one, a game that is not saved is only left when the command is given twice.
     pub(super) fn load_instead(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
         // Before the game that is left is added to a file, which may be this one.
         let game = self.read(path)?;
@@ -86,7 +85,7 @@ impl Session {
         }
         loop {
             let prompt = "this game is not saved; a file to save it to, or Enter to leave: ";
-            let Asked::Line(line) = self.input.ask(prompt, Vec::new(), &self.interrupt, output)? else { return Ok(()) };
+            let Some(line) = self.input.ask(prompt, Vec::new(), &self.interrupt, output)? else { return Ok(()) };
             if line.trim().is_empty() {
                 return Ok(());
             }

@@ -200,16 +200,7 @@ impl Session {
 
     /// Returns what Tab completes.
     pub(super) fn completions(&self) -> Vec<String> {
-        let texts = self.legal_texts();
-        texts.into_iter().chain(COMMANDS.map(str::to_owned)).collect()
-    }
-
-    pub(super) fn legal_texts(&self) -> Vec<String> {
-        let state = self.game.state();
-        let mut actions = Vec::new();
-        if !self.game.is_over() {
-            state.legal_actions(&mut actions);
-        }
-        actions.into_iter().map(|action| state.action_text(action)).collect()
+        let actions = self.game.legal_actions().into_iter().map(|action| self.game.state().action_text(action));
+        actions.chain(COMMANDS.map(str::to_owned)).collect()
     }
 }
