@@ -27,6 +27,8 @@ const PROGRAM: &str = "latrunculi-libtorch";
 pub type Passes = Box<dyn FnMut(usize) -> anyhow::Result<f64> + Send>;
 
 /// What needs libtorch. The errors of each are everything that keeps it from being done.
+///
+/// It takes the arguments of the commands that ask for it, so this module and `bench` name each other.
 #[allow(clippy::missing_errors_doc, reason = "they stand above")]
 pub trait Libtorch: Sync {
     /// Runs `train`.

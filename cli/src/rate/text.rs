@@ -11,8 +11,10 @@ use crate::match_command::{elo_text, rest_text, waiting_text};
 /// Columns of the rank in front of a name.
 const RANK_COLUMNS: usize = 4;
 
-/// The columns of the agents as CSV: of a rank, and of the agent there.
-const COLUMNS_OF_CSV: [(&str, fn(usize, &AgentRating) -> String); 12] = [
+/// What a column of the agents as CSV is called, and its cell for a rank and the agent there.
+type Column = (&'static str, fn(usize, &AgentRating) -> String);
+
+const COLUMNS_OF_CSV: [Column; 12] = [
     ("rank", |rank, _| rank.to_string()),
     // Agents' texts may hold commas; a path might hold quotes.
     ("agent", |_, rating| format!("\"{}\"", rating.agent.replace('"', "\"\""))),
@@ -160,8 +162,8 @@ fn fit_text(table: &RatingTable) -> String {
         ("errors", errors.to_owned()),
         ("tests", tests.to_owned()),
         ("model fits", test(table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p)))),
-        ("no advantage", test(table.advantage_test.map(|found| ratio(&found)))),
-        ("same for all agents", test(table.constant_advantage_test.map(|found| ratio(&found)))),
+        ("no advantage", test(table.advantage_test.map(ratio))),
+        ("same for all agents", test(table.constant_advantage_test.map(ratio))),
         ("same at all strengths", test(table.advantage_by_strength.map(|found| ratio(&found.likelihood_ratio)))),
     ];
     format!("\nthe player who begins, against an equal\n{}\nthe fit\n{}", facts(2, &against_an_equal), facts(2, &fit))

@@ -99,14 +99,12 @@ fn legend(rows: &[Row<'_>]) -> Markup {
         .filter(|conclusion| rows.iter().any(|row| row.conclusion == *conclusion))
         .map(|conclusion| (conclusion_text(conclusion).to_owned(), colour(conclusion), false));
     let drawn = format!("more than {} % of the games drawn", 100.0 * MOSTLY_DRAWN);
-    let mut at = 21.0;
-    html! {
-        @for (words, colour, is_drawn) in found.chain([(drawn, "#57606a", true)]) {
-            (circle(at, 46.0, colour, is_drawn))
-            (text("", at + 10.0, 50.0, "start", &words))
-            @let _ = at += 35.0 + 6.5 * words.len() as f64;
-        }
-    }
+    let placed = found.chain([(drawn, "#57606a", true)]).scan(21.0, |next, (words, colour, is_drawn)| {
+        let at = *next;
+        *next += 35.0 + 6.5 * words.len() as f64;
+        Some(html! { (circle(at, 46.0, colour, is_drawn)) (text("", at + 10.0, 50.0, "start", &words)) })
+    });
+    html! { @for meaning in placed { (meaning) } }
 }
 
 impl Row<'_> {

@@ -152,7 +152,7 @@ impl Folder {
             let ledger = Ledger::open(path, is_wanted, |LedgerGame { line, place, record }| {
                 let at = by_key[place.series.as_str()];
                 let game = evaluate(&series[at], &record, place.pair);
-                let game = game.map_err(|fault| LedgerError::line(&path, line, fault))?;
+                let game = game.map_err(|fault| LedgerError::line(path, line, fault))?;
                 counted.push((at, place.pair, game));
                 Ok::<(), StudyError>(())
             })?;

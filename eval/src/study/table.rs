@@ -24,8 +24,11 @@ impl Row<'_> {
     }
 }
 
+/// What a column is called, and its cell.
+type Column = (&'static str, fn(&Row<'_>) -> String);
+
 /// The columns, as docs/FORMATS.md explains them; what is not known is empty.
-const COLUMNS: [(&str, fn(&Row<'_>) -> String); 49] = [
+const COLUMNS: [Column; 49] = [
     ("ruleset", |row| row.ruleset.name.clone()),
     ("fingerprint", |row| row.ruleset.fingerprint.clone()),
     ("base", |row| text(row.derived.map(|derived| &derived.base))),
