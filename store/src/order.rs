@@ -19,12 +19,6 @@ impl WorkOrder {
         WorkOrder { index, of: of.max(1), id: unique() }
     }
 
-    /// Makes an order that repeats, for simulations: workers of different ids take units in different orders.
-    #[must_use]
-    pub fn with_id(index: u64, of: u64, id: u64) -> WorkOrder {
-        WorkOrder { id, ..WorkOrder::new(index, of) }
-    }
-
     /// Returns the order of the same worker at another place.
     #[must_use]
     pub fn with_place(self, index: u64, of: u64) -> WorkOrder {
@@ -83,9 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn an_order_with_an_id_repeats_and_keeps_its_name_at_another_place() {
-        let order = WorkOrder::with_id(0, 1, 7);
-        assert_eq!(order.first(0..100), WorkOrder::with_id(0, 1, 7).first(0..100));
+    fn an_order_keeps_its_name_at_another_place() {
+        let order = WorkOrder::new(0, 1);
         let placed = order.with_place(2, 5);
         assert!(placed.has_place() && !order.has_place());
         assert_eq!((placed.name(), placed.first(0..100).map(|unit| unit % 5)), (order.name(), Some(2)));
