@@ -1,16 +1,15 @@
 //! `worker`: plays what others ask for in a store.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use latrunculi_engine::Rules;
-use latrunculi_eval::workers::{GamesWork, WorkDone, WorkError, WorkProgress, Worker};
-use latrunculi_store::{Delivered, Store, WorkOrder};
+use latrunculi_eval::workers::{GamesWork, GamesWorker, WorkError};
+use latrunculi_store::{Store, WorkDone, WorkOrder, Worker};
 use latrunculi_train::workers::TrainingWorker;
 use latrunculi_train::{Error, error_chain, models};
 
@@ -66,19 +65,18 @@ pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     let store = Store::join(&args.store, Arc::clone(&stop)).map_err(stopped)?;
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(args.side_by_side.threads).build().context("starting threads")?;
-    let order = WorkOrder::new(args.index, args.of);
-    let delivered = Delivered::default();
-    let networks = |rules: &Arc<Rules>, path: &str| opener.factory(rules)(path);
-    let identity = |path: &str| models::checksum(path).map_err(|error| error_chain(&error));
     let cache = args.cache.clone().unwrap_or_else(|| std::env::temp_dir().join("latrunculi-models"));
-    let trainer = TrainingWorker {
-        store: &store,
-        order,
-        host: host(),
+    let worker = Worker::new(store, WorkOrder::new(args.index, args.of), host(), cache);
+    let said = Mutex::new(Said { line: Instant::now(), text: String::new() });
+    let tell = |title: &str| {
+        let WorkDone { units, games, .. } = worker.done();
+        show(args, &said, title, &format!("{units} units written, {games} games played; plays {title}"));
+    };
+    let training = TrainingWorker {
+        worker: &worker,
         actors: pool.current_num_threads(),
-        cache: cache.clone(),
         loader: &*opener.loader,
-        delivered: &delivered,
+        tell: &tell,
         stop: &stop,
         refused: Mutex::default(),
     };
@@ -89,36 +87,32 @@ pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
         if looked.elapsed() < Duration::from_secs(LOOK_SECS) {
             return Ok(false);
         }
-        let is_wanted = trainer.is_wanted();
+        let is_wanted = training.is_wanted();
         *looked = Instant::now();
         is_wanted
     };
-    let worker = Worker {
-        store: &store,
-        order,
-        host: host(),
+    let games = GamesWorker {
+        worker: &worker,
         pool: &pool,
         games_at_once: args.side_by_side.games_at_once,
-        cache,
-        delivered: &delivered,
-        networks: &networks,
-        identity: &identity,
+        networks: &|rules: &Arc<Rules>, path: &str| {
+            let identity = models::checksum(path).map_err(|error| error_chain(&error))?;
+            Ok((identity, opener.factory(rules)(path)?))
+        },
         has_other_work: &has_training,
+        tell: &tell,
+        stop: &stop,
     };
-    say(
-        args,
-        &format!("worker {} on {}, {} threads, store {store}", order.name(), worker.host, pool.current_num_threads()),
-    );
-    let said = Mutex::new(Said { line: Instant::now(), text: String::new() });
-    let mut worked = Work { args, stop: &stop, said, games: GamesWork::default(), training: WorkDone::default() };
-    let ended = worked.until_idle(&worker, &trainer);
-    let (games, training) = (worked.games.done, worked.training);
-    let twice = match games.twice + training.twice {
+    let (name, threads) = (worker.order.name(), pool.current_num_threads());
+    say(args, &format!("worker {name} on {}, {threads} threads, store {}", worker.host, worker.store));
+    let waits = |text: &str| show(args, &said, text, text);
+    let ended = until_idle(args.idle, &games, &training, &waits);
+    let WorkDone { units, duplicates, games } = worker.done();
+    let duplicates = match duplicates {
         0 => String::new(),
-        twice => format!(", {twice} units in vain because others had written them before"),
+        units => format!(", {units} units in vain because others had written them before"),
     };
-    let (units, played) = (games.units + training.units, games.games + training.games);
-    let summary = format!("{units} units written, {played} games played{twice}");
+    let summary = format!("{units} units written, {games} games played{duplicates}");
     match ended {
         Ok(()) => eprintln!("nothing is missing; {summary}"),
         Err(error) if error.is_stopped() => {
@@ -140,71 +134,39 @@ struct Said {
     text: String,
 }
 
-/// A worker at work.
-struct Work<'a> {
-    args: &'a WorkerArgs,
-    stop: &'a AtomicBool,
-    said: Mutex<Said>,
-    games: GamesWork,
-    training: WorkDone,
-}
-
-impl Work<'_> {
-    /// Works until nothing has been missing for as long as the user said.
-    fn until_idle(&mut self, worker: &Worker<'_>, trainer: &TrainingWorker<'_>) -> Result<(), Error> {
-        let mut idle_since = Instant::now();
-        loop {
-            let mut faults = Vec::new();
-            let has_played = self.train(trainer, &mut faults)? || self.play(worker, &mut faults)?;
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(Error::Stopped);
-            }
-            if has_played {
-                idle_since = Instant::now();
-                continue;
-            }
-            faults.extend(worker.delivered.take_left());
-            let idle = self.args.idle.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
-            if idle.is_some_and(|idle| idle_since.elapsed() >= idle) {
-                return Ok(());
-            }
-            let waits = match faults.is_empty() {
-                true => format!("waits: nothing is missing in {}; it looks again every {WAIT_SECS} s", worker.store),
-                false => format!("waits: nothing that can be played here is missing:\n  {}", faults.join("\n  ")),
-            };
-            show(self.args, &self.said, &waits, &waits);
-            worker.store.sleep(Duration::from_secs(WAIT_SECS))?;
+/// Works until nothing has been missing for so many minutes; `waits` is told what is waited for.
+fn until_idle(
+    idle: Option<f64>,
+    games: &GamesWorker<'_>,
+    training: &TrainingWorker<'_>,
+    waits: &dyn Fn(&str),
+) -> Result<(), Error> {
+    let worker = games.worker;
+    let idle = idle.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
+    let (mut series, mut idle_since) = (GamesWork::default(), Instant::now());
+    loop {
+        let mut faults = Vec::new();
+        let has_played = training.play(&mut faults)?
+            || series.play(games, &mut faults).map_err(|error| match error {
+                WorkError::Store(error) => error.into(),
+                WorkError::Agent(error) => Error::Refused(error.to_string()),
+            })?;
+        if games.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
         }
-    }
-
-    fn train(&mut self, trainer: &TrainingWorker<'_>, faults: &mut Vec<String>) -> Result<bool, Error> {
-        let (args, said) = (self.args, &self.said);
-        trainer.play(&mut self.training, faults, &|title: &str, done| {
-            show(
-                args,
-                said,
-                title,
-                &format!("{} units written, {} games played; plays {title}", done.units, done.games),
-            );
-        })
-    }
-
-    fn play(&mut self, worker: &Worker<'_>, faults: &mut Vec<String>) -> Result<bool, Error> {
-        let (args, said, stop) = (self.args, &self.said, self.stop);
-        let played = self.games.play(worker, faults, &mut |at: &WorkProgress<'_>| {
-            let done = at.done;
-            show(
-                args,
-                said,
-                at.title,
-                &format!("{} units written, {} games played; plays {}", done.units, done.games, at.title),
-            );
-            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if has_played {
+            idle_since = Instant::now();
+            continue;
+        }
+        faults.extend(worker.take_withheld());
+        if idle.is_some_and(|idle| idle_since.elapsed() >= idle) {
+            return Ok(());
+        }
+        waits(&match faults.is_empty() {
+            true => format!("waits: nothing is missing in {}; it looks again every {WAIT_SECS} s", worker.store),
+            false => format!("waits: nothing that can be played here is missing:\n  {}", faults.join("\n  ")),
         });
-        played.map_err(|error| match error {
-            WorkError::Store(error) => error.into(),
-            WorkError::Agent(error) => Error::Refused(error.to_string()),
-        })
+        worker.store.sleep(Duration::from_secs(WAIT_SECS))?;
     }
 }
 

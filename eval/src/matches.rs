@@ -20,6 +20,7 @@ use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{EndReason, GameRecord, GameState, Position, Rules};
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_store::StoreError;
+use serde::{Deserialize, Serialize};
 
 use crate::agents::{AgentError, AgentSpec, NetworkEvaluator, NetworkFactory, NetworkPlay, mix_seeds, open_network};
 use crate::matches::game_play::{Beginning, Matchup, OpeningPlan, OpeningPolicy, play_apart, play_in_step};
@@ -31,12 +32,12 @@ use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError,
 
 use games::MatchGames;
 pub use mean::MeanReport;
-pub(crate) use shared::{MatchPlay, OpenShared, SharedPolicy, with_shared_match};
+pub(crate) use shared::{MatchPlay, OpenShared};
 use tally::Tally;
 pub use tally::{BySeat, MatchReport, SprtReport};
 
-/// The configuration of a match.
-#[derive(Clone, Debug)]
+/// The configuration of a match. Workers are told what its games depend on: what is left out in serialising is theirs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatchConfig {
     /// The two agents; scores are from the view of the first.
     pub agents: [AgentSpec; 2],
@@ -49,22 +50,34 @@ pub struct MatchConfig {
     /// The policy they are drawn from; `None` draws legal actions uniformly.
     pub opening_policy: Option<PolicyOpenings>,
     /// A sequential test that ends the match when it is decided.
+    #[serde(skip)]
     pub sprt: Option<Sprt>,
     /// The confidence of all intervals.
+    #[serde(skip, default = "usual_confidence")]
     pub confidence: Confidence,
     /// The number of threads; 0 for one per processor core. Does not change the result.
+    #[serde(skip)]
     pub threads: usize,
     /// The number of games that share the batches of a network.
+    #[serde(skip)]
     pub games_at_once: usize,
     /// Who plays the games instead of this program. Does not change the result.
+    #[serde(skip)]
     pub workers: Option<Workers>,
     /// The file where finished games are written; an interrupted match continues from it.
+    #[serde(skip)]
     pub ledger: Option<PathBuf>,
     /// Whether the report keeps the record of every counted game, which takes some kilobytes each.
+    #[serde(skip)]
     pub keep_records: bool,
     /// What else the agents' games depend on, such as the checksum of a model file; games in the ledger count
     /// only if it is the same. Alpha-beta's weights and the version of the searches are included automatically.
+    #[serde(skip)]
     pub identities: [String; 2],
+}
+
+fn usual_confidence() -> Confidence {
+    Confidence::NINETY_FIVE
 }
 
 impl MatchConfig {
@@ -79,7 +92,7 @@ impl MatchConfig {
             opening_length: None,
             opening_policy: None,
             sprt: None,
-            confidence: Confidence::NINETY_FIVE,
+            confidence: usual_confidence(),
             threads: 0,
             games_at_once: 64,
             workers: None,
@@ -87,6 +100,11 @@ impl MatchConfig {
             keep_records: false,
             identities: [String::new(), String::new()],
         }
+    }
+
+    /// Returns the two agents, and the one that draws the openings.
+    fn all_agents(&self) -> Vec<&AgentSpec> {
+        self.agents.iter().chain(self.opening_policy.iter().map(|policy| &policy.agent)).collect()
     }
 
     /// Returns a text that identifies everything a single game of this match depends on.
@@ -104,8 +122,7 @@ impl MatchConfig {
         if let Some(policy) = &self.opening_policy {
             series.push_str(&format!(" from {policy}"));
         }
-        let opening_agent = self.opening_policy.as_ref().map(|policy| &policy.agent);
-        if self.agents.iter().chain(opening_agent).any(AgentSpec::searches) {
+        if self.all_agents().into_iter().any(AgentSpec::searches) {
             series.push_str(&format!(" search={SEARCH_VERSION}"));
         }
         series
@@ -248,41 +265,42 @@ struct Job {
 }
 
 /// The games of a match.
-struct Schedule<'a> {
-    rules: &'a Arc<Rules>,
-    config: &'a MatchConfig,
+pub(crate) struct Schedule {
+    rules: Arc<Rules>,
+    config: MatchConfig,
     opening_length: usize,
     /// The openings, if known before the games.
     book: Option<OpeningBook>,
     series: String,
     /// The opened networks.
-    models: Vec<(&'a str, NetworkPlay)>,
+    models: Vec<(String, NetworkPlay)>,
     /// The agents' texts, with what their networks add.
     texts: [String; 2],
 }
 
-impl Schedule<'_> {
+impl Schedule {
     /// Makes the schedule and opens the networks that it needs.
-    fn new<'a, 'e>(
-        rules: &'a Arc<Rules>,
-        config: &'a MatchConfig,
+    fn new<'e>(
+        rules: &Arc<Rules>,
+        config: &MatchConfig,
         networks: &mut NetworkFactory<'_, 'e>,
-    ) -> Result<(Schedule<'a>, Vec<NetworkEvaluator<'e>>), MatchError> {
-        let opening_agent = config.opening_policy.as_ref().map(|policy| &policy.agent);
-        let agents = || config.agents.iter().chain(opening_agent);
-        agents().try_for_each(AgentSpec::check_for_matches)?;
+    ) -> Result<(Schedule, Vec<NetworkEvaluator<'e>>), MatchError> {
+        let agents = config.all_agents();
+        agents.iter().try_for_each(|agent| agent.check_for_matches())?;
         let mut evaluators = Vec::new();
-        let mut models: Vec<(&str, NetworkPlay)> = Vec::new();
-        for model in agents().filter_map(AgentSpec::model) {
-            if !models.iter().any(|(known, _)| *known == model) {
+        let mut models: Vec<(String, NetworkPlay)> = Vec::new();
+        for model in agents.iter().filter_map(|agent| agent.model()) {
+            if !models.iter().any(|(known, _)| known == model) {
                 let network = open_network(model, networks)?;
                 evaluators.push(network.evaluator);
-                models.push((model, network.play));
+                models.push((model.to_owned(), network.play));
             }
         }
-        let play_of =
-            |agent: &AgentSpec| models.iter().find(|(known, _)| Some(*known) == agent.model()).map(|(_, play)| play);
-        let kernels: Vec<&str> = agents().filter_map(play_of).map(|play| play.kernel.as_str()).collect();
+        let play_of = |agent: &AgentSpec| {
+            models.iter().find(|(known, _)| Some(known.as_str()) == agent.model()).map(|(_, play)| play)
+        };
+        let kernels: Vec<&str> =
+            agents.iter().filter_map(|agent| play_of(agent)).map(|play| play.kernel.as_str()).collect();
         let texts = config.agents.each_ref().map(|agent| agent.text_with(play_of(agent)));
         let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
         let is_drawn_alike = config.opening_policy.is_none();
@@ -291,6 +309,7 @@ impl Schedule<'_> {
         if kernels.iter().any(|kernel| !kernel.is_empty()) {
             series.push_str(&format!("{KERNELS}{}", kernels.join(",")));
         }
+        let (rules, config) = (Arc::clone(rules), config.clone());
         Ok((Schedule { rules, config, opening_length, book, series, models, texts }, evaluators))
     }
 
@@ -300,7 +319,7 @@ impl Schedule<'_> {
         let opening_agent = self.config.opening_policy.as_ref().map(|policy| &policy.agent);
         let network = |agent| self.network_of(agent);
         let networks = [network(a), network(b), opening_agent.and_then(network)];
-        let (rules, evaluated_as) = (self.rules, self.rules.ruleset());
+        let (rules, evaluated_as) = (&self.rules, self.rules.ruleset());
         let texts = [0, 1].map(|agent: usize| self.texts[agent].as_str());
         Matchup { id: 0, rules, evaluated_as, agents: [a, b], opening_agent, texts, networks }
     }
@@ -314,7 +333,7 @@ impl Schedule<'_> {
             .as_ref()
             .map(|policy| OpeningPolicy::new(self.opening_length, policy.temperature, self.opening_seed(job.pair)));
         Beginning {
-            state: GameState::new(Arc::clone(self.rules)),
+            state: GameState::new(Arc::clone(&self.rules)),
             opening: OpeningPlan { actions: known.unwrap_or_default(), policy },
             seats: self.seats(job),
             seed: self.seed(job),
@@ -395,7 +414,7 @@ impl Schedule<'_> {
         let mut played: Vec<(Position, _)> = Vec::with_capacity(record.actions.len());
         let seated = self.seats(job);
         let mut efforts = [(0_u64, 0); 2];
-        let end = record.replay_with(self.rules, |state, action| {
+        let end = record.replay_with(&self.rules, |state, action| {
             if let Some(Some(effort)) = record.efforts.get(played.len()) {
                 let (spent, choices) = &mut efforts[seated[state.player_to_act().index()]];
                 *spent = spent.saturating_add(*effort);
@@ -407,7 +426,7 @@ impl Schedule<'_> {
             let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
             return Err(RecordFault::Contradiction { field: "the game", found, expected });
         };
-        let keys = GameKeys::new(self.rules, record.opening, &played, end.position());
+        let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
         // If both agents are the same, the seats do not matter.
         let seats = if self.config.agents[0] == self.config.agents[1] { 0 } else { job.beginner as u64 };
         let beginner = self.rules.initial_position().player_to_act();

@@ -17,17 +17,21 @@
 mod head;
 mod lead;
 mod unit;
-mod wanted;
 pub(crate) mod work;
 
 use std::fmt;
 use std::sync::Arc;
 
-use latrunculi_store::Store;
+use latrunculi_search::SEARCH_VERSION;
+use latrunculi_store::{Store, Version};
 
 pub(crate) use head::{SeriesHead, SharedPlay, read_ruleset};
+pub use lead::is_replayed;
 pub(crate) use lead::{SharedSource, play_by_workers};
-pub use work::{GamesWork, NetworkOf, SeriesStatus, WorkDone, WorkError, WorkObserver, WorkProgress, Worker, series};
+pub use work::{GamesWork, GamesWorker, NetworkOf, SeriesStatus, WorkError, series};
+
+/// The version of this program, which workers and who leads must have in common.
+pub const VERSION: Version = Version { program: env!("CARGO_PKG_VERSION"), searches: SEARCH_VERSION };
 
 /// Reads the file of a network, whose agents name it so.
 pub type ModelReader = dyn Fn(&str) -> Result<Vec<u8>, String> + Send + Sync;

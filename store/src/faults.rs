@@ -13,7 +13,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-use crate::order::mixed;
+use crate::worker::mixed;
 
 /// What goes wrong, each as the share of the requests in thousandths.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,23 +5,17 @@
 //! alive. The functions block; each gives up after a bounded time, and within a fraction of a second after the stop flag
 //! is set.
 
-mod aside;
-mod delivered;
 mod errors;
 #[cfg(feature = "faults")]
 pub mod faults;
-mod networks;
 mod open;
-mod order;
 mod proof;
 mod store;
 mod unit;
+mod worker;
 
-pub use aside::{Content, REJECTED, Reason};
-pub use delivered::Delivered;
 pub use errors::StoreError;
-pub use networks::{MODELS, model_name};
-pub use order::WorkOrder;
 pub use proof::{Check, Proof};
 pub use store::{Created, Object, Patience, StopFlag, Store, sha256};
-pub use unit::{HEADER_BYTES_MAX, UNITS, UnitHeader};
+pub use unit::{HEADER_BYTES_MAX, REJECTED, UNITS, UnitHeader, Version, Waiting};
+pub use worker::{PlayedUnit, WorkDone, WorkOrder, Worker};

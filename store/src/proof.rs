@@ -49,7 +49,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] where the store cannot be used at all.
     pub fn prove(&self) -> Result<Proof, StoreError> {
-        let id = format!("{:016x}", crate::order::unique());
+        let id = format!("{:016x}", crate::worker::unique());
         let names = [FIRST, RACE].map(|name| format!("{FOLDER}/{id}-{name}"));
         let found = self.prove_with(&names);
         if matches!(found, Err(StoreError::Unreachable { .. } | StoreError::Stopped)) {

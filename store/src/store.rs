@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 
 use crate::errors::{Kind, StoreError, shown};
+use crate::worker::model_name;
 
 /// Set from another thread or a signal handler, it ends what a store is doing.
 pub type StopFlag = Arc<AtomicBool>;
@@ -220,6 +221,17 @@ impl Store {
                 },
             }
         }
+    }
+
+    /// Writes a network under the name of its SHA-256, which is returned. An object of this name that holds something else is found
+    /// by who reads it.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn write_model(&self, bytes: &[u8]) -> Result<String, StoreError> {
+        let name = sha256(bytes);
+        self.create(&model_name(&name), bytes)?;
+        Ok(name)
     }
 
     /// Reads an object whose name ends with its SHA-256, before the extension; `None` where there is none.

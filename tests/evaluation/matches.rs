@@ -160,60 +160,20 @@ fn openings_differ_even_in_the_mirror() {
 }
 
 #[test]
-fn a_killed_match_goes_on_from_its_ledger() {
+fn games_of_another_network_under_the_same_name_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("games.jsonl");
-    for (a, b) in [("alphabeta:nodes=80", "greedy"), ("net:any,sims=4", "greedy")] {
-        let whole = play("bell-8x8", &config(a, b, 10));
-        let config = MatchConfig { ledger: Some(path.clone()), ..config(a, b, 10) };
-        let mut seen = usize::MAX;
-        let stopped = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
-            assert_eq!(progress.games == 0, seen == usize::MAX, "it is told before the first game");
-            seen = progress.games;
-            if seen < 7 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        let stopped = stopped.unwrap();
-        assert!(stopped.is_interrupted && stopped.games <= 7, "{}", stopped.games);
-        assert_eq!(stopped.games + stopped.games_waiting, stopped.games_played);
-
-        // Killed in the middle of a line.
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, &text[..text.len() - 40]).unwrap();
-        let (mut found, mut played) = (0, 0);
-        let resumed = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
-            if progress.record.is_some() {
-                played += 1
-            } else {
-                found = progress.games;
-            }
-            assert_eq!((progress.results.games() as usize, progress.games_max), (progress.games, 20));
+    let ledger = Some(folder.path().join("games.jsonl"));
+    for identity in ["one", "another"] {
+        let identities = [identity.to_owned(), String::new()];
+        let config = MatchConfig { identities, ledger: ledger.clone(), ..config("net:any,sims=4", "greedy", 1) };
+        let mut played = 0;
+        let report = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+            assert_eq!((progress.results.games() as usize, progress.games_max), (progress.games, 2));
+            played += usize::from(progress.record.is_some());
             ControlFlow::Continue(())
         });
-        let resumed = resumed.unwrap();
-        assert!(found >= 6 && found + played == 20, "{found} found, {played} played");
-        assert_eq!(json(&resumed), json(&whole));
-        assert_eq!(resumed.records, whole.records);
-
-        // Once more, and nothing is left to play.
-        let again = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
-            assert!(progress.record.is_none());
-            ControlFlow::Continue(())
-        });
-        assert_eq!(json(&again.unwrap()), json(&whole));
+        assert_eq!((report.unwrap().games, played), (2, 2));
     }
-    // Another network under the same name has no games here yet.
-    let identities = ["another".to_owned(), String::new()];
-    let other = MatchConfig { identities, ledger: Some(path.clone()), ..config("net:any,sims=4", "greedy", 1) };
-    let mut played = 0;
-    play_match(&rules("bell-8x8"), &other, &mut uniform, &mut |progress| {
-        played += usize::from(progress.record.is_some());
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    assert_eq!(played, 2);
-    // All matches share the file, and it is a file of game records.
-    let records = latrunculi_engine::record::read_records(fs::read(&path).unwrap().as_slice()).unwrap();
-    assert_eq!(records.len(), 42);
 }
 
 #[test]

@@ -12,10 +12,9 @@ use latrunculi_engine::presets::rules;
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::study::{NoNetworks, StudyConfig, StudyProgress, StudySettings, StudySummary, run_study};
-use latrunculi_eval::workers::{GamesWork, WorkDone, WorkError, WorkProgress, Worker, Workers};
+use latrunculi_eval::workers::{GamesWork, GamesWorker, WorkError, Workers, is_replayed};
 use latrunculi_eval::{MatchConfig, MatchReport, play_match};
-use latrunculi_store::faults::{Faults, FaultyStore};
-use latrunculi_store::{Delivered, Patience, StopFlag, Store, StoreError, WorkOrder};
+use latrunculi_store::{StopFlag, Store, StoreError, WorkOrder, Worker};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -23,72 +22,72 @@ use object_store::path::Path;
 use crate::agents::{spec, uniform};
 use crate::studies::{config, everything, json, settings};
 
-/// The faults of a bad day.
-const BAD: Faults =
-    Faults { conflict: 50, precondition: 50, lost_reply: 100, lost_request: 50, hang: 10, repeated: 500 };
+fn store(inner: &Arc<InMemory>, stop: &StopFlag) -> Arc<Store> {
+    let inner = Arc::clone(inner) as Arc<dyn ObjectStore>;
+    Arc::new(Store::of(inner, Path::default(), "memory", Arc::clone(stop)).unwrap())
+}
 
-fn store(inner: &Arc<InMemory>, faults: Faults, seed: u64, stop: &StopFlag) -> Arc<Store> {
-    let inner = Arc::new(FaultyStore::new(Arc::clone(inner) as Arc<dyn ObjectStore>, faults, seed));
-    let patience = Patience { request: Duration::from_millis(500), total: Duration::from_secs(60) };
-    Arc::new(Store::of(inner, Path::default(), "memory", Arc::clone(stop)).unwrap().with_patience(patience))
+fn plain(inner: &Arc<InMemory>) -> Arc<Store> {
+    store(inner, &StopFlag::default())
 }
 
 fn workers(store: Arc<Store>) -> Workers {
     Workers { store, models: Arc::new(|_| Ok(b"a network".to_vec())), notice: |_| {} }
 }
 
-/// Runs `run` with a worker of one thread, whose networks have this identity.
-fn as_worker<T>(store: &Store, identity: &str, run: impl FnOnce(&Worker<'_>) -> T) -> T {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// A worker that keeps its networks in a folder of its own.
+fn worker(store: &Arc<Store>) -> (Worker, tempfile::TempDir) {
     let cache = tempfile::tempdir().unwrap();
-    run(&Worker {
-        store,
-        order: WorkOrder::new(0, 1),
-        host: "here".to_owned(),
+    (Worker::new(Arc::clone(store), WorkOrder::new(0, 1), "here".to_owned(), cache.path().to_owned()), cache)
+}
+
+/// Runs `run` with a worker of one thread, whose networks have this identity; `stop` ends it, and `tell` is told of each game.
+fn as_worker<T>(
+    worker: &Worker,
+    identity: &str,
+    (stop, tell): (&AtomicBool, &(dyn Fn(&str) + Sync)),
+    run: impl FnOnce(&GamesWorker<'_>) -> T,
+) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    run(&GamesWorker {
+        worker,
         pool: &pool,
         games_at_once: 4,
-        cache: cache.path().to_owned(),
-        delivered: &Delivered::default(),
-        networks: &|_, _| uniform("any"),
-        identity: &|_| Ok(identity.to_owned()),
+        networks: &|_, _| Ok((identity.to_owned(), uniform("any")?)),
         has_other_work: &|| Ok(false),
+        tell,
+        stop,
     })
 }
 
-/// A worker that lives until it has played `games` games, or until `is_over`; returns what it wrote.
-fn work(store: &Store, games: u64, is_over: &AtomicBool) -> WorkDone {
-    as_worker(store, "identity", |worker| work_as(worker, games, is_over))
-}
-
-fn work_as(worker: &Worker<'_>, games: u64, is_over: &AtomicBool) -> WorkDone {
-    let mut work = GamesWork::default();
-    while work.done.games < games && !is_over.load(Ordering::Relaxed) {
-        let mut faults = Vec::new();
-        let played = work.play(worker, &mut faults, &mut |at: &WorkProgress<'_>| {
-            let is_dead = at.done.games >= games || is_over.load(Ordering::Relaxed);
-            if is_dead { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        assert!(faults.is_empty(), "{faults:?}");
-        match played {
-            Ok(true) => {}
-            Ok(false) => {
+/// A worker that lives until it has played `games` games, or until `is_over`.
+fn work(store: &Arc<Store>, games: u64, is_over: &AtomicBool) {
+    let (worker, _cache) = worker(store);
+    let is_dead = AtomicBool::new(false);
+    let tell = |_: &str| {
+        let ends = worker.done().games >= games || is_over.load(Ordering::Relaxed);
+        is_dead.fetch_or(ends, Ordering::Relaxed);
+    };
+    as_worker(&worker, "identity", (&is_dead, &tell), |games| {
+        while !is_dead.load(Ordering::Relaxed) && !is_over.load(Ordering::Relaxed) {
+            let mut faults = Vec::new();
+            let played = GamesWork::default().play(games, &mut faults);
+            assert!(faults.is_empty(), "{faults:?}");
+            match played {
+                Ok(true) => {}
                 // Whatever is wanted next is not long in coming.
-                thread::sleep(Duration::from_millis(20));
-                let done = std::mem::take(&mut work).done;
-                work.done = done;
+                Ok(false) => thread::sleep(Duration::from_millis(20)),
+                Err(WorkError::Store(StoreError::Stopped)) => break,
+                Err(error) => panic!("{error}"),
             }
-            Err(WorkError::Store(StoreError::Stopped)) => break,
-            Err(error) => panic!("{error}"),
         }
-    }
-    work.done
+    });
 }
 
 /// Runs `lead` while `count` workers play, each of which dies after some games and is followed by another.
 fn with_workers<T: Send>(
     inner: &Arc<InMemory>,
     count: u64,
-    faults: Faults,
     lead: impl FnOnce(Arc<Store>) -> T + Send,
 ) -> T {
     let (is_over, lives) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -100,12 +99,12 @@ fn with_workers<T: Send>(
                 while !is_over.load(Ordering::Relaxed) {
                     let life = lives.fetch_add(1, Ordering::Relaxed);
                     let games = 5 + mix_seeds(&[number, life]) % 60;
-                    work(&store(inner, faults, 100 + life, stop), games, is_over);
+                    work(&store(inner, stop), games, is_over);
                 }
             });
         }
         // Whether it ends well or not, the workers must end.
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| lead(store(inner, faults, 7, &stop))));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| lead(store(inner, &stop))));
         is_over.store(true, Ordering::Relaxed);
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
@@ -116,27 +115,16 @@ fn study(config: &StudyConfig) -> StudySummary {
 }
 
 #[test]
-fn a_study_by_workers_that_die_over_bad_links_has_the_summary_of_one_machine() {
+fn a_study_by_workers_has_the_summary_of_one_machine() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| config(&folder.path().join(name), everything(), &["bell", "small"]);
     let whole = study(&at("whole"));
-    assert!(whole.is_complete);
     let inner = Arc::new(InMemory::new());
-    let shared = with_workers(&inner, 3, BAD, |store| {
-        let config = StudyConfig { workers: Some(workers(Arc::clone(&store))), ..at("shared") };
-        // The leader is stopped once, and goes on from its ledgers and what has been written since.
-        let mut told = 0;
-        let stopped = run_study(&config, &mut NoNetworks, &mut |_: &StudyProgress| {
-            told += 1;
-            if told > 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        assert!(!stopped.expect("a study").is_complete);
-        study(&config)
-    });
+    let shared =
+        with_workers(&inner, 3, |store| study(&StudyConfig { workers: Some(workers(store)), ..at("shared") }));
     assert_eq!(json(&shared), json(&whole));
-    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
-    assert!(plain.list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
-    assert!(plain.list("units").unwrap().len() > 20);
+    assert!(plain(&inner).list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
+    assert!(plain(&inner).list("units").unwrap().len() > 20);
 }
 
 #[test]
@@ -147,13 +135,13 @@ fn a_study_that_is_taken_further_is_played_by_workers_again() {
     let whole = study(&at("whole", 0.001));
     let inner = Arc::new(InMemory::new());
     let lead = |name: &str, half_width| {
-        with_workers(&inner, 1, Faults::default(), |store| {
+        with_workers(&inner, 1, |store| {
             study(&StudyConfig { workers: Some(workers(store)), ..at(name, half_width) })
         })
     };
     let games = |study: &StudySummary| study.rulesets[0].cells[0].games;
     assert_eq!((games(&lead("shared", 0.4)), games(&whole)), (20, 60));
-    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let plain = plain(&inner);
     let is_closed = || plain.list("games").unwrap().iter().any(|object| object.name.ends_with("/closed"));
     assert!(is_closed());
     assert_eq!(json(&lead("shared", 0.001)), json(&whole));
@@ -170,7 +158,7 @@ fn a_leader_opens_again_what_another_one_closed_too_early() {
     let config = MatchConfig::new([spec("random"), spec("greedy")], 13);
     let whole = play(&config);
     let inner = Arc::new(InMemory::new());
-    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let plain = plain(&inner);
     let lead = || play(&MatchConfig { workers: Some(workers(Arc::clone(&plain))), ..config.clone() });
     let is_over = AtomicBool::new(false);
     let report = thread::scope(|scope| {
@@ -198,9 +186,9 @@ fn a_worker_finishes_the_units_in_play_where_other_work_comes_first() {
     let config = MatchConfig::new([spec("random"), spec("greedy")], 40);
     let inner = Arc::new(InMemory::new());
     let stop = StopFlag::default();
-    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let plain = plain(&inner);
     let lead = || {
-        let config = MatchConfig { workers: Some(workers(store(&inner, Faults::default(), 0, &stop))), ..config };
+        let config = MatchConfig { workers: Some(workers(store(&inner, &stop))), ..config };
         play_match(&rules("savard"), &config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match")
     };
     thread::scope(|scope| {
@@ -210,14 +198,14 @@ fn a_worker_finishes_the_units_in_play_where_other_work_comes_first() {
         }
         let asked = AtomicU64::new(0);
         let mut work = GamesWork::default();
-        let units = as_worker(&plain, "identity", |worker| {
+        let (worker, _cache) = worker(&plain);
+        let units = as_worker(&worker, "identity", (&stop, &|_| {}), |games| {
             let has_other_work = || Ok([0, 3].contains(&asked.fetch_add(1, Ordering::Relaxed)));
-            let (host, cache) = (worker.host.clone(), worker.cache.clone());
-            let worker = Worker { has_other_work: &has_other_work, host, cache, ..*worker };
+            let games = GamesWorker { has_other_work: &has_other_work, ..*games };
             let mut units = Vec::new();
             while units.last().is_none_or(|&units| units < 8) {
-                assert!(work.play(&worker, &mut Vec::new(), &mut |_| ControlFlow::Continue(())).unwrap());
-                units.push(work.done.units);
+                assert!(work.play(&games, &mut Vec::new()).unwrap());
+                units.push(worker.done().units);
             }
             units
         });
@@ -233,11 +221,11 @@ fn a_study_that_was_begun_on_one_machine_goes_on_by_workers_without_the_games_th
     let at = |name: &str, half_width| config(&folder.path().join(name), asked(half_width), &["bell"]);
     assert_eq!(study(&at("begun", 0.4)).rulesets[0].cells[0].games, 20);
     let inner = Arc::new(InMemory::new());
-    let shared = with_workers(&inner, 1, Faults::default(), |store| {
+    let shared = with_workers(&inner, 1, |store| {
         study(&StudyConfig { workers: Some(workers(store)), ..at("begun", 0.001) })
     });
     assert_eq!(json(&shared), json(&study(&at("whole", 0.001))));
-    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    let plain = plain(&inner);
     let units: Vec<String> = plain.list("units").unwrap().into_iter().map(|unit| unit.name).collect();
     assert!(
         units.len() >= 4 && units.iter().all(|unit| !unit.ends_with("0000") && !unit.ends_with("0001")),
@@ -268,7 +256,7 @@ fn a_match_by_workers_is_that_of_one_machine_and_ends_at_the_same_pair() {
     for config in tests {
         let whole = play(&config);
         let inner = Arc::new(InMemory::new());
-        let shared = with_workers(&inner, 2, Faults::default(), |store| {
+        let shared = with_workers(&inner, 2, |store| {
             play(&MatchConfig { workers: Some(workers(store)), ..config.clone() })
         });
         assert_eq!(serde_json::to_string(&shared).unwrap(), serde_json::to_string(&whole).unwrap());
@@ -297,24 +285,24 @@ fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
     let of_seed =
         |seed| MatchConfig { seed, keep_records: true, ..MatchConfig::new([spec("random"), spec("random:seed=1")], 5) };
     // In one match of ten, one of the ten games is among those that the leader plays again.
-    let is_replayed = |record: &GameRecord| mix_seeds(&[record.seed]).is_multiple_of(100);
-    let found = (0..1000)
-        .map(of_seed)
-        .find(|config| play(config).records.iter().any(|game| game.record.as_deref().is_some_and(is_replayed)));
+    let found = (0..1000).map(of_seed).find(|config| {
+        play(config).records.iter().any(|game| game.record.as_deref().is_some_and(|record| is_replayed(record.seed)))
+    });
     let config = found.expect("a match");
     let whole = play(&config);
     let rules = rules("savard");
     // What a good unit is.
     let inner = Arc::new(InMemory::new());
     let lead = |store| play(&MatchConfig { workers: Some(workers(store)), ..config.clone() });
-    with_workers(&inner, 1, Faults::default(), lead);
-    let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+    with_workers(&inner, 1, lead);
+    let plain = plain(&inner);
     let units = plain.list("units").unwrap();
     assert_eq!(units.len(), 1, "{units:?}");
     let good = String::from_utf8(plain.read(&units[0].name, 1 << 20).unwrap().unwrap()).unwrap();
     let lines: Vec<&str> = good.lines().collect();
     assert_eq!(lines.len(), 11);
-    let replayed = lines.iter().position(|line| GameRecord::from_line(line).is_ok_and(|record| is_replayed(&record)));
+    let replayed =
+        lines.iter().position(|line| GameRecord::from_line(line).is_ok_and(|record| is_replayed(record.seed)));
     let replayed = lines[replayed.expect("a game that is played again")];
     let other = {
         let record = GameRecord::from_line(replayed).unwrap();
@@ -343,9 +331,9 @@ fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
     for (reason, poison) in poisons {
         assert_ne!(poison, good, "{reason}");
         let inner = Arc::new(InMemory::new());
-        let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+        let plain = plain(&inner);
         plain.create(&units[0].name, poison.as_bytes()).unwrap();
-        let report = with_workers(&inner, 1, Faults::default(), lead);
+        let report = with_workers(&inner, 1, lead);
         assert_eq!(serde_json::to_string(&report).unwrap(), serde_json::to_string(&whole).unwrap(), "{reason}");
         let kept = plain.list("rejected").unwrap();
         assert_eq!(kept.len(), 2, "{reason}: {kept:?}");
@@ -360,7 +348,7 @@ fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
 #[test]
 fn a_network_that_is_missing_keeps_no_worker_from_other_series_and_may_come_later() {
     let inner = Arc::new(InMemory::new());
-    let (plain, stop) = (store(&inner, Faults::default(), 0, &StopFlag::default()), StopFlag::default());
+    let (plain, stop) = (plain(&inner), StopFlag::default());
     let with_network = MatchConfig {
         identities: ["identity".to_owned(), String::new()],
         ..MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 2)
@@ -368,7 +356,7 @@ fn a_network_that_is_missing_keeps_no_worker_from_other_series_and_may_come_late
     let without = MatchConfig::new([spec("random"), spec("greedy")], 2);
     let is_stopped = || if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let lead = |config| {
-        let config = MatchConfig { workers: Some(workers(store(&inner, Faults::default(), 0, &stop))), ..config };
+        let config = MatchConfig { workers: Some(workers(store(&inner, &stop))), ..config };
         play_match(&rules("savard"), &config, &mut uniform, &mut |_| is_stopped()).expect("a match")
     };
     thread::scope(|scope| {
@@ -379,8 +367,9 @@ fn a_network_that_is_missing_keeps_no_worker_from_other_series_and_may_come_late
         let network = plain.list("models").unwrap().remove(0).name;
         plain.remove(&network).unwrap();
         let (mut work, mut faults) = (GamesWork::default(), Vec::new());
-        let (ends, end) = as_worker(&plain, "identity", |worker| {
-            let mut play = || work.play(worker, &mut faults, &mut |_| ControlFlow::Continue(())).map(|_| ());
+        let (worker, _cache) = worker(&plain);
+        let (ends, end) = as_worker(&worker, "identity", (&AtomicBool::new(false), &|_| {}), |games| {
+            let mut play = || work.play(games, &mut faults).map(|_| ());
             // Whichever series comes first.
             let ends = [play(), play()];
             _ = plain.create(&network, b"a network");
@@ -403,18 +392,19 @@ fn who_would_play_other_games_plays_none_and_says_why() {
     // The leader's network has another identity than the one that the worker has.
     thread::scope(|scope| {
         let leader = scope.spawn(|| {
-            let config = MatchConfig { workers: Some(workers(store(&inner, Faults::default(), 0, &stop))), ..config };
+            let config = MatchConfig { workers: Some(workers(store(&inner, &stop))), ..config };
             let is_stopped =
                 || if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             play_match(&rules("savard"), &config, &mut uniform, &mut |_| is_stopped()).expect("a match")
         });
-        let plain = store(&inner, Faults::default(), 0, &StopFlag::default());
+        let plain = plain(&inner);
         while !plain.list("games").unwrap().iter().any(|object| object.name.contains("wanted")) {
             thread::sleep(Duration::from_millis(10));
         }
         let mut faults = Vec::new();
-        let played = as_worker(&plain, "another", |worker| {
-            GamesWork::default().play(worker, &mut faults, &mut |_| ControlFlow::Continue(()))
+        let (worker, _cache) = worker(&plain);
+        let played = as_worker(&worker, "another", (&AtomicBool::new(false), &|_| {}), |games| {
+            GamesWork::default().play(games, &mut faults)
         });
         assert!(!played.unwrap() && faults.len() == 1 && faults[0].contains("would be others"), "{faults:?}");
         stop.store(true, Ordering::Relaxed);

@@ -134,16 +134,24 @@ fn what_is_too_large_or_damaged_is_not_read() {
 #[test]
 fn what_is_moved_aside_is_kept_with_its_reason_and_makes_room() {
     let store = of(Arc::new(InMemory::new()));
+    let refuse = |reason: &str| store.read_unit("units/1", 100, |_| Err::<(), String>(reason.to_owned())).unwrap();
     store.create("units/1", b"poison").unwrap();
-    store.set_aside("units/1", &Ok(b"poison".to_vec()), "it is no unit").unwrap();
-    assert_eq!(store.create("units/1", b"good and longer").unwrap(), Created::Mine);
-    // Whoever read the poison before that, and is late, does not take the good one away.
-    store.set_aside("units/1", &Ok(b"poison".to_vec()), "it is no unit").unwrap();
-    assert_eq!(store.read("units/1", 100).unwrap().unwrap(), b"good and longer");
+    assert_eq!(refuse("it is no unit"), Some(Err("it is no unit".to_owned())));
+    assert_eq!(refuse("it is gone"), None);
     let kept = store.list("rejected/units").unwrap();
     assert_eq!(kept.len(), 2, "{kept:?}");
     let reason = store.read(&kept[1].name, 1000).unwrap().unwrap();
     assert!(String::from_utf8(reason).unwrap().contains("it is no unit"));
+    // Whoever read the poison before, and is late, does not take the good one away.
+    store.create("units/1", b"poison").unwrap();
+    let late = store.read_unit("units/1", 100, |_| {
+        store.remove("units/1").unwrap();
+        assert_eq!(store.create("units/1", b"good and longer").unwrap(), Created::Mine);
+        Err::<(), String>("it is no unit".to_owned())
+    });
+    assert!(late.unwrap().is_some_and(|checked| checked.is_err()));
+    let good = store.read_unit("units/1", 100, |content| Ok(content.to_vec())).unwrap();
+    assert_eq!(good, Some(Ok(b"good and longer".to_vec())));
 }
 
 #[test]
@@ -152,29 +160,16 @@ fn what_is_too_large_is_moved_aside_by_its_size_and_what_cannot_be_read_stays() 
     let link = inner.link_is_down();
     let store = of(inner).with_patience(Patience { total: Duration::from_millis(200), ..Patience::FIRST });
     store.create("units/1", &[0; 100]).unwrap();
-    assert_eq!(store.read_content("nothing", 99).unwrap(), None);
-    assert_eq!(store.read_content("units/1", 100).unwrap(), Some(Ok(vec![0; 100])));
+    let read = |bytes_max| store.read_unit("units/1", bytes_max, |content| Ok(content.len()));
+    assert!(!store.reject("nothing", 99, "it is foreign").unwrap());
+    assert_eq!(read(100).unwrap(), Some(Ok(100)));
     link.store(true, Ordering::Relaxed);
-    assert!(matches!(store.read_content("units/1", 99), Err(StoreError::Unreachable { .. })));
+    assert!(matches!(read(99), Err(StoreError::Unreachable { .. })));
     link.store(false, Ordering::Relaxed);
-    let large = store.read_content("units/1", 99).unwrap().unwrap();
-    assert_eq!(large, Err(100));
-    store.set_aside("units/1", &large, "it is too large").unwrap();
+    assert_eq!(read(99).unwrap(), Some(Err("it has 100 bytes".to_owned())));
     assert!(store.list("units").unwrap().is_empty());
     let kept = store.list("rejected").unwrap();
     assert_eq!(kept.len(), 1, "{kept:?}");
     let reason = String::from_utf8(store.read(&kept[0].name, 1000).unwrap().unwrap()).unwrap();
     assert!(reason.contains("\"bytes\":100"), "{reason}");
-}
-
-#[test]
-fn who_waits_for_workers_in_vain_says_so_once_with_the_command_that_starts_them() {
-    let notice = |store: &Store, has_units, secs| store.notice_without_workers(has_units, Duration::from_secs(secs));
-    let store = of(Arc::new(InMemory::new()));
-    assert_eq!(notice(&store, false, 59), None);
-    let told = notice(&store, false, 61).unwrap();
-    assert!(told.contains("latrunculi worker --store memory"), "{told}");
-    assert_eq!(notice(&store, false, 100), None);
-    let store = of(Arc::new(InMemory::new()));
-    assert_eq!((notice(&store, true, 10), notice(&store, false, 100)), (None, None));
 }

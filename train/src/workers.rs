@@ -31,6 +31,3 @@ pub use work::{RunStatus, TrainingWorker, runs};
 pub const HEADS: &str = "heads";
 /// The folder of the manifests.
 pub const MANIFESTS: &str = "manifests";
-
-/// The version of this program, which workers must have too.
-const PROGRAM: &str = env!("CARGO_PKG_VERSION");

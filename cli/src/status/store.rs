@@ -23,7 +23,7 @@ struct Delivered {
     games: u64,
     secs: f64,
     /// The least and the greatest number of units that it had played in vain before one that was read.
-    twice: Option<(u64, u64)>,
+    duplicates: Option<(u64, u64)>,
     /// When its last unit was written, by the clock of the store.
     last: i64,
 }
@@ -31,7 +31,7 @@ struct Delivered {
 impl Delivered {
     /// Returns how many units it played in vain while it made those that were read, which may be all of them.
     fn in_vain(&self, are_all: bool) -> u64 {
-        let (least, greatest) = self.twice.unwrap_or_default();
+        let (least, greatest) = self.duplicates.unwrap_or_default();
         greatest - if are_all { 0 } else { least }
     }
 }
@@ -64,8 +64,8 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
         worker.units += 1;
         worker.games += header.games[1].saturating_sub(header.games[0]);
         worker.secs += header.secs;
-        let (least, greatest) = worker.twice.unwrap_or((header.twice, header.twice));
-        worker.twice = Some((least.min(header.twice), greatest.max(header.twice)));
+        let (least, greatest) = worker.duplicates.unwrap_or((header.duplicates, header.duplicates));
+        worker.duplicates = Some((least.min(header.duplicates), greatest.max(header.duplicates)));
         worker.last = worker.last.max(unit.written);
         if slowest.as_ref().is_none_or(|(secs, _)| *secs < header.secs) {
             slowest = Some((header.secs, unit));

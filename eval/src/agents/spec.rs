@@ -10,6 +10,7 @@ use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::latrunculi::Weights;
 use latrunculi_search::mcts::{self, SIMULATIONS_MAX};
+use serde::{Deserialize, Serialize};
 
 use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkSearch, RandomAgent, TreeAgent, rollout_settings};
 use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, SearchLimits, mix_seeds};
@@ -25,7 +26,8 @@ use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, Searc
 /// assert_eq!(spec.to_string(), "mcts:sims=2000,seed=7");
 /// # Ok::<(), latrunculi_eval::AgentTextError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct AgentSpec {
     /// Who it is.
     pub kind: AgentKind,
@@ -256,6 +258,20 @@ impl FromStr for AgentSpec {
         let time = if settings.known.contains(&"seconds") { settings.time()? } else { None };
         let memory_mib = if settings.known.contains(&"memory_mib") { settings.memory()? } else { None };
         Ok(AgentSpec { kind, seed: settings.seed()?, time, memory_mib })
+    }
+}
+
+impl TryFrom<String> for AgentSpec {
+    type Error = AgentTextError;
+
+    fn try_from(text: String) -> Result<AgentSpec, AgentTextError> {
+        text.parse()
+    }
+}
+
+impl From<AgentSpec> for String {
+    fn from(agent: AgentSpec) -> String {
+        agent.to_string()
     }
 }
 

@@ -17,7 +17,7 @@ const SEQUENTIAL_WINDOW: usize = 400;
 
 /// The games of a match that remain to be played, in order, and the tally that receives them.
 pub(super) struct MatchGames<'a, 'o> {
-    schedule: &'a Schedule<'a>,
+    schedule: &'a Schedule,
     jobs: Vec<Job>,
     next: AtomicUsize,
     is_over: AtomicBool,
@@ -25,7 +25,7 @@ pub(super) struct MatchGames<'a, 'o> {
 }
 
 impl<'a, 'o> MatchGames<'a, 'o> {
-    pub(super) fn new(schedule: &'a Schedule<'a>, tally: Tally<'a, 'o>) -> MatchGames<'a, 'o> {
+    pub(super) fn new(schedule: &'a Schedule, tally: Tally<'a, 'o>) -> MatchGames<'a, 'o> {
         let jobs = schedule.jobs().filter(|&job| !tally.has(job)).collect();
         let is_over = AtomicBool::new(tally.is_over());
         MatchGames { schedule, jobs, next: AtomicUsize::new(0), is_over, tally: Mutex::new(tally) }

@@ -47,8 +47,8 @@ struct Line<'a> {
 }
 
 /// Returns a game as a line of a ledger, its end included.
-pub(crate) fn to_line(place: &Place, record: &GameRecord) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(&Line { place, record })? + "\n")
+pub(crate) fn to_line(place: &Place, record: &GameRecord) -> String {
+    serde_json::to_string(&Line { place, record }).expect("a record is data") + "\n"
 }
 
 /// Reads a line of a ledger.
@@ -143,7 +143,7 @@ impl Ledger {
     pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), LedgerError> {
         let path = self.path.clone();
         let io = |refusal: std::io::Error| LedgerError::of(&path, refusal);
-        let line = to_line(place, record).map_err(|error| io(error.into()))?;
+        let line = to_line(place, record);
         if self.is_torn {
             self.file.set_len(self.whole_bytes).map_err(io)?;
         }

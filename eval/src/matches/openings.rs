@@ -12,6 +12,7 @@ use latrunculi_engine::{Action, GameRecord, GameState, Player, Position, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
 
 use crate::agents::{AgentSpec, mix_seeds};
 
@@ -135,13 +136,15 @@ fn random_opening(beginning: &GameState, length: usize, rng: &mut ChaCha8Rng) ->
 }
 
 /// Openings drawn from an agent's policy: visit fractions, or a network's improved policy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicyOpenings {
     /// The agent; one without candidates (alpha-beta) plays its own choice.
     pub agent: AgentSpec,
     /// The temperature τ, above 0: actions are drawn from the policy to the power `1/τ`.
     pub temperature: f64,
-    /// What the policy depends on besides the agent's text, such as the checksum of a model file.
+    /// What the policy depends on besides the agent's text, such as the checksum of a model file; who is told of the openings
+    /// adds it.
+    #[serde(skip)]
     pub identity: String,
 }
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::game_play::{Beginning, Matchup};
 use super::ledger::Place;
-use super::openings::PolicyOpenings;
 use super::{Job, MatchConfig, Schedule};
 use crate::agents::{AgentSpec, NetworkEvaluator, OpenedNetwork};
 use crate::workers::work::SharedGames;
@@ -17,52 +16,54 @@ use crate::workers::{SeriesHead, SharedPlay, read_ruleset};
 pub(crate) type OpenShared<'a, 'e> = dyn FnMut(&Arc<Rules>, &str) -> Result<(String, OpenedNetwork<'e>), String> + 'a;
 
 /// All that the games of a match depend on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MatchPlay {
     ruleset: String,
-    agents: [String; 2],
-    pairs: usize,
-    seed: u64,
-    opening_length: usize,
-    opening_policy: Option<SharedPolicy>,
+    #[serde(flatten)]
+    config: MatchConfig,
 }
 
-/// From whose policy openings are drawn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SharedPolicy {
-    agent: String,
-    temperature: f64,
-}
-
-impl SharedPolicy {
-    pub(crate) fn of(policy: &PolicyOpenings) -> SharedPolicy {
-        SharedPolicy { agent: policy.agent.to_string(), temperature: policy.temperature }
-    }
-
-    /// Returns the policy, without what its network adds.
-    pub(crate) fn read(&self) -> Result<PolicyOpenings, String> {
-        let agent = self.agent.parse().map_err(|error| format!("{error}"))?;
-        Ok(PolicyOpenings { agent, temperature: self.temperature, identity: String::new() })
-    }
-}
-
-impl Schedule<'_> {
+impl Schedule {
     /// Returns what workers must know of the match.
     pub(super) fn head(&self) -> SeriesHead {
-        let config = self.config;
-        let play = MatchPlay {
-            ruleset: SeriesHead::rules_text(self.rules.ruleset()),
-            agents: config.agents.each_ref().map(AgentSpec::to_string),
-            pairs: config.pairs,
-            seed: config.seed,
-            opening_length: self.opening_length,
-            opening_policy: config.opening_policy.as_ref().map(SharedPolicy::of),
+        let (ruleset, games) = (self.rules.ruleset(), 2 * self.config.pairs);
+        let config = MatchConfig { opening_length: Some(self.opening_length), ..self.config.clone() };
+        let play = SharedPlay::Match(MatchPlay { ruleset: SeriesHead::rules_text(ruleset), config });
+        SeriesHead::new(&self.series, games, &self.config.all_agents(), ruleset, play)
+    }
+
+    /// Makes the schedule of a match whose games a worker plays, and opens its networks.
+    ///
+    /// # Errors
+    /// In words, why its games cannot be played here.
+    pub(crate) fn shared<'e>(
+        play: &MatchPlay,
+        open: &mut OpenShared<'_, 'e>,
+    ) -> Result<(Schedule, Vec<NetworkEvaluator<'e>>), String> {
+        let rules = read_ruleset(&play.ruleset)?;
+        let mut config = play.config.clone();
+        // Networks are opened once each; what they add to the series is known before the schedule is made.
+        let mut opened: Vec<(&str, String, Option<OpenedNetwork<'e>>)> = Vec::new();
+        for model in play.config.all_agents().into_iter().filter_map(AgentSpec::model) {
+            if !opened.iter().any(|(known, ..)| *known == model) {
+                let (identity, network) = open(&rules, model)?;
+                opened.push((model, identity, Some(network)));
+            }
+        }
+        let identity = |agent: &AgentSpec| {
+            let known = opened.iter().find(|(known, ..)| Some(*known) == agent.model());
+            known.map(|(_, identity, _)| identity.clone()).unwrap_or_default()
         };
-        let openers = config.opening_policy.iter().map(|policy| &policy.agent);
-        let agents: Vec<&AgentSpec> = config.agents.iter().chain(openers).collect();
-        SeriesHead::new(&self.series, 2 * config.pairs, &agents, self.rules.ruleset(), SharedPlay::Match(play))
+        config.identities = config.agents.each_ref().map(identity);
+        if let Some(policy) = &mut config.opening_policy {
+            policy.identity = identity(&policy.agent);
+        }
+        let mut networks = |model: &str| {
+            let network =
+                opened.iter_mut().find(|(known, ..)| *known == model).and_then(|(.., network)| network.take());
+            network.ok_or_else(|| "it is opened twice".to_owned())
+        };
+        Schedule::new(&rules, &config, &mut networks).map_err(|error| error.to_string())
     }
 }
 
@@ -83,75 +84,24 @@ impl Job {
     }
 }
 
-/// Makes a match whose games a worker plays, and gives it to `work` with its networks.
-///
-/// # Errors
-/// In words, why its games cannot be played here.
-pub(crate) fn with_shared_match<'e, T>(
-    play: &MatchPlay,
-    open: &mut OpenShared<'_, 'e>,
-    work: impl FnOnce(&SharedMatch<'_>, &mut [NetworkEvaluator<'e>]) -> T,
-) -> Result<T, String> {
-    let rules = read_ruleset(&play.ruleset)?;
-    let agent = |text: &String| text.parse::<AgentSpec>().map_err(|error| error.to_string());
-    let agents = [agent(&play.agents[0])?, agent(&play.agents[1])?];
-    let mut opening_policy = play.opening_policy.as_ref().map(SharedPolicy::read).transpose()?;
-    // Networks are opened once each; what they add to the series is known before the schedule is made.
-    let mut opened: Vec<(String, String, Option<OpenedNetwork<'e>>)> = Vec::new();
-    let openers = opening_policy.iter().map(|policy| &policy.agent);
-    for model in agents.iter().chain(openers).filter_map(AgentSpec::model) {
-        if !opened.iter().any(|(known, ..)| known == model) {
-            let (identity, network) = open(&rules, model)?;
-            opened.push((model.to_owned(), identity, Some(network)));
-        }
-    }
-    let identity = |agent: &AgentSpec| {
-        let known = opened.iter().find(|(known, ..)| Some(known.as_str()) == agent.model());
-        known.map(|(_, identity, _)| identity.clone()).unwrap_or_default()
-    };
-    let identities = agents.each_ref().map(identity);
-    if let Some(policy) = &mut opening_policy {
-        policy.identity = identity(&policy.agent);
-    }
-    let config = MatchConfig {
-        seed: play.seed,
-        opening_length: Some(play.opening_length),
-        opening_policy,
-        identities,
-        ..MatchConfig::new(agents, play.pairs)
-    };
-    let mut networks = |model: &str| {
-        let network = opened.iter_mut().find(|(known, ..)| known == model).and_then(|(.., network)| network.take());
-        network.ok_or_else(|| "it is opened twice".to_owned())
-    };
-    let made = Schedule::new(&rules, &config, &mut networks);
-    let (schedule, mut evaluators) = made.map_err(|error| error.to_string())?;
-    Ok(work(&SharedMatch { schedule }, &mut evaluators))
-}
-
-/// A match whose games a worker plays.
-pub(crate) struct SharedMatch<'a> {
-    schedule: Schedule<'a>,
-}
-
-impl SharedGames for SharedMatch<'_> {
+impl SharedGames for Schedule {
     fn key(&self) -> &str {
-        &self.schedule.series
+        &self.series
     }
 
     fn played(&self, [from, to]: [usize; 2]) -> Vec<usize> {
-        (from..to).filter(|index| !self.schedule.would_repeat(index / 2)).collect()
+        (from..to).filter(|index| !self.would_repeat(index / 2)).collect()
     }
 
     fn place(&self, index: usize) -> Place {
-        self.schedule.place(Job::of_index(index))
+        self.place(Job::of_index(index))
     }
 
     fn matchup(&self) -> Matchup<'_> {
-        self.schedule.matchup()
+        self.matchup()
     }
 
     fn beginning(&self, index: usize) -> Beginning {
-        self.schedule.beginning(Job::of_index(index))
+        self.beginning(Job::of_index(index))
     }
 }

@@ -110,7 +110,7 @@ pub struct SprtReport {
 
 /// Takes games as they end, writes them to the ledger, and counts pairs in the order of the schedule.
 pub(super) struct Tally<'a, 'o> {
-    schedule: &'a Schedule<'a>,
+    schedule: &'a Schedule,
     observer: &'a mut MatchObserver<'o>,
     pub(super) ledger: Option<Ledger>,
     waiting: BTreeMap<Job, MatchGame>,
@@ -131,7 +131,7 @@ pub(super) struct Tally<'a, 'o> {
 
 impl<'a, 'o> Tally<'a, 'o> {
     pub(super) fn new(
-        schedule: &'a Schedule<'a>,
+        schedule: &'a Schedule,
         observer: &'a mut MatchObserver<'o>,
     ) -> Result<Tally<'a, 'o>, MatchError> {
         if let Some(sprt) = &schedule.config.sprt {
@@ -255,7 +255,7 @@ impl<'a, 'o> Tally<'a, 'o> {
 
     /// Returns what the counted games say.
     pub(super) fn into_report(self) -> MatchReport {
-        let config = self.schedule.config;
+        let config = &self.schedule.config;
         let table = self.table;
         let total = table.agent_games();
         let mut by_seat = BySeat::default();

@@ -74,7 +74,9 @@ impl Findings<'_> {
         agent: usize,
         is_kind: impl Fn(&SeriesKind) -> bool,
     ) -> Option<&(Series, SeriesTally)> {
-        self.played.iter().find(|(series, _)| series.ruleset == entry && series.agent == agent && is_kind(&series.kind))
+        self.played
+            .iter()
+            .find(|(series, _)| series.ruleset == entry && series.agent == agent && is_kind(&series.play.kind))
     }
 
     fn main(&self, entry: usize, agent: usize) -> Option<&(Series, SeriesTally)> {
@@ -245,7 +247,7 @@ fn opening_summary(series: &Series) -> OpeningSummary {
     let policy = |opening_policy: &PolicyOpenings| {
         format!("{} temperature={}", opening_policy.agent, opening_policy.temperature)
     };
-    OpeningSummary { actions: series.opening_length, policy: series.opening_policy.as_ref().map(policy) }
+    OpeningSummary { actions: series.play.opening_length, policy: series.play.opening_policy.as_ref().map(policy) }
 }
 
 fn verdict(found: BalanceEvidence, finding: BalanceFinding) -> VerdictSummary {

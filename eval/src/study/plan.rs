@@ -13,8 +13,9 @@ use latrunculi_search::latrunculi::Weights;
 
 use super::StudyError;
 use super::check::{check, describe};
-use super::series::{Series, SeriesKind, first_player};
+use super::series::{Series, SeriesKind, first_player, turn_text};
 use super::settings::StudySettings;
+use super::shared::StudyPlay;
 use super::summary::AgentSummary;
 use super::sweep::{self, NotDerived};
 use super::tally::{SeriesTally, StopRule};
@@ -22,6 +23,7 @@ use super::turns::{FirstTurns, first_turns};
 use crate::agents::{AgentKind, AgentSpec, AgentTextError, NetworkEvaluator, NetworkPlay, OpenedNetwork, mix_seeds};
 use crate::matches::openings::{PolicyOpenings, default_length};
 use crate::metrics::MetricsConfig;
+use crate::workers::SeriesHead;
 use latrunculi_stats::Confidence;
 
 /// Stands for the ruleset's id in the path of a model.
@@ -222,12 +224,16 @@ impl Plan {
                 let length = self.stones_to_place(entry);
                 let by_placement =
                     self.series(entry, self.headline, SeriesKind::RandomPlacement, length, self.width_rule());
-                series.extend(by_placement.map(|series| Series { opening_policy: None, ..series }.with_key()));
+                series.extend(by_placement.map(|mut series| {
+                    series.play.opening_policy = None;
+                    series.with_key()
+                }));
             }
             if self.settings.pie && self.entries[entry].derived.is_none() {
                 for (index, turn) in self.first_turns(entry).turns.into_iter().enumerate() {
                     let rule = StopRule::of_games(self.settings.pie_games);
-                    series.extend(self.after_turn(entry, SeriesKind::PieTurn(index, turn.clone()), &turn, rule));
+                    let kind = SeriesKind::PieTurn(index, turn_text(&self.entries[entry].rules, &turn));
+                    series.extend(self.after_turn(entry, kind, turn, rule));
                 }
             }
         }
@@ -242,7 +248,7 @@ impl Plan {
         let mut series = Vec::new();
         for entry in 0..self.entries.len() {
             let is_own = |series: &Series| series.ruleset == entry && series.agent == self.headline;
-            if let Some(main) = first.iter().find(|(series, _)| is_own(series) && series.kind == SeriesKind::Main)
+            if let Some(main) = first.iter().find(|(series, _)| is_own(series) && series.play.kind == SeriesKind::Main)
                 && self.entries[entry].derived.is_none()
                 && let Some(score) = main.1.score()
             {
@@ -257,18 +263,18 @@ impl Plan {
                 }
             }
             let turns = first.iter().filter(|(series, _)| is_own(series));
-            if let Some(turn) = fairest_turn(turns) {
-                let kind = SeriesKind::PieHeldOut(turn.clone());
-                series.extend(self.after_turn(entry, kind, &turn, self.width_rule()));
+            if let Some(fairest) = fairest_turn(turns) {
+                let kind = SeriesKind::PieHeldOut(fairest.play.kind.first_turn().to_vec());
+                series.extend(self.after_turn(entry, kind, fairest.first_turn.clone(), self.width_rule()));
             }
         }
         all_different(series)
     }
 
-    fn after_turn(&self, entry: usize, kind: SeriesKind, turn: &[Action], rule: StopRule) -> Option<Series> {
+    fn after_turn(&self, entry: usize, kind: SeriesKind, turn: Vec<Action>, rule: StopRule) -> Option<Series> {
         // As many actions open the game as without the turn, but some of them must differ.
         let length = self.opening_length(entry).saturating_sub(turn.len()).max(2);
-        self.series(entry, self.headline, kind, length, rule)
+        self.series(entry, self.headline, kind, length, rule).map(|series| Series { first_turn: turn, ..series })
     }
 
     fn series(&self, entry: usize, agent: usize, kind: SeriesKind, length: usize, stop: StopRule) -> Option<Series> {
@@ -298,22 +304,30 @@ impl Plan {
             networks.map(Option::flatten).map(|network| network.map(|at| (at, self.opened[at].play.clone())));
         let text = spec.text_with(networks[0].as_ref().map(|(_, play)| play));
         let visits_within = if self.settings.metrics { MetricsConfig::default().opening_actions as usize } else { 0 };
-        let series = Series {
+        let evaluated_as = self.base_of(entry).rules.ruleset().clone();
+        let play = StudyPlay {
+            ruleset: SeriesHead::rules_text(rules.ruleset()),
+            evaluated_as: SeriesHead::rules_text(&evaluated_as),
+            agent: spec,
+            seed: self.settings.seed,
             kind,
-            ruleset: entry,
-            agent,
-            rules,
-            evaluated_as: self.base_of(entry).rules.ruleset().clone(),
-            spec,
-            text,
-            networks,
             opening_length: length,
             opening_policy,
             visits_within,
+        };
+        let (first_turn, key) = (Vec::new(), String::new());
+        let series = Series {
+            play,
+            ruleset: entry,
+            agent,
+            rules,
+            evaluated_as,
+            first_turn,
+            text,
+            networks,
             stop,
-            study_seed: self.settings.seed,
             identity,
-            key: String::new(),
+            key,
         };
         Some(series.with_key())
     }
@@ -371,23 +385,19 @@ fn all_different(series: Vec<Series>) -> Result<Vec<Series>, StudyError> {
         .iter()
         .filter(|one| !keys.insert(&one.key))
         .map(|one| {
-            format!("{} with {}: these games are asked for twice ({})", one.rules.ruleset().id, one.spec, one.key)
+            format!("{} with {}: these games are asked for twice ({})", one.rules.ruleset().id, one.play.agent, one.key)
         })
         .collect();
     if faults.is_empty() { Ok(series) } else { Err(StudyError::Settings(faults)) }
 }
 
-/// Returns the first turn whose score is nearest ½; the first of several.
-pub(super) fn fairest_turn<'a>(series: impl Iterator<Item = &'a (Series, SeriesTally)>) -> Option<Vec<Action>> {
+/// Returns the series of the first turn whose score is nearest ½; the first of several.
+pub(super) fn fairest_turn<'a>(series: impl Iterator<Item = &'a (Series, SeriesTally)>) -> Option<&'a Series> {
     series
-        .filter_map(|(series, tally)| match &series.kind {
-            SeriesKind::PieTurn(_, turn) => {
-                tally.counts.outcomes.win_draw_loss().mean().map(|mean| ((mean - 0.5).abs(), turn))
-            }
-            _ => None,
-        })
+        .filter(|(series, _)| matches!(series.play.kind, SeriesKind::PieTurn(..)))
+        .filter_map(|(series, tally)| Some(((tally.counts.outcomes.win_draw_loss().mean()? - 0.5).abs(), series)))
         .reduce(|nearest, other| if other.0 < nearest.0 { other } else { nearest })
-        .map(|(_, turn)| turn.clone())
+        .map(|(_, series)| series)
 }
 
 /// Makes the rules of a study: each ruleset, followed by those that the sweeps derive from it.

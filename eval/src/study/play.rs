@@ -114,7 +114,7 @@ pub(super) fn has_games_left(series: &Series, tally: &mut SeriesTally) -> bool {
 impl SeriesProgress {
     fn new(series: &Series, tally: SeriesTally) -> SeriesProgress {
         let openings = series.openings();
-        let effort = match series.spec.kind {
+        let effort = match series.play.agent.kind {
             AgentKind::AlphaBeta { nodes: Some(nodes), .. } => nodes as f64,
             AgentKind::AlphaBeta { depth, nodes: None } => 8f64.powi(depth.unwrap_or(1).min(20) as i32),
             // A playout takes some hundred actions.
@@ -179,7 +179,7 @@ impl State<'_, '_> {
         }
         progress.games_expected = progress.games + left;
         progress.secs_left = rate.filter(|_| at_once > 0).map(|_| secs / at_once as f64);
-        progress.latest = latest.map(|series| format!("{} {}", series.rules.ruleset().id, series.spec));
+        progress.latest = latest.map(|series| format!("{} {}", series.rules.ruleset().id, series.play.agent));
         self.is_interrupted |= (self.observer)(progress).is_break();
         self.is_interrupted
     }

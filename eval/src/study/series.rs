@@ -7,17 +7,20 @@ use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Player, Positi
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
 
+use super::shared::StudyPlay;
 use super::tally::StopRule;
 use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
 use crate::matches::game_play::{Beginning, Matchup, OpeningPlan, OpeningPolicy};
 use crate::matches::ledger::Place;
-use crate::matches::openings::{GameKeys, Opening, PolicyOpenings, RandomOpenings};
+use crate::matches::openings::{GameKeys, Opening, RandomOpenings};
 use latrunculi_stats::GameResult;
 
-/// What a series measures.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum SeriesKind {
+/// What a series measures; first turns as texts of their actions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SeriesKind {
     /// The game as it is.
     Main,
     /// The same with openings of another length.
@@ -27,35 +30,39 @@ pub(super) enum SeriesKind {
     /// So many men fewer for the first player; negative: for the second.
     Handicap(i32),
     /// The game after a first turn, to choose among such turns.
-    PieTurn(usize, Vec<Action>),
+    PieTurn(usize, Vec<String>),
     /// The game after the chosen first turn.
-    PieHeldOut(Vec<Action>),
+    PieHeldOut(Vec<String>),
+}
+
+impl SeriesKind {
+    /// Returns the actions that every game begins with.
+    pub(super) fn first_turn(&self) -> &[String] {
+        match self {
+            SeriesKind::PieTurn(_, turn) | SeriesKind::PieHeldOut(turn) => turn,
+            _ => &[],
+        }
+    }
 }
 
 /// A series of games.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
-    pub(super) kind: SeriesKind,
+    /// All that its games depend on.
+    pub(super) play: StudyPlay,
     /// The ruleset and the agent, by their places in the study.
     pub(super) ruleset: usize,
     pub(super) agent: usize,
+    /// The rules of `play`, and the ruleset whose evaluation alpha-beta uses.
     pub(super) rules: Arc<Rules>,
-    /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
     pub(super) evaluated_as: Ruleset,
-    pub(super) spec: AgentSpec,
+    /// The actions that every game begins with.
+    pub(super) first_turn: Vec<Action>,
     /// The agent's text with what its network adds.
     pub(super) text: String,
     /// The networks of the agent and of the opening policy: the place among the opened ones, and how it plays.
     pub(super) networks: [Option<(usize, NetworkPlay)>; 2],
-    /// Actions that are drawn.
-    pub(super) opening_length: usize,
-    /// From whose policy; `None` for any legal action.
-    pub(super) opening_policy: Option<PolicyOpenings>,
-    /// In so many choices, the first after the opening, the visits of tree searches are noted.
-    pub(super) visits_within: usize,
     pub(super) stop: StopRule,
-    /// The study's seed.
-    pub(super) study_seed: u64,
     /// The checksum of the agent's network and the kernel that computes it; empty without a network.
     pub(super) identity: String,
     /// Stands for everything that a game of the series depends on.
@@ -83,30 +90,23 @@ pub(crate) struct CountedGame {
 impl Series {
     /// Completes `key` from the other fields.
     pub(super) fn with_key(mut self) -> Series {
-        let (ruleset, identity, seed) = (self.rules.ruleset(), &self.identity, self.study_seed);
+        let (ruleset, identity, play) = (self.rules.ruleset(), &self.identity, &self.play);
         let at = if identity.is_empty() { "" } else { "@" };
         let mut key = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
-        key.push_str(&format!(" {}{at}{identity} seed={seed} opening={}", self.spec, self.opening_length));
-        if let Some(opening_policy) = &self.opening_policy {
+        key.push_str(&format!(" {}{at}{identity} seed={} opening={}", play.agent, play.seed, play.opening_length));
+        if let Some(opening_policy) = &play.opening_policy {
             key.push_str(&format!(" from {opening_policy}"));
         }
-        match &self.kind {
+        match &play.kind {
             // Their openings differ in length.
             SeriesKind::Main | SeriesKind::SecondOpening => {}
             SeriesKind::RandomPlacement => key.push_str(" placed-at-random"),
             SeriesKind::Handicap(men) => key.push_str(&format!(" handicap={men}")),
-            SeriesKind::PieTurn(_, turn) => key.push_str(&format!(" after={}", self.turn_text(turn).join(","))),
-            SeriesKind::PieHeldOut(turn) => {
-                key.push_str(&format!(" after={} held-out", self.turn_text(turn).join(",")));
-            }
+            SeriesKind::PieTurn(_, turn) => key.push_str(&format!(" after={}", turn.join(","))),
+            SeriesKind::PieHeldOut(turn) => key.push_str(&format!(" after={} held-out", turn.join(","))),
         }
         self.key = key;
         self
-    }
-
-    /// Returns the actions of a first turn as text.
-    pub(super) fn turn_text(&self, turn: &[Action]) -> Vec<String> {
-        turn_text(&self.rules, turn)
     }
 
     /// Returns the seed of game `index`.
@@ -122,7 +122,7 @@ impl Series {
 
     /// Returns the ledger of its games in the study's folder `games`: one per ruleset and agent.
     pub(super) fn ledger_file(&self) -> String {
-        format!("{}/{}.jsonl", self.rules.ruleset().id, slug(&self.spec))
+        format!("{}/{}.jsonl", self.rules.ruleset().id, slug(&self.play.agent))
     }
 
     /// Returns the place of game `index` in ledgers.
@@ -137,8 +137,8 @@ impl Series {
             id,
             rules: &self.rules,
             evaluated_as: &self.evaluated_as,
-            agents: [&self.spec; 2],
-            opening_agent: self.opening_policy.as_ref().map(|policy| &policy.agent),
+            agents: [&self.play.agent; 2],
+            opening_agent: self.play.opening_policy.as_ref().map(|policy| &policy.agent),
             texts: [&self.text; 2],
             networks: [own, own, opener],
         }
@@ -147,48 +147,40 @@ impl Series {
     /// Returns how game `index` begins; `opening` is the one that was drawn, unless the opening policy draws it in the game.
     pub(super) fn beginning_of(&self, index: usize, opening: Option<&Opening>) -> Beginning {
         let seed = self.game_seed(index);
-        let mut actions = self.first_turn().to_vec();
+        let mut actions = self.first_turn.clone();
         actions.extend(opening.into_iter().flat_map(|opening| &opening.actions));
-        let policy = self.opening_policy.as_ref().map(|policy| {
-            let length = self.first_turn().len() + self.opening_length;
+        let policy = self.play.opening_policy.as_ref().map(|policy| {
+            let length = self.first_turn.len() + self.play.opening_length;
             OpeningPolicy::new(length, policy.temperature, mix_seeds(&[seed, 2]))
         });
-        let own = self.spec.seed.unwrap_or(0);
+        let own = self.play.agent.seed.unwrap_or(0);
         Beginning {
             state: self.beginning(index),
             opening: OpeningPlan { actions, policy },
             seats: [0, 1],
             seed,
             agent_seeds: [3, 4].map(|stream| mix_seeds(&[seed, stream, own])),
-            visits_within: self.visits_within,
+            visits_within: self.play.visits_within,
         }
     }
 
     /// Returns the openings of the series, from the first game on; `None` where the opening policy draws them in the games.
     pub(super) fn openings(&self) -> Option<RandomOpenings> {
-        self.opening_policy.is_none().then(|| RandomOpenings::new(self.seed(), self.opening_length))
+        self.play.opening_policy.is_none().then(|| RandomOpenings::new(self.seed(), self.play.opening_length))
     }
 
     /// Draws the opening of game `index`, the next one of `openings`; says whether the game would only repeat an earlier one.
     pub(super) fn draw_opening(&self, index: usize, openings: &mut RandomOpenings) -> (Opening, bool) {
         let mut beginning = self.beginning(index);
-        self.first_turn().iter().for_each(|&action| beginning.play(action));
+        self.first_turn.iter().for_each(|&action| beginning.play(action));
         let opening = openings.next(&beginning);
         let repeats = opening.repeats.is_some() && !self.is_random();
         (opening, repeats)
     }
 
-    /// Returns the actions that every game begins with.
-    pub(super) fn first_turn(&self) -> &[Action] {
-        match &self.kind {
-            SeriesKind::PieTurn(_, turn) | SeriesKind::PieHeldOut(turn) => turn,
-            _ => &[],
-        }
-    }
-
     /// Returns where game `index` begins, before its first turn and its opening.
     pub(super) fn beginning(&self, index: usize) -> GameState {
-        let SeriesKind::Handicap(men) = self.kind else { return GameState::new(Arc::clone(&self.rules)) };
+        let SeriesKind::Handicap(men) = self.play.kind else { return GameState::new(Arc::clone(&self.rules)) };
         let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[self.game_seed(index), 1]));
         let position = handicapped(&self.rules, men, &mut rng);
         GameState::from_position(Arc::clone(&self.rules), position)
@@ -196,7 +188,7 @@ impl Series {
 
     /// Returns whether a game that begins like an earlier one may go another way.
     pub(super) fn is_random(&self) -> bool {
-        self.spec.is_random()
+        self.play.agent.is_random()
     }
 
     /// Replays a finished game and returns what counts of it.

@@ -1,17 +1,17 @@
 //! A series of a study as workers are told of it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use latrunculi_engine::{GameState, Rules, RulesetFile};
+use latrunculi_engine::{Action, GameState, Rules};
 use serde::{Deserialize, Serialize};
 
 use super::series::{Series, SeriesKind};
 use super::tally::StopRule;
 use crate::agents::{AgentSpec, NetworkEvaluator, NetworkPlay, OpenedNetwork};
+use crate::matches::OpenShared;
 use crate::matches::game_play::{Beginning, Matchup};
 use crate::matches::ledger::Place;
 use crate::matches::openings::{Opening, PolicyOpenings, RandomOpenings};
-use crate::matches::{OpenShared, SharedPolicy};
 use crate::workers::work::SharedGames;
 use crate::workers::{SeriesHead, SharedPlay, read_ruleset};
 
@@ -19,53 +19,29 @@ use crate::workers::{SeriesHead, SharedPlay, read_ruleset};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StudyPlay {
-    ruleset: String,
-    evaluated_as: String,
-    agent: String,
-    seed: u64,
-    kind: SharedKind,
-    opening_length: usize,
-    opening_policy: Option<SharedPolicy>,
-    /// Of so many actions the visits are told, for metrics; 0: of none.
+    /// The ruleset as TOML.
+    pub(super) ruleset: String,
+    /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
+    pub(super) evaluated_as: String,
+    pub(super) agent: AgentSpec,
+    /// The study's seed.
+    pub(super) seed: u64,
+    pub(super) kind: SeriesKind,
+    /// Actions that are drawn.
+    pub(super) opening_length: usize,
+    /// From whose policy; `None` for any legal action.
+    pub(super) opening_policy: Option<PolicyOpenings>,
+    /// In so many choices, the first after the opening, the visits of tree searches are noted, for metrics.
     pub(crate) visits_within: usize,
-}
-
-/// As [`SeriesKind`], actions as text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SharedKind {
-    Main,
-    SecondOpening,
-    RandomPlacement,
-    Handicap(i32),
-    PieTurn(usize, Vec<String>),
-    PieHeldOut(Vec<String>),
 }
 
 impl Series {
     /// Returns what workers must know of the series.
     pub(super) fn head(&self) -> SeriesHead {
-        let kind = match &self.kind {
-            SeriesKind::Main => SharedKind::Main,
-            SeriesKind::SecondOpening => SharedKind::SecondOpening,
-            SeriesKind::RandomPlacement => SharedKind::RandomPlacement,
-            SeriesKind::Handicap(men) => SharedKind::Handicap(*men),
-            SeriesKind::PieTurn(index, turn) => SharedKind::PieTurn(*index, self.turn_text(turn)),
-            SeriesKind::PieHeldOut(turn) => SharedKind::PieHeldOut(self.turn_text(turn)),
-        };
-        let play = StudyPlay {
-            ruleset: SeriesHead::rules_text(self.rules.ruleset()),
-            evaluated_as: SeriesHead::rules_text(&self.evaluated_as),
-            agent: self.spec.to_string(),
-            seed: self.study_seed,
-            kind,
-            opening_length: self.opening_length,
-            opening_policy: self.opening_policy.as_ref().map(SharedPolicy::of),
-            visits_within: self.visits_within,
-        };
-        let openers = self.opening_policy.iter().map(|policy| &policy.agent);
-        let agents: Vec<&AgentSpec> = std::iter::once(&self.spec).chain(openers).collect();
-        SeriesHead::new(&self.key, self.stop.games_max, &agents, &self.evaluated_as, SharedPlay::Study(play))
+        let openers = self.play.opening_policy.iter().map(|policy| &policy.agent);
+        let agents: Vec<&AgentSpec> = std::iter::once(&self.play.agent).chain(openers).collect();
+        let play = SharedPlay::Study(self.play.clone());
+        SeriesHead::new(&self.key, self.stop.games_max, &agents, &self.evaluated_as, play)
     }
 }
 
@@ -91,9 +67,8 @@ impl SharedSeries {
         open: &mut OpenShared<'_, 'e>,
     ) -> Result<(SharedSeries, Vec<NetworkEvaluator<'e>>), String> {
         let rules = read_ruleset(&play.ruleset)?;
-        let evaluated_as = RulesetFile::parse(&play.evaluated_as);
-        let evaluated_as = evaluated_as.map_err(|error| error.to_string())?.ruleset;
-        let spec: AgentSpec = play.agent.parse().map_err(|error| format!("{error}"))?;
+        let evaluated_as = read_ruleset(&play.evaluated_as)?.ruleset().clone();
+        let mut play = play.clone();
         let mut evaluators = Vec::new();
         let mut network = |spec: &AgentSpec| -> Result<Option<(usize, NetworkPlay, String)>, String> {
             let Some(model) = spec.model() else { return Ok(None) };
@@ -104,38 +79,24 @@ impl SharedSeries {
             evaluators.push(evaluator);
             Ok(Some((evaluators.len() - 1, play, identity)))
         };
-        let own = network(&spec)?;
-        let mut opening_policy: Option<PolicyOpenings> =
-            play.opening_policy.as_ref().map(SharedPolicy::read).transpose()?;
+        let own = network(&play.agent)?;
         let mut opener = None;
-        if let Some(policy) = &mut opening_policy {
+        if let Some(policy) = &mut play.opening_policy {
             opener = network(&policy.agent)?;
             policy.identity = opener.as_ref().map(|(.., identity)| identity.clone()).unwrap_or_default();
         }
         let identity = own.as_ref().map(|(.., identity)| identity.clone()).unwrap_or_default();
-        let text = spec.text_with(own.as_ref().map(|(_, play, _)| play));
-        let kind = match &play.kind {
-            SharedKind::Main => SeriesKind::Main,
-            SharedKind::SecondOpening => SeriesKind::SecondOpening,
-            SharedKind::RandomPlacement => SeriesKind::RandomPlacement,
-            SharedKind::Handicap(men) => SeriesKind::Handicap(*men),
-            SharedKind::PieTurn(index, turn) => SeriesKind::PieTurn(*index, read_turn(&rules, turn)?),
-            SharedKind::PieHeldOut(turn) => SeriesKind::PieHeldOut(read_turn(&rules, turn)?),
-        };
+        let text = play.agent.text_with(own.as_ref().map(|(_, play, _)| play));
         let series = Series {
-            kind,
             ruleset: 0,
             agent: 0,
+            first_turn: read_turn(&rules, play.kind.first_turn())?,
+            play,
             rules,
             evaluated_as,
-            spec,
             text,
             networks: [own, opener].map(|network| network.map(|(at, play, _)| (at, play))),
-            opening_length: play.opening_length,
-            opening_policy,
-            visits_within: play.visits_within,
             stop: StopRule::of_games(0),
-            study_seed: play.seed,
             identity,
             key: String::new(),
         }
@@ -158,8 +119,8 @@ impl SharedSeries {
 }
 
 /// Reads the actions of a first turn.
-fn read_turn(rules: &std::sync::Arc<Rules>, texts: &[String]) -> Result<Vec<latrunculi_engine::Action>, String> {
-    let mut state = GameState::new(std::sync::Arc::clone(rules));
+fn read_turn(rules: &Arc<Rules>, texts: &[String]) -> Result<Vec<Action>, String> {
+    let mut state = GameState::new(Arc::clone(rules));
     let read = |text: &String| {
         let action = state.parse_action(text).map_err(|error| error.to_string())?;
         state.try_play(action).map_err(|error| error.to_string())?;

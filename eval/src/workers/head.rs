@@ -3,26 +3,23 @@
 use std::sync::Arc;
 
 use latrunculi_engine::{Rules, Ruleset, RulesetFile};
-use latrunculi_search::SEARCH_VERSION;
-use latrunculi_store::{Created, Store, StoreError, model_name, sha256};
+use latrunculi_store::{Created, Store, StoreError, sha256};
 use serde::{Deserialize, Serialize};
 
-use super::Workers;
+use super::{VERSION, Workers};
 use crate::agents::{AgentSpec, SHIPPED_MODEL};
 use crate::matches::MatchPlay;
 use crate::study::StudyPlay;
 
 /// The folder of what is played.
 pub(super) const GAMES: &str = "games";
-/// The version of this program, which workers must have too.
-pub(super) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 /// Games of a unit: enough that the store is asked seldom, few enough that a pre-empted worker loses little.
 pub(super) const GAMES_PER_UNIT: usize = 10;
 /// No head is larger.
 const HEAD_BYTES_MAX: u64 = 1 << 20;
 
 /// What a series is, and all that a game of it depends on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SeriesHead {
     pub(crate) program: String,
@@ -52,7 +49,7 @@ pub(crate) struct SharedModel {
 }
 
 /// How the games of a series are played.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SharedPlay {
     Study(StudyPlay),
@@ -76,8 +73,8 @@ impl SeriesHead {
         names.retain(|name| name != SHIPPED_MODEL);
         let texts: Vec<String> = agents.iter().map(ToString::to_string).collect();
         SeriesHead {
-            program: PROGRAM.to_owned(),
-            search_version: SEARCH_VERSION,
+            program: VERSION.program.to_owned(),
+            search_version: VERSION.searches,
             evaluation: evaluations.join(" "),
             key: key.to_owned(),
             title: format!("{} {}", key.split('/').next().unwrap_or_default(), texts.join(" ")),
@@ -123,10 +120,7 @@ impl SeriesHead {
         for model in &mut self.models {
             let bytes =
                 (workers.models)(&model.name).map_err(|reason| PublishError::Model(model.name.clone(), reason))?;
-            model.sha256 = sha256(&bytes);
-            let name = model_name(&model.sha256);
-            // An object of this name that holds something else is found by who reads it.
-            store.create(&name, &bytes)?;
+            model.sha256 = store.write_model(&bytes)?;
         }
         let name = format!("{GAMES}/{}/head.json", self.id());
         let text = serde_json::to_vec_pretty(&self).unwrap_or_default();

@@ -1,28 +1,32 @@
 //! The part of who leads: says what is wanted, reads what workers write, and counts it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::RecordFault;
-use latrunculi_store::StoreError;
+use latrunculi_store::{StoreError, Waiting};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::Workers;
 use super::head::{GAMES, PublishError, SeriesHead};
 use super::unit::{self, UNIT_BYTES_MAX};
-use super::wanted;
 use crate::agents::{AgentError, mix_seeds};
 use crate::matches::game_play::{GameSource, check_beginning, play_again};
 use crate::matches::ledger::Place;
 
-/// The waits between two looks at the store: the shortest, and the longest while nothing comes.
-const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(10)];
+/// The longest wait between two looks at the store, while nothing comes.
+const WAIT_MAX: Duration = Duration::from_secs(10);
 /// From this wait on each look is also for series that were closed although games of them are missing.
 const CLOSED_LOOK: Duration = Duration::from_secs(2);
-/// Of the games that repeat everywhere, one in so many is played again here and compared.
+/// Of the games that repeat everywhere, one in so many is played again by who leads and compared.
 const REPLAYED_ONE_IN: u64 = 100;
+
+/// Returns whether the game of this seed is one of those that who leads plays again.
+pub fn is_replayed(seed: u64) -> bool {
+    mix_seeds(&[seed]).is_multiple_of(REPLAYED_ONE_IN)
+}
 
 /// Games that workers may play.
 pub(crate) trait SharedSource: GameSource {
@@ -101,26 +105,21 @@ struct Lead<'a, S: SharedSource> {
 
 impl<S: SharedSource> Lead<'_, S> {
     fn run(mut self) -> Result<(), LeadError<S::Error>> {
-        let (begun, mut pause) = (Instant::now(), WAITS[0]);
+        let store = &self.workers.store;
+        let mut waiting = Waiting::new(WAIT_MAX, self.workers.notice);
         loop {
             self.ask()?;
             if self.source.is_over() || self.open.values().all(|open| open.missing.is_empty()) {
                 return self.close();
             }
-            let found = self.look()?;
-            if let Some(text) = self.workers.store.notice_without_workers(found > 0, begun.elapsed()) {
-                (self.workers.notice)(&text);
-            }
-            if found > 0 {
-                pause = WAITS[0];
-                continue;
-            }
-            if pause >= CLOSED_LOOK {
+            let has_come = self.look()? > 0;
+            if !has_come && waiting.pause() >= CLOSED_LOOK {
                 self.open_again()?;
             }
-            self.workers.store.sleep(pause)?;
-            pause = (pause * 2).min(WAITS[1]);
-            self.source.tell();
+            waiting.after_look(store, has_come)?;
+            if !has_come {
+                self.source.tell();
+            }
         }
     }
 
@@ -162,7 +161,7 @@ impl<S: SharedSource> Lead<'_, S> {
             // What the ledger has already is not played again.
             let [first, end] = [first / open.head.per_unit, last / open.head.per_unit + 1].map(|unit| unit as u64);
             if end > open.asked {
-                store.create(&wanted::name(&open.id, [first.max(open.asked), end]), b"")?;
+                store.create(&unit::wanted_name(&open.id, [first.max(open.asked), end]), b"")?;
                 open.asked = end;
             }
         }
@@ -191,26 +190,25 @@ impl<S: SharedSource> Lead<'_, S> {
         let Some(open) = self.open.get_mut(&series) else { return Ok(0) };
         let number = unit::number(name).filter(|&number| number < open.head.units());
         let Some(number) = number else {
-            let Some(content) = store.read_content(name, UNIT_BYTES_MAX)? else { return Ok(0) };
-            store.set_aside(name, &content, "it has no name of a unit")?;
-            (self.workers.notice)(&format!("{name} is no unit of {}; it was moved to rejected/", open.head.title));
+            if store.reject(name, UNIT_BYTES_MAX, "it has no name of a unit")? {
+                (self.workers.notice)(&format!("{name} is no unit of {}; it was moved to rejected/", open.head.title));
+            }
             return Ok(0);
         };
         let [from, to] = open.head.range(number);
         if open.missing.range(from..to).next().is_none() {
             return Ok(0);
         }
-        let Some(content) = store.read_content(name, UNIT_BYTES_MAX)? else { return Ok(0) };
-        let checked = match &content {
-            Err(bytes) => Err(format!("it has {bytes} bytes")),
-            Ok(content) => {
-                let index_of = |place: &Place| self.source.index_of(place);
-                let games = unit::read(&open.head, number, content, index_of);
-                games.and_then(|games| check(self.source, self.pool, open, [from, to], games))
+        let checked = store.read_unit(name, UNIT_BYTES_MAX, |content| {
+            let games = unit::read(&open.head, number, content, |place| self.source.index_of(place))?;
+            match check(self.source, self.pool, open, [from, to], games) {
+                // It was not checked to the end.
+                Err(_) if self.source.is_over() => Ok(Vec::new()),
+                checked => checked,
             }
-        };
+        })?;
         match checked {
-            Ok(games) => {
+            Some(Ok(games)) => {
                 let count = games.len();
                 for (index, job, record) in games {
                     open.missing.remove(&index);
@@ -218,15 +216,14 @@ impl<S: SharedSource> Lead<'_, S> {
                 }
                 Ok(count)
             }
-            Err(_) if self.source.is_over() => Ok(0),
-            Err(reason) => {
-                store.set_aside(name, &content, &reason)?;
+            Some(Err(reason)) => {
                 (self.workers.notice)(&format!(
                     "unit {number} of {} does not count: {reason}; it was moved to rejected/ and is played again",
                     open.head.title
                 ));
                 Ok(0)
             }
+            None => Ok(0),
         }
     }
 
@@ -271,7 +268,7 @@ fn check<S: SharedSource>(
         check_beginning(source, *job, record).map_err(|fault| at(fault.to_string()))?;
         source.check(*job, record).map_err(|fault| at(fault.to_string()))?;
         let repeats = source.matchup(*job).networks.iter().all(Option::is_none);
-        if !repeats || !mix_seeds(&[record.seed]).is_multiple_of(REPLAYED_ONE_IN) {
+        if !repeats || !is_replayed(record.seed) {
             return Ok(());
         }
         match play_again(source, *job).map_err(|error| at(error.to_string()))? {

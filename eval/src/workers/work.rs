@@ -1,24 +1,22 @@
 //! The part of a worker: plays units that are missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use latrunculi_engine::{GameRecord, Rules};
-use latrunculi_search::SEARCH_VERSION;
-use latrunculi_store::{Created, Delivered, Store, StoreError, UnitHeader, WorkOrder};
+use latrunculi_store::{PlayedUnit, Store, StoreError, Worker};
 use rayon::ThreadPool;
 
-use super::head::{GAMES, PROGRAM, SeriesHead, SharedPlay};
-use super::unit;
-use super::wanted::Wanted;
-use crate::agents::{AgentError, OpenedNetwork, split_precision};
+use super::VERSION;
+use super::head::{GAMES, SeriesHead, SharedPlay};
+use super::unit::{self, Wanted};
+use crate::agents::{AgentError, NetworkEvaluator, OpenedNetwork, split_precision};
+use crate::matches::Schedule;
 use crate::matches::game_play::{Beginning, GameSource, Matchup, play_apart, play_in_step};
 use crate::matches::ledger::{Place, to_line};
-use crate::matches::with_shared_match;
 use crate::study::SharedSeries;
 
 /// For so long it is believed that nothing is missing.
@@ -27,55 +25,27 @@ const NOTHING_MISSING: Duration = Duration::from_secs(2);
 const DONE: Duration = Duration::from_secs(60);
 
 /// Who plays, and on what.
-pub struct Worker<'a> {
-    /// The store that it shares with who leads.
-    pub store: &'a Store,
-    /// Which units it takes first.
-    pub order: WorkOrder,
-    /// The name of the machine.
-    pub host: String,
+pub struct GamesWorker<'a> {
+    /// The worker.
+    pub worker: &'a Worker,
     /// Threads that play.
     pub pool: &'a ThreadPool,
     /// The number of games that share the batches of a network.
     pub games_at_once: usize,
-    /// A folder for networks.
-    pub cache: PathBuf,
-    /// What it has written.
-    pub delivered: &'a Delivered,
-    /// Opens a network for rules by the path of its file, or by the name of the one that is part of the program.
+    /// Opens networks.
     pub networks: &'a NetworkOf<'a>,
-    /// Returns what the games of a network depend on besides its name, by the path of its file.
-    pub identity: &'a (dyn Fn(&str) -> Result<String, String> + Sync),
     /// Returns whether there is work that comes first: the units in play are then finished and no others begun. It is called
     /// before each unit.
     pub has_other_work: &'a (dyn Fn() -> Result<bool, StoreError> + Sync),
+    /// Is told, from any thread, what is played, ruleset and agents, after each game.
+    pub tell: &'a (dyn Fn(&str) + Sync),
+    /// Set to end it.
+    pub stop: &'a AtomicBool,
 }
 
-/// Opens a network for rules by the path of its file.
-pub type NetworkOf<'a> = dyn Fn(&Arc<Rules>, &str) -> Result<OpenedNetwork<'static>, String> + Sync + 'a;
-
-/// What a worker has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WorkDone {
-    /// Units that count.
-    pub units: u64,
-    /// Units that another worker had written before.
-    pub twice: u64,
-    /// Games played.
-    pub games: u64,
-}
-
-/// What a worker is doing.
-#[derive(Debug)]
-pub struct WorkProgress<'a> {
-    /// Ruleset and agents.
-    pub title: &'a str,
-    /// What it has done in all.
-    pub done: WorkDone,
-}
-
-/// Is told what a worker does; answers whether to go on.
-pub type WorkObserver<'a> = dyn FnMut(&WorkProgress<'_>) -> ControlFlow<()> + Send + 'a;
+/// Opens a network for rules by the path of its file, or by the name of the one that is part of the program; returns what its
+/// games depend on besides its name, too.
+pub type NetworkOf<'a> = dyn Fn(&Arc<Rules>, &str) -> Result<(String, OpenedNetwork<'static>), String> + Sync + 'a;
 
 /// Why a worker cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -94,8 +64,6 @@ pub struct GamesWork {
     heads: HashMap<String, Result<SeriesHead, String>>,
     /// Series of which nothing was missing, with the units that were wanted, and when.
     complete: HashMap<String, (Wanted, Instant)>,
-    /// What has been done in all.
-    pub done: WorkDone,
 }
 
 /// What the store says of a series.
@@ -111,13 +79,10 @@ impl GamesWork {
     ///
     /// # Errors
     /// [`WorkError`]
-    pub fn play(
-        &mut self,
-        worker: &Worker<'_>,
-        faults: &mut Vec<String>,
-        observer: &mut WorkObserver<'_>,
-    ) -> Result<bool, WorkError> {
-        let mut open: Vec<(String, Listed)> = list(worker.store)?
+    pub fn play(&mut self, games: &GamesWorker<'_>, faults: &mut Vec<String>) -> Result<bool, WorkError> {
+        let worker = games.worker;
+        let written = || worker.done().units + worker.done().duplicates;
+        let mut open: Vec<(String, Listed)> = list_below(&worker.store, GAMES)?
             .into_iter()
             .filter(|(_, listed)| !listed.wanted.is_empty() && !listed.is_closed)
             .collect();
@@ -127,7 +92,7 @@ impl GamesWork {
             {
                 continue;
             }
-            let head = match self.head(worker.store, &id)? {
+            let head = match self.head(&worker.store, &id)? {
                 Ok(head) => head,
                 Err(fault) => {
                     faults.push(fault);
@@ -141,8 +106,8 @@ impl GamesWork {
                     continue;
                 }
             };
-            let before = self.done.units + self.done.twice;
-            match play_series(worker, (&id, &head), &files, &mut self.done, observer)? {
+            let before = written();
+            match play_series(games, (&id, &head), &files)? {
                 Ok(false) => {}
                 Ok(true) => return Ok(true),
                 Err(fault) => {
@@ -151,7 +116,7 @@ impl GamesWork {
                     self.heads.insert(id.clone(), Err(fault));
                 }
             }
-            if self.done.units + self.done.twice > before {
+            if written() > before {
                 return Ok(true);
             }
             self.complete.insert(id, (listed.wanted, Instant::now()));
@@ -167,25 +132,15 @@ impl GamesWork {
         let head = SeriesHead::read(store, id)?;
         let head = head.ok_or_else(|| {
             format!(
-                "{GAMES}/{id} is not that of this version of the program, {PROGRAM} with searches of version {SEARCH_VERSION}; \
-                 use the version of who leads"
+                "{GAMES}/{id} is not that of this version of the program, {} with searches of version {}; use the version of who \
+                 leads",
+                VERSION.program, VERSION.searches
             )
         });
-        let head = head.and_then(|head| match (head.program == PROGRAM, head.search_version == SEARCH_VERSION) {
-            (true, true) => Ok(head),
-            _ => Err(format!(
-                "{} is asked for by version {} with searches of version {}; this is {PROGRAM} with {SEARCH_VERSION}",
-                head.title, head.program, head.search_version
-            )),
-        });
+        let head = head.and_then(|head| VERSION.check(&head.title, &head.program, head.search_version).map(|()| head));
         self.heads.insert(id.to_owned(), head.clone());
         Ok(head)
     }
-}
-
-/// Lists the series of a store.
-fn list(store: &Store) -> Result<BTreeMap<String, Listed>, StoreError> {
-    list_below(store, GAMES)
 }
 
 /// Lists the series below a folder of a store: that of all series, or that of one.
@@ -206,13 +161,10 @@ fn list_below(store: &Store, folder: &str) -> Result<BTreeMap<String, Listed>, S
 
 /// Returns the files of the networks of a series, by their names in the agents' texts; the inner error says what is wrong
 /// with one of them.
-fn fetch_models(
-    worker: &Worker<'_>,
-    head: &SeriesHead,
-) -> Result<Result<HashMap<String, PathBuf>, String>, StoreError> {
+fn fetch_models(worker: &Worker, head: &SeriesHead) -> Result<Result<HashMap<String, PathBuf>, String>, StoreError> {
     let mut files = HashMap::new();
     for model in &head.models {
-        match worker.store.fetch_model(&model.sha256, &worker.cache, &worker.order.name())? {
+        match worker.fetch_model(&model.sha256)? {
             Ok(path) => _ = files.insert(model.name.clone(), path),
             Err(fault) => return Ok(Err(fault)),
         }
@@ -223,32 +175,25 @@ fn fetch_models(
 /// Plays what is missing of a series, and returns whether other work came first; the inner error is why it cannot be played
 /// here.
 fn play_series(
-    worker: &Worker<'_>,
+    worker: &GamesWorker<'_>,
     (id, head): (&str, &SeriesHead),
     files: &HashMap<String, PathBuf>,
-    done: &mut WorkDone,
-    observer: &mut WorkObserver<'_>,
 ) -> Result<Result<bool, String>, WorkError> {
     let path_of = |name: &str| match (files.get(name), split_precision(name).1) {
         (None, _) => name.to_owned(),
         (Some(path), None) => path.display().to_string(),
         (Some(path), Some(precision)) => format!("{}@{precision}", path.display()),
     };
-    let mut open = |rules: &Arc<Rules>, name: &str| {
-        let path = path_of(name);
-        Ok(((worker.identity)(&path)?, (worker.networks)(rules, &path)?))
-    };
+    let mut open = |rules: &Arc<Rules>, name: &str| (worker.networks)(rules, &path_of(name));
     match &head.play {
         SharedPlay::Study(play) => match SharedSeries::new(play, &mut open) {
             Err(fault) => Ok(Err(fault)),
-            Ok((series, mut evaluators)) => run(worker, id, head, &series, &mut evaluators, done, observer),
+            Ok((series, mut evaluators)) => run(worker, (id, head), &series, &mut evaluators),
         },
-        SharedPlay::Match(play) => {
-            let made = with_shared_match(play, &mut open, |games, evaluators| {
-                run(worker, id, head, games, evaluators, done, observer)
-            });
-            made.unwrap_or_else(|fault| Ok(Err(fault)))
-        }
+        SharedPlay::Match(play) => match Schedule::shared(play, &mut open) {
+            Err(fault) => Ok(Err(fault)),
+            Ok((games, mut evaluators)) => run(worker, (id, head), &games, &mut evaluators),
+        },
     }
 }
 
@@ -278,13 +223,10 @@ pub(crate) trait SharedGames: Sync {
 }
 
 fn run<G: SharedGames>(
-    worker: &Worker<'_>,
-    id: &str,
-    head: &SeriesHead,
+    worker: &GamesWorker<'_>,
+    (id, head): (&str, &SeriesHead),
     games: &G,
-    evaluators: &mut [crate::agents::NetworkEvaluator<'_>],
-    done: &mut WorkDone,
-    observer: &mut WorkObserver<'_>,
+    evaluators: &mut [NetworkEvaluator<'_>],
 ) -> Result<Result<bool, String>, WorkError> {
     if games.key() != head.key {
         // The key names the networks and what computes them; nothing else of it can differ.
@@ -294,34 +236,23 @@ fn run<G: SharedGames>(
             head.key
         )));
     }
-    let units = UnitGames {
-        worker,
-        id,
-        head,
-        games,
-        state: Mutex::new(State { done: *done, ..State::default() }),
-        observer: Mutex::new(observer),
-        changed: Condvar::new(),
-        is_over: AtomicBool::new(false),
-    };
-    let played = match evaluators.is_empty() {
-        true => play_apart(&units, worker.pool),
-        false => play_in_step(&units, worker.games_at_once, worker.pool, evaluators),
-    };
+    let (state, changed, is_over) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
+    let units = UnitGames { worker, id, head, games, state, changed, is_over };
+    match evaluators.is_empty() {
+        true => play_apart(&units, worker.pool)?,
+        false => play_in_step(&units, worker.games_at_once, worker.pool, evaluators)?,
+    }
     let state = units.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    *done = state.done;
-    played?;
     state.failed.map_or(Ok(Ok(state.gives_way)), |error| Err(error.into()))
 }
 
 /// The games of a series that a worker plays, a unit after the other.
-struct UnitGames<'a, 'o, G> {
-    worker: &'a Worker<'a>,
+struct UnitGames<'a, G> {
+    worker: &'a GamesWorker<'a>,
     id: &'a str,
     head: &'a SeriesHead,
     games: &'a G,
     state: Mutex<State>,
-    observer: Mutex<&'a mut WorkObserver<'o>>,
     changed: Condvar,
     is_over: AtomicBool,
 }
@@ -337,7 +268,6 @@ struct State {
     nothing_missing: Option<Instant>,
     /// Whether other work comes first.
     gives_way: bool,
-    done: WorkDone,
     failed: Option<StoreError>,
 }
 
@@ -349,78 +279,52 @@ struct OpenUnit {
     begun: Instant,
 }
 
-impl<G: SharedGames> UnitGames<'_, '_, G> {
+impl<G: SharedGames> UnitGames<'_, G> {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins a unit that is missing; returns whether there is one.
     fn begin_unit(&self, state: &mut State) -> Result<bool, StoreError> {
-        let store = self.worker.store;
+        let worker = self.worker.worker;
         state.gives_way = state.gives_way || (self.worker.has_other_work)()?;
         if state.gives_way {
             return Ok(false);
         }
-        let Listed { wanted, is_closed } =
-            list_below(store, &format!("{GAMES}/{}", self.id))?.remove(self.id).unwrap_or_default();
-        if is_closed {
-            return Ok(false);
-        }
-        let there: BTreeSet<u64> =
-            store.list(&unit::folder(self.id))?.iter().filter_map(|object| unit::number(&object.name)).collect();
+        let listed = list_below(&worker.store, &format!("{GAMES}/{}", self.id))?.remove(self.id);
+        let Some(Listed { wanted, is_closed: false }) = listed else { return Ok(false) };
+        let there = worker.store.list(&unit::folder(self.id))?;
+        let there: BTreeSet<u64> = there.iter().filter_map(|object| unit::number(&object.name)).collect();
         // A unit that was moved aside is played again.
-        state
-            .settled
-            .retain(|settled| there.contains(settled) || self.games.played(self.head.range(*settled)).is_empty());
-        let missing = wanted
-            .of(self.head.units())
-            .filter(|unit| !there.contains(unit) && !state.open.contains_key(unit) && !state.settled.contains(unit));
-        let mut missing: Vec<u64> = missing.collect();
-        while let Some(unit) = self.worker.order.first(missing.iter().copied()) {
+        let has_no_games = |unit: &u64| self.games.played(self.head.range(*unit)).is_empty();
+        state.settled.retain(|settled| there.contains(settled) || has_no_games(settled));
+        let is_known =
+            |unit: &u64| there.contains(unit) || state.open.contains_key(unit) || state.settled.contains(unit);
+        let mut missing: Vec<u64> = wanted.of(self.head.units()).filter(|unit| !is_known(unit)).collect();
+        while let Some(unit) = worker.take(&worker.order, missing.clone(), |unit| unit::name(self.id, unit))? {
             let games = self.games.played(self.head.range(unit));
-            if games.is_empty() {
-                state.settled.insert(unit);
+            if !games.is_empty() {
+                state.open.insert(unit, OpenUnit { left: games.len(), lines: BTreeMap::new(), begun: Instant::now() });
+                state.queue.extend(games);
+                return Ok(true);
             }
-            if games.is_empty() || self.worker.delivered.leaves(store, &unit::name(self.id, unit))? {
-                missing.retain(|other| *other != unit);
-                continue;
-            }
-            state.open.insert(unit, OpenUnit { left: games.len(), lines: BTreeMap::new(), begun: Instant::now() });
-            state.queue.extend(games);
-            return Ok(true);
+            state.settled.insert(unit);
+            missing.retain(|other| *other != unit);
         }
         Ok(false)
     }
 
     /// Writes a unit whose games have all ended.
-    fn publish(&self, unit: u64, whole: &OpenUnit, twice: u64) -> Result<Created, StoreError> {
-        let header = UnitHeader {
-            program: PROGRAM.to_owned(),
-            search_version: SEARCH_VERSION,
-            series: self.head.key.clone(),
+    fn write(&self, unit: u64, lines: BTreeMap<usize, String>, begun: Instant) -> Result<(), StoreError> {
+        let played = PlayedUnit {
+            name: &unit::name(self.id, unit),
+            series: &self.head.key,
             games: self.head.range(unit).map(|index| index as u64),
-            worker: self.worker.order.name(),
-            host: self.worker.host.clone(),
-            kernel: self.games.kernel(),
-            secs: whole.begun.elapsed().as_secs_f64(),
-            twice,
+            kernel: &self.games.kernel(),
+            begun,
             at_once: 1,
         };
-        let mut bytes = header.to_line();
-        whole.lines.values().for_each(|line| bytes.extend_from_slice(line.as_bytes()));
-        let name = unit::name(self.id, unit);
-        let created = self.worker.store.create(&name, &bytes)?;
-        if created == Created::Mine {
-            self.worker.delivered.remember(&name, &bytes);
-        }
-        Ok(created)
-    }
-
-    fn tell(&self, done: WorkDone) {
-        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        if observer(&WorkProgress { title: &self.head.title, done }).is_break() {
-            self.abort();
-        }
+        self.worker.worker.write(VERSION, &played, lines.into_values().collect::<String>().as_bytes())
     }
 
     fn fail(&self, error: StoreError) {
@@ -429,7 +333,7 @@ impl<G: SharedGames> UnitGames<'_, '_, G> {
     }
 }
 
-impl<G: SharedGames> GameSource for UnitGames<'_, '_, G> {
+impl<G: SharedGames> GameSource for UnitGames<'_, G> {
     type Job = usize;
     type Error = WorkError;
 
@@ -473,51 +377,32 @@ impl<G: SharedGames> GameSource for UnitGames<'_, '_, G> {
     }
 
     fn end(&self, job: usize, record: GameRecord) -> Result<(), WorkError> {
-        let line = to_line(&self.games.place(job), &record).map_err(|error| StoreError::Failed {
-            store: self.worker.store.to_string(),
-            attempt: "writing",
-            name: self.head.title.clone(),
-            reason: error.to_string(),
-        })?;
+        let line = to_line(&self.games.place(job), &record);
         let unit = (job / self.head.per_unit) as u64;
-        let mut state = self.lock();
-        state.done.games += 1;
-        let whole = match state.open.get_mut(&unit) {
-            None => None,
-            Some(open) => {
-                open.left -= 1;
-                open.lines.insert(job, line);
-                (open.left == 0).then_some(())
-            }
-        };
-        let done = state.done;
-        let whole =
-            whole.and_then(|()| state.open.get_mut(&unit).map(|open| (std::mem::take(&mut open.lines), open.begun)));
-        drop(state);
+        self.worker.worker.add_games(1);
+        let whole = self.lock().open.get_mut(&unit).and_then(|open| {
+            open.left -= 1;
+            open.lines.insert(job, line);
+            (open.left == 0).then(|| (std::mem::take(&mut open.lines), open.begun))
+        });
         if let Some((lines, begun)) = whole {
             // Others play on while it is written.
-            let created = self.publish(unit, &OpenUnit { left: 0, lines, begun }, done.twice);
+            let written = self.write(unit, lines, begun);
             let mut state = self.lock();
             state.open.remove(&unit);
             state.settled.insert(unit);
-            match created {
-                Ok(Created::Mine) => state.done.units += 1,
-                Ok(Created::Theirs) => state.done.twice += 1,
-                Err(error) => {
-                    drop(state);
-                    self.fail(error);
-                    return Ok(());
-                }
-            }
             drop(state);
-            self.changed.notify_all();
+            match written {
+                Ok(()) => self.changed.notify_all(),
+                Err(error) => self.fail(error),
+            }
         }
-        self.tell(done);
+        (self.worker.tell)(&self.head.title);
         Ok(())
     }
 
     fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
+        self.is_over.load(Ordering::Relaxed) || self.worker.stop.load(Ordering::Relaxed)
     }
 
     fn abort(&self) {
@@ -544,7 +429,7 @@ pub struct SeriesStatus {
 /// When the store cannot be read.
 pub fn series(store: &Store) -> Result<Vec<SeriesStatus>, StoreError> {
     let mut found = Vec::new();
-    for (id, Listed { wanted, is_closed }) in list(store)? {
+    for (id, Listed { wanted, is_closed }) in list_below(store, GAMES)? {
         let Some(head) = SeriesHead::read(store, &id)? else { continue };
         let there = store.list(&unit::folder(&id))?.len() as u64;
         let wanted = wanted.of(head.units()).count() as u64;

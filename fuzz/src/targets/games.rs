@@ -18,7 +18,7 @@ use latrunculi_selfplay::{
     SelfPlayError, SelfPlaySettings, Watch, finished_to_bytes, play_pools, states_from_bytes, states_to_bytes,
     verify_finished,
 };
-use latrunculi_store::UnitHeader;
+use latrunculi_store::{UnitHeader, Version};
 
 use super::{file, rules, text, written};
 use crate::driver::Target;
@@ -291,7 +291,7 @@ pub(super) const UNIT: Target = Target {
             host: "h".to_owned(),
             kernel: String::new(),
             secs: 1.0,
-            twice: 0,
+            duplicates: 0,
             at_once: 1,
         };
         let games = keep.games.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -317,7 +317,7 @@ pub(super) const UNIT: Target = Target {
         let Ok((header, body)) = UnitHeader::read(input) else { return false };
         let line = header.to_line();
         assert_eq!(UnitHeader::read(&line), Ok((header.clone(), &[][..])), "a header survives being written");
-        if header.check("0", 1, "a", [0, UNIT_GAMES]).is_err() {
+        if UnitHeader::read_checked(input, Version { program: "0", searches: 1 }, "a", [0, UNIT_GAMES]).is_err() {
             return false;
         }
         let plan = pool_plan();

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use latrunculi_data::Precision;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Rules, RulesetFile};
-use latrunculi_search::SEARCH_VERSION;
+use latrunculi_eval::workers::VERSION;
 use latrunculi_selfplay::PoolPlan;
 use latrunculi_store::{Store, StoreError, UNITS};
 use serde::{Deserialize, Serialize};
 
-use super::{HEADS, Leader, MANIFESTS, PROGRAM};
+use super::{HEADS, Leader, MANIFESTS};
 use crate::config::TrainConfig;
 use crate::error::{Error, bail};
 use crate::generation;
@@ -142,8 +142,8 @@ impl GenerationHead {
             per_unit: (*per_unit).max(1),
         };
         Ok(GenerationHead {
-            program: PROGRAM.to_owned(),
-            search_version: SEARCH_VERSION,
+            program: VERSION.program.to_owned(),
+            search_version: VERSION.searches,
             run: leader.run.clone(),
             owner: leader.owner.clone(),
             generation,
@@ -265,7 +265,10 @@ fn read<T: serde::de::DeserializeOwned>(store: &Store, name: &str) -> Result<Opt
     match serde_json::from_slice(&text) {
         Ok(found) => Ok(Some(found)),
         Err(error) => {
-            bail!("{name}: it is not that of this version of the program, {PROGRAM} ({error}); use the same version")
+            bail!(
+                "{name}: it is not that of this version of the program, {} ({error}); use the same version",
+                VERSION.program
+            )
         }
     }
 }

@@ -9,27 +9,25 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use latrunculi_engine::Rules;
-use latrunculi_search::SEARCH_VERSION;
+use latrunculi_eval::workers::{VERSION, is_replayed};
 use latrunculi_search::evaluators::Uniform;
-use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, play_pools, verify_finished};
-use latrunculi_store::{Content, Created, Store, UnitHeader, WorkOrder, model_name, sha256};
+use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, verify_finished, play_pools};
+use latrunculi_store::{Created, Store, StoreError, UnitHeader, Waiting, WorkOrder, sha256};
 
 use super::head::{GenerationHead, Manifest, ManifestUnit, UnitPlace, name_of, to_bytes};
-use super::{HEADS, MANIFESTS, PROGRAM};
+use super::{HEADS, MANIFESTS};
 use crate::config::TrainConfig;
 use crate::error::{Error, bail};
 use crate::files::{read_text, write_whole};
 use crate::generation::{GenerationGames, RulesetGames};
 use crate::run_dir::STORE_ID;
 
-/// The waits between two looks at the store: the shortest, and the longest while nothing comes.
-const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
+/// The longest wait between two looks at the store, while nothing comes.
+const WAIT_MAX: Duration = Duration::from_secs(5);
 /// No unit is larger.
 const UNIT_BYTES_MAX: u64 = 1 << 30;
 /// Generations that are asked how long the games of a ruleset are: one that had too many games has none in the next ones.
 const GENERATIONS_ASKED: u64 = 4;
-/// Of alpha-beta's games, which repeat everywhere, one in so many is played again here and compared.
-const REPLAYED_ONE_IN: u32 = 100;
 /// It is sixteen digits.
 const OWNER_BYTES_MAX: u64 = 256;
 /// The share of each ruleset's units that a quorum needs.
@@ -87,9 +85,6 @@ struct Taken {
     about: ManifestUnit,
     games: Vec<PlayedGame>,
 }
-
-/// A unit that counts, or the content of one that does not, and why.
-type Checked = Result<Taken, (Content, String)>;
 
 impl Leader {
     /// Makes the leader of a run.
@@ -162,8 +157,7 @@ impl Leader {
         let manifest = Manifest::read(&self.store, &self.run, head.generation)?;
         if manifest.is_none() && !head.fingerprint.is_empty() {
             let bytes = model()?;
-            head.model = sha256(&bytes);
-            self.store.create(&model_name(&head.model), &bytes)?;
+            head.model = self.store.write_model(&bytes)?;
         }
         let head = self.publish(head)?;
         let (units, config) = (head.units(), TrainConfig::from_text(&head.config)?);
@@ -249,9 +243,9 @@ impl Leader {
         taken: &mut BTreeMap<u64, Taken>,
         watch: &dyn Fn(&BTreeMap<u64, Taken>) -> bool,
     ) -> Result<(), Error> {
-        let (begun, mut pause) = (Instant::now(), WAITS[0]);
+        let mut waiting = Waiting::new(WAIT_MAX, self.notice);
         loop {
-            let mut is_new = false;
+            let before = taken.len();
             let mut new = Vec::new();
             for object in self.store.list(&head.units_folder())? {
                 let unit = head.unit_of_name(&object.name).and_then(|number| units.get(number as usize));
@@ -259,8 +253,9 @@ impl Leader {
                     if !watch(taken) {
                         return Err(Error::Stopped);
                     }
-                    if let Some(content) = self.store.read_content(&object.name, UNIT_BYTES_MAX)? {
-                        self.reject(&object.name, &content, "the generation has no such unit")?;
+                    let reason = "the generation has no such unit";
+                    if self.store.reject(&object.name, UNIT_BYTES_MAX, reason)? {
+                        self.tell_of_rejected(&object.name, reason);
                     }
                     continue;
                 };
@@ -272,13 +267,15 @@ impl Leader {
                 if !watch(taken) {
                     return Err(Error::Stopped);
                 }
-                for (unit, found) in new.iter().zip(each_at_once(new, |unit| self.read(head, unit, plans))) {
+                let read = |unit: &UnitPlace| {
+                    let plan = &plans[unit.ruleset];
+                    self.store
+                        .read_unit(&head.unit_name(unit.number), UNIT_BYTES_MAX, |content| check(content, unit, plan))
+                };
+                for (unit, found) in new.iter().zip(each_at_once(new, read)) {
                     match found? {
-                        Some(Ok(one)) => {
-                            taken.insert(unit.number, one);
-                            is_new = true;
-                        }
-                        Some(Err((content, reason))) => self.reject(&head.unit_name(unit.number), &content, &reason)?,
+                        Some(Ok(one)) => _ = taken.insert(unit.number, one),
+                        Some(Err(reason)) => self.tell_of_rejected(&head.unit_name(unit.number), &reason),
                         None => {}
                     }
                 }
@@ -289,39 +286,16 @@ impl Leader {
             if self.is_enough(head, units, taken) {
                 return Ok(());
             }
-            if let Some(text) = self.store.notice_without_workers(!taken.is_empty(), begun.elapsed()) {
-                (self.notice)(&text);
-            }
             // Another learner may be content with less.
             if self.store.read_beginning(&name_of(MANIFESTS, &self.run, head.generation), 1)?.is_some() {
                 return self.superseded(head.generation);
             }
-            pause = if is_new { WAITS[0] } else { (pause * 2).min(WAITS[1]) };
-            self.store.sleep(pause)?;
+            waiting.after_look(&self.store, taken.len() > before)?;
         }
     }
 
-    /// Reads and checks a unit; `None` where it is gone.
-    fn read(
-        &self,
-        head: &GenerationHead,
-        unit: &UnitPlace,
-        plans: &[(PoolPlan, String)],
-    ) -> Result<Option<Checked>, Error> {
-        let content = self.store.read_content(&head.unit_name(unit.number), UNIT_BYTES_MAX)?;
-        Ok(content.map(|content| {
-            let checked = match &content {
-                Ok(content) => check(content, unit, &plans[unit.ruleset]),
-                Err(bytes) => Err(format!("it has {bytes} bytes")),
-            };
-            checked.map_err(|reason| (content, reason))
-        }))
-    }
-
-    fn reject(&self, name: &str, content: &Content, reason: &str) -> Result<(), Error> {
-        self.store.set_aside(name, content, reason)?;
+    fn tell_of_rejected(&self, name: &str, reason: &str) {
         (self.notice)(&format!("{name} does not count: {reason}; it was moved to rejected/"));
-        Ok(())
     }
 
     fn is_enough(&self, head: &GenerationHead, units: &[UnitPlace], taken: &BTreeMap<u64, Taken>) -> bool {
@@ -343,7 +317,7 @@ impl Leader {
         taken: &BTreeMap<u64, Taken>,
     ) -> Result<Manifest, Error> {
         let manifest = Manifest {
-            program: PROGRAM.to_owned(),
+            program: VERSION.program.to_owned(),
             run: self.run.clone(),
             generation: head.generation,
             learner: self.learner.clone(),
@@ -398,15 +372,10 @@ impl Leader {
         let counted: BTreeSet<String> = manifest.units.iter().map(|unit| head.unit_name(unit.unit)).collect();
         let late: Vec<String> = self.store.list(&head.units_folder())?.into_iter().map(|object| object.name).collect();
         let late: Vec<String> = late.into_iter().filter(|name| !counted.contains(name)).collect();
-        let set_aside = |name: &String| -> Result<(), Error> {
-            if let Some(content) = self.store.read_content(name, UNIT_BYTES_MAX)? {
-                self.store.set_aside(name, &content, "it came after its generation was closed")?;
-            }
-            Ok(())
-        };
+        let reject = |name: &String| self.store.reject(name, UNIT_BYTES_MAX, "it came after its generation was closed");
         // The next generation waits for this.
         for late in late.chunks(processors()) {
-            each_at_once(late, set_aside).into_iter().collect::<Result<(), Error>>()?;
+            each_at_once(late, reject).into_iter().collect::<Result<Vec<bool>, StoreError>>()?;
         }
         if !late.is_empty() {
             let units = late.len();
@@ -459,8 +428,8 @@ fn each_at_once<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) ->
 }
 
 /// Returns whether a game of alpha-beta is one of those that the learner plays again.
-pub(super) fn is_replayed(pool: &str, game: u64) -> bool {
-    crc32fast::hash(format!("{pool} {game}").as_bytes()).is_multiple_of(REPLAYED_ONE_IN)
+pub(super) fn is_drawn(pool: &str, game: u64) -> bool {
+    is_replayed(crc32fast::hash(format!("{pool} {game}").as_bytes()).into())
 }
 
 /// Plays a game of alpha-beta.
@@ -474,13 +443,13 @@ fn play_again(plan: &PoolPlan, game: u64) -> Result<PlayedGame, String> {
 
 /// Checks a unit and makes its samples.
 fn check(content: &[u8], unit: &UnitPlace, (plan, series): &(PoolPlan, String)) -> Result<Taken, String> {
-    let (header, body) = UnitHeader::read(content)?;
-    header.check(PROGRAM, SEARCH_VERSION, series, [unit.first, unit.first + unit.count])?;
+    let games = [unit.first, unit.first + unit.count];
+    let (header, body) = UnitHeader::read_checked(content, VERSION, series, games)?;
     let games = verify_finished(body, plan, unit.first, unit.count)?;
     for game in &games {
         // What a shard would refuse is refused here.
         game.samples.check(&plan.rules).map_err(|fault| format!("game {}: {fault}", game.index))?;
-        if plan.teacher.is_some() && is_replayed(&plan.name, game.index) && play_again(plan, game.index)? != *game {
+        if plan.teacher.is_some() && is_drawn(&plan.name, game.index) && play_again(plan, game.index)? != *game {
             return Err(format!("game {}: played again here it goes another way", game.index));
         }
     }

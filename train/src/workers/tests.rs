@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use latrunculi_data::StoredModel;
 use latrunculi_engine::{Rules, presets};
-use latrunculi_eval::workers::WorkDone;
+use latrunculi_eval::workers::VERSION;
 use latrunculi_selfplay::{
     FinishedGame, Pool, PoolTask, Progress, Quota, SelfPlayError, Watch, finished_to_bytes, play_pools,
 };
 use latrunculi_store::faults::{Faults, FaultyStore};
-use latrunculi_store::{Delivered, Patience, StopFlag, Store, UnitHeader, WorkOrder};
+use latrunculi_store::{Patience, StopFlag, Store, UnitHeader, WorkDone, WorkOrder, Worker};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -26,10 +26,6 @@ use crate::generation::{self, GenerationGames, Playing};
 use crate::networks::Processor;
 use crate::run_rulesets;
 
-/// The faults of a bad day.
-const BAD: Faults =
-    Faults { conflict: 50, precondition: 50, lost_reply: 100, lost_request: 50, hang: 5, repeated: 500 };
-
 fn config() -> (TrainConfig, Arc<Rules>) {
     let mut config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
     config.teacher.games = 12;
@@ -38,14 +34,9 @@ fn config() -> (TrainConfig, Arc<Rules>) {
     (config, rules)
 }
 
-fn store(inner: &Arc<InMemory>, faults: Faults, seed: u64) -> Arc<Store> {
-    let inner = Arc::new(FaultyStore::new(Arc::clone(inner) as Arc<dyn ObjectStore>, faults, seed));
-    let patience = Patience { request: Duration::from_millis(500), total: Duration::from_secs(60) };
-    Arc::new(Store::of(inner, Path::default(), "memory", StopFlag::default()).unwrap().with_patience(patience))
-}
-
 fn plain(inner: &Arc<InMemory>) -> Arc<Store> {
-    store(inner, Faults::default(), 0)
+    let inner = Arc::clone(inner) as Arc<dyn ObjectStore>;
+    Arc::new(Store::of(inner, Path::default(), "memory", StopFlag::default()).unwrap())
 }
 
 fn leader(store: Arc<Store>, close: Close) -> Leader {
@@ -65,53 +56,45 @@ fn lead(leader: &Leader, generation: u64, watch: &dyn Fn(u64) -> bool) -> Result
 }
 
 /// A worker that lives for so many units.
-fn work(store: &Store, stop: &AtomicBool, units: u64) -> WorkDone {
-    work_on(store, stop, units, 1)
+fn work(store: &Arc<Store>, stop: &AtomicBool, units: u64) {
+    work_on(store, stop, units, 1);
 }
 
-/// A worker that keeps networks in a folder and plays one unit at once.
-fn worker<'a>(
-    store: &'a Store,
-    cache: &std::path::Path,
-    delivered: &'a Delivered,
-    stop: &'a AtomicBool,
-) -> TrainingWorker<'a> {
-    TrainingWorker {
-        store,
-        order: WorkOrder::new(0, 1),
-        host: "here".to_owned(),
-        actors: 1,
-        cache: cache.to_owned(),
-        loader: &Processor,
-        delivered,
-        stop,
-        refused: Mutex::default(),
-    }
+/// A worker that keeps its networks in a folder of its own.
+fn worker(store: &Arc<Store>) -> (Worker, tempfile::TempDir) {
+    let cache = tempfile::tempdir().unwrap();
+    (Worker::new(Arc::clone(store), WorkOrder::new(0, 1), "here".to_owned(), cache.path().to_owned()), cache)
+}
+
+/// One that plays one unit at once.
+fn training<'a>(worker: &'a Worker, stop: &'a AtomicBool, tell: &'a (dyn Fn(&str) + Sync)) -> TrainingWorker<'a> {
+    TrainingWorker { worker, actors: 1, loader: &Processor, tell, stop, refused: Mutex::default() }
 }
 
 /// A worker that plays so many units at once.
-fn work_on(store: &Store, stop: &AtomicBool, units: u64, actors: usize) -> WorkDone {
-    let (cache, delivered, dead) = (tempfile::tempdir().unwrap(), Delivered::default(), AtomicBool::new(false));
-    let mut done = WorkDone::default();
+fn work_on(store: &Arc<Store>, stop: &AtomicBool, units: u64, actors: usize) {
+    let (worker, _cache) = worker(store);
+    let dead = AtomicBool::new(false);
     let mut faults = Vec::new();
-    let worker = TrainingWorker { actors, ..worker(store, cache.path(), &delivered, &dead) };
+    let tell = |_: &str| {
+        let done = worker.done();
+        // It dies in the middle of a unit.
+        dead.fetch_or(done.units + done.duplicates >= units || stop.load(Ordering::Relaxed), Ordering::Relaxed);
+    };
+    let training = TrainingWorker { actors, ..training(&worker, &dead, &tell) };
     while !stop.load(Ordering::Relaxed) && !dead.load(Ordering::Relaxed) {
-        let told = worker.play(&mut done, &mut faults, &|_, so_far| {
-            // It dies in the middle of a unit.
-            dead.fetch_or(so_far.units + so_far.twice >= units || stop.load(Ordering::Relaxed), Ordering::Relaxed);
-        });
+        let played = training.play(&mut faults);
         assert!(faults.is_empty(), "{faults:?}");
-        match told {
+        match played {
             Ok(true) => {}
             Ok(false) => thread::sleep(Duration::from_millis(20)),
             Err(error) => assert!(error.is_stopped(), "{}", error_chain(&error)),
         }
     }
-    done
 }
 
 /// Runs `lead` while `count` workers play, each of which dies after some units and is followed by another.
-fn with_workers<T>(inner: &Arc<InMemory>, count: u64, faults: Faults, lead: impl FnOnce() -> T) -> T {
+fn with_workers<T>(inner: &Arc<InMemory>, count: u64, lead: impl FnOnce() -> T) -> T {
     let (stop, lives) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         for _ in 0..count {
@@ -119,7 +102,7 @@ fn with_workers<T>(inner: &Arc<InMemory>, count: u64, faults: Faults, lead: impl
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let life = lives.fetch_add(1, Ordering::Relaxed);
-                    work(&store(inner, faults, 100 + life), stop, 1 + life % 3);
+                    work(&plain(inner), stop, 1 + life % 3);
                 }
             });
         }
@@ -134,15 +117,15 @@ fn go_on(_: u64) -> bool {
 }
 
 #[test]
-fn a_generation_by_workers_that_die_over_bad_links_counts_each_game_once() {
+fn a_generation_by_workers_that_die_counts_each_game_once() {
     let (config, rules) = config();
     let list = generation::list(&config, &rules, 0);
     let gate = &FairGate::new(1);
     let playing = Playing { parallel_trees: false, gate, goes_on: &|_| true };
     let alone = generation::play_lists(&mut [list], &mut generation::idle_evaluators(1), &playing).unwrap();
     let inner = Arc::new(InMemory::new());
-    let leader = leader(store(&inner, BAD, 1), Close::All);
-    let played = with_workers(&inner, 3, BAD, || lead(&leader, 0, &go_on)).unwrap();
+    let leader = leader(plain(&inner), Close::All);
+    let played = with_workers(&inner, 3, || lead(&leader, 0, &go_on)).unwrap();
     assert_eq!(played.rulesets[0].games, alone.rulesets[0].games, "games of alpha-beta are the same everywhere");
     let manifest = Manifest::read(&plain(&inner), "run-1", 0).unwrap().unwrap();
     let units: BTreeSet<u64> = manifest.units.iter().map(|unit| unit.unit).collect();
@@ -152,31 +135,13 @@ fn a_generation_by_workers_that_die_over_bad_links_counts_each_game_once() {
     assert_eq!(manifest.units.iter().map(|unit| unit.samples).sum::<u64>(), samples.len() as u64);
     assert!(plain(&inner).list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
     // A network plays the next one.
-    let played = with_workers(&inner, 3, BAD, || lead(&leader, 1, &go_on)).unwrap();
+    let played = with_workers(&inner, 3, || lead(&leader, 1, &go_on)).unwrap();
     let numbers: Vec<u64> = played.rulesets[0].games.iter().map(|game| game.index).collect();
     assert_eq!(numbers, (0..12).collect::<Vec<_>>());
     let manifest = Manifest::read(&plain(&inner), "run-1", 1).unwrap().unwrap();
     assert!(manifest.units.iter().all(|unit| !unit.kernel.is_empty()));
     let made: u64 = played.rulesets[0].samples().len() as u64;
     assert_eq!(leader.games_for(2, &rules, 2 * made).unwrap(), 24, "games are asked for by the samples of the last");
-}
-
-#[test]
-fn a_learner_that_was_killed_goes_on_from_what_is_there() {
-    let inner = Arc::new(InMemory::new());
-    // Killed after the head was written: nobody has played yet.
-    let first = leader(plain(&inner), Close::All);
-    assert!(lead(&first, 0, &|_| false).unwrap_err().is_stopped());
-    // Killed after some units were there.
-    let second = leader(plain(&inner), Close::All);
-    let stopped = with_workers(&inner, 1, Faults::default(), || lead(&second, 0, &|games| games < 4));
-    assert!(stopped.unwrap_err().is_stopped());
-    let third = leader(plain(&inner), Close::All);
-    let played = with_workers(&inner, 1, Faults::default(), || lead(&third, 0, &go_on)).unwrap();
-    // Killed after the manifest was written: what it names counts, whoever wrote it, and nobody plays.
-    let again = lead(&leader(plain(&inner), Close::All), 0, &go_on).unwrap();
-    assert_eq!(again.rulesets[0].games, played.rulesets[0].games);
-    assert_eq!(plain(&inner).list("units").unwrap().len(), 6);
 }
 
 #[test]
@@ -202,7 +167,7 @@ fn of_two_learners_one_goes_on() {
         while waiting.load(Ordering::Relaxed) < 2 {
             thread::sleep(Duration::from_millis(5));
         }
-        with_workers(&inner, 1, Faults::default(), || learners.into_iter().map(|one| one.join().unwrap()).collect())
+        with_workers(&inner, 1, || learners.into_iter().map(|one| one.join().unwrap()).collect())
     });
     let refused: Vec<&String> = ends.iter().filter_map(|end| end.as_ref().err()).collect();
     assert_eq!(refused.len(), 1, "{ends:?}");
@@ -227,7 +192,7 @@ fn a_learner_that_waits_for_all_ends_when_another_has_closed_the_generation_with
     let shared = plain(&inner);
     let looks = AtomicU64::new(0);
     let manifest = Manifest {
-        program: PROGRAM.to_owned(),
+        program: VERSION.program.to_owned(),
         run: "run-1".to_owned(),
         generation: 0,
         learner: "another".to_owned(),
@@ -247,7 +212,7 @@ fn a_learner_that_waits_for_all_ends_when_another_has_closed_the_generation_with
 fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
     let (inner, settled) = (Arc::new(InMemory::new()), Arc::new(InMemory::new()));
     let as_asked =
-        with_workers(&settled, 1, Faults::default(), || lead(&leader(plain(&settled), Close::All), 0, &go_on)).unwrap();
+        with_workers(&settled, 1, || lead(&leader(plain(&settled), Close::All), 0, &go_on)).unwrap();
     assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
     let (mut config, rules) = config();
     config.teacher.alphabeta.nodes *= 2;
@@ -256,7 +221,7 @@ fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
         let head = GenerationHead::new(&own, generation, &config, "", &[(Arc::clone(&rules), 6, 3)]).unwrap();
         own.play(head, &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, &go_on))
     };
-    let played = with_workers(&inner, 1, Faults::default(), || play(0)).unwrap();
+    let played = with_workers(&inner, 1, || play(0)).unwrap();
     assert_eq!(played.rulesets[0].games, as_asked.rulesets[0].games);
     // A generation that alpha-beta plays cannot become one of a network while it is open.
     let another = GenerationHead::new(&own, 0, &config, "12345678", &[(Arc::clone(&rules), 6, 3)]).unwrap();
@@ -266,7 +231,7 @@ fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
     assert_eq!(play(0).unwrap().rulesets[0].games, as_asked.rulesets[0].games);
     config.teacher.generations = 2;
     let head = GenerationHead::new(&own, 1, &config, "", &[(Arc::clone(&rules), 6, 3)]).unwrap();
-    let next = with_workers(&inner, 1, Faults::default(), || {
+    let next = with_workers(&inner, 1, || {
         own.play(head.clone(), &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, &go_on))
     });
     assert_eq!(next.unwrap().rulesets[0].games.len(), 6);
@@ -284,7 +249,7 @@ fn a_learner_that_comes_to_other_weights_again_goes_on_with_those_that_it_had_wr
     let head = GenerationHead::new(&own, 1, &config, &network.fingerprint(), &[(Arc::clone(&rules), 12, 2)]).unwrap();
     assert_ne!(head.fingerprint, written.fingerprint);
     let model = || Ok(network.clone().into_bytes());
-    let played = with_workers(&inner, 1, Faults::default(), || own.play(head, &[rules], &model, (false, &go_on)));
+    let played = with_workers(&inner, 1, || own.play(head, &[rules], &model, (false, &go_on)));
     assert_eq!(played.unwrap().rulesets[0].games.len(), 12);
     assert_eq!(GenerationHead::read(&plain(&inner), "run-1", 1).unwrap().unwrap(), written);
 }
@@ -295,7 +260,7 @@ fn what_comes_late_or_is_foreign_or_poisoned_does_not_count_and_is_kept_with_its
     let shared = plain(&inner);
     let quorum = leader(Arc::clone(&shared), Close::Quorum);
     // A good unit, to be changed.
-    let stopped = with_workers(&inner, 1, Faults::default(), || lead(&quorum, 0, &|games| games < 2));
+    let stopped = with_workers(&inner, 1, || lead(&quorum, 0, &|games| games < 2));
     assert!(stopped.unwrap_err().is_stopped());
     let unit = shared.list("units").unwrap().remove(0);
     let good = shared.read(&unit.name, 1 << 30).unwrap().unwrap();
@@ -324,14 +289,14 @@ fn what_comes_late_or_is_foreign_or_poisoned_does_not_count_and_is_kept_with_its
         let stopped = lead(&quorum, 0, &|_| is_there());
         assert!(stopped.unwrap_err().is_stopped());
     }
-    let played = with_workers(&inner, 2, Faults::default(), || lead(&quorum, 0, &go_on)).unwrap();
+    let played = with_workers(&inner, 2, || lead(&quorum, 0, &go_on)).unwrap();
     assert_eq!(played.rulesets[0].games.len(), 12);
     // Two each: what it was, and why; the two foreign ones and all poisons.
     assert_eq!(shared.list("rejected").unwrap().len(), before + 2 * (2 + poisons.len()));
     // A zombie writes another unit after the generation was closed.
     let late = "units/run-1/000000/000098";
     shared.create(late, &good).unwrap();
-    with_workers(&inner, 2, Faults::default(), || lead(&quorum, 1, &go_on)).unwrap();
+    with_workers(&inner, 2, || lead(&quorum, 1, &go_on)).unwrap();
     let kept = shared.list("rejected").unwrap();
     let reason = kept
         .iter()
@@ -366,10 +331,9 @@ fn a_network_that_is_missing_or_damaged_keeps_no_worker_from_other_runs() {
     for (content, fault) in [(None, "is not there"), (Some(b"other"), "is damaged")] {
         shared.remove(&network).unwrap();
         content.iter().for_each(|content| _ = shared.create(&network, *content).unwrap());
-        let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-        let worker = worker(&shared, cache.path(), &delivered, &stop);
+        let (worker, _cache) = worker(&shared);
         let mut faults = Vec::new();
-        assert!(worker.play(&mut WorkDone::default(), &mut faults, &|_, _| {}).unwrap());
+        assert!(training(&worker, &AtomicBool::new(false), &|_| {}).play(&mut faults).unwrap());
         assert!(faults.len() == 1 && faults[0].contains("run-0") && faults[0].contains(fault), "{faults:?}");
         assert_eq!(shared.list("units/run-1").unwrap().len(), 6);
         shared.list("units").unwrap().iter().for_each(|unit| shared.remove(&unit.name).unwrap());
@@ -381,30 +345,27 @@ fn a_worker_leaves_what_was_moved_aside_to_others_and_ends_at_the_third() {
     let inner = Arc::new(InMemory::new());
     let shared = plain(&inner);
     assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
-    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    let ((worker, _cache), stop) = (worker(&shared), AtomicBool::new(false));
     let mut faults = Vec::new();
-    let mut play = |worker: &TrainingWorker<'_>| worker.play(&mut WorkDone::default(), &mut faults, &|_, _| {});
+    let mut play = |worker: &Worker| training(worker, &stop, &|_| {}).play(&mut faults);
     assert!(play(&worker).unwrap());
     let units: Vec<String> = shared.list("units").unwrap().into_iter().map(|unit| unit.name).collect();
     assert_eq!(units.len(), 6);
-    let set_aside = |name: &str| {
-        let content = shared.read_content(name, 1 << 20).unwrap().unwrap();
-        shared.set_aside(name, &content, "game 3 is not legal").unwrap();
-    };
+    let set_aside = |name: &str| assert!(shared.reject(name, 1 << 20, "game 3 is not legal").unwrap());
     units[..2].iter().for_each(|name| set_aside(name));
     shared.remove(&units[2]).unwrap();
     // What was only removed is played again, the other two are not.
     assert!(play(&worker).unwrap());
     assert_eq!(shared.list("units").unwrap().len(), 4);
     assert!(!play(&worker).unwrap());
-    let told = delivered.take_left();
+    let told = worker.take_withheld();
     assert!(told.len() == 2 && told.iter().all(|fault| fault.contains("game 3 is not legal")), "{told:?}");
     set_aside(&units[3]);
     let error = play(&worker).unwrap_err().to_string();
     assert!(error.contains(&units[3]) && error.contains("game 3 is not legal"), "{error}");
     // Another worker, or this one started again, plays them.
-    assert!(play(&TrainingWorker { delivered: &Delivered::default(), ..worker }).unwrap());
+    let (another, _other_cache) = self::worker(&shared);
+    assert!(play(&another).unwrap());
     assert_eq!(shared.list("units").unwrap().len(), 6);
     assert!(faults.is_empty(), "{faults:?}");
 }
@@ -413,11 +374,10 @@ fn a_worker_leaves_what_was_moved_aside_to_others_and_ends_at_the_third() {
 fn a_worker_without_a_place_has_that_of_its_name_among_the_workers_of_the_generation_before() {
     let inner = Arc::new(InMemory::new());
     let shared = plain(&inner);
-    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    let ((worker, _cache), stop) = (worker(&shared), AtomicBool::new(false));
     let leader = leader(plain(&inner), Close::All);
     assert!(lead(&leader, 0, &|_| false).unwrap_err().is_stopped());
-    assert!(worker.play(&mut WorkDone::default(), &mut Vec::new(), &|_, _| {}).unwrap());
+    assert!(training(&worker, &stop, &|_| {}).play(&mut Vec::new()).unwrap());
     lead(&leader, 0, &go_on).unwrap();
     // As if two more had been there, one before and one behind it.
     let mut manifest = Manifest::read(&shared, "run-1", 0).unwrap().unwrap();
@@ -429,8 +389,9 @@ fn a_worker_without_a_place_has_that_of_its_name_among_the_workers_of_the_genera
     shared.remove(&name).unwrap();
     shared.create(&name, &super::head::to_bytes(&manifest).unwrap()).unwrap();
     assert!(lead(&leader, 1, &|_| false).unwrap_err().is_stopped());
-    let ends = |_: &str, so_far: WorkDone| stop.store(so_far.units == 2, Ordering::Relaxed);
-    let ended = worker.play(&mut WorkDone::default(), &mut Vec::new(), &ends);
+    let before = worker.done().units;
+    let ends = |_: &str| stop.store(worker.done().units == before + 2, Ordering::Relaxed);
+    let ended = training(&worker, &stop, &ends).play(&mut Vec::new());
     assert!(ended.unwrap_err().is_stopped());
     let units: Vec<String> = shared.list("units/run-1/000001").unwrap().into_iter().map(|unit| unit.name).collect();
     assert_eq!(units, ["units/run-1/000001/000001", "units/run-1/000001/000004"], "the second of three");
@@ -441,12 +402,10 @@ fn a_worker_gives_up_a_unit_whose_generation_is_closed_without_it() {
     let inner = Arc::new(InMemory::new());
     let shared = plain(&inner);
     assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
-    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-    let worker = worker(&shared, cache.path(), &delivered, &stop);
-    let mut done = WorkDone::default();
-    let closes = |_: &str, _| _ = shared.create(&super::head::name_of(MANIFESTS, "run-1", 0), b"{}").unwrap();
-    assert!(worker.play(&mut done, &mut Vec::new(), &closes).unwrap());
-    assert_eq!(done, WorkDone::default());
+    let ((worker, _cache), stop) = (worker(&shared), AtomicBool::new(false));
+    let closes = |_: &str| _ = shared.create(&super::head::name_of(MANIFESTS, "run-1", 0), b"{}").unwrap();
+    assert!(training(&worker, &stop, &closes).play(&mut Vec::new()).unwrap());
+    assert_eq!(worker.done(), WorkDone::default());
     assert!(shared.list("units").unwrap().is_empty());
 }
 
@@ -460,14 +419,12 @@ fn a_worker_ends_with_the_fault_of_its_store_in_the_middle_of_a_unit() {
     let patience = Patience { request: Duration::from_millis(100), total: Duration::from_millis(200) };
     let shared =
         Store::of(Arc::clone(&faulty) as Arc<dyn ObjectStore>, Path::default(), "memory", StopFlag::default()).unwrap();
-    let shared = shared.with_patience(patience);
-    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-    let worker = worker(&shared, cache.path(), &delivered, &stop);
-    let breaks = |_: &str, _| is_down.store(true, Ordering::Relaxed);
-    let mut done = WorkDone::default();
-    let ended = worker.play(&mut done, &mut Vec::new(), &breaks);
+    let shared = Arc::new(shared.with_patience(patience));
+    let ((worker, _cache), stop) = (worker(&shared), AtomicBool::new(false));
+    let breaks = |_: &str| is_down.store(true, Ordering::Relaxed);
+    let ended = training(&worker, &stop, &breaks).play(&mut Vec::new());
     assert!(matches!(ended, Err(Error::Store(_))), "{ended:?}");
-    assert_eq!(done, WorkDone::default());
+    assert_eq!(worker.done(), WorkDone::default());
     assert!(faulty.injected() < 10, "it does not play on and ask again and again: {}", faulty.injected());
 }
 
@@ -490,10 +447,9 @@ fn a_head_that_is_damaged_or_foreign_is_refused_by_name() {
         assert!(told.starts_with(&name), "{told}");
         // A worker plays what else there is.
         let mut faults = Vec::new();
-        let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-        let ends = |_: &str, done: WorkDone| stop.store(done.units > 0, Ordering::Relaxed);
-        let played =
-            worker(&shared, cache.path(), &delivered, &stop).play(&mut WorkDone::default(), &mut faults, &ends);
+        let ((worker, _cache), stop) = (worker(&shared), AtomicBool::new(false));
+        let ends = |_: &str| stop.store(worker.done().units > 0, Ordering::Relaxed);
+        let played = training(&worker, &stop, &ends).play(&mut faults);
         assert!(played.is_ok_and(|played| played) || stop.load(Ordering::Relaxed));
         assert_eq!(runs(&shared).unwrap().len(), 1);
         shared.remove(&name).unwrap();
@@ -508,7 +464,7 @@ fn many_workers_get_small_units_and_too_few_games_for_them_are_told_once() {
     let mut leader = leader(plain(&inner), Close::All);
     leader.notice = |text| TOLD.lock().unwrap().push(text.to_owned());
     // One worker that plays one unit at once: the 12 games are enough.
-    with_workers(&inner, 1, Faults::default(), || lead(&leader, 0, &go_on)).unwrap();
+    with_workers(&inner, 1, || lead(&leader, 0, &go_on)).unwrap();
     assert!(TOLD.lock().unwrap().is_empty());
     assert_eq!(leader.units_for(1, 1).unwrap(), 48);
     let shared = plain(&inner);
@@ -552,11 +508,11 @@ fn the_status_of_a_store_leaves_out_what_another_version_wrote() {
     let mut head = GenerationHead::read(&shared, "run-1", 0).unwrap().unwrap();
     (head.run, head.program) = ("run-2".to_owned(), "0.0.1".to_owned());
     shared.create("heads/run-2/000000.json", &super::head::to_bytes(&head).unwrap()).unwrap();
-    let (cache, stop, delivered) = (tempfile::tempdir().unwrap(), AtomicBool::new(false), Delivered::default());
-    let worker = worker(&shared, cache.path(), &delivered, &stop);
+    let ((worker, _cache), stop) = (worker(&shared), AtomicBool::new(false));
+    let worker = training(&worker, &stop, &|_| {});
     assert!(worker.is_wanted().unwrap());
     let mut faults = Vec::new();
-    while worker.play(&mut WorkDone::default(), &mut faults, &|_, _| {}).unwrap() {}
+    while worker.play(&mut faults).unwrap() {}
     assert!(faults.iter().any(|fault| fault.contains("version 0.0.1")), "{faults:?}");
     assert!(!worker.is_wanted().unwrap(), "nothing is missing in one, and the other is refused");
     for object in [shared.list("units").unwrap(), shared.list("heads/run-2").unwrap()].concat() {
@@ -593,7 +549,7 @@ fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_a
     let (mut config, rules) = config();
     config.teacher.generations = 1000;
     let name = |generation: &u64| generation::list(&config, &rules, *generation).plan.name;
-    let generation = (0..1000).find(|generation| super::lead::is_replayed(&name(generation), 1)).unwrap();
+    let generation = (0..1000).find(|generation| super::lead::is_drawn(&name(generation), 1)).unwrap();
     let inner = Arc::new(InMemory::new());
     let shared = plain(&inner);
     let leader = leader(Arc::clone(&shared), Close::All);
@@ -628,7 +584,7 @@ fn a_game_that_alpha_beta_would_not_have_played_so_is_found_where_it_is_played_a
             host: "here".to_owned(),
             kernel: String::new(),
             secs: 1.0,
-            twice: 0,
+            duplicates: 0,
             at_once: 1,
         };
         shared.create(&head.unit_name(0), &[header.to_line(), finished_to_bytes(&ended)].concat()).unwrap();

@@ -3,24 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use latrunculi_engine::Rules;
-use latrunculi_eval::workers::WorkDone;
+use latrunculi_eval::workers::VERSION;
 use latrunculi_infer::GROUP;
-use latrunculi_search::SEARCH_VERSION;
 use latrunculi_selfplay::{
     ActorEvaluator, FinishedGame, Pool, PoolPlan, PoolTask, Progress, Quota, SelfPlayError, Watch, finished_to_bytes,
     play_pools,
 };
-use latrunculi_store::{Created, Delivered, Store, StoreError, UnitHeader, WorkOrder};
+use latrunculi_store::{PlayedUnit, Store, StoreError, WorkOrder, Worker};
 
 use super::head::{GenerationHead, HeadRuleset, Manifest, UnitPlace, name_of, of_name};
-use super::{HEADS, MANIFESTS, PROGRAM};
+use super::{HEADS, MANIFESTS};
 use crate::config::TrainConfig;
 use crate::error::{Error, error_chain};
 use crate::generation;
@@ -33,20 +31,14 @@ const LOOK: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duratio
 
 /// Who plays, and on what.
 pub struct TrainingWorker<'a> {
-    /// The store that it shares with the learner.
-    pub store: &'a Store,
-    /// Which units it takes first.
-    pub order: WorkOrder,
-    /// The name of the machine.
-    pub host: String,
+    /// The worker.
+    pub worker: &'a Worker,
     /// Threads that play.
     pub actors: usize,
-    /// A folder for networks.
-    pub cache: PathBuf,
     /// Where networks compute.
     pub loader: &'a dyn NetworkLoader,
-    /// What it has written.
-    pub delivered: &'a Delivered,
+    /// Is told, from any thread, what is played.
+    pub tell: &'a (dyn Fn(&str) + Sync),
     /// Set to end it.
     pub stop: &'a AtomicBool,
     /// Open generations that could not be played here when it was tried last, by run.
@@ -59,7 +51,7 @@ impl TrainingWorker<'_> {
     /// # Errors
     /// When the store cannot be read.
     pub fn is_wanted(&self) -> Result<bool, StoreError> {
-        let runs = match runs(self.store) {
+        let runs = match runs(&self.worker.store) {
             Ok(runs) => runs,
             Err(Error::Store(error)) => return Err(error),
             Err(Error::Stopped) => return Err(StoreError::Stopped),
@@ -71,24 +63,18 @@ impl TrainingWorker<'_> {
         Ok(runs.iter().filter(is_missing).any(|run| !refused.contains(&(run.run.clone(), run.generation))))
     }
 
-    /// Plays units of one open generation until none is missing; returns whether there was one. `done` is added to;
-    /// `faults` receives, in a sentence each, why a generation cannot be played here; `tell` is called, from any thread,
-    /// with what is played and all that is done.
+    /// Plays units of one open generation until none is missing; returns whether there was one. `faults` receives, in a sentence
+    /// each, why a generation cannot be played here.
     ///
     /// # Errors
     /// [`Error::Stopped`]; when the store cannot be used, or a network cannot be computed.
-    pub fn play(
-        &self,
-        done: &mut WorkDone,
-        faults: &mut Vec<String>,
-        tell: &(dyn Fn(&str, WorkDone) + Sync),
-    ) -> Result<bool, Error> {
+    pub fn play(&self, faults: &mut Vec<String>) -> Result<bool, Error> {
         lock(&self.refused).clear();
-        for (run, generation, is_open) in newest_generations(self.store)? {
+        for (run, generation, is_open) in newest_generations(&self.worker.store)? {
             if !is_open {
                 continue;
             }
-            match self.play_generation(&run, generation, done, tell) {
+            match self.play_generation(&run, generation) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(Error::Refused(fault)) => {
@@ -101,32 +87,20 @@ impl TrainingWorker<'_> {
         Ok(false)
     }
 
-    fn play_generation(
-        &self,
-        run: &str,
-        generation: u64,
-        done: &mut WorkDone,
-        tell: &(dyn Fn(&str, WorkDone) + Sync),
-    ) -> Result<bool, Error> {
-        let Some(head) = GenerationHead::read(self.store, run, generation)? else { return Ok(false) };
+    fn play_generation(&self, run: &str, generation: u64) -> Result<bool, Error> {
+        let Some(head) = GenerationHead::read(&self.worker.store, run, generation)? else { return Ok(false) };
         let title = format!("generation {generation} of run {run}");
-        if head.program != PROGRAM || head.search_version != SEARCH_VERSION {
-            return Err(Error::Refused(format!(
-                "{title} is asked for by version {} with searches of version {}; this is {PROGRAM} with {SEARCH_VERSION}",
-                head.program, head.search_version
-            )));
-        }
+        VERSION.check(&title, &head.program, head.search_version).map_err(Error::Refused)?;
         let config = TrainConfig::from_text(&head.config).map_err(|error| refused(&title, &error_chain(&error)))?;
         let rules = head.rules().map_err(|error| refused(&title, &error_chain(&error)))?;
         let units = head.units();
-        let order = order_in(self, run, generation)?;
-        let units = Units { worker: self, order, head: &head, all: &units, state: Mutex::new(State::default()) };
+        let order = order_in(self.worker, run, generation)?;
+        let units = Units { worker: self, order, head: &head, all: &units, begun: Mutex::default() };
         // No network is fetched for a generation of which nothing is missing.
         let Some(first) = units.next(None)? else { return Ok(false) };
         let network = self.network_of(&head, &title)?;
         let playables = self.playables(&head, &config, &rules, network.as_deref(), &title)?;
         let mut of_actors = self.evaluators(&playables, network.as_deref(), &title)?;
-        let total = Mutex::new(*done);
         let halt = AtomicBool::new(false);
         let first = Mutex::new(Some(first));
         let act = |evaluators: &mut Vec<PlayEvaluator>| -> Result<(), Error> {
@@ -144,7 +118,8 @@ impl TrainingWorker<'_> {
                     units: &units,
                     ruleset: unit.ruleset,
                     playable,
-                    shared: Shared { halt: &halt, total: &total, tell: &|done| tell(&title, done) },
+                    halt: &halt,
+                    title: &title,
                     state: Mutex::new(StreamState::new(unit)),
                 };
                 if !stream.play(&mut *evaluators[unit.ruleset])? {
@@ -164,7 +139,6 @@ impl TrainingWorker<'_> {
                 .map(|actor| actor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        *done = *lock(&total);
         // What made the other actors stop says more than that they did.
         let mut errors: Vec<Error> = ended.into_iter().filter_map(Result::err).collect();
         errors.sort_by_key(Error::is_stopped);
@@ -179,8 +153,7 @@ impl TrainingWorker<'_> {
         if head.model.is_empty() {
             return Ok(None);
         }
-        let path = self.store.fetch_model(&head.model, &self.cache, &self.order.name())?;
-        let path = path.map_err(|fault| refused(title, &fault))?;
+        let path = self.worker.fetch_model(&head.model)?.map_err(|fault| refused(title, &fault))?;
         let loaded = models::load(&path, self.loader).map_err(|error| refused(title, &error_chain(&error)))?;
         if loaded.fingerprint != head.fingerprint {
             return Err(refused(title, &"its network is another than its head says"));
@@ -268,9 +241,9 @@ fn newest_generations(store: &Store) -> Result<Vec<(String, u64, bool)>, Error> 
 
 /// Returns which units a worker takes first. One that was told no place has that of its name among the workers of the
 /// generation before, so that those that were there begin with units that no other begins with.
-fn order_in(worker: &TrainingWorker<'_>, run: &str, generation: u64) -> Result<WorkOrder, Error> {
+fn order_in(worker: &Worker, run: &str, generation: u64) -> Result<WorkOrder, Error> {
     let Some(before) = generation.checked_sub(1).filter(|_| !worker.order.has_place()) else { return Ok(worker.order) };
-    let before = match Manifest::read(worker.store, run, before) {
+    let before = match Manifest::read(&worker.store, run, before) {
         // It may be one of another version, or none that can be read.
         Err(Error::Refused(_)) => None,
         read => read?,
@@ -303,80 +276,51 @@ struct Units<'a> {
     order: WorkOrder,
     head: &'a GenerationHead,
     all: &'a [UnitPlace],
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
     /// Units that are being played here.
-    begun: BTreeSet<u64>,
+    begun: Mutex<BTreeSet<u64>>,
 }
 
 impl Units<'_> {
     /// Takes a unit that is missing, of one ruleset if it is given.
     fn next(&self, ruleset: Option<usize>) -> Result<Option<UnitPlace>, Error> {
-        let store = self.worker.store;
-        let mut state = lock(&self.state);
+        let worker = self.worker.worker;
+        let mut begun = lock(&self.begun);
         if self.is_closed()? {
             return Ok(None);
         }
-        let there = store.list(&self.head.units_folder())?;
+        let there = worker.store.list(&self.head.units_folder())?;
         let there: BTreeSet<u64> = there.iter().filter_map(|object| self.head.unit_of_name(&object.name)).collect();
         let wanted = self.all.iter().filter(|unit| ruleset.is_none_or(|ruleset| unit.ruleset == ruleset));
-        let missing = wanted.map(|unit| unit.number);
-        let mut missing: Vec<u64> =
-            missing.filter(|unit| !there.contains(unit) && !state.begun.contains(unit)).collect();
-        while let Some(unit) = self.order.first(missing.iter().copied()) {
-            if self.worker.delivered.leaves(store, &self.head.unit_name(unit))? {
-                missing.retain(|other| *other != unit);
-                continue;
-            }
-            state.begun.insert(unit);
-            return Ok(self.all.get(unit as usize).copied());
-        }
-        Ok(None)
+        let missing = wanted.map(|unit| unit.number).filter(|unit| !there.contains(unit) && !begun.contains(unit));
+        let taken = worker.take(&self.order, missing.collect(), |unit| self.head.unit_name(unit))?;
+        begun.extend(taken);
+        Ok(taken.and_then(|unit| self.all.get(unit as usize).copied()))
     }
 
     /// Returns whether nothing more of the generation counts.
     fn is_closed(&self) -> Result<bool, StoreError> {
         let manifest = name_of(MANIFESTS, &self.head.run, self.head.generation);
-        Ok(self.worker.store.read_beginning(&manifest, 1)?.is_some())
+        Ok(self.worker.worker.store.read_beginning(&manifest, 1)?.is_some())
     }
 
     /// Writes a unit whose games have all ended.
-    fn write(&self, unit: UnitInPlay, playable: &Playable, twice: u64) -> Result<Created, Error> {
+    fn write(&self, unit: UnitInPlay, playable: &Playable) -> Result<(), Error> {
         let UnitInPlay { place, begun, mut ended } = unit;
         ended.sort_by_key(FinishedGame::number);
-        let header = UnitHeader {
-            program: PROGRAM.to_owned(),
-            search_version: SEARCH_VERSION,
-            series: playable.series.clone(),
+        let played = PlayedUnit {
+            name: &self.head.unit_name(place.number),
+            series: &playable.series,
             games: [place.first, place.first + place.count],
-            worker: self.worker.order.name(),
-            host: self.worker.host.clone(),
-            kernel: playable.kernel.clone(),
-            secs: begun.elapsed().as_secs_f64(),
-            twice,
+            kernel: &playable.kernel,
+            begun,
             at_once: playable.at_once,
         };
-        let bytes = [header.to_line(), finished_to_bytes(&ended)].concat();
-        let name = self.head.unit_name(place.number);
-        let created = self.worker.store.create(&name, &bytes)?;
-        if created == Created::Mine {
-            self.worker.delivered.remember(&name, &bytes);
-        }
+        self.worker.worker.write(VERSION, &played, &finished_to_bytes(&ended))?;
+        self.worker.worker.add_games(place.count);
         // A unit that is moved aside is missing again.
-        lock(&self.state).begun.remove(&place.number);
-        Ok(created)
+        lock(&self.begun).remove(&place.number);
+        Ok(())
     }
-}
-
-/// What the actors of a worker share.
-struct Shared<'a> {
-    /// Set when an actor fails.
-    halt: &'a AtomicBool,
-    total: &'a Mutex<WorkDone>,
-    tell: &'a (dyn Fn(WorkDone) + Sync),
 }
 
 /// The units of one ruleset that an actor plays, one after the other. While the last games of a unit are played, those of
@@ -385,7 +329,10 @@ struct Stream<'a> {
     units: &'a Units<'a>,
     ruleset: usize,
     playable: &'a Playable,
-    shared: Shared<'a>,
+    /// Set when an actor fails.
+    halt: &'a AtomicBool,
+    /// What is played, in words.
+    title: &'a str,
     state: Mutex<StreamState>,
 }
 
@@ -436,7 +383,7 @@ impl StreamState {
 impl Stream<'_> {
     /// Plays units until none of the ruleset is missing; returns false where the generation was closed before.
     fn play(self, evaluator: ActorEvaluator<'_>) -> Result<bool, Error> {
-        (self.shared.tell)(*lock(self.shared.total));
+        (self.units.worker.tell)(self.title);
         let pool = Pool::new(self.playable.plan.clone())?;
         let task = PoolTask { pool, quota: Quota::Stream, journal: None };
         let played = play_pools(vec![task], &mut [evaluator], false, &Progress::default(), &self);
@@ -453,7 +400,7 @@ impl Stream<'_> {
         if state.to_begin.is_empty() && !state.is_last {
             match self.units.next(Some(self.ruleset))? {
                 Some(place) => {
-                    (self.shared.tell)(*lock(self.shared.total));
+                    (self.units.worker.tell)(self.title);
                     state.to_begin = place.first..place.first + place.count;
                     state.in_play.push(UnitInPlay::new(place));
                 }
@@ -468,13 +415,7 @@ impl Stream<'_> {
         let is_whole = |unit: &UnitInPlay| unit.has(game) && unit.ended.len() as u64 == unit.place.count;
         let Some(index) = state.in_play.iter().position(is_whole) else { return Ok(()) };
         let unit = state.in_play.remove(index);
-        let count = unit.place.count;
-        let twice = lock(self.shared.total).twice;
-        let created = self.units.write(unit, self.playable, twice)?;
-        let mut total = lock(self.shared.total);
-        total.games += count;
-        *if created == Created::Mine { &mut total.units } else { &mut total.twice } += 1;
-        Ok(())
+        self.units.write(unit, self.playable)
     }
 }
 
@@ -488,7 +429,7 @@ fn stopped<T>(state: &mut StreamState, done: Result<T, Error>) -> Result<T, Self
 
 impl Watch for Stream<'_> {
     fn goes_on(&self, _: &Progress) -> bool {
-        if self.units.worker.stop.load(Ordering::Relaxed) || self.shared.halt.load(Ordering::Relaxed) {
+        if self.units.worker.stop.load(Ordering::Relaxed) || self.halt.load(Ordering::Relaxed) {
             return false;
         }
         let mut state = lock(&self.state);

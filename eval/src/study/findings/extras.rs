@@ -3,7 +3,7 @@
 use super::Findings;
 use super::estimates::{as_difference, difference, effective_error};
 use crate::study::plan::{Plan, fairest_turn};
-use crate::study::series::{Series, SeriesKind, turn_text};
+use crate::study::series::{Series, SeriesKind};
 use crate::study::summary::{
     CompensationSummary, DifferenceSummary, HandicapCell, PhaseSummary, PieSummary, PieTurn, RulesetSummary,
     ScoreSummary,
@@ -22,7 +22,7 @@ impl Findings<'_> {
             return None;
         }
         let mut tallies: Vec<(i32, &SeriesTally)> = vec![(0, main)];
-        tallies.extend(self.played.iter().filter_map(|(series, tally)| match series.kind {
+        tallies.extend(self.played.iter().filter_map(|(series, tally)| match series.play.kind {
             SeriesKind::Handicap(men) if series.ruleset == entry => Some((men, tally)),
             _ => None,
         }));
@@ -78,17 +78,16 @@ impl Findings<'_> {
         let turns: Vec<&(Series, SeriesTally)> = self
             .played
             .iter()
-            .filter(|(series, _)| series.ruleset == entry && matches!(series.kind, SeriesKind::PieTurn(..)))
+            .filter(|(series, _)| series.ruleset == entry && matches!(series.play.kind, SeriesKind::PieTurn(..)))
             .collect();
         if turns.is_empty() {
             return None;
         }
-        let rules = &plan.entries[entry].rules;
         let chosen = fairest_turn(turns.iter().copied());
         let tried: Vec<PieTurn> = turns
             .iter()
             .map(|(series, tally)| PieTurn {
-                actions: turn_text(rules, series.first_turn()),
+                actions: series.play.kind.first_turn().to_vec(),
                 outcomes: tally.counts.outcomes,
                 score: self.score(tally),
             })
@@ -102,7 +101,8 @@ impl Findings<'_> {
         Some(PieSummary {
             agent: plan.agents[agent].agent.clone(),
             first_turns: plan.first_turns(entry).count,
-            chosen: chosen.and_then(|turn| turns.iter().position(|(series, _)| series.first_turn() == turn)),
+            chosen: chosen
+                .and_then(|chosen| turns.iter().position(|(series, _)| series.first_turn == chosen.first_turn)),
             held_out: held_out_score,
             held_out_outcomes: held_out.map(|tally| tally.counts.outcomes).unwrap_or_default(),
             residual: held_out_score.map(|score| (score.score - 0.5).abs()),
