@@ -85,11 +85,7 @@ fn work(store: &Arc<Store>, games: u64, is_over: &AtomicBool) {
 }
 
 /// Runs `lead` while `count` workers play, each of which dies after some games and is followed by another.
-fn with_workers<T: Send>(
-    inner: &Arc<InMemory>,
-    count: u64,
-    lead: impl FnOnce(Arc<Store>) -> T + Send,
-) -> T {
+fn with_workers<T: Send>(inner: &Arc<InMemory>, count: u64, lead: impl FnOnce(Arc<Store>) -> T + Send) -> T {
     let (is_over, lives) = (AtomicBool::new(false), AtomicU64::new(0));
     let stop = StopFlag::default();
     thread::scope(|scope| {
@@ -120,8 +116,7 @@ fn a_study_by_workers_has_the_summary_of_one_machine() {
     let at = |name: &str| config(&folder.path().join(name), everything(), &["bell", "small"]);
     let whole = study(&at("whole"));
     let inner = Arc::new(InMemory::new());
-    let shared =
-        with_workers(&inner, 3, |store| study(&StudyConfig { workers: Some(workers(store)), ..at("shared") }));
+    let shared = with_workers(&inner, 3, |store| study(&StudyConfig { workers: Some(workers(store)), ..at("shared") }));
     assert_eq!(json(&shared), json(&whole));
     assert!(plain(&inner).list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
     assert!(plain(&inner).list("units").unwrap().len() > 20);
@@ -135,9 +130,7 @@ fn a_study_that_is_taken_further_is_played_by_workers_again() {
     let whole = study(&at("whole", 0.001));
     let inner = Arc::new(InMemory::new());
     let lead = |name: &str, half_width| {
-        with_workers(&inner, 1, |store| {
-            study(&StudyConfig { workers: Some(workers(store)), ..at(name, half_width) })
-        })
+        with_workers(&inner, 1, |store| study(&StudyConfig { workers: Some(workers(store)), ..at(name, half_width) }))
     };
     let games = |study: &StudySummary| study.rulesets[0].cells[0].games;
     assert_eq!((games(&lead("shared", 0.4)), games(&whole)), (20, 60));
@@ -221,9 +214,8 @@ fn a_study_that_was_begun_on_one_machine_goes_on_by_workers_without_the_games_th
     let at = |name: &str, half_width| config(&folder.path().join(name), asked(half_width), &["bell"]);
     assert_eq!(study(&at("begun", 0.4)).rulesets[0].cells[0].games, 20);
     let inner = Arc::new(InMemory::new());
-    let shared = with_workers(&inner, 1, |store| {
-        study(&StudyConfig { workers: Some(workers(store)), ..at("begun", 0.001) })
-    });
+    let shared =
+        with_workers(&inner, 1, |store| study(&StudyConfig { workers: Some(workers(store)), ..at("begun", 0.001) }));
     assert_eq!(json(&shared), json(&study(&at("whole", 0.001))));
     let plain = plain(&inner);
     let units: Vec<String> = plain.list("units").unwrap().into_iter().map(|unit| unit.name).collect();
@@ -256,9 +248,8 @@ fn a_match_by_workers_is_that_of_one_machine_and_ends_at_the_same_pair() {
     for config in tests {
         let whole = play(&config);
         let inner = Arc::new(InMemory::new());
-        let shared = with_workers(&inner, 2, |store| {
-            play(&MatchConfig { workers: Some(workers(store)), ..config.clone() })
-        });
+        let shared =
+            with_workers(&inner, 2, |store| play(&MatchConfig { workers: Some(workers(store)), ..config.clone() }));
         assert_eq!(serde_json::to_string(&shared).unwrap(), serde_json::to_string(&whole).unwrap());
     }
 }
@@ -331,7 +322,7 @@ fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
     for (reason, poison) in poisons {
         assert_ne!(poison, good, "{reason}");
         let inner = Arc::new(InMemory::new());
-        let plain = plain(&inner);
+        let plain = self::plain(&inner);
         plain.create(&units[0].name, poison.as_bytes()).unwrap();
         let report = with_workers(&inner, 1, lead);
         assert_eq!(serde_json::to_string(&report).unwrap(), serde_json::to_string(&whole).unwrap(), "{reason}");

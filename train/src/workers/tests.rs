@@ -211,8 +211,7 @@ fn a_learner_that_waits_for_all_ends_when_another_has_closed_the_generation_with
 #[test]
 fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
     let (inner, settled) = (Arc::new(InMemory::new()), Arc::new(InMemory::new()));
-    let as_asked =
-        with_workers(&settled, 1, || lead(&leader(plain(&settled), Close::All), 0, &go_on)).unwrap();
+    let as_asked = with_workers(&settled, 1, || lead(&leader(plain(&settled), Close::All), 0, &go_on)).unwrap();
     assert!(lead(&leader(plain(&inner), Close::All), 0, &|_| false).unwrap_err().is_stopped());
     let (mut config, rules) = config();
     config.teacher.alphabeta.nodes *= 2;
@@ -231,9 +230,8 @@ fn settings_that_are_changed_while_a_generation_is_open_begin_with_the_next() {
     assert_eq!(play(0).unwrap().rulesets[0].games, as_asked.rulesets[0].games);
     config.teacher.generations = 2;
     let head = GenerationHead::new(&own, 1, &config, "", &[(Arc::clone(&rules), 6, 3)]).unwrap();
-    let next = with_workers(&inner, 1, || {
-        own.play(head.clone(), &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, &go_on))
-    });
+    let next =
+        with_workers(&inner, 1, || own.play(head.clone(), &[Arc::clone(&rules)], &|| Ok(Vec::new()), (false, &go_on)));
     assert_eq!(next.unwrap().rulesets[0].games.len(), 6);
     assert_eq!(GenerationHead::read(&plain(&inner), "run-1", 1).unwrap().unwrap(), head);
 }
