@@ -4,7 +4,6 @@
 //! rules. Its choices depend on the position, its seed and its choices since [`Agent::new_game`], never on the
 //! clock or the machine.
 
-mod network;
 mod search_agents;
 mod spec;
 
@@ -13,11 +12,12 @@ use std::time::{Duration, Instant};
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluator, StopSignal, mix};
 
-pub use network::{NetworkPlay, OpenedNetwork};
 pub(crate) use search_agents::NetworkSearch;
 pub use search_agents::value_of_score;
 pub(crate) use spec::open_network;
-pub use spec::{AgentKind, AgentSpec, AgentTextError, SHIPPED_MODEL, SearchKind, split_precision};
+pub use spec::{
+    AgentKind, AgentSpec, AgentTextError, NetworkPlay, OpenedNetwork, SHIPPED_MODEL, SearchKind, split_precision,
+};
 
 /// A player that chooses actions.
 pub trait Agent {

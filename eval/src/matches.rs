@@ -7,9 +7,7 @@
 pub(crate) mod game_play;
 mod games;
 pub mod ledger;
-mod mean;
 pub mod openings;
-mod shared;
 mod tally;
 
 use std::ops::ControlFlow;
@@ -31,10 +29,9 @@ use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError, WinDrawLoss};
 
 use games::MatchGames;
-pub use mean::MeanReport;
-pub(crate) use shared::{MatchPlay, OpenShared};
+pub(crate) use games::{MatchPlay, OpenShared};
 use tally::Tally;
-pub use tally::{BySeat, MatchReport, SprtReport};
+pub use tally::{BySeat, MatchReport, MeanReport, SprtReport};
 
 /// The configuration of a match. Workers are told what its games depend on: what is left out in serialising is theirs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -217,12 +214,12 @@ pub fn play_match<'e>(
         let is_wanted = |series: &str| without_kernels(series) == own;
         let ledger = Ledger::open(path, is_wanted, |LedgerGame { line, place, record }| {
             if place.series != schedule.series {
-                let [found, wanted] = [&place.series, &schedule.series].map(|series| kernels_of(series).to_owned());
-                let reason = format!(
-                    "the networks of this game were computed by {found}, now they are by {wanted}; games repeat only with \
-                     the same kernel: use --device and --precision as then, or another ledger"
+                let [found, wanted] = [&place.series, &schedule.series].map(|series| kernels_of(series));
+                let fault = format!(
+                    "the networks of this game were computed by {found}, now they are by {wanted}; games repeat only with the \
+                     same kernel: use --device and --precision as then, or another ledger"
                 );
-                return Err(LedgerError::line(path, line, reason).into());
+                return Err(LedgerError::line(path, line, fault).into());
             }
             let game = schedule.recorded(&place, record);
             match game.map_err(|fault| LedgerError::line(path, line, fault))? {

@@ -12,12 +12,13 @@
 //!   games/bell/alphabeta-nodes-2000.jsonl   finished games, one per line
 //! ```
 
+mod agreements;
 mod check;
 mod conclude;
+mod estimates;
 mod findings;
 mod folder;
 mod json;
-mod order;
 mod plan;
 mod play;
 mod series;
@@ -42,7 +43,6 @@ use rayon::prelude::*;
 use crate::agents::AgentError;
 use crate::matches::game_play::{play_apart, play_in_step};
 use crate::matches::ledger::LedgerError;
-use crate::metrics::MetricsError;
 use crate::workers::{Workers, play_by_workers};
 pub use folder::saved_study;
 use folder::{Folder, OpenLedgers};
@@ -52,7 +52,8 @@ pub use plan::{NoNetworks, StudyNetworks};
 use play::{StudyGames, has_games_left, needs_network};
 use series::Series;
 pub use settings::{OpeningSettings, StudySettings};
-pub(crate) use shared::{SharedSeries, StudyPlay};
+pub(crate) use series::StudyPlay;
+pub(crate) use shared::SharedSeries;
 pub use summary::StudySummary;
 use tally::SeriesTally;
 
@@ -103,30 +104,9 @@ pub type StudyObserver<'a> = dyn FnMut(&StudyProgress) -> ControlFlow<()> + Send
 /// Why a study cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// The settings are wrong.
-    #[error("the study cannot be made\n  {}", .0.join("\n  "))]
-    Settings(Vec<String>),
-    /// The folder holds another study.
-    #[error(
-        "{}: the study in this folder has other settings ({}); choose another folder for this one. max_games and min_games may grow, \
-         and half_width may shrink",
-        folder.display(),
-        differences.join(", ")
-    )]
-    OtherStudy {
-        /// The folder.
-        folder: PathBuf,
-        /// Which settings differ, with both values.
-        differences: Vec<String>,
-    },
-    /// No ruleset can be played by an agent because its network is not to be had.
-    #[error("{agent} can play none of the rulesets: {reason}")]
-    NoNetwork {
-        /// The agent's text.
-        agent: String,
-        /// What is wrong with the last one tried.
-        reason: String,
-    },
+    /// It cannot be made, as it was asked for or in its folder.
+    #[error("{0}")]
+    Refused(String),
     /// An agent cannot be made or cannot choose.
     #[error(transparent)]
     Agent(#[from] AgentError),
@@ -136,25 +116,15 @@ pub enum StudyError {
     /// The store of the workers cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The games cannot be described.
-    #[error("{games}: {source}")]
-    Metrics {
-        /// Ruleset and agent.
-        games: String,
-        /// What is wrong.
-        source: MetricsError,
-    },
-    /// A file of the study cannot be read or written.
-    #[error("{}: {reason}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
     /// The threads cannot be started.
     #[error("the threads cannot be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl StudyError {
+    fn of_settings(faults: &[String]) -> StudyError {
+        StudyError::Refused(format!("the study cannot be made\n  {}", faults.join("\n  ")))
+    }
 }
 
 /// Makes a study, or the rest of it where the folder holds some games already. A finished study of a program whose searches

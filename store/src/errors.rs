@@ -1,83 +1,18 @@
 //! What goes wrong with a store, and which of it may pass.
 
 use std::error::Error;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::io;
-use std::path::PathBuf;
 
-/// The reasons why a store cannot be used.
+/// Why a store cannot be used, with the way out.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The URL names no store.
-    #[error(
-        "--store {url}: {reason}; it is a folder, file:///FOLDER, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH"
-    )]
-    Url {
-        /// The URL as given, without what may be a password.
-        url: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// This program cannot use such a store.
-    #[error("--store {url}: this program was built for folders only; build it with --features cloud for buckets")]
-    NotBuilt {
-        /// The URL.
-        url: String,
-    },
-    /// There is no such folder, bucket or container.
-    #[error("{store}: there is no such folder or bucket ({reason}); make it, or mend --store")]
-    Missing {
-        /// The store.
-        store: String,
-        /// What the store says.
-        reason: String,
-    },
-    /// The credentials do not allow it.
-    #[error(
-        "{store}: {attempt} {name} is refused ({reason}); credentials come from the environment (docs/workers.md has the \
-         variables and the rights that are needed), and may have expired"
-    )]
-    Denied {
-        /// The store.
-        store: String,
-        /// What was attempted.
-        attempt: &'static str,
-        /// The object.
-        name: String,
-        /// What the store says.
-        reason: String,
-    },
+    /// It is none, is refused, or does not do what is needed; or a machine's own disk or program is at fault.
+    #[error("{0}")]
+    Unusable(String),
     /// It does not answer, or answers with errors, for as long as was waited.
-    #[error(
-        "{store}: {attempt} {name} failed {attempts} times in {secs} s, last with: {reason}; look at the network, the address \
-         and the credentials, then run the same command again: nothing is lost"
-    )]
-    Unreachable {
-        /// The store.
-        store: String,
-        /// What was attempted.
-        attempt: &'static str,
-        /// The object.
-        name: String,
-        /// How often.
-        attempts: u32,
-        /// For how long, in seconds.
-        secs: u64,
-        /// The last error.
-        reason: String,
-    },
-    /// The system refuses: the disk is full, or a folder cannot be written.
-    #[error("{store}: {attempt} {name}: {reason}")]
-    Failed {
-        /// The store.
-        store: String,
-        /// What was attempted.
-        attempt: &'static str,
-        /// The object.
-        name: String,
-        /// What the system says.
-        reason: String,
-    },
+    #[error("{0}")]
+    Unreachable(String),
     /// An object is larger than any that belongs here.
     #[error("{name} has {bytes} bytes, more than the {bytes_max} that such an object can have")]
     TooLarge {
@@ -89,48 +24,25 @@ pub enum StoreError {
         bytes_max: u64,
     },
     /// An object is not what its name says.
-    #[error("{name} is damaged: its SHA-256 is {found}; remove it, and the program that wrote it writes it again")]
-    Damaged {
-        /// The object, named after its hash.
-        name: String,
-        /// The hash of what is there.
-        found: String,
-    },
-    /// What this worker writes does not count.
-    #[error(
-        "{units} units of this worker were moved to rejected/, the last was {name}: {reason}; its program or its machine is at \
-         fault, or those of who leads: build both from the same commit, then start it again"
-    )]
-    Distrusted {
-        /// How many.
-        units: usize,
-        /// The last of them.
-        name: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// What was fetched cannot be kept.
-    #[error("{}: {source}; --cache names another folder", path.display())]
-    Cache {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The store does not do what the program needs.
-    #[error("{store} cannot be used:\n  {}", faults.join("\n  "))]
-    Unfit {
-        /// The store.
-        store: String,
-        /// What it fails at.
-        faults: Vec<String>,
-    },
-    /// The system gives no threads.
-    #[error("the store's threads cannot be started: {0}")]
-    Threads(#[source] io::Error),
+    #[error("{0}")]
+    Damaged(String),
     /// The stop flag was set.
     #[error("stopped")]
     Stopped,
+}
+
+impl StoreError {
+    /// Says what is wrong with the URL of a store, as it was given but without what may be a password.
+    pub(crate) fn url(url: &str, reason: impl Display) -> StoreError {
+        StoreError::Unusable(format!(
+            "--store {url}: {reason}; it is a folder, file:///FOLDER, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH"
+        ))
+    }
+
+    /// Says that there is no such folder, bucket or container.
+    pub(crate) fn missing(store: &str, reason: impl Display) -> StoreError {
+        StoreError::Unusable(format!("{store}: there is no such folder or bucket ({reason}); make it, or mend --store"))
+    }
 }
 
 /// How an error of an attempt is taken.

@@ -18,7 +18,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`], with what to do.
     pub fn open(url: &str, make: bool, stop: StopFlag) -> Result<Store, StoreError> {
-        let refuse = |reason: &str| StoreError::Url { url: without_secrets(url), reason: reason.to_owned() };
+        let refuse = |reason: &str| StoreError::url(&without_secrets(url), reason);
         if url.is_empty() {
             return Err(refuse("it is empty"));
         }
@@ -51,8 +51,7 @@ fn without_secrets(url: &str) -> String {
 }
 
 fn folder(path: &std::path::Path, shown: &str, make: bool, stop: StopFlag) -> Result<Store, StoreError> {
-    let missing =
-        |error: &dyn std::fmt::Display| StoreError::Missing { store: shown.to_owned(), reason: error.to_string() };
+    let missing = |error: &dyn std::fmt::Display| StoreError::missing(shown, error);
     if make {
         std::fs::create_dir_all(path).map_err(|error| missing(&error))?;
     }
@@ -66,7 +65,8 @@ fn folder(path: &std::path::Path, shown: &str, make: bool, stop: StopFlag) -> Re
 
 #[cfg(not(feature = "cloud"))]
 fn bucket(url: &Url, _: StopFlag) -> Result<Store, StoreError> {
-    Err(StoreError::NotBuilt { url: url.to_string() })
+    let reason = "this program was built for folders only; build it with --features cloud for buckets";
+    Err(StoreError::Unusable(format!("--store {url}: {reason}")))
 }
 
 #[cfg(feature = "cloud")]
@@ -88,8 +88,7 @@ fn bucket(url: &Url, stop: StopFlag) -> Result<Store, StoreError> {
         (ClientConfigKey::Timeout, format!("{} seconds", Patience::WORK.request.as_secs())),
     ];
     let text = url.to_string();
-    let refuse =
-        |error: object_store::Error| StoreError::Url { url: text.clone(), reason: crate::errors::shown(&error) };
+    let refuse = |error: object_store::Error| StoreError::url(&text, crate::errors::shown(&error));
     let inner: Arc<dyn ObjectStore> = match url.scheme() {
         "s3" => {
             let builder = AmazonS3Builder::from_env().with_url(&text).with_retry(retry);
@@ -113,8 +112,7 @@ fn bucket(url: &Url, stop: StopFlag) -> Result<Store, StoreError> {
             Arc::new(builder.build().map_err(refuse)?)
         }
     };
-    let root = Path::from_url_path(url.path())
-        .map_err(|error| StoreError::Url { url: text.clone(), reason: error.to_string() })?;
+    let root = Path::from_url_path(url.path()).map_err(|error| StoreError::url(&text, error))?;
     Store::of(inner, root, &text, stop)
 }
 

@@ -52,7 +52,7 @@ impl Store {
         let id = format!("{:016x}", crate::worker::unique());
         let names = [FIRST, RACE].map(|name| format!("{FOLDER}/{id}-{name}"));
         let found = self.prove_with(&names);
-        if matches!(found, Err(StoreError::Unreachable { .. } | StoreError::Stopped)) {
+        if matches!(found, Err(StoreError::Unreachable(_) | StoreError::Stopped)) {
             // It would not be reached either.
             return found;
         }
@@ -128,12 +128,12 @@ impl Store {
     /// Refuses a store that does not do what the program needs.
     ///
     /// # Errors
-    /// [`StoreError::Unfit`] with what it fails at, and what [`Store::prove`] gives.
+    /// [`StoreError::Unusable`] with what it fails at, and what [`Store::prove`] gives.
     pub fn demand_proof(&self) -> Result<(), StoreError> {
         let faults = self.prove()?.faults();
         match faults.is_empty() {
             true => Ok(()),
-            false => Err(StoreError::Unfit { store: self.to_string(), faults }),
+            false => Err(StoreError::Unusable(format!("{self} cannot be used:\n  {}", faults.join("\n  ")))),
         }
     }
 

@@ -105,14 +105,14 @@ impl Store {
     /// Makes a store of an implementation; `shown` is how messages name it, and all names are below `root`.
     ///
     /// # Errors
-    /// [`StoreError::Threads`].
+    /// When the system gives no threads.
     pub fn of(inner: Arc<dyn ObjectStore>, root: Path, shown: &str, stop: StopFlag) -> Result<Store, StoreError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("store")
             .enable_all()
             .build()
-            .map_err(StoreError::Threads)?;
+            .map_err(|error| StoreError::Unusable(format!("the store's threads cannot be started: {error}")))?;
         Ok(Store {
             inner,
             root,
@@ -242,7 +242,12 @@ impl Store {
         let Some(content) = self.read(name, bytes_max)? else { return Ok(None) };
         let found = sha256(&content);
         let stem = name.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default();
-        if stem == found { Ok(Some(content)) } else { Err(StoreError::Damaged { name: name.to_owned(), found }) }
+        match stem == found {
+            true => Ok(Some(content)),
+            false => Err(StoreError::Damaged(format!(
+                "{name} is damaged: its SHA-256 is {found}; remove it, and the program that wrote it writes it again"
+            ))),
+        }
     }
 
     /// Lists the objects below a folder, by name; none where there is no such folder.
@@ -269,7 +274,7 @@ impl Store {
             match self.wait(attempt)? {
                 Ok(found) if found.len() > OBJECTS_MAX => {
                     let reason = format!("it has more than {OBJECTS_MAX} objects; use another --store");
-                    return Err(self.failed("listing", folder, reason));
+                    return Err(self.failed("listing", folder, &reason));
                 }
                 Ok(mut found) => {
                     found.sort_by(|one, other| one.name.cmp(&other.name));
@@ -355,11 +360,13 @@ impl Store {
     }
 
     fn missing(&self, error: &object_store::Error) -> StoreError {
-        StoreError::Missing { store: self.shown.clone(), reason: shown(error) }
+        StoreError::missing(&self.shown, shown(error))
     }
 
-    fn failed(&self, attempt: &'static str, name: &str, reason: String) -> StoreError {
-        StoreError::Failed { store: self.shown.clone(), attempt, name: name.to_owned(), reason }
+    /// Says that an attempt at an object failed for a reason that will not pass by itself.
+    #[must_use]
+    pub fn failed(&self, attempt: &str, name: &str, reason: &str) -> StoreError {
+        StoreError::Unusable(format!("{self}: {attempt} {name}: {reason}"))
     }
 }
 
@@ -376,17 +383,26 @@ struct Retry<'a> {
 impl Retry<'_> {
     /// Waits before the next attempt, twice as long each time, or gives up.
     fn again(&mut self, error: &object_store::Error) -> Result<(), StoreError> {
-        let (store, attempt, name) = (self.store.shown.clone(), self.attempt, self.name.to_owned());
+        let Retry { store, attempt, name, .. } = *self;
         self.attempts += 1;
         let reason = shown(error);
         match Kind::of(error) {
-            Kind::Denied => return Err(StoreError::Denied { store, attempt, name, reason }),
-            Kind::Lasting => return Err(StoreError::Failed { store, attempt, name, reason }),
+            Kind::Denied => {
+                return Err(StoreError::Unusable(format!(
+                    "{store}: {attempt} {name} is refused ({reason}); credentials come from the environment (docs/workers.md has \
+                     the variables and the rights that are needed), and may have expired"
+                )));
+            }
+            Kind::Lasting => return Err(store.failed(attempt, name, &reason)),
             _ => {}
         }
         if self.begun.elapsed() + self.pause > self.store.patience.total {
-            let secs = self.begun.elapsed().as_secs();
-            return Err(StoreError::Unreachable { store, attempt, name, attempts: self.attempts, secs, reason });
+            return Err(StoreError::Unreachable(format!(
+                "{store}: {attempt} {name} failed {} times in {} s, last with: {reason}; look at the network, the address and the \
+                 credentials, then run the same command again: nothing is lost",
+                self.attempts,
+                self.begun.elapsed().as_secs()
+            )));
         }
         self.store.sleep(self.pause)?;
         self.pause = (self.pause * 2).min(WAITS[1]);

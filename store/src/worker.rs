@@ -102,7 +102,7 @@ impl Worker {
     /// that was moved aside when this worker had written it is left to others: this one would most likely make it as it was.
     ///
     /// # Errors
-    /// [`StoreError::Distrusted`] when that has happened for the third time; other [`StoreError`]s of the store.
+    /// [`StoreError::Unusable`] when that has happened for the third time; other [`StoreError`]s of the store.
     pub fn take(
         &self,
         order: &WorkOrder,
@@ -172,8 +172,12 @@ impl Worker {
             known.aside.push(Reason { name: name.to_owned(), reason: reason.clone(), bytes: 0 });
         }
         known.withheld.insert(name.to_owned());
-        match known.aside.len() >= ASIDE_MAX {
-            true => Err(StoreError::Distrusted { units: known.aside.len(), name: name.to_owned(), reason }),
+        let units = known.aside.len();
+        match units >= ASIDE_MAX {
+            true => Err(StoreError::Unusable(format!(
+                "{units} units of this worker were moved to rejected/, the last was {name}: {reason}; its program or its machine \
+                 is at fault, or those of who leads: build both from the same commit, then start it again"
+            ))),
             false => Ok(true),
         }
     }
@@ -209,7 +213,7 @@ impl Worker {
         let bytes = match self.store.read_verified(&name, MODEL_BYTES_MAX) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(Err(format!("{name} is not there; who leads writes it when it is started again"))),
-            Err(fault @ (StoreError::Damaged { .. } | StoreError::TooLarge { .. })) => {
+            Err(fault @ (StoreError::Damaged(_) | StoreError::TooLarge { .. })) => {
                 return Ok(Err(fault.to_string()));
             }
             Err(error) => return Err(error),
@@ -220,9 +224,9 @@ impl Worker {
             std::fs::write(&beside, &bytes)?;
             std::fs::rename(&beside, &path)
         };
-        write().map_err(|source| {
+        write().map_err(|error| {
             _ = std::fs::remove_file(&beside);
-            StoreError::Cache { path: path.clone(), source }
+            StoreError::Unusable(format!("{}: {error}; --cache names another folder", path.display()))
         })?;
         remove_oldest(&self.cache);
         Ok(Ok(path))

@@ -91,8 +91,10 @@ fn a_link_that_is_down_for_a_while_ends_nothing_and_one_that_stays_down_is_told(
     link.store(true, Ordering::Relaxed);
     let store = store.with_patience(Patience { total: Duration::from_millis(400), ..Patience::FIRST });
     let error = store.read("a", 10).unwrap_err();
-    assert!(matches!(&error, StoreError::Unreachable { attempts: 2.., .. }), "{error}");
-    assert!(error.to_string().contains("run the same command again"), "{error}");
+    assert!(
+        matches!(&error, StoreError::Unreachable(told) if told.contains("run the same command again") && !told.contains(" 1 times")),
+        "{error}"
+    );
 }
 
 #[test]
@@ -128,7 +130,7 @@ fn what_is_too_large_or_damaged_is_not_read() {
     store.create(&name(b"good"), b"good").unwrap();
     store.create(&name(b"bad"), b"other").unwrap();
     assert_eq!(store.read_verified(&name(b"good"), 10).unwrap().unwrap(), b"good");
-    assert!(matches!(store.read_verified(&name(b"bad"), 10), Err(StoreError::Damaged { .. })));
+    assert!(matches!(store.read_verified(&name(b"bad"), 10), Err(StoreError::Damaged(_))));
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn what_is_too_large_is_moved_aside_by_its_size_and_what_cannot_be_read_stays() 
     assert!(!store.reject("nothing", 99, "it is foreign").unwrap());
     assert_eq!(read(100).unwrap(), Some(Ok(100)));
     link.store(true, Ordering::Relaxed);
-    assert!(matches!(read(99), Err(StoreError::Unreachable { .. })));
+    assert!(matches!(read(99), Err(StoreError::Unreachable(_))));
     link.store(false, Ordering::Relaxed);
     assert_eq!(read(99).unwrap(), Some(Err("it has 100 bytes".to_owned())));
     assert!(store.list("units").unwrap().is_empty());

@@ -34,8 +34,8 @@ fn a_folder_and_a_bad_link_to_a_good_store_pass_and_leave_nothing() {
 fn a_store_that_lets_a_second_writer_replace_what_is_there_is_refused() {
     let store = of(Arc::new(FaultyStore::overwriting(Arc::new(InMemory::new()))));
     let error = store.demand_proof().unwrap_err();
-    assert!(matches!(&error, StoreError::Unfit { faults, .. } if faults.len() == 1), "{error}");
-    assert!(error.to_string().contains("refusing a second write"), "{error}");
+    let told = error.to_string();
+    assert!(told.lines().count() == 2 && told.contains("refusing a second write"), "{told}");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn what_fails_first_is_told_and_not_what_the_clean_up_fails_at() {
     inner.link_is_down().store(true, Ordering::Relaxed);
     let patience = Patience { total: Duration::from_millis(200), ..Patience::FIRST };
     let error = of(inner).with_patience(patience).prove().unwrap_err();
-    assert!(matches!(error, StoreError::Unreachable { attempt: "writing", .. }), "{error}");
+    assert!(matches!(&error, StoreError::Unreachable(told) if told.contains("writing")), "{error}");
 }
 
 #[test]

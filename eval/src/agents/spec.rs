@@ -9,11 +9,12 @@ use latrunculi_engine::parameters::did_you_mean;
 use latrunculi_engine::{GameState, Rules, Ruleset};
 use latrunculi_search::alphabeta::DEPTH_MAX;
 use latrunculi_search::latrunculi::Weights;
-use latrunculi_search::mcts::{self, SIMULATIONS_MAX};
+use latrunculi_search::mcts::{Mode, SIMULATIONS_MAX, Search, Settings};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::search_agents::{AlphaBetaAgent, GreedyAgent, NetworkSearch, RandomAgent, TreeAgent, rollout_settings};
-use super::{Agent, AgentError, NetworkFactory, NetworkPlay, OpenedNetwork, SearchLimits, mix_seeds};
+use super::{Agent, AgentError, NetworkEvaluator, NetworkFactory, SearchLimits, mix_seeds};
 
 /// An agent as its text says it, such as `alphabeta:nodes=20000` or `net:best.safetensors,sims=64`.
 ///
@@ -115,24 +116,24 @@ const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human
 const MCTS_SIMULATIONS: u32 = 1000;
 const NETWORK_SIMULATIONS: u32 = 64;
 
-/// Why a text names no agent.
+/// Why a text names no agent, with what would.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct AgentTextError(String);
 
 /// The settings of an agent's text, taken out one by one.
-struct Settings<'a> {
+struct TextSettings<'a> {
     agent: &'static str,
     known: &'static [&'static str],
     values: Vec<(&'static str, &'a str)>,
 }
 
-impl<'a> Settings<'a> {
+impl<'a> TextSettings<'a> {
     fn read(
         agent: &'static str,
         known: &'static [&'static str],
         texts: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Settings<'a>, AgentTextError> {
+    ) -> Result<TextSettings<'a>, AgentTextError> {
         let mut values: Vec<(&'static str, &'a str)> = Vec::new();
         for text in texts {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
@@ -146,23 +147,28 @@ impl<'a> Settings<'a> {
             }
             values.push((name, value.trim()));
         }
-        Ok(Settings { agent, known, values })
+        Ok(TextSettings { agent, known, values })
+    }
+
+    /// Returns the value of a setting, if it is given, as `read` reads it; what it reads lies in `range`.
+    fn value<T>(
+        &self,
+        setting: &str,
+        range: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, AgentTextError> {
+        let Some(&(_, value)) = self.values.iter().find(|&&(given, _)| given == setting) else {
+            return Ok(None);
+        };
+        let fault = || format!("{}: {setting}={value} will not do, it must be {range}", self.agent);
+        read(value).map(Some).ok_or_else(|| AgentTextError(fault()))
     }
 
     /// Returns a whole number of at least `least` and at most `greatest`, if it is given.
     fn number(&self, setting: &str, least: u64, greatest: u64, range: &str) -> Result<Option<u64>, AgentTextError> {
         debug_assert!(self.known.contains(&setting), "{setting} is not among the known settings");
-        let Some(&(_, value)) = self.values.iter().find(|&&(given, _)| given == setting) else {
-            return Ok(None);
-        };
-        match value.replace('_', "").parse() {
-            Ok(number) if (least..=greatest).contains(&number) => Ok(Some(number)),
-            _ => Err(self.bad(setting, value, range)),
-        }
-    }
-
-    fn bad(&self, setting: &str, value: &str, range: &str) -> AgentTextError {
-        AgentTextError(format!("{}: {setting}={value} will not do, it must be {range}", self.agent))
+        let read = |value: &str| value.replace('_', "").parse().ok().filter(|number| (least..=greatest).contains(number));
+        self.value(setting, range, read)
     }
 
     fn simulations(&self, least: u64) -> Result<Option<u32>, AgentTextError> {
@@ -171,25 +177,16 @@ impl<'a> Settings<'a> {
     }
 
     fn search(&self) -> Result<Option<SearchKind>, AgentTextError> {
-        let Some(&(setting, value)) = self.values.iter().find(|&&(given, _)| given == "search") else {
-            return Ok(None);
-        };
-        let found = [SearchKind::Gumbel, SearchKind::Puct].into_iter().find(|kind| kind.name() == value);
-        found.map(Some).ok_or_else(|| self.bad(setting, value, "gumbel or puct"))
+        let kinds = [SearchKind::Gumbel, SearchKind::Puct];
+        self.value("search", "gumbel or puct", |value| kinds.into_iter().find(|kind| kind.name() == value))
     }
 
     fn time(&self) -> Result<Option<Duration>, AgentTextError> {
-        let Some(&(setting, value)) = self.values.iter().find(|&&(given, _)| given == "seconds") else {
-            return Ok(None);
-        };
-        let range = "a number from 0.01 to 86400";
-        match value.parse::<f64>() {
+        self.value("seconds", "a number from 0.01 to 86400", |value| {
+            let secs = value.parse::<f64>().ok().filter(|secs| (0.01..=86_400.0).contains(secs))?;
             // In whole milliseconds, so that its text reads back.
-            Ok(secs) if (0.01..=86_400.0).contains(&secs) => {
-                Ok(Some(Duration::from_millis((secs * 1e3).round() as u64)))
-            }
-            _ => Err(self.bad(setting, value, range)),
-        }
+            Some(Duration::from_millis((secs * 1e3).round() as u64))
+        })
     }
 
     fn memory(&self) -> Result<Option<u32>, AgentTextError> {
@@ -208,21 +205,21 @@ impl FromStr for AgentSpec {
         let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
         let mut texts: Vec<&str> = if rest.is_empty() { Vec::new() } else { rest.split(',').collect() };
         let (kind, settings) = match name {
-            "random" => (AgentKind::Random, Settings::read("random", &["seed"], texts)?),
-            "greedy" => (AgentKind::Greedy, Settings::read("greedy", &["seed"], texts)?),
-            "human" => (AgentKind::Human, Settings::read("human", &["seed"], texts)?),
+            "random" => (AgentKind::Random, TextSettings::read("random", &["seed"], texts)?),
+            "greedy" => (AgentKind::Greedy, TextSettings::read("greedy", &["seed"], texts)?),
+            "human" => (AgentKind::Human, TextSettings::read("human", &["seed"], texts)?),
             "alphabeta" => {
-                let settings = Settings::read("alphabeta", &["depth", "nodes", "seconds", "seed"], texts)?;
+                let settings = TextSettings::read("alphabeta", &["depth", "nodes", "seconds", "seed"], texts)?;
                 let depth = settings.number("depth", 1, DEPTH_MAX.into(), "a whole number from 1 to 96")?;
                 let nodes = settings.number("nodes", 1, u64::MAX, "a whole number of at least 1")?;
                 if depth.is_none() && nodes.is_none() && settings.time()?.is_none() {
-                    let missing = "a limit, as in alphabeta:depth=4, alphabeta:nodes=20000 or alphabeta:seconds=1";
-                    return Err(AgentTextError(format!("alphabeta needs {missing}")));
+                    let example = "as in alphabeta:depth=4, alphabeta:nodes=20000 or alphabeta:seconds=1";
+                    return Err(AgentTextError(format!("alphabeta needs a limit, {example}")));
                 }
                 (AgentKind::AlphaBeta { depth: depth.map(|depth| depth as u32), nodes }, settings)
             }
             "mcts" => {
-                let settings = Settings::read("mcts", &["sims", "seconds", "memory_mib", "seed"], texts)?;
+                let settings = TextSettings::read("mcts", &["sims", "seconds", "memory_mib", "seed"], texts)?;
                 let simulations = settings.simulations(1)?;
                 let simulations = simulations.or(settings.time()?.is_none().then_some(MCTS_SIMULATIONS));
                 (AgentKind::Mcts { simulations }, settings)
@@ -238,7 +235,7 @@ impl FromStr for AgentSpec {
                 let given = texts.split_off(model_len);
                 let model = texts.join(",");
                 let model = if model.is_empty() { SHIPPED_MODEL.to_owned() } else { model };
-                let settings = Settings::read("net", &["sims", "search", "seconds", "memory_mib", "seed"], given)?;
+                let settings = TextSettings::read("net", &["sims", "search", "seconds", "memory_mib", "seed"], given)?;
                 let simulations = settings.simulations(0)?;
                 let simulations = simulations.or(settings.time()?.is_none().then_some(NETWORK_SIMULATIONS));
                 (AgentKind::Network { model, simulations, search: settings.search()? }, settings)
@@ -406,9 +403,9 @@ impl AgentSpec {
     }
 
     /// Returns a search whose tree takes no more memory than the agent's may.
-    fn in_memory(&self, search: mcts::Settings) -> mcts::Settings {
-        let edges_max = self.memory_mib.map_or(search.edges_max, mcts::Search::<GameState>::edges_in);
-        mcts::Settings { edges_max, ..search }
+    fn in_memory(&self, search: Settings) -> Settings {
+        let edges_max = self.memory_mib.map_or(search.edges_max, Search::<GameState>::edges_in);
+        Settings { edges_max, ..search }
     }
 
     /// Makes an agent that needs no network, and so may think on any thread.
@@ -455,4 +452,120 @@ pub(crate) fn open_network<'e>(
     networks: &mut NetworkFactory<'_, 'e>,
 ) -> Result<OpenedNetwork<'e>, AgentError> {
     networks(model).map_err(|reason| AgentError::Network { model: model.to_owned(), reason })
+}
+
+/// A network that has been opened.
+pub struct OpenedNetwork<'e> {
+    /// Evaluates positions.
+    pub evaluator: NetworkEvaluator<'e>,
+    /// How it plays.
+    pub play: NetworkPlay,
+}
+
+/// How a network plays. Games repeat exactly only with the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NetworkPlay {
+    /// The search that its model asks for.
+    pub search: Settings,
+    /// What computes it, precision included, such as `bf16-amx`; empty for an evaluator that computes alike everywhere.
+    pub kernel: String,
+}
+
+impl<'e> OpenedNetwork<'e> {
+    /// Returns a network with the default search that computes alike everywhere.
+    #[must_use]
+    pub fn plain(evaluator: NetworkEvaluator<'e>) -> OpenedNetwork<'e> {
+        OpenedNetwork { evaluator, play: NetworkPlay::default() }
+    }
+}
+
+impl NetworkPlay {
+    /// Returns the search of an agent that asks for `wanted` in place of the model's own.
+    fn search(&self, wanted: Option<SearchKind>) -> Settings {
+        match wanted {
+            None => self.search.clone(),
+            Some(SearchKind::Gumbel) => Settings::gumbel(),
+            Some(SearchKind::Puct) => Settings::puct(),
+        }
+    }
+
+    /// Returns in words of `name=value` what an agent's text leaves open: the settings of the search that are not the
+    /// default ones, and the kernel.
+    fn words(&self, wanted: Option<SearchKind>) -> Vec<String> {
+        let mut words = if wanted.is_none() { different_settings(&self.search) } else { Vec::new() };
+        if !self.kernel.is_empty() {
+            words.push(format!("kernel={}", self.kernel));
+        }
+        words
+    }
+}
+
+/// Returns the settings of a search that differ from the defaults of its mode, as `name=value`.
+fn different_settings(search: &Settings) -> Vec<String> {
+    let (mode, usual) = match search.mode {
+        Mode::Gumbel(_) => (None, Settings::gumbel()),
+        Mode::Puct(_) => (Some("search=puct".to_owned()), Settings::puct()),
+    };
+    let [own, usual] = [search, &usual].map(|settings| {
+        let mut found = Vec::new();
+        leaves(&serde_json::to_value(settings).unwrap_or_default(), "", &mut found);
+        found
+    });
+    let different = own.into_iter().filter(|one| !usual.contains(one));
+    mode.into_iter().chain(different.map(|(name, value)| format!("{name}={value}"))).collect()
+}
+
+/// Adds the values of a tree with their paths, without the names of the modes.
+fn leaves(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let path = path.trim_start_matches("mode.gumbel.").trim_start_matches("mode.puct.");
+                leaves(inner, path, found);
+            }
+        }
+        // As it was in single precision: 0.2 and not 0.20000000298.
+        Value::Number(number) => match number.as_f64() {
+            Some(value) if !number.is_u64() => found.push((path.to_owned(), (value as f32).to_string())),
+            _ => found.push((path.to_owned(), number.to_string())),
+        },
+        Value::String(text) => found.push((path.to_owned(), text.clone())),
+        other => found.push((path.to_owned(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use latrunculi_search::mcts::{GumbelSettings, MaxConsideredActions, PuctSettings};
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_not_the_default_is_named() {
+        let words = |search: Settings| NetworkPlay { search, kernel: "bf16-amx".to_owned() }.words(None);
+        assert_eq!(words(Settings::gumbel()), ["kernel=bf16-amx"]);
+        let gumbel = GumbelSettings {
+            max_considered_actions: MaxConsideredActions::Fixed(12),
+            range_min: 0.2,
+            ..GumbelSettings::default()
+        };
+        let search =
+            Settings { mode: Mode::Gumbel(gumbel), draw_value: 0.25, reuse_tree: false, ..Settings::default() };
+        let play = NetworkPlay { search: search.clone(), kernel: String::new() };
+        let mut found = play.words(None);
+        found.sort();
+        assert_eq!(
+            found,
+            ["draw_value=0.25", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]
+        );
+        assert_eq!(play.words(Some(SearchKind::Gumbel)), Vec::<String>::new());
+        assert_eq!(play.search(None), search);
+        assert_eq!(play.search(Some(SearchKind::Puct)), Settings::puct());
+        let puct = Mode::Puct(PuctSettings { c_puct: 2.5, ..PuctSettings::default() });
+        assert_eq!(
+            words(Settings { mode: puct, ..Settings::default() }),
+            ["search=puct", "c_puct=2.5", "kernel=bf16-amx"]
+        );
+    }
 }

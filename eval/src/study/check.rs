@@ -80,7 +80,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
             },
         }
     }
-    if faults.is_empty() { Ok(specs) } else { Err(StudyError::Settings(faults)) }
+    if faults.is_empty() { Ok(specs) } else { Err(StudyError::of_settings(&faults)) }
 }
 
 /// Returns the family and the budget of an agent.

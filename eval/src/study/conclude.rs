@@ -4,7 +4,7 @@
 use latrunculi_stats::{BalanceVerdict, Confidence, Interval};
 
 use super::StudySummary;
-use super::order::rank_agreements;
+use super::agreements::rank_agreements;
 use super::summary::{AgentSummary, Conclusion, Doubt, RulesetSummary};
 use super::trend::{is_within, last_doubling, tops, trends};
 

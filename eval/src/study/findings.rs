@@ -1,7 +1,5 @@
 //! Computes the results of a study from the counted games.
 
-mod agreements;
-mod estimates;
 mod extras;
 
 use latrunculi_engine::GameRecord;
@@ -9,6 +7,8 @@ use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::ruleset::SetupMode;
 
 use super::StudyError;
+use super::agreements::family_agreements;
+use super::estimates::{balance_evidence, difference, rate};
 use super::folder::Folder;
 use super::plan::Plan;
 use super::series::{Series, SeriesKind, first_player};
@@ -20,9 +20,6 @@ use super::tally::SeriesTally;
 use crate::matches::openings::PolicyOpenings;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, MetricsError, measure};
-use agreements::family_agreements;
-use estimates::{balance_evidence, rate};
-pub(super) use estimates::{difference, estimate, score_summary};
 use extras::{add_differences, test_differences};
 use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_balance};
 
@@ -85,7 +82,7 @@ impl Findings<'_> {
 
     /// Returns a tally's score; simultaneous with those of all rulesets with the same agent.
     fn score(&self, tally: &SeriesTally) -> Option<ScoreSummary> {
-        score_summary(tally, self.plan.confidence, self.plan.entries.len())
+        tally.summary(self.plan.confidence, self.plan.entries.len())
     }
 
     fn ruleset(&self, entry: usize) -> RulesetSummary {
@@ -181,8 +178,7 @@ impl Findings<'_> {
                     Ok(metrics) => Some(metrics),
                     Err(MetricsError::NoGames) => None,
                     Err(source) => {
-                        let games = format!("{} {}", ruleset.name, cell.agent);
-                        return Err(StudyError::Metrics { games, source });
+                        return Err(StudyError::Refused(format!("{} {}: {source}", ruleset.name, cell.agent)));
                     }
                 };
             }

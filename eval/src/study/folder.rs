@@ -92,8 +92,8 @@ impl Folder {
             let may_differ = |name: &str| PROGRAM_FIELDS.contains(&name) || has_more && EXTENT_FIELDS.contains(&name);
             let differences = differences(&found, &guard);
             if differences.iter().any(|(name, _)| !may_differ(name)) {
-                let differences = differences.into_iter().map(|(_, words)| words).collect();
-                return Err(StudyError::OtherStudy { folder: folder.path, differences });
+                folder.other_program = differences.into_iter().map(|(_, words)| words).collect();
+                return Err(folder.refuse());
             }
             let of_program = differences.iter().filter(|(name, _)| PROGRAM_FIELDS.contains(&name.as_str()));
             folder.other_program = of_program.map(|(_, words)| words.clone()).collect();
@@ -119,9 +119,13 @@ impl Folder {
         write_whole(&path, (text + "\n").as_bytes())
     }
 
-    /// Refuses to go on with games of another program.
+    /// Refuses to go on with another study, or with games of another program.
     pub(super) fn refuse(&self) -> StudyError {
-        StudyError::OtherStudy { folder: self.path.clone(), differences: self.other_program.clone() }
+        let (folder, differences) = (self.path.display(), self.other_program.join(", "));
+        StudyError::Refused(format!(
+            "{folder}: the study in this folder has other settings ({differences}); choose another folder for this one. \
+             max_games and min_games may grow, and half_width may shrink"
+        ))
     }
 
     fn ledger_path(&self, series: &Series) -> PathBuf {
@@ -189,7 +193,7 @@ impl Folder {
 }
 
 /// Replays a game of a ledger; it must be the one that the series has in this place.
-fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super::series::CountedGame, RecordFault> {
+fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super::tally::CountedGame, RecordFault> {
     let expected = series.game_seed(index);
     if record.seed != expected {
         let (found, expected) = (record.seed.to_string(), expected.to_string());
@@ -201,7 +205,7 @@ fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super:
 /// Reads the settings and the rulesets of the study in a folder.
 ///
 /// # Errors
-/// [`StudyError::File`] when there is none, or it cannot be read.
+/// [`StudyError::Refused`] when there is none, or it cannot be read.
 pub fn saved_study(folder: &Path) -> Result<(StudySettings, Vec<Ruleset>), StudyError> {
     let guard = read_guard(&folder.join(GUARD))?;
     let read = |[id, _]: &[String; 2]| {
@@ -245,7 +249,7 @@ fn differences(found: &Guard, asked: &Guard) -> Vec<(String, String)> {
 }
 
 fn file_error(path: &Path, error: &dyn std::fmt::Display) -> StudyError {
-    StudyError::File { path: path.to_owned(), reason: error.to_string() }
+    StudyError::Refused(format!("{}: {error}", path.display()))
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StudyError> {

@@ -13,9 +13,8 @@ use latrunculi_search::latrunculi::Weights;
 
 use super::StudyError;
 use super::check::{check, describe};
-use super::series::{Series, SeriesKind, first_player, turn_text};
+use super::series::{Series, SeriesKind, StudyPlay, first_player, turn_text};
 use super::settings::StudySettings;
-use super::shared::StudyPlay;
 use super::summary::AgentSummary;
 use super::sweep::{self, NotDerived};
 use super::tally::{SeriesTally, StopRule};
@@ -102,7 +101,7 @@ impl Plan {
         let opening_policy = match &settings.opening.policy {
             None => None,
             Some(text) => {
-                let refused = |fault: String| StudyError::Settings(vec![format!("opening.policy: {fault}")]);
+                let refused = |fault: String| StudyError::of_settings(&[format!("opening.policy: {fault}")]);
                 let agent: AgentSpec = text.parse().map_err(|error: AgentTextError| refused(error.to_string()))?;
                 if !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. }) {
                     return Err(refused(format!("{agent} has no policy to draw from; use mcts or net")));
@@ -120,7 +119,7 @@ impl Plan {
             .max_by_key(|&agent| agents[agent].budget)
             .unwrap_or(0);
         let confidence =
-            Confidence::new(settings.confidence).map_err(|error| StudyError::Settings(vec![error.to_string()]))?;
+            Confidence::new(settings.confidence).map_err(|error| StudyError::of_settings(&[error.to_string()]))?;
         let mut plan = Plan {
             settings: settings.clone(),
             confidence,
@@ -172,7 +171,7 @@ impl Plan {
             }
             if !found_any {
                 let reason = self.notes.pop().unwrap_or_default();
-                return Err(StudyError::NoNetwork { agent: spec.to_string(), reason });
+                return Err(StudyError::Refused(format!("{spec} can play none of the rulesets: {reason}")));
             }
         }
         Ok(evaluators)
@@ -209,7 +208,7 @@ impl Plan {
     /// Returns the series of the first part, the games of each ruleset as it is before all else.
     ///
     /// # Errors
-    /// [`StudyError::Settings`] where two series would consist of the same games.
+    /// [`StudyError::Refused`] where two series would consist of the same games.
     pub(super) fn first_part(&self) -> Result<Vec<Series>, StudyError> {
         let mut series = Vec::new();
         for entry in 0..self.entries.len() {
@@ -388,7 +387,7 @@ fn all_different(series: Vec<Series>) -> Result<Vec<Series>, StudyError> {
             format!("{} with {}: these games are asked for twice ({})", one.rules.ruleset().id, one.play.agent, one.key)
         })
         .collect();
-    if faults.is_empty() { Ok(series) } else { Err(StudyError::Settings(faults)) }
+    if faults.is_empty() { Ok(series) } else { Err(StudyError::of_settings(&faults)) }
 }
 
 /// Returns the series of the first turn whose score is nearest ½; the first of several.
@@ -425,7 +424,7 @@ fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<Strin
         let base = entries.len();
         entries.push(Entry { rules: Arc::clone(&rules), derived: None });
         for (name, texts) in &settings.sweep {
-            let parameter = sweep::parameter(name).map_err(|fault| StudyError::Settings(vec![fault]))?;
+            let parameter = sweep::parameter(name).map_err(|fault| StudyError::of_settings(&[fault]))?;
             for text in texts {
                 match sweep::derive(&rules, parameter, text) {
                     Ok(derived) => entries.push(Entry {
@@ -438,5 +437,5 @@ fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<Strin
             }
         }
     }
-    if faults.is_empty() { Ok(entries) } else { Err(StudyError::Settings(faults)) }
+    if faults.is_empty() { Ok(entries) } else { Err(StudyError::of_settings(&faults)) }
 }

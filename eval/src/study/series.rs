@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Player, Position, Rules, Ruleset, SquareSet};
+use latrunculi_engine::{Action, GameRecord, GameState, Player, Position, Rules, Ruleset, SquareSet};
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
-use super::shared::StudyPlay;
-use super::tally::StopRule;
+use super::tally::{CountedGame, StopRule};
 use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
 use crate::matches::game_play::{Beginning, Matchup, OpeningPlan, OpeningPolicy};
 use crate::matches::ledger::Place;
-use crate::matches::openings::{GameKeys, Opening, RandomOpenings};
+use crate::matches::openings::{GameKeys, Opening, PolicyOpenings, RandomOpenings};
+use crate::workers::{SeriesHead, SharedPlay};
 use latrunculi_stats::GameResult;
 
 /// What a series measures; first turns as texts of their actions.
@@ -45,6 +45,26 @@ impl SeriesKind {
     }
 }
 
+/// All that the games of a series depend on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StudyPlay {
+    /// The ruleset as TOML.
+    pub(super) ruleset: String,
+    /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
+    pub(super) evaluated_as: String,
+    pub(super) agent: AgentSpec,
+    /// The study's seed.
+    pub(super) seed: u64,
+    pub(super) kind: SeriesKind,
+    /// Actions that are drawn.
+    pub(super) opening_length: usize,
+    /// From whose policy; `None` for any legal action.
+    pub(super) opening_policy: Option<PolicyOpenings>,
+    /// In so many choices, the first after the opening, the visits of tree searches are noted, for metrics.
+    pub(crate) visits_within: usize,
+}
+
 /// A series of games.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
@@ -69,25 +89,15 @@ pub(super) struct Series {
     pub(super) key: String,
 }
 
-/// The data that a study counts of one game.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct CountedGame {
-    /// The same for mirror images of the position after the opening.
-    pub(crate) opening_key: u64,
-    /// The same for mirror images of opening position and play.
-    pub(crate) key: u64,
-    /// How it ended for the first player.
-    pub(crate) result: GameResult,
-    /// Why.
-    pub(crate) reason: Option<EndReason>,
-    pub(crate) actions: usize,
-    /// Whether a player captures in it; captures in the opening do not count.
-    pub(crate) has_capture: bool,
-    /// Nodes or simulations in all, and the number of choices with effort.
-    pub(crate) effort: (u64, u64),
-}
-
 impl Series {
+    /// Returns what workers must know of the series.
+    pub(super) fn head(&self) -> SeriesHead {
+        let openers = self.play.opening_policy.iter().map(|policy| &policy.agent);
+        let agents: Vec<&AgentSpec> = std::iter::once(&self.play.agent).chain(openers).collect();
+        let play = SharedPlay::Study(self.play.clone());
+        SeriesHead::new(&self.key, self.stop.games_max, &agents, &self.evaluated_as, play)
+    }
+
     /// Completes `key` from the other fields.
     pub(super) fn with_key(mut self) -> Series {
         let (ruleset, identity, play) = (self.rules.ruleset(), &self.identity, &self.play);

@@ -3,47 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use latrunculi_engine::{Action, GameState, Rules};
-use serde::{Deserialize, Serialize};
 
-use super::series::{Series, SeriesKind};
+use super::series::{Series, StudyPlay};
 use super::tally::StopRule;
 use crate::agents::{AgentSpec, NetworkEvaluator, NetworkPlay, OpenedNetwork};
 use crate::matches::OpenShared;
 use crate::matches::game_play::{Beginning, Matchup};
 use crate::matches::ledger::Place;
-use crate::matches::openings::{Opening, PolicyOpenings, RandomOpenings};
+use crate::matches::openings::{Opening, RandomOpenings};
 use crate::workers::work::SharedGames;
-use crate::workers::{SeriesHead, SharedPlay, read_ruleset};
-
-/// All that the games of a series depend on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StudyPlay {
-    /// The ruleset as TOML.
-    pub(super) ruleset: String,
-    /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
-    pub(super) evaluated_as: String,
-    pub(super) agent: AgentSpec,
-    /// The study's seed.
-    pub(super) seed: u64,
-    pub(super) kind: SeriesKind,
-    /// Actions that are drawn.
-    pub(super) opening_length: usize,
-    /// From whose policy; `None` for any legal action.
-    pub(super) opening_policy: Option<PolicyOpenings>,
-    /// In so many choices, the first after the opening, the visits of tree searches are noted, for metrics.
-    pub(crate) visits_within: usize,
-}
-
-impl Series {
-    /// Returns what workers must know of the series.
-    pub(super) fn head(&self) -> SeriesHead {
-        let openers = self.play.opening_policy.iter().map(|policy| &policy.agent);
-        let agents: Vec<&AgentSpec> = std::iter::once(&self.play.agent).chain(openers).collect();
-        let play = SharedPlay::Study(self.play.clone());
-        SeriesHead::new(&self.key, self.stop.games_max, &agents, &self.evaluated_as, play)
-    }
-}
+use crate::workers::read_ruleset;
 
 /// A series whose games a worker plays.
 pub(crate) struct SharedSeries {

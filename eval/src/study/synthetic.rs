@@ -8,8 +8,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::findings::score_summary;
-use super::series::CountedGame;
+
+use super::tally::CountedGame;
 use super::summary::{ScoreSummary, StopReason};
 use super::tally::{SeriesTally, StopRule};
 use latrunculi_stats::multiplicity::{BalanceEvidence, decide_balance};
@@ -83,7 +83,7 @@ fn coverage(agent: Synthetic, half_width: f64, count: u64) -> (f64, f64) {
     for seed in 0..count {
         let tally = agent.play(rule(half_width), seed);
         assert_eq!(tally.stop(), Some(StopReason::Width));
-        let score: ScoreSummary = score_summary(&tally, CONFIDENCE, 1).unwrap();
+        let score: ScoreSummary = tally.summary(CONFIDENCE, 1).unwrap();
         assert!(score.half_width <= half_width && tally.counts.outcomes.games() >= 400);
         covered += u64::from(score.interval.contains(agent.truth()));
         error += score.score - agent.truth();
@@ -111,7 +111,7 @@ fn where_nearly_all_is_drawn_the_width_is_that_of_the_interval() {
     let drawish = Synthetic::new(0.0, 0.99);
     for seed in 0..40 {
         let tally = drawish.play(StopRule::of_width(0.03, CONFIDENCE, 50, 20_000, 50), seed);
-        let score: ScoreSummary = score_summary(&tally, CONFIDENCE, 1).unwrap();
+        let score: ScoreSummary = tally.summary(CONFIDENCE, 1).unwrap();
         assert!(score.half_width <= 0.03, "seed {seed}: {score:?}");
     }
 }

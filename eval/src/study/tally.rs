@@ -5,10 +5,30 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::findings::score_summary;
-use super::series::CountedGame;
-use super::summary::{OutcomeCounts, StopReason};
-use latrunculi_stats::{ClusteredScore, Confidence, FixedWidth, GameResult, Score, WinDrawLoss};
+use super::summary::{OutcomeCounts, ScoreSummary, StopReason};
+use latrunculi_engine::EndReason;
+use latrunculi_stats::score::EloEstimate;
+use latrunculi_stats::{
+    ClusteredScore, Confidence, FixedWidth, GameResult, Interval, MeanTest, Score, WinDrawLoss,
+};
+
+/// The data that a study counts of one game.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CountedGame {
+    /// The same for mirror images of the position after the opening.
+    pub(crate) opening_key: u64,
+    /// The same for mirror images of opening position and play.
+    pub(crate) key: u64,
+    /// How it ended for the first player.
+    pub(crate) result: GameResult,
+    /// Why.
+    pub(crate) reason: Option<EndReason>,
+    pub(crate) actions: usize,
+    /// Whether a player captures in it; captures in the opening do not count.
+    pub(crate) has_capture: bool,
+    /// Nodes or simulations in all, and the number of choices with effort.
+    pub(crate) effort: (u64, u64),
+}
 
 /// The stopping rule of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,7 +152,7 @@ impl SeriesTally {
         };
         self.repeated_in_row = 0;
         counts.indices.push(self.next);
-        let is_truncated = game.reason == Some(latrunculi_engine::EndReason::MaxPlies);
+        let is_truncated = game.reason == Some(EndReason::MaxPlies);
         let outcomes = &mut counts.outcomes;
         *match game.result {
             GameResult::Win => &mut outcomes.first_wins,
@@ -158,7 +178,7 @@ impl SeriesTally {
         let openings = self.openings.len() as u64;
         // With few decisive games the interval that is reported is wider than the variance of these games says.
         let is_reported = |width: FixedWidth| {
-            score_summary(self, width.confidence(), 1).is_some_and(|found| found.half_width <= width.half_width())
+            self.summary(width.confidence(), 1).is_some_and(|found| found.half_width <= width.half_width())
         };
         let is_reached = |width: FixedWidth| {
             self.score().is_some_and(|score| width.is_reached(score.score, openings)) && is_reported(width)
@@ -199,6 +219,25 @@ impl SeriesTally {
         ClusteredScore::new(&self.openings).ok()
     }
 
+    /// Returns the score of counted games; `rulesets` intervals shall hold together.
+    pub(crate) fn summary(&self, confidence: Confidence, rulesets: usize) -> Option<ScoreSummary> {
+        let score = self.score()?.score;
+        let (mean, standard_error) = (score.mean(), score.standard_error());
+        let outcomes = &self.counts.outcomes;
+        let test = mean_test(outcomes.win_draw_loss(), standard_error, self.openings().len() as u64);
+        let interval = test.interval(confidence);
+        let hidden = outcomes.truncated as f64 / outcomes.games().max(1) as f64 / 2.0;
+        Some(ScoreSummary {
+            score: mean,
+            standard_error,
+            interval,
+            simultaneous: test.interval(confidence.simultaneous(rulesets)),
+            half_width: interval.half_width(),
+            truncation_bracket: Interval { lower: mean - hidden, upper: mean + hidden },
+            elo: EloEstimate::of_score(mean, Some(interval)),
+        })
+    }
+
     /// Returns the results of each opening.
     pub(crate) fn openings(&self) -> &[WinDrawLoss] {
         &self.openings
@@ -213,6 +252,19 @@ impl SeriesTally {
     pub(crate) fn games_left(&self) -> usize {
         if self.stop.is_some() { 0 } else { self.expected.saturating_sub(self.games_done()) }
     }
+}
+
+/// Returns the test of games whose score has this standard error over so many openings: that of as many independent games
+/// as say as much. Where all games ended alike, each opening counts as one game.
+pub(crate) fn mean_test(games: WinDrawLoss, standard_error: f64, openings: u64) -> MeanTest<3> {
+    let count = games.games().max(1) as f64;
+    let independent = games.variance().unwrap_or_default() / count;
+    let share = if independent > 0.0 && standard_error > 0.0 {
+        independent / standard_error.powi(2)
+    } else {
+        openings as f64 / count
+    };
+    games.mean_test().of_share(share.min(1.0))
 }
 
 impl StopRule {

@@ -1,6 +1,6 @@
 //! How far the first player's score is from one half with growing budgets.
 
-use super::findings::estimate;
+use super::estimates::estimate;
 use super::summary::{AgentSummary, CellSummary, LastDoubling, Stability, TrendDirection, TrendSummary};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 

@@ -7,7 +7,7 @@ use latrunculi_store::{Created, Store, StoreError, sha256};
 use serde::{Deserialize, Serialize};
 
 use super::{VERSION, Workers};
-use crate::agents::{AgentSpec, SHIPPED_MODEL};
+use crate::agents::{AgentError, AgentSpec, SHIPPED_MODEL};
 use crate::matches::MatchPlay;
 use crate::study::StudyPlay;
 
@@ -115,18 +115,23 @@ impl SeriesHead {
     }
 
     /// Writes the networks and the head; one that is there must be the same.
-    pub(super) fn publish(mut self, workers: &Workers) -> Result<SeriesHead, PublishError> {
+    pub(super) fn publish<E>(mut self, workers: &Workers) -> Result<SeriesHead, E>
+    where
+        E: From<StoreError> + From<AgentError>,
+    {
         let store = &workers.store;
         for model in &mut self.models {
-            let bytes =
-                (workers.models)(&model.name).map_err(|reason| PublishError::Model(model.name.clone(), reason))?;
+            let bytes = (workers.models)(&model.name);
+            let bytes = bytes.map_err(|reason| AgentError::Network { model: model.name.clone(), reason })?;
             model.sha256 = store.write_model(&bytes)?;
         }
         let name = format!("{GAMES}/{}/head.json", self.id());
-        let text = serde_json::to_vec_pretty(&self).unwrap_or_default();
-        match store.create(&name, &text)? {
+        match store.create(&name, &serde_json::to_vec_pretty(&self).unwrap_or_default())? {
             Created::Mine => Ok(self),
-            Created::Theirs => Err(PublishError::Other(name)),
+            Created::Theirs => {
+                let reason = "it is there and says something else; use another --store";
+                Err(store.failed("writing", &name, reason).into())
+            }
         }
     }
 
@@ -135,20 +140,6 @@ impl SeriesHead {
         let name = format!("{GAMES}/{id}/head.json");
         let Some(text) = store.read(&name, HEAD_BYTES_MAX)? else { return Ok(None) };
         Ok(serde_json::from_slice(&text).ok().filter(|head: &SeriesHead| head.id() == id && head.per_unit > 0))
-    }
-}
-
-/// Why a head cannot be written.
-#[derive(Debug)]
-pub(super) enum PublishError {
-    Store(StoreError),
-    Model(String, String),
-    Other(String),
-}
-
-impl From<StoreError> for PublishError {
-    fn from(error: StoreError) -> Self {
-        PublishError::Store(error)
     }
 }
 

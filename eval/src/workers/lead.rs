@@ -10,7 +10,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::Workers;
-use super::head::{GAMES, PublishError, SeriesHead};
+use super::head::{GAMES, SeriesHead};
 use super::unit::{self, UNIT_BYTES_MAX};
 use crate::agents::{AgentError, mix_seeds};
 use crate::matches::game_play::{GameSource, check_beginning, play_again};
@@ -78,7 +78,6 @@ where
             if source.is_over() { Ok(()) } else { Err(StoreError::Stopped.into()) }
         }
         Err(LeadError::Store(error)) => Err(error.into()),
-        Err(LeadError::Agent(error)) => Err(error.into()),
         Err(LeadError::Source(error)) => Err(error),
         Ok(()) => Ok(()),
     }
@@ -86,13 +85,18 @@ where
 
 enum LeadError<E> {
     Store(StoreError),
-    Agent(AgentError),
     Source(E),
 }
 
 impl<E> From<StoreError> for LeadError<E> {
     fn from(error: StoreError) -> Self {
         LeadError::Store(error)
+    }
+}
+
+impl<E: From<AgentError>> From<AgentError> for LeadError<E> {
+    fn from(error: AgentError) -> Self {
+        LeadError::Source(error.into())
     }
 }
 
@@ -134,16 +138,7 @@ impl<S: SharedSource> Lead<'_, S> {
             let open = match self.open.entry(series) {
                 std::collections::btree_map::Entry::Occupied(there) => there.into_mut(),
                 std::collections::btree_map::Entry::Vacant(place) => {
-                    let head = self.source.head(series).publish(self.workers).map_err(|error| match error {
-                        PublishError::Store(error) => LeadError::Store(error),
-                        PublishError::Model(model, reason) => LeadError::Agent(AgentError::Network { model, reason }),
-                        PublishError::Other(name) => LeadError::Store(StoreError::Failed {
-                            store: store.to_string(),
-                            attempt: "writing",
-                            name,
-                            reason: "it is there and says something else; use another --store".to_owned(),
-                        }),
-                    })?;
+                    let head = self.source.head(series).publish::<LeadError<S::Error>>(self.workers)?;
                     let id = head.id();
                     // Who led it before may have asked for less: a wider interval, or a test that is decided.
                     store.remove(&closed(&id))?;

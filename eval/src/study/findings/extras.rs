@@ -1,7 +1,7 @@
 //! Additional results: compensation, the pie rule, the phases, derived rulesets.
 
 use super::Findings;
-use super::estimates::{as_difference, difference, effective_error};
+use crate::study::estimates::{as_difference, difference, effective_error};
 use crate::study::plan::{Plan, fairest_turn};
 use crate::study::series::{Series, SeriesKind};
 use crate::study::summary::{

@@ -1,54 +1,17 @@
 //! Scores, rates and differences with their intervals.
 
-use crate::study::summary::{DifferenceSummary, RateSummary, ScoreSummary};
-use crate::study::tally::SeriesTally;
+use super::summary::{DifferenceSummary, RateSummary, ScoreSummary};
+use super::tally::mean_test;
 use latrunculi_stats::multiplicity::BalanceEvidence;
 use latrunculi_stats::proportion::wilson;
-use latrunculi_stats::score::EloEstimate;
-use latrunculi_stats::{Confidence, Estimate, Interval, MeanTest, StatisticsError, WinDrawLoss};
-
-/// Returns the score of counted games; `rulesets` intervals shall hold together.
-pub(in crate::study) fn score_summary(
-    tally: &SeriesTally,
-    confidence: Confidence,
-    rulesets: usize,
-) -> Option<ScoreSummary> {
-    let score = tally.score()?.score;
-    let (mean, standard_error) = (score.mean(), score.standard_error());
-    let outcomes = &tally.counts.outcomes;
-    let test = mean_test(outcomes.win_draw_loss(), standard_error, tally.openings().len() as u64);
-    let interval = test.interval(confidence);
-    let hidden = outcomes.truncated as f64 / outcomes.games().max(1) as f64 / 2.0;
-    Some(ScoreSummary {
-        score: mean,
-        standard_error,
-        interval,
-        simultaneous: test.interval(confidence.simultaneous(rulesets)),
-        half_width: interval.half_width(),
-        truncation_bracket: Interval { lower: mean - hidden, upper: mean + hidden },
-        elo: EloEstimate::of_score(mean, Some(interval)),
-    })
-}
-
-/// Returns the test of games whose score has this standard error over so many openings: that of as many independent games
-/// as say as much. Where all games ended alike, each opening counts as one game.
-fn mean_test(games: WinDrawLoss, standard_error: f64, openings: u64) -> MeanTest<3> {
-    let count = games.games().max(1) as f64;
-    let independent = games.variance().unwrap_or_default() / count;
-    let share = if independent > 0.0 && standard_error > 0.0 {
-        independent / standard_error.powi(2)
-    } else {
-        openings as f64 / count
-    };
-    games.mean_test().of_share(share.min(1.0))
-}
+use latrunculi_stats::{Confidence, Estimate, StatisticsError, WinDrawLoss};
 
 /// Returns what a score says about the balance, by the test that agrees with [`ScoreSummary::interval`]: where that
 /// contains ½ at `confidence`, "the expected score is ½" is not rejected.
 ///
 /// # Errors
 /// As [`BalanceEvidence::new`].
-pub(in crate::study) fn balance_evidence(
+pub(super) fn balance_evidence(
     score: &ScoreSummary,
     games: WinDrawLoss,
     openings: u64,
@@ -59,17 +22,17 @@ pub(in crate::study) fn balance_evidence(
 
 /// Returns the standard error that the interval of a score stands for. That of the sample is too small where nearly all
 /// games ended alike.
-pub(in crate::study) fn effective_error(score: &ScoreSummary, confidence: Confidence) -> f64 {
+pub(super) fn effective_error(score: &ScoreSummary, confidence: Confidence) -> f64 {
     score.interval.half_width() / confidence.z()
 }
 
 /// Returns a score with [`effective_error`].
-pub(in crate::study) fn estimate(score: &ScoreSummary, confidence: Confidence) -> Estimate {
+pub(super) fn estimate(score: &ScoreSummary, confidence: Confidence) -> Estimate {
     Estimate { value: score.score, standard_error: effective_error(score, confidence) }
 }
 
 /// Returns `one` less `other`, of independent games.
-pub(in crate::study) fn difference(
+pub(super) fn difference(
     one: &ScoreSummary,
     other: &ScoreSummary,
     confidence: Confidence,
@@ -78,7 +41,7 @@ pub(in crate::study) fn difference(
     as_difference(Estimate { value: one.score - other.score, standard_error }, confidence)
 }
 
-pub(in crate::study) fn as_difference(estimate: Estimate, confidence: Confidence) -> DifferenceSummary {
+pub(super) fn as_difference(estimate: Estimate, confidence: Confidence) -> DifferenceSummary {
     DifferenceSummary {
         difference: estimate.value,
         standard_error: estimate.standard_error,
@@ -89,13 +52,15 @@ pub(in crate::study) fn as_difference(estimate: Estimate, confidence: Confidence
 }
 
 /// Returns a rate with Wilson's interval; `None` of none.
-pub(in crate::study) fn rate(count: u64, of: u64, confidence: Confidence) -> Option<RateSummary> {
+pub(super) fn rate(count: u64, of: u64, confidence: Confidence) -> Option<RateSummary> {
     let interval = wilson(count, of, confidence).ok()?;
     Some(RateSummary { count, of, rate: count as f64 / of as f64, interval })
 }
 
 #[cfg(test)]
 mod tests {
+    use latrunculi_stats::score::EloEstimate;
+
     use super::*;
 
     #[test]

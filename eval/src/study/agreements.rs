@@ -1,11 +1,37 @@
-//! Whether two players put the rulesets into the same order by the first player's score.
+//! Whether two players agree about a ruleset, and whether they put the rulesets into the same order by the first player's score.
 
-use latrunculi_stats::Confidence;
+use latrunculi_stats::{Confidence, Interval};
 use latrunculi_stats::rank::kendall_tau;
 
-use super::findings::difference;
-use super::summary::{AgentSummary, RankAgreement, RulesetSummary, ScoreSummary};
+use super::estimates::difference;
+use super::summary::{AgentSummary, CellSummary, FamilyAgreement, RankAgreement, RulesetSummary, ScoreSummary};
 use super::trend::{ladders, tops};
+
+/// Compares the largest budgets of two families in one ruleset.
+pub(super) fn family_agreements(
+    agents: &[AgentSummary],
+    cells: &[CellSummary],
+    margin: f64,
+    confidence: Confidence,
+) -> Vec<FamilyAgreement> {
+    let tops = tops(agents);
+    let mut agreements = Vec::new();
+    for (position, &one) in tops.iter().enumerate() {
+        for &other in &tops[position + 1..] {
+            let (Some(first), Some(second)) = (&cells[one].score, &cells[other].score) else { continue };
+            let difference = difference(first, second, confidence);
+            let Interval { lower, upper } = difference.interval;
+            agreements.push(FamilyAgreement {
+                agents: [one, other].map(|agent| agents[agent].agent.clone()),
+                difference,
+                is_within_margin: -margin < lower && upper < margin,
+                // What all rulesets say together decides it.
+                depends_on_agent: false,
+            });
+        }
+    }
+    agreements
+}
 
 /// Compares neighbouring budgets of each family, and the largest budgets of two families, over the rulesets that were
 /// asked for, not those derived from them.
@@ -59,7 +85,6 @@ fn rank_agreement(agents: [String; 2], scores: &[[&ScoreSummary; 2]], confidence
 
 #[cfg(test)]
 mod tests {
-    use latrunculi_stats::Interval;
     use latrunculi_stats::score::EloEstimate;
 
     use super::*;
