@@ -14,7 +14,7 @@ use latrunculi_eval::metrics::diversity::DiversitySource;
 use latrunculi_eval::metrics::mechanics::Mechanic;
 use latrunculi_eval::study::summary::{Conclusion, Doubt, StopReason, TrendDirection};
 use latrunculi_eval::study::{
-    NoNetworks, StudyConfig, StudyError, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study,
+    NoNetworks, StudyConfig, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study,
 };
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;

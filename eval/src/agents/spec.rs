@@ -167,7 +167,8 @@ impl<'a> TextSettings<'a> {
     /// Returns a whole number of at least `least` and at most `greatest`, if it is given.
     fn number(&self, setting: &str, least: u64, greatest: u64, range: &str) -> Result<Option<u64>, AgentTextError> {
         debug_assert!(self.known.contains(&setting), "{setting} is not among the known settings");
-        let read = |value: &str| value.replace('_', "").parse().ok().filter(|number| (least..=greatest).contains(number));
+        let read =
+            |value: &str| value.replace('_', "").parse().ok().filter(|number| (least..=greatest).contains(number));
         self.value(setting, range, read)
     }
 

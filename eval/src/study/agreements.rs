@@ -1,7 +1,7 @@
 //! Whether two players agree about a ruleset, and whether they put the rulesets into the same order by the first player's score.
 
-use latrunculi_stats::{Confidence, Interval};
 use latrunculi_stats::rank::kendall_tau;
+use latrunculi_stats::{Confidence, Interval};
 
 use super::estimates::difference;
 use super::summary::{AgentSummary, CellSummary, FamilyAgreement, RankAgreement, RulesetSummary, ScoreSummary};

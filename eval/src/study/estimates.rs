@@ -32,11 +32,7 @@ pub(super) fn estimate(score: &ScoreSummary, confidence: Confidence) -> Estimate
 }
 
 /// Returns `one` less `other`, of independent games.
-pub(super) fn difference(
-    one: &ScoreSummary,
-    other: &ScoreSummary,
-    confidence: Confidence,
-) -> DifferenceSummary {
+pub(super) fn difference(one: &ScoreSummary, other: &ScoreSummary, confidence: Confidence) -> DifferenceSummary {
     let standard_error = effective_error(one, confidence).hypot(effective_error(other, confidence));
     as_difference(Estimate { value: one.score - other.score, standard_error }, confidence)
 }

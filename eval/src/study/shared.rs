@@ -11,8 +11,8 @@ use crate::matches::OpenShared;
 use crate::matches::game_play::{Beginning, Matchup};
 use crate::matches::ledger::Place;
 use crate::matches::openings::{Opening, RandomOpenings};
-use crate::workers::work::SharedGames;
 use crate::workers::read_ruleset;
+use crate::workers::work::SharedGames;
 
 /// A series whose games a worker plays.
 pub(crate) struct SharedSeries {

@@ -8,9 +8,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-
-use super::tally::CountedGame;
 use super::summary::{ScoreSummary, StopReason};
+use super::tally::CountedGame;
 use super::tally::{SeriesTally, StopRule};
 use latrunculi_stats::multiplicity::{BalanceEvidence, decide_balance};
 use latrunculi_stats::{BalanceVerdict, Confidence, GameResult};

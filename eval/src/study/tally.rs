@@ -8,9 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::summary::{OutcomeCounts, ScoreSummary, StopReason};
 use latrunculi_engine::EndReason;
 use latrunculi_stats::score::EloEstimate;
-use latrunculi_stats::{
-    ClusteredScore, Confidence, FixedWidth, GameResult, Interval, MeanTest, Score, WinDrawLoss,
-};
+use latrunculi_stats::{ClusteredScore, Confidence, FixedWidth, GameResult, Interval, MeanTest, Score, WinDrawLoss};
 
 /// The data that a study counts of one game.
 #[derive(Clone, Debug, PartialEq)]
