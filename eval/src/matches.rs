@@ -21,7 +21,7 @@ use latrunculi_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{AgentError, AgentSpec, NetworkEvaluator, NetworkFactory, NetworkPlay, mix_seeds, open_network};
-use crate::matches::game_play::{Beginning, Matchup, OpeningPlan, OpeningPolicy, play_apart, play_in_step};
+use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy, play_apart, play_in_step};
 use crate::matches::ledger::{Ledger, LedgerError, LedgerGame, Place};
 use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
 use crate::workers::{Workers, play_by_workers};
@@ -331,7 +331,8 @@ impl Schedule {
             .map(|policy| OpeningPolicy::new(self.opening_length, policy.temperature, self.opening_seed(job.pair)));
         Beginning {
             state: GameState::new(Arc::clone(&self.rules)),
-            opening: OpeningPlan { actions: known.unwrap_or_default(), policy },
+            opening: known.unwrap_or_default(),
+            policy,
             seats: self.seats(job),
             seed: self.seed(job),
             agent_seeds: [0, 1].map(|agent| self.agent_seed(job, agent)),

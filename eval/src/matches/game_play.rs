@@ -56,7 +56,10 @@ impl Matchup<'_> {
 pub(crate) struct Beginning {
     /// The state before the opening.
     pub(crate) state: GameState,
-    pub(crate) opening: OpeningPlan,
+    /// The opening's actions that are known in advance.
+    pub(crate) opening: Vec<Action>,
+    /// Draws the actions after them, if any.
+    pub(crate) policy: Option<OpeningPolicy>,
     /// The contestant of each player, player 1 first.
     pub(crate) seats: [usize; 2],
     /// The seed of the game, as written to its record.
@@ -65,14 +68,6 @@ pub(crate) struct Beginning {
     pub(crate) agent_seeds: [u64; 2],
     /// The number of choices after the opening for which the record keeps the visit counts of tree searches.
     pub(crate) visits_within: usize,
-}
-
-/// The opening of a game.
-pub(crate) struct OpeningPlan {
-    /// The actions known in advance.
-    pub(crate) actions: Vec<Action>,
-    /// Draws the actions after them, if any.
-    pub(crate) policy: Option<OpeningPolicy>,
 }
 
 /// Draws opening actions from the opening agent's policy to the power `1/temperature`.
@@ -229,14 +224,14 @@ struct GameProgress<J> {
 
 impl<J: Copy> GameProgress<J> {
     fn new<S: GameSource<Job = J>>(source: &S, job: J) -> GameProgress<J> {
-        let Beginning { mut state, opening, seats, seed, agent_seeds, visits_within } = source.beginning(job);
+        let Beginning { mut state, opening, policy, seats, seed, agent_seeds, visits_within } = source.beginning(job);
         let matchup = source.matchup(job);
         let mut record = GameRecord::new(&state, seats.map(|agent| matchup.texts[agent].to_owned()), seed);
-        for &action in &opening.actions {
+        for &action in &opening {
             record.play(&mut state, action, None, None);
         }
-        record.opening = opening.actions.len();
-        GameProgress { job, seats, agent_seeds, state, record, opening: opening.policy, visits_within }
+        record.opening = opening.len();
+        GameProgress { job, seats, agent_seeds, state, record, opening: policy, visits_within }
     }
 
     fn agent_seed(&self, index: usize) -> u64 {

@@ -1,10 +1,5 @@
 //! The summary of a study as JSON, and read back.
 
-use std::io::{self, Write};
-
-use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
-
 use serde_json::Value;
 
 use super::StudySummary;
@@ -145,72 +140,28 @@ impl StudySummary {
     /// # Errors
     /// Only if the summary holds what JSON cannot write.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        let mut bytes = Vec::new();
-        let lines = Lines { indented: PrettyFormatter::new(), depth: 0 };
-        self.serialize(&mut Serializer::with_formatter(&mut bytes, lines))?;
-        bytes.push(b'\n');
-        String::from_utf8(bytes).map_err(serde::ser::Error::custom)
-    }
-}
-
-/// Writes indented JSON down to a depth, and on one line below.
-struct Lines {
-    indented: PrettyFormatter<'static>,
-    depth: usize,
-}
-
-impl Lines {
-    fn is_indented(&self) -> bool {
-        self.depth <= LINES_DOWN_TO
-    }
-}
-
-impl Formatter for Lines {
-    fn begin_array<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        if self.is_indented() { self.indented.begin_array(to) } else { CompactFormatter.begin_array(to) }
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        let ended = if self.is_indented() { self.indented.end_array(to) } else { CompactFormatter.end_array(to) };
-        self.depth -= 1;
-        ended
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
-        match self.is_indented() {
-            true => self.indented.begin_array_value(to, is_first),
-            false => CompactFormatter.begin_array_value(to, is_first),
+        let mut text = String::new();
+        let mut is_joined = false;
+        for line in serde_json::to_string_pretty(self)?.lines() {
+            let content = line.trim_start();
+            let depth = (line.len() - content.len()) / 2;
+            // What closes a joined part is no deeper than what opens it.
+            is_joined = depth > LINES_DOWN_TO || is_joined && depth == LINES_DOWN_TO && content.starts_with([']', '}']);
+            if is_joined {
+                text.push_str(&without_space(content));
+            } else {
+                text.push_str(if text.is_empty() { "" } else { "\n" });
+                text.push_str(line);
+            }
         }
+        Ok(text + "\n")
     }
+}
 
-    fn end_array_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        if self.is_indented() { self.indented.end_array_value(to) } else { CompactFormatter.end_array_value(to) }
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        if self.is_indented() { self.indented.begin_object(to) } else { CompactFormatter.begin_object(to) }
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        let ended = if self.is_indented() { self.indented.end_object(to) } else { CompactFormatter.end_object(to) };
-        self.depth -= 1;
-        ended
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
-        match self.is_indented() {
-            true => self.indented.begin_object_key(to, is_first),
-            false => CompactFormatter.begin_object_key(to, is_first),
-        }
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        if self.is_indented() { self.indented.begin_object_value(to) } else { CompactFormatter.begin_object_value(to) }
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        if self.is_indented() { self.indented.end_object_value(to) } else { CompactFormatter.end_object_value(to) }
+/// Returns a line of indented JSON without the space behind its key, if it has one.
+fn without_space(line: &str) -> String {
+    match line.split_once("\": ") {
+        Some((key, value)) if key.starts_with('"') && !key[1..].contains(['"', '\\']) => format!("{key}\":{value}"),
+        _ => line.to_owned(),
     }
 }

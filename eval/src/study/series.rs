@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tally::{CountedGame, StopRule};
 use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
-use crate::matches::game_play::{Beginning, Matchup, OpeningPlan, OpeningPolicy};
+use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy};
 use crate::matches::ledger::Place;
 use crate::matches::openings::{GameKeys, Opening, PolicyOpenings, RandomOpenings};
 use crate::workers::{SeriesHead, SharedPlay};
@@ -166,7 +166,8 @@ impl Series {
         let own = self.play.agent.seed.unwrap_or(0);
         Beginning {
             state: self.beginning(index),
-            opening: OpeningPlan { actions, policy },
+            opening: actions,
+            policy,
             seats: [0, 1],
             seed,
             agent_seeds: [3, 4].map(|stream| mix_seeds(&[seed, stream, own])),

@@ -1,4 +1,5 @@
-//! What a series of games is, as workers are told.
+//! What a series of games is, as workers are told. It names both kinds, those of studies and of matches, whose modules ask for
+//! workers: to dissolve this circle would take a register of kinds for two of them.
 
 use std::sync::Arc;
 
