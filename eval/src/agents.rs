@@ -1,8 +1,5 @@
-//! Agents: descriptions of players, and players that choose actions.
-//!
-//! An [`AgentSpec`] is parsed from a user's text (`alphabeta:nodes=20000`); an [`Agent`] is made from it for given
-//! rules. Its choices depend on the position, its seed and its choices since [`Agent::new_game`], never on the
-//! clock or the machine.
+//! Agents: descriptions of players as texts ([`AgentSpec`]), and players that choose actions ([`Agent`]), which depend on the position,
+//! the seed and the choices since [`Agent::new_game`], never on the clock or the machine.
 
 mod search_agents;
 mod spec;

@@ -1,8 +1,5 @@
-//! Matches of two agents with paired openings and swapped seats.
-//!
-//! The schedule is a function of the configuration: opening `i` is played twice, the first agent begins game 1
-//! and the second game 2, and each game has its own seed. Games may end in any order; they are counted in
-//! the order of the schedule, so the result depends on neither the number of threads nor interruptions.
+//! Matches of two agents with paired openings and swapped seats: the first agent begins game 1 of an opening, the second game 2.
+//! Games are functions of the configuration, and counted in the schedule's order, in whatever order they end.
 
 pub(crate) mod game_play;
 mod games;

@@ -1,16 +1,5 @@
-//! Balance studies: the first player's advantage under each ruleset, with its uncertainty.
-//!
-//! An agent plays itself, so both sides are equally strong, with one game per distinct opening. Every ruleset
-//! with every agent gets as many games as its interval needs. The schedule is a function of the settings, games
-//! are kept in append-only ledgers, and the stopping rule is applied at fixed points of the schedule: an
-//! interrupted study that continues gives the same summary, on any number of threads.
-//!
-//! ```text
-//! FOLDER/
-//!   study.json                          the settings; a later call must have the same
-//!   rulesets/bell.toml                  every ruleset in full, including derived ones
-//!   games/bell/alphabeta-nodes-2000.jsonl   finished games, one per line
-//! ```
+//! Balance studies: an agent plays itself, one game per distinct opening, until the interval of each ruleset's score is narrow enough.
+//! The rule that stops is applied at fixed points of the schedule, so that a study that is continued gives the same summary.
 
 mod agreements;
 mod check;

@@ -1,18 +1,5 @@
-//! Games that workers play, on any number of machines that share a store.
-//!
-//! A study, match or rating asks for the games of a series; games are functions of their index. Whoever leads it writes
-//! what the series is and which of its units, ranges of games, are wanted. Workers play units that are missing and write
-//! each once. The leader reads the units, checks every game as those of a ledger are checked, and counts them where it
-//! would count its own: the result is that of one machine.
-//!
-//! ```text
-//! games/SERIES/head.json                  what is played
-//! games/SERIES/wanted/00000004-00000040   units 4 to 39 are wanted
-//! games/SERIES/closed                     nothing more is wanted
-//! units/SERIES/00000007                   the games of a unit: a line about it, then a line of a ledger for each game
-//! models/SHA256.safetensors               the networks
-//! rejected/…                              what did not count, each with the reason
-//! ```
+//! Games that workers play, on any number of machines that share a store (docs/workers.md lists what is in it): who leads checks
+//! every game as those of a ledger are checked, and counts it where it would count its own.
 
 mod head;
 mod lead;

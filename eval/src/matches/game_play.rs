@@ -1,7 +1,5 @@
-//! Plays games: one per thread, or many in step so that their network searches share batches.
-//!
-//! A [`GameSource`] lists the games and receives them as they end. A game does not depend on the thread that
-//! plays it or on the other games in progress.
+//! Plays games: one per thread, or many in step so that their network searches share batches. A game does not depend on the thread
+//! that plays it or on the other games in progress.
 
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
-//! The series of games that a study consists of.
-//!
-//! The plan is a function of the settings and the rulesets alone. Only what depends on results (handicaps, the
-//! chosen first turn) is planned after the first part, as a function of its counted games.
+//! The series of games that a study consists of, a function of the settings and the rulesets; only what depends on results
+//! (handicaps, the chosen first turn) is planned after the first part, as a function of its counted games.
 
 use std::collections::HashSet;
 use std::sync::Arc;

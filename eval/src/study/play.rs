@@ -1,7 +1,5 @@
-//! Gives out the games of many series so that all threads are busy to the end.
-//!
-//! The series with the most remaining work comes first. The order of the games depends on the clock; the set of
-//! games and their play do not.
+//! Gives out the games of many series so that all threads are busy to the end: the series with the most remaining work first. The
+//! order depends on the clock; the set of games and their play do not.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,5 @@
-//! Counts the games of one series in schedule order and applies the stopping rule.
-//!
-//! The rule is applied after every `batch` games of the schedule only, so the result does not depend on the
-//! order in which games end, the number of threads or interruptions.
+//! Counts the games of one series in schedule order and applies the stopping rule, after every `batch` games of the schedule only,
+//! so that the result depends neither on the order in which games end nor on threads or interruptions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
