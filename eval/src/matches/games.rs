@@ -127,8 +127,8 @@ impl Schedule {
     pub(super) fn head(&self) -> SeriesHead {
         let (ruleset, games) = (self.rules.ruleset(), 2 * self.config.pairs);
         let config = MatchConfig { opening_length: Some(self.opening_length), ..self.config.clone() };
-        let play = SharedPlay::Match(MatchPlay { ruleset: SeriesHead::rules_text(ruleset), config });
-        SeriesHead::new(&self.series, games, &self.config.all_agents(), ruleset, play)
+        let play = MatchPlay { ruleset: SeriesHead::rules_text(ruleset), config };
+        SeriesHead::new(&self.series, games, &self.config.all_agents(), ruleset, SharedPlay::Match(Box::new(play)))
     }
 
     /// Makes the schedule of a match whose games a worker plays, and opens its networks.

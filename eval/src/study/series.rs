@@ -94,7 +94,7 @@ impl Series {
     pub(super) fn head(&self) -> SeriesHead {
         let openers = self.play.opening_policy.iter().map(|policy| &policy.agent);
         let agents: Vec<&AgentSpec> = std::iter::once(&self.play.agent).chain(openers).collect();
-        let play = SharedPlay::Study(self.play.clone());
+        let play = SharedPlay::Study(Box::new(self.play.clone()));
         SeriesHead::new(&self.key, self.stop.games_max, &agents, &self.evaluated_as, play)
     }
 

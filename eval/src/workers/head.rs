@@ -53,8 +53,8 @@ pub(crate) struct SharedModel {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SharedPlay {
-    Study(StudyPlay),
-    Match(MatchPlay),
+    Study(Box<StudyPlay>),
+    Match(Box<MatchPlay>),
 }
 
 impl SeriesHead {
