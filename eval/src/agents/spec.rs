@@ -556,10 +556,7 @@ mod tests {
         let play = NetworkPlay { search: search.clone(), kernel: String::new() };
         let mut found = play.words(None);
         found.sort();
-        assert_eq!(
-            found,
-            ["draw_value=0.25", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]
-        );
+        assert_eq!(found, ["draw_value=0.25", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]);
         assert_eq!(play.words(Some(SearchKind::Gumbel)), Vec::<String>::new());
         assert_eq!(play.search(None), search);
         assert_eq!(play.search(Some(SearchKind::Puct)), Settings::puct());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use latrunculi_engine::Rules;
 use latrunculi_eval::workers::{VERSION, is_replayed};
 use latrunculi_search::evaluators::Uniform;
-use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, verify_finished, play_pools};
+use latrunculi_selfplay::{PlayedGame, Pool, PoolPlan, PoolTask, Progress, Quota, play_pools, verify_finished};
 use latrunculi_store::{Created, Store, StoreError, UnitHeader, Waiting, WorkOrder, sha256};
 
 use super::head::{GenerationHead, Manifest, ManifestUnit, UnitPlace, name_of, to_bytes};
