@@ -578,7 +578,7 @@ impl RoundParts<'_> {
         let play = |evaluation: EvaluationMatch, evaluator, pairs| {
             let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left);
             let watch = |games: Option<u64>| {
-                games.into_iter().for_each(|games| work(games));
+                games.into_iter().for_each(&work);
                 (self.goes_on)()
             };
             evaluation.on_one_thread().play(evaluator, pairs, match_seed(config.seed, self.generation), &watch)

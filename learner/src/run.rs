@@ -337,7 +337,7 @@ impl<'o> TrainingRun<'o> {
         let stop = &self.stop;
         let work = self.observer.begin(&match_name(rules), 2 * pairs, "games", self.secs_left());
         let watch = |games: Option<u64>| {
-            games.into_iter().for_each(|games| work(games));
+            games.into_iter().for_each(&work);
             !stop.load(Ordering::Relaxed)
         };
         evaluation.play(evaluator, pairs, self.config.seed, &watch)
