@@ -146,6 +146,7 @@ mod tests {
         // What has no place to be broken stands on a line of its own.
         assert_eq!(beside("path  ", &"x".repeat(90)), format!("path  {}", "x".repeat(90)));
     }
+
     #[test]
     fn columns_are_as_wide_as_their_cells_and_the_last_goes_on_beneath_itself() {
         let table = Table::new().left("name", 0, |row: &u32| format!("no. {row}")).right("n", 3, u32::to_string);
