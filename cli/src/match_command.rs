@@ -28,7 +28,7 @@ use crate::network::{NetworkArgs, identity};
 use crate::progress::GamesProgress;
 use crate::store_args::StoreArgs;
 use rows::Rows;
-pub(crate) use text::{elo_text, rest_text, waiting_text};
+pub(crate) use text::{clock_text, elo_text, rest_text, waiting_text};
 
 /// Games of a match when neither a number nor a test is given.
 const GAMES: usize = 200;
@@ -105,8 +105,9 @@ fn two_numbers(text: &str) -> Result<(f64, f64), String> {
 }
 
 pub(crate) fn run(args: MatchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
-    let agents = [&args.first, &args.second].into_iter().chain(&args.opening_policy);
-    let networks = args.network.opener(agents.into_iter().any(|agent| agent.model().is_some()), libtorch)?;
+    let agents = || [&args.first, &args.second].into_iter().chain(&args.opening_policy);
+    let has_networks = agents().any(|agent| agent.model().is_some());
+    let networks = args.network.opener(has_networks, libtorch)?.for_matches(agents());
     let played = loaded(&args.ruleset)?;
     ensure!(args.sprt.is_none() || played.len() == 1, "--sprt decides a match of one ruleset; name only one");
     let mut config = config(&args)?;
@@ -203,7 +204,6 @@ pub(crate) fn pairs_note(games: usize, is_quiet: bool) {
 }
 
 fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
-    [&args.first, &args.second].into_iter().try_for_each(AgentSpec::check_for_matches)?;
     let games = args.games.unwrap_or(if args.sprt.is_some() { SPRT_GAMES_MAX } else { GAMES });
     pairs_note(games, args.quiet || args.json);
     let sprt = match args.sprt {

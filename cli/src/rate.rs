@@ -93,7 +93,7 @@ fn anchor(text: &str) -> Result<(AgentSpec, f64), String> {
 
 pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     let has_networks = args.agents.iter().chain(&args.gauntlet).any(|agent| agent.model().is_some());
-    let networks = args.network.opener(has_networks, libtorch)?;
+    let networks = args.network.opener(has_networks, libtorch)?.for_matches(&args.agents);
     let rules = rulesets::load(&args.ruleset)?;
     let mut config = config(&args)?;
     if let Some(folder) = &args.out {
@@ -129,7 +129,6 @@ pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Re
 
 fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
     ensure!(args.agents.len() >= 2, "a rating needs at least two agents");
-    args.agents.iter().try_for_each(AgentSpec::check_for_matches)?;
     pairs_note(args.games, args.quiet || args.json);
     let names: Vec<String> = args.agents.iter().map(AgentSpec::to_string).collect();
     let index_of = |option: &str, agent: &AgentSpec| -> anyhow::Result<usize> {

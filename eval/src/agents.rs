@@ -1,6 +1,7 @@
 //! Agents: descriptions of players as texts ([`AgentSpec`]), and players that choose actions ([`Agent`]), which depend on the position,
-//! the seed and the choices since [`Agent::new_game`], never on the clock or the machine.
+//! the seed and the choices since [`Agent::new_game`], and on the clock and the machine only where [`AgentSpec::time`] says so.
 
+mod on_threads;
 mod search_agents;
 mod spec;
 
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use latrunculi_engine::{Action, GameState};
 use latrunculi_search::{EvalError, Evaluator, StopSignal, mix};
 
+pub use on_threads::OnThreads;
 pub(crate) use search_agents::NetworkSearch;
 pub use search_agents::value_of_score;
 pub(crate) use spec::open_network;
@@ -182,6 +184,9 @@ pub enum AgentError {
 
 /// Evaluates positions with a network.
 pub type NetworkEvaluator<'a> = Box<dyn Evaluator<GameState> + 'a>;
+
+/// One that a thread of its own may have.
+pub type ThreadEvaluator<'a> = Box<dyn Evaluator<GameState> + Send + 'a>;
 
 /// Opens the network named by an agent's text, or returns the reason why it cannot.
 ///

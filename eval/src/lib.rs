@@ -11,7 +11,7 @@ pub mod study;
 pub mod workers;
 
 pub use agents::{
-    Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, SearchLimits, SearchOptions,
+    Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, OnThreads, SearchLimits, SearchOptions,
 };
 pub use latrunculi_stats::Number;
 pub use matches::{MatchConfig, MatchError, MatchGame, MatchProgress, MatchReport, play_match};

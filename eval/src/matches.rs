@@ -96,6 +96,11 @@ impl MatchConfig {
         }
     }
 
+    /// Returns whether an agent plays by the clock.
+    fn plays_by_clock(&self) -> bool {
+        self.agents.iter().any(|agent| agent.time.is_some())
+    }
+
     /// Returns the two agents, and the one that draws the openings.
     fn all_agents(&self) -> Vec<&AgentSpec> {
         self.agents.iter().chain(self.opening_policy.iter().map(|policy| &policy.agent)).collect()
@@ -191,6 +196,9 @@ pub enum MatchError {
 
 /// Plays a match, or the rest of it where the ledger holds some games already.
 ///
+/// Where an agent plays by the clock, no more games are played at once than there are threads, which are divided among the games; their
+/// results do not repeat.
+///
 /// `networks` opens the networks that the agents name; two agents with the same model share it. With a network many games
 /// are played at once, so that their searches share its batches. Where the network computes on one thread alone, as on a
 /// GPU, the other agent's choices are made on the other threads meanwhile.
@@ -203,7 +211,7 @@ pub fn play_match<'e>(
     networks: &mut NetworkFactory<'_, 'e>,
     observer: &mut MatchObserver<'_>,
 ) -> Result<MatchReport, MatchError> {
-    let (schedule, mut evaluators) = Schedule::new(rules, config, networks)?;
+    let (schedule, mut evaluators) = Schedule::new(rules, config, false, networks)?;
     let mut tally = Tally::new(&schedule, observer)?;
     tally.tell(None);
     if let Some(path) = &config.ledger {
@@ -228,14 +236,18 @@ pub fn play_match<'e>(
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
     let games = MatchGames::new(&schedule, tally);
+    let threads = pool.current_num_threads();
+    let by_clock = config.plays_by_clock().then(|| config.games_at_once.clamp(1, threads));
     if let Some(workers) = &config.workers {
         play_by_workers(&games, workers, &pool)?;
+    } else if let Some(games_at_once) = by_clock {
+        play_apart(&games, games_at_once, &pool, &evaluators)?;
     } else if evaluators.is_empty() {
-        play_apart(&games, &pool)?;
+        play_apart(&games, usize::MAX, &pool, &[])?;
     } else {
         play_in_step(&games, config.games_at_once, &pool, &mut evaluators)?;
     }
-    Ok(games.into_tally().into_report())
+    Ok(MatchReport { threads_per_game: by_clock.map(|games| threads / games), ..games.into_tally().into_report() })
 }
 
 /// What stands in a series before the kernels that compute its networks.
@@ -277,10 +289,18 @@ impl Schedule {
     fn new<'e>(
         rules: &Arc<Rules>,
         config: &MatchConfig,
+        is_shared: bool,
         networks: &mut NetworkFactory<'_, 'e>,
     ) -> Result<(Schedule, Vec<NetworkEvaluator<'e>>), MatchError> {
         let agents = config.all_agents();
-        agents.iter().try_for_each(|agent| agent.check_for_matches())?;
+        // The games of a match by the clock are played here alone: what workers play is played once more now and then.
+        let plays_here = config.workers.is_none() && !is_shared;
+        for agent in &agents {
+            match agent.check_repeats() {
+                Err(AgentError::Timed { .. }) if plays_here && config.agents.contains(agent) => {}
+                checked => checked?,
+            }
+        }
         let mut evaluators = Vec::new();
         let mut models: Vec<(String, NetworkPlay)> = Vec::new();
         for model in agents.iter().filter_map(|agent| agent.model()) {

@@ -184,6 +184,8 @@ pub struct RatingReport {
     pub refused: Option<String>,
     /// Each pairing's results.
     pub pairings: Vec<PairingResult>,
+    /// The threads of each game where an agent plays by the clock ([`MatchReport::threads_per_game`]).
+    pub threads_per_game: Option<usize>,
     /// Whether it was interrupted.
     pub is_interrupted: bool,
 }
@@ -297,6 +299,7 @@ pub fn play_rating<'e>(
         truncated: matches.iter().map(|(_, report)| report.truncated).sum(),
         table,
         refused,
+        threads_per_game: matches.iter().find_map(|(_, report)| report.threads_per_game),
         is_interrupted: matches.iter().any(|(_, report)| report.is_interrupted),
         pairings: matches.into_iter().map(|(_, report)| PairingResult::of(report)).collect(),
     })

@@ -194,7 +194,7 @@ impl Run<'_, '_, '_> {
             } else if with_network {
                 play_in_step(&games, self.config.games_at_once, self.pool, self.evaluators)?;
             } else {
-                play_apart(&games, self.pool)?;
+                play_apart(&games, usize::MAX, self.pool, &[])?;
             }
             let (done, interrupted) = games.into_tallies();
             is_interrupted |= interrupted;

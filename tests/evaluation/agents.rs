@@ -115,9 +115,9 @@ fn every_agent_repeats_its_game_under_the_same_seed() {
 fn agents_that_cannot_play_here_say_so() {
     let rules = rules("bell");
     assert!(matches!(spec("human").make_alone(&rules), Err(AgentError::Human)));
-    assert!(matches!(spec("human").check_for_matches(), Err(AgentError::Human)));
-    assert!(matches!(spec("net:seconds=1").check_for_matches(), Err(AgentError::Timed { .. })));
-    assert!(spec("net:sims=1").check_for_matches().is_ok());
+    assert!(matches!(spec("human").check_repeats(), Err(AgentError::Human)));
+    assert!(matches!(spec("net:seconds=1").check_repeats(), Err(AgentError::Timed { .. })));
+    assert!(spec("net:sims=1").check_repeats().is_ok());
     let error = spec("net:lost.safetensors").make(&rules, &mut |_| Err("no such file".to_owned())).err().unwrap();
     assert_eq!(error.to_string(), "network \"lost.safetensors\": no such file");
 }

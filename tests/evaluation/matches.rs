@@ -113,6 +113,29 @@ fn a_network_plays_the_same_alone_and_in_company() {
     let alone = at_once(1, 1);
     assert_eq!(alone, at_once(8, 2));
     assert_eq!(alone, at_once(100, 4));
+    assert_eq!(alone, at_once(2, 4), "two threads for each game");
+}
+
+#[test]
+fn a_match_by_the_clock_says_so_and_goes_on_from_its_ledger() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Some(folder.path().join("games.jsonl"));
+    let clocked = |pairs, games_at_once| {
+        let timed = config("net:any,seconds=0.01", "alphabeta:seconds=0.01", pairs);
+        let config = MatchConfig { games_at_once, threads: 4, ledger: ledger.clone(), ..timed };
+        play("bell-8x8", &config)
+    };
+    let first = clocked(1, 64);
+    assert_eq!((first.games_played, first.threads_per_game), (2, Some(1)), "no more games than threads");
+    let records = |report: &MatchReport| {
+        std::fs::read_to_string(ledger.as_ref().unwrap()).unwrap().lines().count() as u64 == report.games_played
+    };
+    assert!(records(&first));
+    let more = clocked(3, 2);
+    assert_eq!((more.games_played, more.threads_per_game), (6, Some(2)));
+    assert!(records(&more), "the games of before are not played again");
+    assert!(more.effort_mean.iter().all(|effort| effort.is_some_and(|effort| effort > 1.0)), "{:?}", more.effort_mean);
+    assert_eq!(play("bell-8x8", &config("greedy", "random", 1)).threads_per_game, None);
 }
 
 #[test]

@@ -307,7 +307,7 @@ impl TrainConfig {
             .chain(evaluation.anchors.iter().map(|anchor| ("anchors", anchor)));
         for (key, opponent) in opponents {
             let fault = match opponent.parse::<AgentSpec>() {
-                Ok(agent) => agent.check_for_matches().err().map(|fault| fault.to_string()),
+                Ok(agent) => agent.check_repeats().err().map(|fault| fault.to_string()),
                 Err(fault) => Some(fault.to_string()),
             };
             faults.extend(fault.map(|fault| format!("evaluation.{key}: {fault}")));

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use latrunculi_data::{Familiarity, ModelInfo, Precision, StoredModel, TensorFileHeader};
 use latrunculi_engine::{GameState, Rules, presets};
-use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork, SHIPPED_MODEL, split_precision};
+use latrunculi_eval::agents::{AgentSpec, NetworkPlay, OpenedNetwork, SHIPPED_MODEL, split_precision};
 use latrunculi_search::Evaluation;
 use latrunculi_search::mcts::Settings;
 use serde_json::Value;
@@ -54,6 +54,15 @@ impl NetworkOpener {
     #[must_use]
     pub fn for_single_positions(self) -> NetworkOpener {
         NetworkOpener { loader: Arc::new(SinglePositions::new(self.loader)), ..self }
+    }
+
+    /// Returns an opener for matches of these agents: where one plays by the clock, each search has its batches for itself, and `auto`
+    /// is 32 bits.
+    #[must_use]
+    pub fn for_matches<'a>(self, agents: impl IntoIterator<Item = &'a AgentSpec>) -> NetworkOpener {
+        let is_by_clock = agents.into_iter().any(|agent| agent.time.is_some());
+        let precision = if is_by_clock && self.precision == Precision::Auto { Precision::F32 } else { self.precision };
+        NetworkOpener { precision, ..self }
     }
 
     /// Returns a function that opens a network for these rules by the path of its model file, in the precision that stands

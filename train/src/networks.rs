@@ -4,13 +4,13 @@
 //! [`NetworkLoader`] for GPUs too.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::{iter, thread};
 
 use latrunculi_data::{ModelInfo, NetworkConfig, Precision, StoredModel};
-use latrunculi_engine::{Action, GameState};
+use latrunculi_engine::GameState;
+use latrunculi_eval::OnThreads;
 use latrunculi_infer::{InferenceEvaluator, InferenceModel, Kernel, Unit};
-use latrunculi_search::{EvalError, Evaluation, Evaluator};
-use rayon::prelude::*;
+use latrunculi_search::Evaluator;
 
 use crate::error::Error;
 
@@ -196,47 +196,13 @@ impl PlayNetwork for KeptNetwork {
                 make
             }
         };
-        Ok(Box::new(move || Box::new(OnThreads::new(&locked(&make)))))
-    }
-}
-
-/// Answers a batch on several threads, a part on each.
-struct OnThreads(Vec<PlayEvaluator>);
-
-impl OnThreads {
-    /// Makes an evaluator for each core that the process may use, or a single one where that serves all threads.
-    fn new(make: &EvaluatorMaker) -> OnThreads {
-        let first = make();
-        let others = match first.for_another_thread() {
-            Some(_) => thread::available_parallelism().map_or(0, |cores| cores.get() - 1),
-            None => 0,
-        };
-        OnThreads(std::iter::once(first).chain((0..others).map(|_| make())).collect())
-    }
-}
-
-impl Evaluator<GameState> for OnThreads {
-    fn evaluate(
-        &mut self,
-        games: &[&GameState],
-        legal_actions: &[&[Action]],
-        evaluations: &mut [Evaluation],
-    ) -> Result<(), EvalError> {
-        let size = games.len().div_ceil(self.0.len()).max(1);
-        let inputs = games.chunks(size).zip(legal_actions.chunks(size));
-        let parts = self.0.iter_mut().zip(inputs).zip(evaluations.chunks_mut(size));
-        let mut parts: Vec<_> = parts.collect();
-        if let [((evaluator, (games, legal_actions)), evaluations)] = &mut parts[..] {
-            return evaluator.evaluate(games, legal_actions, evaluations);
-        }
-        let answer = |((evaluator, (games, legal_actions)), evaluations): ((&mut PlayEvaluator, _), _)| {
-            evaluator.evaluate(games, legal_actions, evaluations)
-        };
-        parts.into_par_iter().try_for_each(answer)
-    }
-
-    fn positions_at_once(&self) -> usize {
-        self.0.iter().map(|evaluator| evaluator.positions_at_once()).sum()
+        Ok(Box::new(move || {
+            let make = locked(&make);
+            let first = make();
+            let cores = first.for_another_thread().and_then(|_| thread::available_parallelism().ok());
+            let others = cores.map_or(0, |cores| cores.get() - 1);
+            Box::new(OnThreads(iter::once(first).chain((0..others).map(|_| make())).collect()))
+        }))
     }
 }
 

@@ -68,6 +68,9 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     let efforts = report.effort_mean.map(effort);
     row("per game", format!("{:.1} actions", report.actions_mean));
     row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
+    if let Some(threads) = report.threads_per_game {
+        row("by the clock", clock_text(threads));
+    }
     if report.is_interrupted {
         row("stopped early", rest_text(is_kept, "--ledger FILE"));
         if report.games_waiting > 0 {
@@ -84,6 +87,12 @@ pub(crate) fn rest_text(is_kept: bool, option: &str) -> String {
         true => "run the same command to play the rest".to_owned(),
         false => format!("without {option} the games are lost"),
     }
+}
+
+/// Says what it means that an agent plays by the clock, with so many threads for each game.
+pub(crate) fn clock_text(threads: usize) -> String {
+    let s = if threads == 1 { "" } else { "s" };
+    format!("each game has {threads} thread{s}; the same command will play other games")
 }
 
 /// Says why games that have ended do not count yet.

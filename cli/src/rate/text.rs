@@ -6,7 +6,7 @@ use latrunculi_stats::bradley_terry::LikelihoodRatio;
 use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
 
 use crate::lines::{COLUMNS, Table, beside, facts, wrapped};
-use crate::match_command::{elo_text, rest_text, waiting_text};
+use crate::match_command::{clock_text, elo_text, rest_text, waiting_text};
 
 /// Columns of the rank in front of a name.
 const RANK_COLUMNS: usize = 4;
@@ -66,6 +66,9 @@ pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
     }
     if report.truncated > 0 {
         text += &format!("{} games ended by the program's own limit, counted as draws\n", report.truncated);
+    }
+    if let Some(threads) = report.threads_per_game {
+        text += &(beside("by the clock: ", &clock_text(threads)) + "\n");
     }
     if report.is_interrupted {
         text += &format!("stopped early; {}\n", rest_text(is_kept, "--out DIR"));

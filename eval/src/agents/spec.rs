@@ -36,7 +36,7 @@ pub struct AgentSpec {
     /// that its text alone determines its action in every position. Without effect on other agents.
     pub seed: Option<u64>,
     /// The time of one choice of an agent that searches, 0.01 s to a day, in addition to its other limits. Games by the
-    /// clock do not repeat, so that matches refuse it.
+    /// clock do not repeat: studies, training and workers refuse it.
     pub time: Option<Duration>,
     /// About how many MiB the tree of a tree search takes at most, 1 to 65536; `None` for its usual 400. A search whose tree
     /// is full goes on in the tree that it has.
@@ -111,7 +111,7 @@ pub fn split_precision(name: &str) -> (&str, Option<&str>) {
 /// The forms of the agents' texts, one example of each.
 const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
                      net (the network that is part of the program), net:sims=16, net:sims=0 (its policy alone), net:MODEL,sims=64, net:MODEL@f32 (its precision), human (in `play` only); each takes a seed last, as random:seed=1; \
-                     those that search take seconds=N, outside of matches; a tree (mcts, net) takes up to 400 MiB, or memory_mib=N";
+                     those that search take seconds=N; a tree (mcts, net) takes up to 400 MiB, or memory_mib=N";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;
 const NETWORK_SIMULATIONS: u32 = 64;
@@ -308,17 +308,17 @@ impl fmt::Display for AgentSpec {
 }
 
 impl AgentSpec {
-    /// Returns whether the agent draws lots: if not, it plays the same action in the same position always.
+    /// Returns whether the agent draws lots or plays by the clock: if not, it plays the same action in the same position always.
     #[must_use]
     pub fn is_random(&self) -> bool {
-        matches!(self.kind, AgentKind::Random | AgentKind::Greedy | AgentKind::Mcts { .. })
+        self.time.is_some() || matches!(self.kind, AgentKind::Random | AgentKind::Greedy | AgentKind::Mcts { .. })
     }
 
-    /// Checks that the agent can play in matches, whose games repeat.
+    /// Checks that the agent can play in games that repeat.
     ///
     /// # Errors
     /// [`AgentError::Human`] for a person, [`AgentError::Timed`] for one that plays by the clock.
-    pub fn check_for_matches(&self) -> Result<(), AgentError> {
+    pub fn check_repeats(&self) -> Result<(), AgentError> {
         match (&self.kind, self.time) {
             (AgentKind::Human, _) => Err(AgentError::Human),
             (_, Some(_)) => Err(AgentError::Timed { agent: self.to_string() }),

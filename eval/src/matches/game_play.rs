@@ -1,7 +1,7 @@
 //! Plays games: one per thread, or many in step so that their network searches share batches. A game does not depend on the thread
 //! that plays it or on the other games in progress.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use latrunculi_engine::record::RecordFault;
 use latrunculi_engine::{Action, GameRecord, GameState, Rules, Ruleset};
@@ -13,13 +13,16 @@ use rand_chacha::rand_core::SeedableRng;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::agents::{Agent, AgentError, AgentSpec, Candidate, Choice, NetworkEvaluator, NetworkPlay, NetworkSearch};
+use crate::agents::{
+    Agent, AgentError, AgentSpec, Candidate, Choice, NetworkEvaluator, NetworkPlay, NetworkSearch, OnThreads,
+    OpenedNetwork, ThreadEvaluator,
+};
+
+/// Why a network cannot play by the clock.
+const ONE_THREAD: &str = "games by the clock need a network that every game can compute by itself: --device cpu";
 
 /// The index of the agent whose policy draws the opening, after the two contestants.
 const OPENING_AGENT: usize = 2;
-
-/// The fewest games at once for which a network computes on a thread of its own: kernels compute 16 positions together.
-const GROUP_MIN: usize = 16;
 
 /// The agents and rules of a group of games.
 pub(crate) struct Matchup<'a> {
@@ -39,10 +42,22 @@ pub(crate) struct Matchup<'a> {
 }
 
 impl Matchup<'_> {
-    /// Makes the agents, none of which needs a network.
-    fn make_agents(&self) -> Result<Vec<Box<dyn Agent + Send>>, AgentError> {
-        let agents = (0..=OPENING_AGENT).filter_map(|index| self.agent(index));
-        agents.map(|spec| spec.make_evaluated_as(self.rules, self.evaluated_as)).collect()
+    /// Makes the agents, each with an evaluator of its own for its network.
+    fn make_agents<'n>(&self, networks: &'n ThreadNetworks<'_>) -> Result<Vec<Box<dyn Agent + 'n>>, AgentError> {
+        let made = |index| {
+            let spec = self.agent(index)?;
+            let Some((network, play)) = self.networks[index] else {
+                return Some(
+                    spec.make_evaluated_as(self.rules, self.evaluated_as).map(|agent| agent as Box<dyn Agent>),
+                );
+            };
+            let opened = || {
+                let evaluator = networks[network].for_another_thread().ok_or(ONE_THREAD)?;
+                Ok(OpenedNetwork { evaluator: evaluator as NetworkEvaluator<'_>, play: play.clone() })
+            };
+            Some(spec.make(self.rules, &mut |_| opened()))
+        };
+        (0..=OPENING_AGENT).filter_map(made).collect()
     }
 
     fn agent(&self, index: usize) -> Option<&AgentSpec> {
@@ -102,6 +117,11 @@ pub(crate) trait GameSource: Sync {
     type Job: Copy + Send + Sync;
     type Error: From<AgentError> + Send;
 
+    /// Returns the most games that are yet to be played, where that is known.
+    fn games_max(&self) -> usize {
+        usize::MAX
+    }
+
     /// Returns the next game to play; `None` if there is none at the moment.
     fn next(&self) -> Option<Self::Job>;
 
@@ -124,10 +144,19 @@ pub(crate) trait GameSource: Sync {
     fn abort(&self);
 }
 
-/// Plays games of agents that need no network; each thread takes the next game.
-pub(crate) fn play_apart<S: GameSource>(source: &S, pool: &ThreadPool) -> Result<(), S::Error> {
-    let work = || -> Result<(), S::Error> {
-        let mut current: Option<(usize, Vec<Box<dyn Agent + Send>>)> = None;
+/// Plays up to `games_at_once` games at once on the threads of `pool`, each by agents that choose on their own; their networks compute
+/// on the threads that are left for each game.
+pub(crate) fn play_apart<S: GameSource>(
+    source: &S,
+    games_at_once: usize,
+    pool: &ThreadPool,
+    evaluators: &[NetworkEvaluator<'_>],
+) -> Result<(), S::Error> {
+    let count = threads_for(source, games_at_once, pool);
+    let threads =
+        for_threads(evaluators, count, pool).ok_or_else(|| AgentError::from(EvalError(ONE_THREAD.to_owned())))?;
+    on_threads(source, pool, threads, |networks| {
+        let mut current: Option<(usize, Vec<Box<dyn Agent + '_>>)> = None;
         loop {
             if source.is_over() {
                 return Ok(());
@@ -140,28 +169,39 @@ pub(crate) fn play_apart<S: GameSource>(source: &S, pool: &ThreadPool) -> Result
             };
             let matchup = source.matchup(job);
             if current.as_ref().is_none_or(|(id, _)| *id != matchup.id) {
-                current = Some((matchup.id, matchup.make_agents()?));
+                current = Some((matchup.id, matchup.make_agents(&networks)?));
             }
             let Some((_, agents)) = &mut current else { continue };
             let Some(record) = play_one(source, job, agents)? else { return Ok(()) };
             source.end(job, record)?;
         }
-    };
-    let results: Vec<Result<(), S::Error>> = pool.broadcast(|_| {
-        let result = work();
+    })
+}
+
+/// Does `work` for each of `parts` on a thread of its own; the first failure stops all games.
+fn on_threads<S: GameSource, T: Send>(
+    source: &S,
+    pool: &ThreadPool,
+    parts: Vec<T>,
+    work: impl Fn(T) -> Result<(), S::Error> + Sync,
+) -> Result<(), S::Error> {
+    let parts: Vec<Mutex<Option<T>>> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+    let results = pool.broadcast(|thread| {
+        let part = parts.get(thread.index())?.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let result = work(part);
         if result.is_err() {
             source.abort();
         }
-        result
+        Some(result)
     });
-    results.into_iter().collect()
+    results.into_iter().flatten().collect()
 }
 
-/// Plays one game with agents that need no network; `None` where the source says that all games may stop.
+/// Plays one game with agents that choose on their own; `None` where the source says that all games may stop.
 fn play_one<S: GameSource>(
     source: &S,
     job: S::Job,
-    agents: &mut [Box<dyn Agent + Send>],
+    agents: &mut [Box<dyn Agent + '_>],
 ) -> Result<Option<GameRecord>, AgentError> {
     let mut game = GameProgress::new(source, job);
     for (index, agent) in agents.iter_mut().enumerate() {
@@ -179,7 +219,7 @@ fn play_one<S: GameSource>(
 
 /// Plays a game of agents that need no network once more.
 pub(crate) fn play_again<S: GameSource>(source: &S, job: S::Job) -> Result<Option<GameRecord>, AgentError> {
-    play_one(source, job, &mut source.matchup(job).make_agents()?)
+    play_one(source, job, &mut source.matchup(job).make_agents(&Vec::new())?)
 }
 
 /// Checks that a game begins as the source has it: same rules, players, seed, position and opening.
@@ -391,47 +431,42 @@ pub(crate) fn play_in_step<S: GameSource>(
     pool: &ThreadPool,
     evaluators: &mut [NetworkEvaluator<'_>],
 ) -> Result<(), S::Error> {
-    let count = pool.current_num_threads().min(games_at_once.div_ceil(GROUP_MIN));
-    if count > 1
-        && let Some(groups) = for_threads(evaluators, count)
-    {
-        return play_groups(source, games_at_once.div_ceil(count), pool, groups);
-    }
     // A pool of one thread would be a second one beside the caller's.
-    let pool = Some(pool).filter(|pool| pool.current_num_threads() > 1);
-    play_group(source, games_at_once, pool, false, evaluators)
+    if pool.current_num_threads() == 1 {
+        return play_group(source, games_at_once, None, false, evaluators);
+    }
+    let count = threads_for(source, games_at_once, pool);
+    if let Some(threads) = for_threads(evaluators, count, pool) {
+        let games_each = games_at_once.min(source.games_max()).div_ceil(count);
+        return on_threads(source, pool, threads, |networks| {
+            let mut own: Vec<_> = networks.into_iter().map(|one| one as NetworkEvaluator<'_>).collect();
+            play_group(source, games_each, None, true, &mut own)
+        });
+    }
+    play_group(source, games_at_once, Some(pool), false, evaluators)
 }
 
 /// The networks of one thread.
-type ThreadNetworks<'a> = Vec<Box<dyn Evaluator<GameState> + Send + 'a>>;
+type ThreadNetworks<'a> = Vec<ThreadEvaluator<'a>>;
 
-/// Returns every network once for each of `count` threads, if each of them can compute on several.
-fn for_threads<'a>(evaluators: &'a [NetworkEvaluator<'_>], count: usize) -> Option<Vec<ThreadNetworks<'a>>> {
-    let for_one = || evaluators.iter().map(|evaluator| evaluator.for_another_thread()).collect();
-    (0..count).map(|_| for_one()).collect()
+/// Returns on how many threads of `pool` games are played.
+fn threads_for<S: GameSource>(source: &S, games_at_once: usize, pool: &ThreadPool) -> usize {
+    pool.current_num_threads().min(games_at_once).min(source.games_max()).max(1)
 }
 
-/// Plays games on as many threads as there are groups of networks, `games_at_once` on each.
-fn play_groups<S: GameSource>(
-    source: &S,
-    games_at_once: usize,
+/// Returns every network once for each of `count` threads, where each of them computes on its share of the pool's threads;
+/// `None` where one of them cannot compute on several.
+fn for_threads<'a>(
+    evaluators: &'a [NetworkEvaluator<'_>],
+    count: usize,
     pool: &ThreadPool,
-    groups: Vec<ThreadNetworks<'_>>,
-) -> Result<(), S::Error> {
-    let mut results: Vec<Result<(), S::Error>> = groups.iter().map(|_| Ok(())).collect();
-    pool.in_place_scope(|scope| {
-        for (group, result) in groups.into_iter().zip(&mut results) {
-            scope.spawn(move |_| {
-                let mut own: Vec<NetworkEvaluator<'_>> =
-                    group.into_iter().map(|one| one as NetworkEvaluator<'_>).collect();
-                *result = play_group(source, games_at_once, None, true, &mut own);
-                if result.is_err() {
-                    source.abort();
-                }
-            });
-        }
-    });
-    results.into_iter().collect()
+) -> Option<Vec<ThreadNetworks<'a>>> {
+    let share = pool.current_num_threads() / count;
+    let for_one = |evaluator: &'a NetworkEvaluator<'_>| {
+        let parts = (0..share).map(|_| evaluator.for_another_thread()).collect::<Option<_>>()?;
+        Some(Box::new(OnThreads(parts)) as ThreadEvaluator<'a>)
+    };
+    (0..count).map(|_| evaluators.iter().map(for_one).collect()).collect()
 }
 
 /// Plays `games_at_once` games at once, on the threads of `pool`, or without one on the calling thread alone; `has_others` says

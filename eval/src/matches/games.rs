@@ -43,6 +43,10 @@ impl GameSource for MatchGames<'_, '_> {
     type Job = Job;
     type Error = MatchError;
 
+    fn games_max(&self) -> usize {
+        self.jobs.len()
+    }
+
     fn next(&self) -> Option<Job> {
         self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed)).copied()
     }
@@ -162,7 +166,7 @@ impl Schedule {
                 opened.iter_mut().find(|(known, ..)| *known == model).and_then(|(.., network)| network.take());
             network.ok_or_else(|| "it is opened twice".to_owned())
         };
-        Schedule::new(&rules, &config, &mut networks).map_err(|error| error.to_string())
+        Schedule::new(&rules, &config, true, &mut networks).map_err(|error| error.to_string())
     }
 }
 

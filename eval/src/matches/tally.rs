@@ -79,6 +79,8 @@ pub struct MatchReport {
     pub actions_mean: f64,
     /// Nodes or simulations per choice, by agent; `None` for agents that spend nothing.
     pub effort_mean: [Option<f64>; 2],
+    /// The threads of each game where an agent plays by the clock, so that the games do not repeat; else `None`.
+    pub threads_per_game: Option<usize>,
     /// Whether the match was stopped before its end.
     pub is_interrupted: bool,
     /// The counted games, in the order of the schedule.
@@ -351,6 +353,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             ends,
             actions_mean: mean(actions as f64, self.counted.len() as u64),
             effort_mean: efforts.map(|(spent, choices)| (spent > 0).then(|| mean(spent as f64, choices))),
+            threads_per_game: None,
             is_interrupted: self.is_interrupted,
             records: self.counted,
         }

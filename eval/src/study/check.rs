@@ -73,7 +73,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     for text in &settings.agents {
         match text.parse::<AgentSpec>() {
             Err(error) => faults.push(format!("agents: {error}")),
-            Ok(spec) => match spec.check_for_matches() {
+            Ok(spec) => match spec.check_repeats() {
                 Err(error) => faults.push(format!("agents: {error}")),
                 Ok(()) if specs.contains(&spec) => faults.push(format!("agents: {text} is listed twice")),
                 Ok(()) => specs.push(spec),

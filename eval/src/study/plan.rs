@@ -104,7 +104,7 @@ impl Plan {
                 if !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. }) {
                     return Err(refused(format!("{agent} has no policy to draw from; use mcts or net")));
                 }
-                agent.check_for_matches().map_err(|error| refused(error.to_string()))?;
+                agent.check_repeats().map_err(|error| refused(error.to_string()))?;
                 Some(PolicyOpenings { agent, temperature: settings.opening.temperature, identity: String::new() })
             }
         };

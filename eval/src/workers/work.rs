@@ -239,7 +239,7 @@ fn run<G: SharedGames>(
     let (state, changed, is_over) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
     let units = UnitGames { worker, id, head, games, state, changed, is_over };
     match evaluators.is_empty() {
-        true => play_apart(&units, worker.pool)?,
+        true => play_apart(&units, usize::MAX, worker.pool, &[])?,
         false => play_in_step(&units, worker.games_at_once, worker.pool, evaluators)?,
     }
     let state = units.state.into_inner().unwrap_or_else(PoisonError::into_inner);
