@@ -109,9 +109,12 @@ pub struct Parameter {
     pub kind: ParameterKind,
     /// What it decides, in a few words.
     pub meaning: &'static str,
-    read: fn(&Ruleset) -> ParameterValue,
-    write: fn(&mut Ruleset, &ParameterValue),
+    read: Read,
+    write: Write,
 }
+
+type Read = fn(&Ruleset) -> ParameterValue;
+type Write = fn(&mut Ruleset, &ParameterValue);
 
 impl fmt::Debug for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -231,13 +234,6 @@ fn short(value: &ParameterValue) -> u16 {
     u16::try_from(integer(value)).expect("the accepted range fits in 16 bits")
 }
 
-fn truth(value: &ParameterValue) -> bool {
-    match value {
-        ParameterValue::Boolean(truth) => *truth,
-        other => unreachable!("accepted as true or false: {other:?}"),
-    }
-}
-
 fn name(value: &ParameterValue) -> &str {
     match value {
         ParameterValue::Text(text) => text,
@@ -259,171 +255,109 @@ fn jump_over_set(value: &ParameterValue) -> JumpOver {
     }
 }
 
-/// Declares one row of [`PARAMETERS`] by the field it stands for.
-macro_rules! row {
-    ($name:literal, integer $low:literal..=$high:literal, $convert:ident, $($field:ident).+, $meaning:literal) => {
-        Parameter {
-            name: $name,
-            kind: ParameterKind::Integer($low, $high),
-            meaning: $meaning,
-            read: |r| ParameterValue::Integer(r.$($field).+.into()),
-            write: |r, v| r.$($field).+ = $convert(v),
-        }
-    };
-    ($name:literal, optional $low:literal..=$high:literal, $($field:ident).+, $meaning:literal) => {
-        Parameter {
-            name: $name,
-            kind: ParameterKind::OptionalInteger($low, $high),
-            meaning: $meaning,
-            read: |r| r.$($field).+.map_or(ParameterValue::Absent, |n| ParameterValue::Integer(n.into())),
-            write: |r, v| r.$($field).+ = if *v == ParameterValue::Absent { None } else { Some(small(v)) },
-        }
-    };
-    ($name:literal, boolean, $($field:ident).+, $meaning:literal) => {
-        Parameter {
-            name: $name,
-            kind: ParameterKind::Boolean,
-            meaning: $meaning,
-            read: |r| ParameterValue::Boolean(r.$($field).+),
-            write: |r, v| r.$($field).+ = truth(v),
-        }
-    };
-    ($name:literal, jump_over, $($field:ident).+, $meaning:literal) => {
-        Parameter {
-            name: $name,
-            kind: ParameterKind::Set(&["own", "enemy"]),
-            meaning: $meaning,
-            read: |r| jump_over_value(r.$($field).+),
-            write: |r, v| r.$($field).+ = jump_over_set(v),
-        }
-    };
-    ($name:literal, $choice:ident, $($field:ident).+, $meaning:literal) => {
-        Parameter {
-            name: $name,
-            kind: ParameterKind::Choice($choice::NAMES),
-            meaning: $meaning,
-            read: |r| ParameterValue::Text(r.$($field).+.as_str().to_owned()),
-            write: |r, v| r.$($field).+ = $choice::from_name(name(v)).expect("accepted as one of the names"),
-        }
+/// Returns kind, reader and writer of a parameter, given its kind and the field that it stands for.
+macro_rules! access {
+    (($low:literal..=$high:literal $convert:ident) $($field:ident).+) => {(
+        ParameterKind::Integer($low, $high),
+        |r| ParameterValue::Integer(r.$($field).+.into()),
+        |r, v| r.$($field).+ = $convert(v),
+    )};
+    ((optional $low:literal..=$high:literal) $($field:ident).+) => {(
+        ParameterKind::OptionalInteger($low, $high),
+        |r| r.$($field).+.map_or(ParameterValue::Absent, |n| ParameterValue::Integer(n.into())),
+        |r, v| r.$($field).+ = if *v == ParameterValue::Absent { None } else { Some(small(v)) },
+    )};
+    (boolean $($field:ident).+) => {(
+        ParameterKind::Boolean,
+        |r| ParameterValue::Boolean(r.$($field).+),
+        |r, v| r.$($field).+ = *v == ParameterValue::Boolean(true),
+    )};
+    (jump_over $($field:ident).+) => {(
+        ParameterKind::Set(&["own", "enemy"]),
+        |r| jump_over_value(r.$($field).+),
+        |r, v| r.$($field).+ = jump_over_set(v),
+    )};
+    (board $($field:ident).+) => {(
+        ParameterKind::Board,
+        |r| r.$($field).+.clone().map_or(ParameterValue::Absent, ParameterValue::Text),
+        |r, v| r.$($field).+ = if let ParameterValue::Text(text) = v { Some(text.clone()) } else { None },
+    )};
+    (player $($field:ident).+) => {(
+        ParameterKind::Integer(1, 2),
+        |r| ParameterValue::Integer(r.$($field).+.number().into()),
+        |r, v| r.$($field).+ = if integer(v) == 1 { Player::First } else { Player::Second },
+    )};
+    ($choice:ident $($field:ident).+) => {(
+        ParameterKind::Choice($choice::NAMES),
+        |r| ParameterValue::Text(r.$($field).+.as_str().to_owned()),
+        |r, v| r.$($field).+ = $choice::from_name(name(v)).expect("accepted as one of the names"),
+    )};
+}
+
+macro_rules! parameters {
+    ($($name:literal $kind:tt $($field:ident).+, $meaning:literal;)+) => {
+        /// Every parameter, in the order of SPECIFICATION.md, section 2.
+        pub static PARAMETERS: &[Parameter] = &[$({
+            let (kind, read, write): (ParameterKind, Read, Write) = access!($kind $($field).+);
+            Parameter { name: $name, kind, meaning: $meaning, read, write }
+        }),+];
     };
 }
 
-/// Every parameter, in the order of SPECIFICATION.md, section 2.
-pub static PARAMETERS: &[Parameter] = &[
-    row!("board.files", integer 4..=16, small, board.files, "files of the board, counted from South's left"),
-    row!("board.ranks", integer 4..=16, small, board.ranks, "ranks of the board, counted from South's side"),
-    row!("setup.mode", SetupMode, setup.mode, "fixed opening array, or an opening phase that places stones"),
-    Parameter {
-        name: "setup.array",
-        kind: ParameterKind::Board,
-        meaning: "the opening array, top rank first",
-        read: |r| r.setup.array.clone().map_or(ParameterValue::Absent, ParameterValue::Text),
-        write: |r, v| {
-            r.setup.array = match v {
-                ParameterValue::Text(text) => Some(text.clone()),
-                _ => None,
-            }
-        },
-    },
-    row!("placement.men", integer 0..=127, small, placement.men, "men in hand per side"),
-    row!("placement.dux", integer 0..=1, small, placement.dux, "duces in hand per side"),
-    row!("placement.group", integer 1..=127, small, placement.group, "men placed per placement turn"),
-    row!("placement.opening_group", optional 1..=127, placement.opening_group, "size of the very first group, if it differs"),
-    row!("placement.dux_time", DuxTime, placement.dux_time, "when the dux goes down"),
-    Parameter {
-        name: "play.first_player",
-        kind: ParameterKind::Integer(1, 2),
-        meaning: "who makes the first placement or move",
-        read: |r| ParameterValue::Integer(r.first_player.number().into()),
-        write: |r, v| r.first_player = if integer(v) == 1 { Player::First } else { Player::Second },
-    },
-    row!("move.lines", Lines, movement.lines, "four or eight directions, for steps, slides and jumps"),
-    row!("move.jump_over_dux", boolean, movement.jump_over_dux, "whether a dux may be jumped over"),
-    row!("man.step", StepDirections, man.step, "directions of a man's steps and slides"),
-    row!("man.range", Range, man.range, "one square or any number"),
-    row!("man.jump_over", jump_over, man.jump_over, "whose pieces a man may jump over"),
-    row!("man.jump_run", JumpRun, man.jump_run, "exactly one adjacent piece, or a whole adjacent run"),
-    row!("man.jump_chain", JumpChain, man.jump_chain, "one jump, as many as liked, or on while possible"),
-    row!("dux.step", StepDirections, dux_movement.step, "directions of the dux's steps and slides"),
-    row!("dux.range", Range, dux_movement.range, "one square or any number"),
-    row!("dux.jump_over", jump_over, dux_movement.jump_over, "whose pieces the dux may jump over"),
-    row!("dux.jump_run", JumpRun, dux_movement.jump_run, "exactly one adjacent piece, or a whole adjacent run"),
-    row!("dux.jump_chain", JumpChain, dux_movement.jump_chain, "one jump, as many as liked, or on while possible"),
-    row!("dux.chain_slides", boolean, dux.chain_slides, "whether a dux chain may mix slides or steps with jumps"),
-    row!("capture.timing", Timing, capture.timing, "flanked pieces are removed at once, later, or by displacement"),
-    row!("capture.lines", Lines, capture.lines, "lines on which two flankers hold a piece"),
-    row!("capture.span", Span, capture.span, "one piece between the flankers, or an uninterrupted row"),
-    row!(
-        "capture.row_with_dux",
-        RowWithDux,
-        capture.row_with_dux,
-        "a row with an uncapturable dux: nothing happens, or the others are taken"
-    ),
-    row!(
-        "capture.per_move",
-        PerMove,
-        capture.per_move,
-        "one move takes all it flanks, or one piece of the mover's choice"
-    ),
-    row!(
-        "capture.trigger",
-        Trigger,
-        capture.trigger,
-        "walking in between is safe, or being flanked counts however it came about"
-    ),
-    row!("capture.release", Release, capture.release, "bound while both flankers stand, or only while both are free"),
-    row!("capture.free_flankers", boolean, capture.free_flankers, "whether a removal needs both flankers to be free"),
-    row!(
-        "capture.corner",
-        boolean,
-        capture.corner,
-        "whether a man in a corner is flanked by enemies on its two neighbours"
-    ),
-    row!(
-        "capture.man_by_enclosure",
-        boolean,
-        capture.man_by_enclosure,
-        "whether a man with enemies on all its sides is captured"
-    ),
-    row!("capture.removal", Removal, capture.removal, "a removal is the whole turn, or comes before the move"),
-    row!("capture.removal_scope", RemovalScope, capture.removal_scope, "what one removal takes"),
-    row!("extra.mode", ExtraMode, extra.mode, "whether a piece that captured may go on"),
-    row!(
-        "extra.moves",
-        ExtraMoves,
-        extra.moves,
-        "a continuation is the piece's full move, or its step or slide without a jump"
-    ),
-    row!("extra.limit", optional 1..=255, extra.limit, "number of continuation moves per turn"),
-    row!("dux.armed", boolean, dux.armed, "whether the dux counts as a flanker"),
-    row!("dux.capture", DuxCapture, dux.capture, "how the dux is taken"),
-    row!(
-        "dux.enclosure_sides",
-        EnclosureSides,
-        dux.enclosure_sides,
-        "the board's edge is a wall, or four real neighbours are needed"
-    ),
-    row!("dux.enclosure_by", EnclosureBy, dux.enclosure_by, "who may stand around an enclosed dux"),
-    row!(
-        "dux.enclosure_trigger",
-        Trigger,
-        dux.enclosure_trigger,
-        "an enemy move must complete it, or it is judged at the end of every turn"
-    ),
-    row!(
-        "dux.enclosure_escape",
-        boolean,
-        dux.enclosure_escape,
-        "whether an enclosed dux that still has a jump is not lost"
-    ),
-    row!("end.win_dux", boolean, end.win_dux, "whether taking the dux wins; if not, it is just removed"),
-    row!("end.eliminate", Eliminate, end.eliminate, "what must be captured to win"),
-    row!("end.eliminate_at", integer 0..=127, small, end.eliminate_at, "a side reduced to this many has lost"),
-    row!("end.no_move", NoMove, end.no_move, "a player without a legal action passes, loses, or the game is drawn"),
-    row!("end.quiet_limit", integer 0..=60000, short, end.quiet_limit, "turns without a capture that end the game; 0 is off"),
-    row!("end.quiet_result", QuietResult, end.quiet_result, "how that end is scored"),
-    row!("end.count_dux", boolean, end.count_dux, "whether the dux counts among the pieces"),
-    row!("end.repetition", Repetition, end.repetition, "what a repeated position does"),
-    row!("end.max_plies", integer 1..=60000, short, end.max_plies, "arbitration cap of the engine, in turns"),
-    row!("end.max_plies_result", MaxPliesResult, end.max_plies_result, "result when the cap is reached"),
-];
+// Name in files, kind, field of `Ruleset`, meaning.
+parameters! {
+    "board.files" (4..=16 small) board.files, "files of the board, counted from South's left";
+    "board.ranks" (4..=16 small) board.ranks, "ranks of the board, counted from South's side";
+    "setup.mode" SetupMode setup.mode, "fixed opening array, or an opening phase that places stones";
+    "setup.array" board setup.array, "the opening array, top rank first";
+    "placement.men" (0..=127 small) placement.men, "men in hand per side";
+    "placement.dux" (0..=1 small) placement.dux, "duces in hand per side";
+    "placement.group" (1..=127 small) placement.group, "men placed per placement turn";
+    "placement.opening_group" (optional 1..=127) placement.opening_group, "size of the very first group, if it differs";
+    "placement.dux_time" DuxTime placement.dux_time, "when the dux goes down";
+    "play.first_player" player first_player, "who makes the first placement or move";
+    "move.lines" Lines movement.lines, "four or eight directions, for steps, slides and jumps";
+    "move.jump_over_dux" boolean movement.jump_over_dux, "whether a dux may be jumped over";
+    "man.step" StepDirections man.step, "directions of a man's steps and slides";
+    "man.range" Range man.range, "one square or any number";
+    "man.jump_over" jump_over man.jump_over, "whose pieces a man may jump over";
+    "man.jump_run" JumpRun man.jump_run, "exactly one adjacent piece, or a whole adjacent run";
+    "man.jump_chain" JumpChain man.jump_chain, "one jump, as many as liked, or on while possible";
+    "dux.step" StepDirections dux_movement.step, "directions of the dux's steps and slides";
+    "dux.range" Range dux_movement.range, "one square or any number";
+    "dux.jump_over" jump_over dux_movement.jump_over, "whose pieces the dux may jump over";
+    "dux.jump_run" JumpRun dux_movement.jump_run, "exactly one adjacent piece, or a whole adjacent run";
+    "dux.jump_chain" JumpChain dux_movement.jump_chain, "one jump, as many as liked, or on while possible";
+    "dux.chain_slides" boolean dux.chain_slides, "whether a dux chain may mix slides or steps with jumps";
+    "capture.timing" Timing capture.timing, "flanked pieces are removed at once, later, or by displacement";
+    "capture.lines" Lines capture.lines, "lines on which two flankers hold a piece";
+    "capture.span" Span capture.span, "one piece between the flankers, or an uninterrupted row";
+    "capture.row_with_dux" RowWithDux capture.row_with_dux, "a row with an uncapturable dux: nothing happens, or the others are taken";
+    "capture.per_move" PerMove capture.per_move, "one move takes all it flanks, or one piece of the mover's choice";
+    "capture.trigger" Trigger capture.trigger, "walking in between is safe, or being flanked counts however it came about";
+    "capture.release" Release capture.release, "bound while both flankers stand, or only while both are free";
+    "capture.free_flankers" boolean capture.free_flankers, "whether a removal needs both flankers to be free";
+    "capture.corner" boolean capture.corner, "whether a man in a corner is flanked by enemies on its two neighbours";
+    "capture.man_by_enclosure" boolean capture.man_by_enclosure, "whether a man with enemies on all its sides is captured";
+    "capture.removal" Removal capture.removal, "a removal is the whole turn, or comes before the move";
+    "capture.removal_scope" RemovalScope capture.removal_scope, "what one removal takes";
+    "extra.mode" ExtraMode extra.mode, "whether a piece that captured may go on";
+    "extra.moves" ExtraMoves extra.moves, "a continuation is the piece's full move, or its step or slide without a jump";
+    "extra.limit" (optional 1..=255) extra.limit, "number of continuation moves per turn";
+    "dux.armed" boolean dux.armed, "whether the dux counts as a flanker";
+    "dux.capture" DuxCapture dux.capture, "how the dux is taken";
+    "dux.enclosure_sides" EnclosureSides dux.enclosure_sides, "the board's edge is a wall, or four real neighbours are needed";
+    "dux.enclosure_by" EnclosureBy dux.enclosure_by, "who may stand around an enclosed dux";
+    "dux.enclosure_trigger" Trigger dux.enclosure_trigger, "an enemy move must complete it, or it is judged at the end of every turn";
+    "dux.enclosure_escape" boolean dux.enclosure_escape, "whether an enclosed dux that still has a jump is not lost";
+    "end.win_dux" boolean end.win_dux, "whether taking the dux wins; if not, it is just removed";
+    "end.eliminate" Eliminate end.eliminate, "what must be captured to win";
+    "end.eliminate_at" (0..=127 small) end.eliminate_at, "a side reduced to this many has lost";
+    "end.no_move" NoMove end.no_move, "a player without a legal action passes, loses, or the game is drawn";
+    "end.quiet_limit" (0..=60000 short) end.quiet_limit, "turns without a capture that end the game; 0 is off";
+    "end.quiet_result" QuietResult end.quiet_result, "how that end is scored";
+    "end.count_dux" boolean end.count_dux, "whether the dux counts among the pieces";
+    "end.repetition" Repetition end.repetition, "what a repeated position does";
+    "end.max_plies" (1..=60000 short) end.max_plies, "arbitration cap of the engine, in turns";
+    "end.max_plies_result" MaxPliesResult end.max_plies_result, "result when the cap is reached";
+}

@@ -3,9 +3,9 @@
 
 use crate::player::Player;
 
-/// Declares an enum whose values have the names used in ruleset files; the first one is the default.
+/// Declares enums whose values have the names used in ruleset files; the first one is the default.
 macro_rules! choices {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ })+) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$vmeta])* $variant,)+ }
@@ -32,7 +32,7 @@ macro_rules! choices {
         impl Default for $name {
             fn default() -> Self { Self::ALL[0] }
         }
-    };
+    )+};
 }
 
 choices! {
@@ -43,8 +43,7 @@ choices! {
         /// An opening phase that places stones.
         Placement = "placement",
     }
-}
-choices! {
+
     /// When the dux is placed (`placement.dux_time`).
     DuxTime {
         /// Alone, in its own turn, after that side's men.
@@ -52,8 +51,7 @@ choices! {
         /// At any time, as one of the stones.
         Any = "any",
     }
-}
-choices! {
+
     /// A set of lines (`move.lines`, `capture.lines`).
     Lines {
         /// Ranks and files.
@@ -61,8 +59,7 @@ choices! {
         /// Ranks, files and diagonals.
         All = "all",
     }
-}
-choices! {
+
     /// Directions of steps and slides (`man.step`, `dux.step`).
     StepDirections {
         /// Every direction of `move.lines`.
@@ -72,8 +69,7 @@ choices! {
         /// None: the piece only jumps.
         None = "none",
     }
-}
-choices! {
+
     /// How far a step goes (`man.range`, `dux.range`).
     Range {
         /// One square.
@@ -81,8 +77,7 @@ choices! {
         /// Any number of empty squares.
         Slide = "slide",
     }
-}
-choices! {
+
     /// How long a row may be jumped at once (`man.jump_run`, `dux.jump_run`).
     JumpRun {
         /// Exactly one adjacent piece.
@@ -90,8 +85,7 @@ choices! {
         /// A whole adjacent run.
         Any = "any",
     }
-}
-choices! {
+
     /// How many jumps one move may hold (`man.jump_chain`, `dux.jump_chain`).
     JumpChain {
         /// One.
@@ -101,8 +95,7 @@ choices! {
         /// On, while an unvisited landing square is in reach.
         Maximal = "maximal",
     }
-}
-choices! {
+
     /// What flanking does (`capture.timing`).
     Timing {
         /// Flanked pieces are removed at once.
@@ -112,8 +105,7 @@ choices! {
         /// Flanked pieces are bound; they may be captured by moving onto them.
         Displacement = "displacement",
     }
-}
-choices! {
+
     /// How many pieces two flankers may hold (`capture.span`).
     Span {
         /// One piece.
@@ -121,8 +113,7 @@ choices! {
         /// An uninterrupted row.
         Row = "row",
     }
-}
-choices! {
+
     /// What happens to a row with a dux in it that is not itself capturable this way (`capture.row_with_dux`).
     RowWithDux {
         /// Nothing.
@@ -130,8 +121,7 @@ choices! {
         /// The others are taken.
         Spared = "spared",
     }
-}
-choices! {
+
     /// How much one move captures (`capture.per_move`).
     PerMove {
         /// Everything that it flanks.
@@ -139,8 +129,7 @@ choices! {
         /// One piece, of the mover's choice.
         One = "one",
     }
-}
-choices! {
+
     /// What completes a capture or an enclosure (`capture.trigger`, `dux.enclosure_trigger`).
     Trigger {
         /// The opponent's move must complete it: walking in oneself is safe.
@@ -148,8 +137,7 @@ choices! {
         /// It counts however it came about.
         Positional = "positional",
     }
-}
-choices! {
+
     /// When a bound piece goes free (`capture.release`).
     Release {
         /// When a flanker leaves.
@@ -157,8 +145,7 @@ choices! {
         /// Also the moment a flanker becomes bound.
         Effective = "effective",
     }
-}
-choices! {
+
     /// What a removal costs (`capture.removal`).
     Removal {
         /// It is the whole turn.
@@ -166,8 +153,7 @@ choices! {
         /// The player removes, then moves.
         PrecedesMove = "precedes_move",
     }
-}
-choices! {
+
     /// How much one removal takes (`capture.removal_scope`).
     RemovalScope {
         /// Every removable piece.
@@ -177,8 +163,7 @@ choices! {
         /// One piece.
         One = "one",
     }
-}
-choices! {
+
     /// Whether the capturing piece may go on (`extra.mode`).
     ExtraMode {
         /// No.
@@ -190,8 +175,7 @@ choices! {
         /// Only with capturing continuations, which are compulsory.
         MustCapture = "must_capture",
     }
-}
-choices! {
+
     /// What a continuation move may be (`extra.moves`).
     ExtraMoves {
         /// The piece's full move.
@@ -199,8 +183,7 @@ choices! {
         /// Its step or slide, without a jump.
         Step = "step",
     }
-}
-choices! {
+
     /// How a dux is taken (`dux.capture`).
     DuxCapture {
         /// By enclosing it.
@@ -210,8 +193,7 @@ choices! {
         /// Not at all.
         Never = "never",
     }
-}
-choices! {
+
     /// Whether the board's edge counts as a wall around a dux (`dux.enclosure_sides`).
     EnclosureSides {
         /// It does: the squares there are suffice.
@@ -219,8 +201,7 @@ choices! {
         /// It does not: four real neighbours are needed.
         Four = "four",
     }
-}
-choices! {
+
     /// Who may stand around an enclosed dux (`dux.enclosure_by`).
     EnclosureBy {
         /// Enemies.
@@ -228,8 +209,7 @@ choices! {
         /// Anyone.
         Any = "any",
     }
-}
-choices! {
+
     /// What must be captured to win (`end.eliminate`).
     Eliminate {
         /// All men.
@@ -239,8 +219,7 @@ choices! {
         /// Nothing: captures never win.
         Off = "off",
     }
-}
-choices! {
+
     /// What happens to a player without a legal action (`end.no_move`).
     NoMove {
         /// A forced pass; two in a row end the game as a blockade.
@@ -250,8 +229,7 @@ choices! {
         /// The game is drawn.
         Draw = "draw",
     }
-}
-choices! {
+
     /// How a blockade is scored (`end.quiet_result`).
     QuietResult {
         /// A draw.
@@ -259,8 +237,7 @@ choices! {
         /// The side with most pieces wins; equal is a draw.
         MostPieces = "most_pieces",
     }
-}
-choices! {
+
     /// What a repeated position does (`end.repetition`).
     Repetition {
         /// Nothing.
@@ -273,6 +250,12 @@ choices! {
         Superko = "superko",
         /// The same piece may not go there and back more than three times.
         Shuttle3 = "shuttle3",
+    }
+
+    /// The result when the engine's cap is reached (`end.max_plies_result`).
+    MaxPliesResult {
+        /// A draw, reported as truncated.
+        Draw = "draw",
     }
 }
 
@@ -312,7 +295,7 @@ pub struct Setup {
 }
 
 /// The placement phase (`placement.*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Placement {
     /// Men in hand per side.
     pub men: u8,
@@ -391,7 +374,7 @@ pub struct Extra {
 }
 
 /// What is special about the dux (`dux.*`, beyond [`PieceMovement`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dux {
     /// Whether a chain may mix slides or steps with jumps.
     pub chain_slides: bool,
@@ -410,7 +393,7 @@ pub struct Dux {
 }
 
 /// How a game ends (`end.*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct End {
     /// Whether taking the dux wins; if not, an enclosed dux is just removed.
     pub win_dux: bool,
@@ -432,14 +415,6 @@ pub struct End {
     pub max_plies: u16,
     /// The result when the cap is reached; only a draw is known.
     pub max_plies_result: MaxPliesResult,
-}
-
-choices! {
-    /// The result when the engine's cap is reached (`end.max_plies_result`).
-    MaxPliesResult {
-        /// A draw, reported as truncated.
-        Draw = "draw",
-    }
 }
 
 /// One reconstruction of the game, as a point of the parameter space.
@@ -487,34 +462,15 @@ impl Default for Ruleset {
             source: String::new(),
             board: BoardSize { files: 8, ranks: 8 },
             setup: Setup::default(),
-            placement: Placement { men: 0, dux: 0, group: 2, opening_group: None, dux_time: DuxTime::AfterMen },
+            placement: Placement { group: 2, ..Placement::default() },
             first_player: Player::First,
             movement: Movement { lines: Lines::Orthogonal, jump_over_dux: true },
             man: PieceMovement::default(),
             dux_movement: PieceMovement::default(),
-            dux: Dux {
-                chain_slides: false,
-                armed: true,
-                capture: DuxCapture::Enclosure,
-                enclosure_sides: EnclosureSides::Available,
-                enclosure_by: EnclosureBy::Enemy,
-                enclosure_trigger: Trigger::Active,
-                enclosure_escape: false,
-            },
+            dux: Dux { armed: true, ..Dux::default() },
             capture: Capture::default(),
             extra: Extra::default(),
-            end: End {
-                win_dux: true,
-                eliminate: Eliminate::AllMen,
-                eliminate_at: 0,
-                no_move: NoMove::Pass,
-                quiet_limit: 0,
-                quiet_result: QuietResult::Draw,
-                count_dux: true,
-                repetition: Repetition::None,
-                max_plies: 1000,
-                max_plies_result: MaxPliesResult::Draw,
-            },
+            end: End { win_dux: true, count_dux: true, max_plies: 1000, ..End::default() },
         }
     }
 }
