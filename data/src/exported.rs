@@ -3,10 +3,9 @@
 mod archive;
 pub mod onnx;
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
+use latrunculi_engine::named;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -15,26 +14,23 @@ use crate::tensor_file::{TensorFile, TensorFileHeader, WEIGHTS};
 /// Name of the description within a file.
 pub const DESCRIPTION: &str = "description";
 
-/// A format of exported files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExportFormat {
-    /// For `torch.jit.load` in Python and `torch::jit::load` in C++; the description is the extra file
-    /// `meta.json`.
-    TorchScript,
-    /// For onnxruntime and whatever else reads ONNX, operators in version 17; the description is among the
-    /// metadata.
-    Onnx,
-    /// The weights for play, by name, with the description in the metadata.
-    Safetensors,
-    /// The same for `numpy.load`; the description is the array of that name, UTF-8.
-    Npz,
+named! {
+    /// A format of exported files.
+    pub ExportFormat as "format" {
+        /// For `torch.jit.load` in Python and `torch::jit::load` in C++; the description is the extra file
+        /// `meta.json`.
+        TorchScript = "torchscript",
+        /// For onnxruntime and whatever else reads ONNX, operators in version 17; the description is among the
+        /// metadata.
+        Onnx = "onnx",
+        /// The weights for play, by name, with the description in the metadata.
+        Safetensors = "safetensors",
+        /// The same for `numpy.load`; the description is the array of that name, UTF-8.
+        Npz = "npz",
+    }
 }
 
 impl ExportFormat {
-    /// Every format.
-    pub const ALL: [ExportFormat; 4] =
-        [ExportFormat::TorchScript, ExportFormat::Onnx, ExportFormat::Safetensors, ExportFormat::Npz];
-
     /// Returns the usual ending of such a file, without the first dot.
     #[must_use]
     pub const fn extension(self) -> &'static str {
@@ -45,29 +41,6 @@ impl ExportFormat {
             ExportFormat::Safetensors => "weights.safetensors",
             ExportFormat::Npz => "weights.npz",
         }
-    }
-}
-
-impl fmt::Display for ExportFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ExportFormat::TorchScript => "torchscript",
-            ExportFormat::Onnx => "onnx",
-            ExportFormat::Safetensors => "safetensors",
-            ExportFormat::Npz => "npz",
-        })
-    }
-}
-
-impl FromStr for ExportFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = ExportFormat::ALL.into_iter().find(|format| format.to_string() == text);
-        known.ok_or_else(|| {
-            let names: Vec<String> = ExportFormat::ALL.iter().map(ToString::to_string).collect();
-            format!("unknown format '{text}' (known: {})", names.join(", "))
-        })
     }
 }
 

@@ -1,48 +1,25 @@
 //! The precision of the trunk.
 
 use std::fmt;
-use std::str::FromStr;
 
+use latrunculi_engine::named;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The precision of the trunk, in play and in training. Weights in files, heads and optimiser are always 32 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// In play the fewest bits whose answers agree with those in 32 bits; where one position is evaluated at a time 32, the
-    /// fastest then. In training 16 bits where the processor multiplies them itself, and on a GPU; else 32.
-    #[default]
-    Auto,
-    /// 32 bits.
-    F32,
-    /// 16 bits (bfloat16).
-    Bf16,
-    /// In play alone, on a processor with AMX, or AVX-512 with bf16 and VNNI: 8-bit integers.
-    Int8,
-}
-
-impl fmt::Display for Precision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Precision::Auto => "auto",
-            Precision::F32 => "f32",
-            Precision::Bf16 => "bf16",
-            Precision::Int8 => "int8",
-        })
-    }
-}
-
-impl FromStr for Precision {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Precision::Auto),
-            "f32" => Ok(Precision::F32),
-            "bf16" => Ok(Precision::Bf16),
-            "int8" => Ok(Precision::Int8),
-            _ => Err(format!("unknown precision '{text}' (known: auto, f32, bf16, int8)")),
-        }
+named! {
+    /// The precision of the trunk, in play and in training. Weights in files, heads and optimiser are always 32 bits.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub Precision as "precision" {
+        /// In play the fewest bits whose answers agree with those in 32 bits; where one position is evaluated at a time 32, the
+        /// fastest then. In training 16 bits where the processor multiplies them itself, and on a GPU; else 32.
+        #[default]
+        Auto = "auto",
+        /// 32 bits.
+        F32 = "f32",
+        /// 16 bits (bfloat16).
+        Bf16 = "bf16",
+        /// In play alone, on a processor with AMX, or AVX-512 with bf16 and VNNI: 8-bit integers.
+        Int8 = "int8",
     }
 }
 

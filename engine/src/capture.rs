@@ -9,14 +9,15 @@ use crate::rules::Rules;
 use crate::ruleset::{DuxCapture, EnclosureBy, EnclosureSides, Release, RowWithDux, Span, Timing, Trigger};
 use crate::squares::{Bits, Square, SquareSet};
 
-/// Calls `$method::<N>` with the number of words that the board of `$rules` needs.
+/// Calls `$method::<N>` with the number of words that the board of `$rules` needs; with `-> 4` what it returns, a set of `N`
+/// words, becomes one of four.
 macro_rules! by_words {
-    ($rules:expr, $receiver:ident . $method:ident ( $($argument:expr),* )) => {
+    ($rules:expr, $receiver:ident . $method:ident $arguments:tt $(-> $all:literal)?) => {
         match $rules.geometry.words {
-            1 => $receiver.$method::<1>($($argument),*),
-            2 => $receiver.$method::<2>($($argument),*),
-            3 => $receiver.$method::<3>($($argument),*),
-            _ => $receiver.$method::<4>($($argument),*),
+            1 => $receiver.$method::<1> $arguments $(.resize::<$all>())?,
+            2 => $receiver.$method::<2> $arguments $(.resize::<$all>())?,
+            3 => $receiver.$method::<3> $arguments $(.resize::<$all>())?,
+            _ => $receiver.$method::<4> $arguments,
         }
     };
 }

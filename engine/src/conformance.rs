@@ -25,22 +25,6 @@ pub struct CaseReport {
     pub failure: Option<String>,
 }
 
-/// A file that is neither a case file nor a trace file.
-#[derive(Debug, thiserror::Error)]
-pub enum CaseFileError {
-    /// Not JSON of the expected form.
-    #[error("line {line}: not a rule case file or a trace file: {source}")]
-    Form {
-        /// Line of the file, from 1.
-        line: usize,
-        /// What the JSON reader says.
-        source: serde_json::Error,
-    },
-    /// There is nothing in it.
-    #[error("the file holds no cases")]
-    Empty,
-}
-
 #[derive(Deserialize)]
 struct CaseFile {
     rulesets: BTreeMap<String, Map<String, Value>>,
@@ -118,17 +102,16 @@ struct Trace {
 /// `shipped`.
 ///
 /// # Errors
-/// [`CaseFileError`] when the text is neither kind of file. What fails inside a case is in its report.
-pub fn run_file(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Vec<CaseReport>, CaseFileError> {
+/// When the text is neither kind of file. What fails inside a case is in its report.
+pub fn run_file(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Vec<CaseReport>, String> {
     let first = text.trim_start().lines().next().unwrap_or_default();
     let is_trace = serde_json::from_str::<Map<String, Value>>(first).is_ok_and(|line| line.contains_key("movers"));
     let reports = if is_trace { run_traces(text, shipped)? } else { run_cases(text, shipped)? };
-    if reports.is_empty() { Err(CaseFileError::Empty) } else { Ok(reports) }
+    if reports.is_empty() { Err("the file holds no cases".to_owned()) } else { Ok(reports) }
 }
 
-fn run_cases(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Vec<CaseReport>, CaseFileError> {
-    let file: CaseFile =
-        serde_json::from_str(text).map_err(|source| CaseFileError::Form { line: source.line(), source })?;
+fn run_cases(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Vec<CaseReport>, String> {
+    let file: CaseFile = serde_json::from_str(text).map_err(|error| wrong_form(error.line(), &error))?;
     let ruleset = |id: &str| match file.rulesets.get(id) {
         Some(values) => ruleset_from_values(id, values).map(Some),
         None => Ok(shipped(id)),
@@ -143,12 +126,15 @@ fn run_cases(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Ve
         .collect())
 }
 
-fn run_traces(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Vec<CaseReport>, CaseFileError> {
+fn wrong_form(line: usize, error: &serde_json::Error) -> String {
+    format!("line {line}: not a rule case file or a trace file: {error}")
+}
+
+fn run_traces(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Vec<CaseReport>, String> {
     let ruleset = |id: &str| Ok(shipped(id));
     let mut reports = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let trace: Trace =
-            serde_json::from_str(line).map_err(|source| CaseFileError::Form { line: index + 1, source })?;
+        let trace: Trace = serde_json::from_str(line).map_err(|error| wrong_form(index + 1, &error))?;
         let outcome = rules_of(&trace.ruleset, &trace.overrides, &ruleset).and_then(|rules| run_trace(&trace, &rules));
         reports.push(CaseReport { id: trace.id, failure: outcome.err() });
     }

@@ -19,12 +19,7 @@ impl Rules {
     /// Returns `player`'s pieces that stand flanked now, bound or not: those that fall, or have walked in.
     #[must_use]
     pub fn flanked_now(&self, position: &Position, player: Player) -> SquareSet {
-        match self.geometry.words {
-            1 => self.held::<1>(position, player.opponent(), false).resize(),
-            2 => self.held::<2>(position, player.opponent(), false).resize(),
-            3 => self.held::<3>(position, player.opponent(), false).resize(),
-            _ => self.held::<4>(position, player.opponent(), false),
-        }
+        by_words!(self, self.held(position, player.opponent(), false) -> 4)
     }
 
     /// Returns the pieces that a legal action takes off the board at once. A dux whose enclosure ends the game

@@ -2,6 +2,7 @@
 //! list of pieces, `M:c2,b4 D:a1 m:b3 d:h7`, or the line of [`Rules::position_text`]).
 
 use crate::action::{Action, ActionKind};
+use crate::capture::by_words;
 use crate::parameters::did_you_mean;
 use crate::player::Player;
 use crate::position::{Continuation, Hand, Holds, Phase, Piece, Position, Shuttle};
@@ -149,12 +150,7 @@ impl Rules {
     }
 
     fn removed_squares(&self, position: &Position, first: Square, last: Square) -> SquareSet {
-        match self.geometry.words {
-            1 => self.removed_by::<1>(position, first, last).resize(),
-            2 => self.removed_by::<2>(position, first, last).resize(),
-            3 => self.removed_by::<3>(position, first, last).resize(),
-            _ => self.removed_by::<4>(position, first, last),
-        }
+        by_words!(self, self.removed_by(position, first, last) -> 4)
     }
 
     /// Returns the squares that a removal, or the chosen victim of a move, empties; empty for other actions.

@@ -1,9 +1,8 @@
 //! How a game ended.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
+use crate::named;
 use crate::player::Player;
 
 /// The end of a game: who won, if anybody, and why it ended.
@@ -27,60 +26,31 @@ impl Outcome {
     }
 }
 
-/// What ended a game (SPECIFICATION.md, section 1, "Order of resolution", step 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum EndReason {
-    /// A dux was enclosed (`dux.capture = enclosure`, `end.win_dux`).
-    DuxEnclosed,
-    /// A dux was taken off the board (`dux.capture = as_man` or displacement, `end.win_dux`).
-    DuxCaptured,
-    /// A side was reduced to `end.eliminate_at`.
-    Eliminated,
-    /// `end.quiet_limit` turns without a capture, or both sides passed.
-    Blockade,
-    /// The same position a third time (`end.repetition = threefold_draw`).
-    Repetition,
-    /// The player to act had no legal action (`end.no_move = loss` or `draw`).
-    NoLegalMove,
-    /// The engine's arbitration cap, never a rule of the game.
-    MaxPlies,
+named! {
+    /// What ended a game (SPECIFICATION.md, section 1, "Order of resolution", step 5), with its text in rule cases and records.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    pub EndReason {
+        /// A dux was enclosed (`dux.capture = enclosure`, `end.win_dux`).
+        DuxEnclosed = "dux enclosed",
+        /// A dux was taken off the board (`dux.capture = as_man` or displacement, `end.win_dux`).
+        DuxCaptured = "dux captured",
+        /// A side was reduced to `end.eliminate_at`.
+        Eliminated = "eliminated",
+        /// `end.quiet_limit` turns without a capture, or both sides passed.
+        Blockade = "blockade",
+        /// The same position a third time (`end.repetition = threefold_draw`).
+        Repetition = "repetition",
+        /// The player to act had no legal action (`end.no_move = loss` or `draw`).
+        NoLegalMove = "no legal move",
+        /// The engine's arbitration cap, never a rule of the game.
+        MaxPlies = "ply cap",
+    }
 }
 
 impl EndReason {
-    /// Every reason.
-    pub const ALL: [EndReason; 7] = [
-        EndReason::DuxEnclosed,
-        EndReason::DuxCaptured,
-        EndReason::Eliminated,
-        EndReason::Blockade,
-        EndReason::Repetition,
-        EndReason::NoLegalMove,
-        EndReason::MaxPlies,
-    ];
-
     /// Tells whether the game ended because a dux was lost.
     #[must_use]
     pub const fn is_dux_lost(self) -> bool {
         matches!(self, EndReason::DuxEnclosed | EndReason::DuxCaptured)
-    }
-
-    /// Returns the text used in rule cases and game records.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            EndReason::DuxEnclosed => "dux enclosed",
-            EndReason::DuxCaptured => "dux captured",
-            EndReason::Eliminated => "eliminated",
-            EndReason::Blockade => "blockade",
-            EndReason::Repetition => "repetition",
-            EndReason::NoLegalMove => "no legal move",
-            EndReason::MaxPlies => "ply cap",
-        }
-    }
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

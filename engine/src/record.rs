@@ -1,12 +1,13 @@
 //! A played game as one line of JSON. Replaying a record checks each action, the result and the reason against the rules.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::notation::{ActionError, PositionError};
+use crate::notation::ActionError;
 use crate::outcome::{EndReason, Outcome};
 use crate::parameters::{PARAMETERS, Parameter};
 use crate::player::Player;
@@ -114,15 +115,6 @@ impl RecordedResult {
 /// What is wrong with one record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordFault {
-    /// Not JSON, or not the fields of a record.
-    #[error("not a game record: {0}")]
-    Json(#[from] serde_json::Error),
-    /// Written by another version of the program.
-    #[error("format version {found}, this program reads {RECORD_VERSION}")]
-    Version {
-        /// The version found.
-        found: u64,
-    },
     /// Played under another ruleset.
     #[error("a game of {found:?}, not of {expected:?}")]
     OtherRuleset {
@@ -134,60 +126,30 @@ pub enum RecordFault {
     /// The ruleset has the same name, but its parameters have changed since.
     #[error("the ruleset {0:?} has other parameters now than when this game was played")]
     ChangedRuleset(String),
-    /// The position where it began is none.
-    #[error("the start is {0}")]
-    Start(#[from] PositionError),
-    /// An action cannot be played.
-    #[error("action {number}: {source}")]
-    Action {
-        /// Which action, from 1.
-        number: usize,
-        /// Why.
-        source: ActionError,
-    },
-    /// A text holds control characters, which would act on a terminal.
-    #[error("{field} is {text:?}: a text of a record holds no control characters")]
-    ControlCharacter {
-        /// Which field.
-        field: &'static str,
-        /// The text.
-        text: String,
-    },
-    /// A field contradicts the game.
-    #[error("{field} is {found}, but it should be {expected}")]
-    Contradiction {
-        /// Which field.
-        field: &'static str,
-        /// What the record says.
-        found: String,
-        /// What the game says.
-        expected: String,
-    },
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
 }
 
-/// Why records cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// A line is wrong.
-    #[error("line {line}: {fault}")]
-    Line {
-        /// Which line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        fault: RecordFault,
-    },
-    /// The system refuses to read.
-    #[error("line {line} cannot be read: {source}")]
-    Read {
-        /// Which line, from 1.
-        line: usize,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The system refuses to write.
-    #[error("a game record cannot be written: {0}")]
-    Write(#[source] std::io::Error),
+impl RecordFault {
+    /// Says that a field contradicts the game.
+    pub fn contradiction(field: &str, found: impl Display, expected: impl Display) -> RecordFault {
+        RecordFault::Other(format!("{field} is {found}, but it should be {expected}"))
+    }
+
+    fn json(error: serde_json::Error) -> RecordFault {
+        RecordFault::Other(format!("not a game record: {error}"))
+    }
+
+    fn action(index: usize, error: &ActionError) -> RecordFault {
+        RecordFault::Other(format!("action {}: {error}", index + 1))
+    }
 }
+
+/// Why records cannot be read or written, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordError(String);
 
 impl GameRecord {
     /// Returns the record of a game that stands at `state` and of which nothing has been played yet.
@@ -249,7 +211,7 @@ impl GameRecord {
     /// of this record; `None` where that is not recorded.
     ///
     /// # Errors
-    /// [`RecordFault::Action`] when an action was tried that is not legal.
+    /// When an action was tried that is not legal.
     pub fn visits_among(
         &self,
         index: usize,
@@ -259,9 +221,7 @@ impl GameRecord {
         let Some(Some(recorded)) = self.visits.get(index) else { return Ok(None) };
         let mut visits = vec![0; legal.len()];
         for (text, &count) in recorded {
-            let action = state
-                .parse_action_among(legal, text)
-                .map_err(|source| RecordFault::Action { number: index + 1, source })?;
+            let action = state.parse_action_among(legal, text).map_err(|error| RecordFault::action(index, &error))?;
             if let Some(place) = legal.iter().position(|&known| known == action) {
                 visits[place] = count;
             }
@@ -287,19 +247,19 @@ impl GameRecord {
     /// Reads a record from one line of JSON. Checks its form, not the game: see [`GameRecord::replay`].
     ///
     /// # Errors
-    /// [`RecordFault::Version`] for other versions, [`RecordFault::ControlCharacter`] for a text that cannot be shown,
-    /// [`RecordFault::Json`] for anything else.
+    /// When it is not JSON of a record, of another version, or has a text that cannot be shown.
     pub fn from_line(line: &str) -> Result<GameRecord, RecordFault> {
         /// What every version says of itself.
         #[derive(Deserialize)]
         struct Versioned {
             version: u64,
         }
-        let Versioned { version } = serde_json::from_str(line)?;
+        let Versioned { version } = serde_json::from_str(line).map_err(RecordFault::json)?;
         if version != u64::from(RECORD_VERSION) {
-            return Err(RecordFault::Version { found: version });
+            let fault = format!("format version {version}, this program reads {RECORD_VERSION}");
+            return Err(RecordFault::Other(fault));
         }
-        let record: GameRecord = serde_json::from_str(line)?;
+        let record: GameRecord = serde_json::from_str(line).map_err(RecordFault::json)?;
         record.check_texts()?;
         Ok(record)
     }
@@ -315,7 +275,8 @@ impl GameRecord {
             .chain(tried.map(|action| ("visits", action)));
         for (field, text) in texts {
             if text.chars().any(char::is_control) {
-                return Err(RecordFault::ControlCharacter { field, text: text.clone() });
+                let fault = format!("{field} is {text:?}: a text of a record holds no control characters");
+                return Err(RecordFault::Other(fault));
             }
         }
         Ok(())
@@ -367,14 +328,16 @@ impl GameRecord {
         self.check_lengths()?;
         let mut state = match &self.start {
             None => GameState::new(Arc::clone(rules)),
-            Some(text) => GameState::from_position(Arc::clone(rules), rules.parse_position(text)?),
+            Some(text) => {
+                let start = rules.parse_position(text);
+                let start = start.map_err(|error| RecordFault::Other(format!("the start is {error}")))?;
+                GameState::from_position(Arc::clone(rules), start)
+            }
         };
         let mut legal = Vec::new();
         for (index, text) in self.actions.iter().enumerate() {
             state.legal_actions(&mut legal);
-            let action = state
-                .parse_action_among(&legal, text)
-                .map_err(|source| RecordFault::Action { number: index + 1, source })?;
+            let action = state.parse_action_among(&legal, text).map_err(|error| RecordFault::action(index, &error))?;
             self.visits_among(index, &state, &legal)?;
             visit(&state, &legal, action)?;
             state.play(action);
@@ -386,10 +349,14 @@ impl GameRecord {
     fn check_lengths(&self) -> Result<(), RecordFault> {
         let count = self.actions.len();
         if self.opening > count {
-            return Err(contradiction("opening", self.opening, format!("{count} at most, the number of actions")));
+            return Err(RecordFault::contradiction(
+                "opening",
+                self.opening,
+                format!("{count} at most, the number of actions"),
+            ));
         }
         if let Some(value) = self.values.iter().flatten().find(|value| !(-1.0..=1.0).contains(*value)) {
-            return Err(contradiction("a value", value, "from -1 to 1".to_owned()));
+            return Err(RecordFault::contradiction("a value", value, "from -1 to 1"));
         }
         for (field, length) in [
             ("the number of values", self.values.len()),
@@ -397,7 +364,7 @@ impl GameRecord {
             ("the number of visits", self.visits.len()),
         ] {
             if length != 0 && length != count {
-                return Err(contradiction(field, length, format!("0 or {count}, the number of actions")));
+                return Err(RecordFault::contradiction(field, length, format!("0 or {count}, the number of actions")));
             }
         }
         Ok(())
@@ -414,17 +381,17 @@ impl GameRecord {
         let Some(outcome) = state.outcome() else {
             // A game may be given up, but it has no reason of the rules then.
             return match &self.reason {
-                Some(reason) => Err(contradiction("reason", reason, "missing: the game is not over".to_owned())),
+                Some(reason) => Err(RecordFault::contradiction("reason", reason, "missing: the game is not over")),
                 None => Ok(()),
             };
         };
         let result = Some(RecordedResult::of_winner(outcome.winner));
         if self.result != result {
-            return Err(contradiction("result", said(self.result), said(result)));
+            return Err(RecordFault::contradiction("result", said(self.result), said(result)));
         }
         let reason = self.reason.as_deref().unwrap_or("missing");
         if reason != outcome.reason.as_str() {
-            return Err(contradiction("reason", reason, outcome.reason.as_str().to_owned()));
+            return Err(RecordFault::contradiction("reason", reason, outcome.reason));
         }
         Ok(())
     }
@@ -432,13 +399,8 @@ impl GameRecord {
     /// Returns why the game ended, if it did and the reason is known.
     #[must_use]
     pub fn end_reason(&self) -> Option<EndReason> {
-        let reason = self.reason.as_deref()?;
-        EndReason::ALL.into_iter().find(|known| known.as_str() == reason)
+        EndReason::from_name(self.reason.as_deref()?)
     }
-}
-
-fn contradiction(field: &'static str, found: impl std::fmt::Display, expected: String) -> RecordFault {
-    RecordFault::Contradiction { field, found: found.to_string(), expected }
 }
 
 /// No line of a file of records is longer, in bytes: a game of ten thousand actions with all its visits is shorter.
@@ -447,15 +409,16 @@ pub const LINE_BYTES_MAX: u64 = 1 << 26;
 /// Writes records, one a line.
 ///
 /// # Errors
-/// [`RecordError::Write`] when the system refuses.
+/// When the system refuses.
 pub fn write_records<'a>(
     records: impl IntoIterator<Item = &'a GameRecord>,
     mut to: impl Write,
 ) -> Result<(), RecordError> {
+    let failed = |refusal: io::Error| RecordError(format!("a game record cannot be written: {refusal}"));
     for record in records {
-        writeln!(to, "{}", record.to_line()).map_err(RecordError::Write)?;
+        writeln!(to, "{}", record.to_line()).map_err(failed)?;
     }
-    to.flush().map_err(RecordError::Write)
+    to.flush().map_err(failed)
 }
 
 /// Reads records, one a line; empty lines are passed over.
@@ -473,10 +436,11 @@ pub fn records(mut from: impl BufRead) -> impl Iterator<Item = Result<GameRecord
         number += 1;
         let line = match read_line(&mut from) {
             Ok(line) => line?,
-            Err(source) => return Some(Err(RecordError::Read { line: number, source })),
+            Err(refusal) => return Some(Err(RecordError(format!("line {number} cannot be read: {refusal}")))),
         };
         if !line.trim().is_empty() {
-            return Some(GameRecord::from_line(&line).map_err(|fault| RecordError::Line { line: number, fault }));
+            let in_line = |fault| RecordError(format!("line {number}: {fault}"));
+            return Some(GameRecord::from_line(&line).map_err(in_line));
         }
     };
     let mut has_failed = false;
@@ -600,7 +564,7 @@ mod tests {
         assert!(wrong.replay(&rules).unwrap_err().to_string().starts_with("the number of visits"));
         let mut wrong = record;
         wrong.visits[1] = Some(BTreeMap::from([("@z9".to_owned(), 1)]));
-        assert!(matches!(wrong.replay(&rules), Err(RecordFault::Action { .. })));
+        assert!(wrong.replay(&rules).unwrap_err().to_string().starts_with("action 2: "));
     }
 
     #[test]

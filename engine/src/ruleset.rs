@@ -1,36 +1,16 @@
 //! A ruleset as data: the parameter space of SPECIFICATION.md, section 2. [`crate::Rules::new`] refuses what cannot be
 //! played; the text form is in [`crate::parameters`].
 
+use crate::named;
 use crate::player::Player;
 
-/// Declares enums whose values have the names used in ruleset files; the first one is the default.
+/// Declares enums whose values have the names used in ruleset files; the first value is the default.
 macro_rules! choices {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ })+) => {$(
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$vmeta])* $variant,)+ }
-
-        impl $name {
-            /// Every value, the default first.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
-            /// The names used in ruleset files, in the order of [`Self::ALL`].
-            pub const NAMES: &'static [&'static str] = &[$($text,)+];
-
-            /// Returns the name used in ruleset files.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                Self::NAMES[self as usize]
-            }
-
-            /// Returns the value of that name, if there is one.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::NAMES.iter().position(|&known| known == name).map(|index| Self::ALL[index])
-            }
-        }
-
-        impl Default for $name {
-            fn default() -> Self { Self::ALL[0] }
+    ($($(#[$meta:meta])* $name:ident { $(#[$first_meta:meta])* $first:ident = $($rest:tt)+ })+) => {$(
+        named! {
+            $(#[$meta])*
+            #[derive(Default)]
+            pub $name { #[default] $(#[$first_meta])* $first = $($rest)+ }
         }
     )+};
 }

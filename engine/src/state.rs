@@ -44,17 +44,6 @@ impl Clone for GameState {
     }
 }
 
-/// An action that cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IllegalAction {
-    /// The game is over.
-    #[error("the game is over: {0}")]
-    GameOver(EndReason),
-    /// The action is not among the legal ones.
-    #[error("{0} is not legal here")]
-    NotLegal(String),
-}
-
 impl GameState {
     /// Returns a new game.
     #[must_use]
@@ -173,22 +162,7 @@ impl GameState {
         actions.contains(&action)
     }
 
-    /// Plays an action after checking it; see [`GameState::play`].
-    ///
-    /// # Errors
-    /// [`IllegalAction`] when the game is over or the action is not legal; nothing has changed then.
-    pub fn try_play(&mut self, action: Action) -> Result<(), IllegalAction> {
-        if let Some(outcome) = self.outcome {
-            return Err(IllegalAction::GameOver(outcome.reason));
-        }
-        if !self.is_legal(action) {
-            return Err(IllegalAction::NotLegal(self.rules.action_text(&self.position, action)));
-        }
-        self.play(action);
-        Ok(())
-    }
-
-    /// Plays a legal action; [`GameState::try_play`] checks it first.
+    /// Plays a legal action.
     ///
     /// # Panics
     /// In debug builds when the action is not legal or the game is over; otherwise the state is then

@@ -88,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let before = Weights::for_ruleset(&ruleset);
         let mut weights = before;
         for (feature, worth) in option("set", "").split(',').filter_map(|text| text.split_once(':')) {
-            let index = Feature::ALL.iter().position(|known| known.name() == feature);
+            let index = Feature::ALL.iter().position(|known| known.as_str() == feature);
             let index = index.ok_or_else(|| format!("no feature is named {feature}"))?;
             let worth: f32 = worth.parse()?;
             for column in [&mut weights.placement, &mut weights.many, &mut weights.few] {
@@ -111,7 +111,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         for (index, feature) in Feature::ALL.iter().enumerate() {
             let row = [weights.placement[index], weights.many[index], weights.few[index]];
-            println!("  {:<16} {:>8.2} {:>8.2} {:>8.2}", feature.name(), row[0], row[1], row[2]);
+            println!("  {:<16} {:>8.2} {:>8.2} {:>8.2}", feature.as_str(), row[0], row[1], row[2]);
         }
         if option("ladder", "no") == "yes" {
             let table =

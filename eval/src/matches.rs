@@ -407,8 +407,7 @@ impl Schedule {
     /// Checks a game of the ledger; `None` for games that are not part of this match.
     fn recorded(&self, place: &Place, record: GameRecord) -> Result<Option<MatchGame>, RecordFault> {
         if !(1..=2).contains(&place.game) {
-            let (field, found, expected) = ("game", place.game.to_string(), "1 or 2".to_owned());
-            return Err(RecordFault::Contradiction { field, found, expected });
+            return Err(RecordFault::contradiction("game", place.game, "1 or 2"));
         }
         if place.pair >= self.config.pairs || self.would_repeat(place.pair) {
             return Ok(None);
@@ -438,8 +437,7 @@ impl Schedule {
             played.push((*state.position(), action));
         })?;
         let Some(outcome) = end.outcome() else {
-            let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
-            return Err(RecordFault::Contradiction { field: "the game", found, expected });
+            return Err(RecordFault::contradiction("the game", "an unfinished game", "a finished one"));
         };
         let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
         // If both agents are the same, the seats do not matter.

@@ -114,7 +114,7 @@ impl Model {
         let bytes = self.to_bytes(format, &network).map_err(torch)?;
         file.as_file_mut().write_all(&bytes).map_err(|refusal| DataError::writing(path, &refusal))?;
         let beside = file.unfinished_path();
-        let names = network.graph.outputs.iter().map(|(output, _)| output.name());
+        let names = network.graph.outputs.iter().map(|(output, _)| output.as_str());
         let mut report = ExportReport {
             positions: 0,
             differences: names.map(|name| (name, 0.0)).collect(),
@@ -173,7 +173,7 @@ impl Model {
             let network = self.exported_graph()?;
             let [planes, scalars] = sample.tensors()?;
             let answers = run(&network, &planes, &scalars)?;
-            let names = network.graph.outputs.iter().map(|(output, _)| output.name());
+            let names = network.graph.outputs.iter().map(|(output, _)| output.as_str());
             let mut writer = ArrayWriter::new(Cursor::new(Vec::new()), true);
             for (name, tensor) in ["planes", "scalars"].into_iter().zip([&planes, &scalars]).chain(names.zip(&answers))
             {
@@ -269,7 +269,7 @@ fn read_and_run(
         }
         ExportFormat::Onnx => {
             let mut answers = onnx::Interpreter::read(path)?.run(&[("planes", planes), ("scalars", scalars)])?;
-            Ok(network.graph.outputs.iter().filter_map(|(output, _)| answers.remove(output.name())).collect())
+            Ok(network.graph.outputs.iter().filter_map(|(output, _)| answers.remove(output.as_str())).collect())
         }
         ExportFormat::Safetensors | ExportFormat::Npz => {
             let weights = match format {

@@ -27,6 +27,7 @@
 use serde::Serialize;
 
 use latrunculi_data::{NetworkConfig, SCALARS, rule_inputs};
+use latrunculi_engine::named;
 
 /// Index of a value: that of the operation that makes it.
 pub(crate) type ValueIndex = usize;
@@ -127,46 +128,29 @@ impl Op {
     }
 }
 
-/// An output, by name in exported files. All are `f32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
-    /// `[B, A, A]`: logit of moving from the first square to the second
-    ActionMap,
-    /// `[B, 4, A]`: logit of placing a man, placing a dux, removing, choosing as victim, per square
-    SquareLogits,
-    /// `[B, 2]`: logit of stop and of pass
-    StopPass,
-    /// `[B, policy_len]`: the three kinds of logits joined, in the order of the policy vector
-    PolicyLogits,
-    /// `[B, 3]`: logits of win, draw, loss for the player to act
-    WinDrawLossLogits,
-    /// `[B, 3]`: their probabilities
-    WinDrawLoss,
-    /// `[B]`: final margin for the player to act, in `(-1, 1)`
-    Margin,
-    /// `[B, A]`: logit that the piece on the square is on the board when the game ends
-    Survival,
-    /// `[B, policy_len]`: logits of the opponent's next decision
-    OpponentPolicy,
-    /// `[B]`: `ln(1 + turns left)`
-    MovesLeft,
-}
-
-impl Output {
-    /// Returns its name in exported files.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Output::ActionMap => "action_map",
-            Output::SquareLogits => "square_logits",
-            Output::StopPass => "stop_pass",
-            Output::PolicyLogits => "policy_logits",
-            Output::WinDrawLossLogits => "win_draw_loss_logits",
-            Output::WinDrawLoss => "win_draw_loss",
-            Output::Margin => "margin",
-            Output::Survival => "survival",
-            Output::OpponentPolicy => "opponent_policy",
-            Output::MovesLeft => "moves_left",
-        }
+named! {
+    /// An output, by name in exported files. All are `f32`.
+    pub(crate) Output {
+        /// `[B, A, A]`: logit of moving from the first square to the second
+        ActionMap = "action_map",
+        /// `[B, 4, A]`: logit of placing a man, placing a dux, removing, choosing as victim, per square
+        SquareLogits = "square_logits",
+        /// `[B, 2]`: logit of stop and of pass
+        StopPass = "stop_pass",
+        /// `[B, policy_len]`: the three kinds of logits joined, in the order of the policy vector
+        PolicyLogits = "policy_logits",
+        /// `[B, 3]`: logits of win, draw, loss for the player to act
+        WinDrawLossLogits = "win_draw_loss_logits",
+        /// `[B, 3]`: their probabilities
+        WinDrawLoss = "win_draw_loss",
+        /// `[B]`: final margin for the player to act, in `(-1, 1)`
+        Margin = "margin",
+        /// `[B, A]`: logit that the piece on the square is on the board when the game ends
+        Survival = "survival",
+        /// `[B, policy_len]`: logits of the opponent's next decision
+        OpponentPolicy = "opponent_policy",
+        /// `[B]`: `ln(1 + turns left)`
+        MovesLeft = "moves_left",
     }
 }
 

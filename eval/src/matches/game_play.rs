@@ -223,9 +223,6 @@ pub(crate) fn play_again<S: GameSource>(source: &S, job: S::Job) -> Result<Optio
 }
 
 /// Checks that a game begins as the source has it: same rules, players, seed, position and opening.
-///
-/// # Errors
-/// [`RecordFault::Contradiction`]
 pub(crate) fn check_beginning<S: GameSource>(source: &S, job: S::Job, record: &GameRecord) -> Result<(), RecordFault> {
     let GameProgress { record: wanted, opening, .. } = GameProgress::new(source, job);
     let begun = &record.actions[..wanted.actions.len().min(record.actions.len())];
@@ -243,7 +240,7 @@ pub(crate) fn check_beginning<S: GameSource>(source: &S, job: S::Job, record: &G
     ];
     for (field, found, expected) in fields {
         if found != expected {
-            return Err(RecordFault::Contradiction { field, found, expected });
+            return Err(RecordFault::contradiction(field, found, expected));
         }
     }
     Ok(())

@@ -128,11 +128,7 @@ impl Ledger {
         if !is_torn_line {
             let fault = match GameRecord::from_line(&torn) {
                 Err(fault) => fault,
-                Ok(_) => RecordFault::Contradiction {
-                    field: "the line's end",
-                    found: "missing".to_owned(),
-                    expected: "there".to_owned(),
-                },
+                Ok(_) => RecordFault::contradiction("the line's end", "missing", "there"),
             };
             return Err(LedgerError::line(path, number, fault).into());
         }

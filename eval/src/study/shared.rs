@@ -92,7 +92,7 @@ fn read_turn(rules: &Arc<Rules>, texts: &[String]) -> Result<Vec<Action>, String
     let mut state = GameState::new(Arc::clone(rules));
     let read = |text: &String| {
         let action = state.parse_action(text).map_err(|error| error.to_string())?;
-        state.try_play(action).map_err(|error| error.to_string())?;
+        state.play(action);
         Ok(action)
     };
     texts.iter().map(read).collect()

@@ -25,7 +25,7 @@ pub(super) fn output_shape(output: Output) -> Vec<Length> {
         Output::PolicyLogits => &[Length::Free("policy_length")],
         Output::WinDrawLoss => &[Length::Fixed(3)],
         Output::Margin => &[],
-        other => unreachable!("{} is no output of exported files", other.name()),
+        other => unreachable!("{} is no output of exported files", other.as_str()),
     };
     [&[Length::Free("B")], rest].concat()
 }
@@ -71,7 +71,7 @@ pub(super) fn describe(model: &Model, network: &WeightedGraph) -> Value {
             .collect::<Vec<_>>(),
         "operations": graph.ops,
         "operation_outputs": graph.outputs.iter()
-            .map(|(output, place)| (output.name().to_owned(), json!(place)))
+            .map(|(output, place)| (output.as_str().to_owned(), json!(place)))
             .collect::<serde_json::Map<_, _>>(),
     })
 }
@@ -100,9 +100,9 @@ fn described_output(output: Output) -> Value {
             "expected material margin at the end for the player to act, in (-1, 1): pieces on the board and in hand, \
              his minus the opponent's, by those that a side begins with"
         }
-        other => unreachable!("{} is no output of exported files", other.name()),
+        other => unreachable!("{} is no output of exported files", other.as_str()),
     };
-    json!({ "name": output.name(), "dtype": "float32", "shape": output_shape(output), "meaning": meaning })
+    json!({ "name": output.as_str(), "dtype": "float32", "shape": output_shape(output), "meaning": meaning })
 }
 
 fn policy() -> Value {

@@ -148,7 +148,7 @@ impl Writer<'_> {
         match (&self.network.graph.ops[value], output) {
             (Op::Planes, _) => "planes".to_owned(),
             (Op::Scalars, _) => "scalars".to_owned(),
-            (_, Some((output, _))) => output.name().to_owned(),
+            (_, Some((output, _))) => output.as_str().to_owned(),
             _ => format!("v{value}"),
         }
     }
@@ -225,7 +225,7 @@ fn numbers(name: &str, values: &[i64]) -> Attribute {
 }
 
 fn output_info(&(output, _): &(Output, ValueIndex)) -> ValueInfo {
-    value_info(output.name(), &super::description::output_shape(output))
+    value_info(output.as_str(), &super::description::output_shape(output))
 }
 
 /// An input or output of `f32`.

@@ -1,94 +1,76 @@
 //! The features that the evaluation counts in a position.
 
 use latrunculi_engine::ruleset::{DuxCapture, EnclosureBy, EnclosureSides, Ruleset, SetupMode, StepDirections};
-use latrunculi_engine::{Bits, Phase, Player, Position, Rules, Square, each_direction};
+use latrunculi_engine::{Bits, Phase, Player, Position, Rules, Square, each_direction, named};
 
 use super::board::{NOWHERE, Stones, Terrain, by_words, count, directions};
 
-/// Declares the features in order, each with its name in data files.
-macro_rules! features {
-    ($($(#[$meta:meta])* $variant:ident = $name:literal,)+) => {
-        /// Something counted for both sides; the evaluation weighs the first player's count less the second's.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Feature { $($(#[$meta])* $variant,)+ }
-
-        impl Feature {
-            /// Every feature, in the order of [`Counts`].
-            pub const ALL: &'static [Feature] = &[$(Feature::$variant,)+];
-
-            /// Returns the name used in data files.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                const NAMES: &[&str] = &[$($name,)+];
-                NAMES[self as usize]
-            }
-        }
-
-        /// The number of features.
-        pub const FEATURE_COUNT: usize = [$($name,)+].len();
-    };
+named! {
+    /// Something counted for both sides, with its name in data files; the evaluation weighs the first player's count less the second's.
+    pub Feature {
+        /// 1 for the player to act.
+        ToAct = "to_act",
+        /// Men, on the board and in hand.
+        Men = "men",
+        /// The dux, on the board or in hand.
+        Dux = "dux",
+        /// Lead in pieces in hundredths of all pieces: the side ahead profits from exchanges.
+        Lead = "lead",
+        /// Lead, times how close the sides have come, in hundredths of the board's length.
+        Pursuit = "pursuit",
+        /// Lead, times the enemy neighbours of pieces, by hundreds.
+        Contact = "contact",
+        /// Empty squares beside men that are not bound.
+        Liberties = "liberties",
+        /// Pieces with no empty square beside them.
+        Immobile = "immobile",
+        /// Empty squares in a straight line from men, where men slide.
+        Reach = "reach",
+        /// Men that the enemy could flank at once, with the enemy to act.
+        AtRiskNow = "at_risk_now",
+        /// Men that the enemy could flank if it were the enemy's turn.
+        AtRiskLater = "at_risk_later",
+        /// Men at risk less one, at least 0: a single threat can be parried.
+        AtRiskMore = "at_risk_more",
+        /// Men with an enemy on one side and nobody on the other.
+        HalfFlanked = "half_flanked",
+        /// A dux that is taken like a man and that the enemy could flank, with the enemy to act.
+        DuxAtRiskNow = "dux_at_risk_now",
+        /// The same if it were the enemy's turn.
+        DuxAtRiskLater = "dux_at_risk_later",
+        /// A dux that is taken by enclosure, with no side open.
+        DuxOpenNone = "dux_open_none",
+        /// With one side open.
+        DuxOpenOne = "dux_open_one",
+        /// With two sides open.
+        DuxOpenTwo = "dux_open_two",
+        /// With three sides open.
+        DuxOpenThree = "dux_open_three",
+        /// Enemies near the dux: `max(0, 5 - distance)`, summed.
+        DuxHunted = "dux_hunted",
+        /// Distance of the dux from the centre of the board, in half steps.
+        DuxOutward = "dux_outward",
+        /// Empty squares beside the dux.
+        DuxLiberties = "dux_liberties",
+        /// Bound men, where flanking binds.
+        Bound = "bound",
+        /// A bound dux.
+        DuxBound = "dux_bound",
+        /// Distance of men from the centre of the board, in half steps, summed.
+        Outward = "outward",
+        /// Men on the edge, corners apart.
+        Edge = "edge",
+        /// Men in corners.
+        Corner = "corner",
+        /// Ranks of men from their own side, where there is one: an array, or men that never step back.
+        Advance = "advance",
+        /// Own neighbours of men, orthogonal.
+        Support = "support",
+    }
 }
 
-features! {
-    /// 1 for the player to act.
-    ToAct = "to_act",
-    /// Men, on the board and in hand.
-    Men = "men",
-    /// The dux, on the board or in hand.
-    Dux = "dux",
-    /// Lead in pieces in hundredths of all pieces: the side ahead profits from exchanges.
-    Lead = "lead",
-    /// Lead, times how close the sides have come, in hundredths of the board's length.
-    Pursuit = "pursuit",
-    /// Lead, times the enemy neighbours of pieces, by hundreds.
-    Contact = "contact",
-    /// Empty squares beside men that are not bound.
-    Liberties = "liberties",
-    /// Pieces with no empty square beside them.
-    Immobile = "immobile",
-    /// Empty squares in a straight line from men, where men slide.
-    Reach = "reach",
-    /// Men that the enemy could flank at once, with the enemy to act.
-    AtRiskNow = "at_risk_now",
-    /// Men that the enemy could flank if it were the enemy's turn.
-    AtRiskLater = "at_risk_later",
-    /// Men at risk less one, at least 0: a single threat can be parried.
-    AtRiskMore = "at_risk_more",
-    /// Men with an enemy on one side and nobody on the other.
-    HalfFlanked = "half_flanked",
-    /// A dux that is taken like a man and that the enemy could flank, with the enemy to act.
-    DuxAtRiskNow = "dux_at_risk_now",
-    /// The same if it were the enemy's turn.
-    DuxAtRiskLater = "dux_at_risk_later",
-    /// A dux that is taken by enclosure, with no side open.
-    DuxOpenNone = "dux_open_none",
-    /// With one side open.
-    DuxOpenOne = "dux_open_one",
-    /// With two sides open.
-    DuxOpenTwo = "dux_open_two",
-    /// With three sides open.
-    DuxOpenThree = "dux_open_three",
-    /// Enemies near the dux: `max(0, 5 - distance)`, summed.
-    DuxHunted = "dux_hunted",
-    /// Distance of the dux from the centre of the board, in half steps.
-    DuxOutward = "dux_outward",
-    /// Empty squares beside the dux.
-    DuxLiberties = "dux_liberties",
-    /// Bound men, where flanking binds.
-    Bound = "bound",
-    /// A bound dux.
-    DuxBound = "dux_bound",
-    /// Distance of men from the centre of the board, in half steps, summed.
-    Outward = "outward",
-    /// Men on the edge, corners apart.
-    Edge = "edge",
-    /// Men in corners.
-    Corner = "corner",
-    /// Ranks of men from their own side, where there is one: an array, or men that never step back.
-    Advance = "advance",
-    /// Own neighbours of men, orthogonal.
-    Support = "support",
-}
+/// The number of features.
+pub const FEATURE_COUNT: usize = Feature::ALL.len();
 
 /// One number per [`Feature`]: the first player's count less the second's.
 pub type Counts = [i32; FEATURE_COUNT];

@@ -51,7 +51,7 @@ impl RulesetWeights {
         let column = |index: usize| {
             let mut values = [0.0; FEATURE_COUNT];
             for (value, feature) in values.iter_mut().zip(Feature::ALL) {
-                *value = self.worth.get(feature.name()).map_or(0.0, |worth| worth[index]);
+                *value = self.worth.get(feature.as_str()).map_or(0.0, |worth| worth[index]);
             }
             values
         };
@@ -64,7 +64,7 @@ impl RulesetWeights {
         let round = |value: f32| (value * 100.0).round() / 100.0;
         let worth = Feature::ALL.iter().enumerate().filter_map(|(index, feature)| {
             let worth = [weights.placement[index], weights.many[index], weights.few[index]].map(round);
-            (worth != [0.0; 3]).then(|| (feature.name().to_owned(), worth))
+            (worth != [0.0; 3]).then(|| (feature.as_str().to_owned(), worth))
         });
         RulesetWeights {
             id: ruleset.id.clone(),
