@@ -25,7 +25,7 @@ pub(crate) fn run(args: ConformanceArgs) -> anyhow::Result<()> {
             true => anyhow::anyhow!(
                 "{shown}: these are recorded games: latrunculi inspect --verify {shown} plays them over"
             ),
-            false => anyhow::Error::new(fault).context(shown.to_string()),
+            false => anyhow::Error::msg(fault).context(shown.to_string()),
         })?;
         for report in reports {
             match report.failure {

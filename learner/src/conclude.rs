@@ -20,6 +20,7 @@ use latrunculi_train::curves;
 use latrunculi_train::error::{Context, Error};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::observer::Event;
+use latrunculi_train::run_dir::{EXPORT, MODEL, RESULT};
 use latrunculi_train::run_rulesets::{self, RunRuleset};
 
 /// Returns what the models of a run say of their rulesets and of their search.
@@ -61,10 +62,10 @@ impl TrainingRun<'_> {
             }
         }
         let model = self.model(strength)?;
-        model.save(&self.folder.model_path()).of_libtorch()?;
-        let mut written = vec![format!("wrote {}", self.folder.model_path().display())];
+        model.save(&self.folder.path(MODEL)).of_libtorch()?;
+        let mut written = vec![format!("wrote {}", self.folder.path(MODEL).display())];
         let exports = Exports {
-            folder: self.folder.export_path(""),
+            folder: self.folder.path(EXPORT),
             name: "model".to_owned(),
             formats: ExportFormat::ALL.to_vec(),
             check_positions: 0,
@@ -77,7 +78,7 @@ impl TrainingRun<'_> {
             "elapsed_secs": elapsed_secs, "precision": precision,
         });
         let result = json!({ "verdicts": verdicts, "match_secs": match_secs, "state": state });
-        write_whole(&self.folder.result_path(), format!("{result:#}\n").as_bytes())?;
+        write_whole(&self.folder.path(RESULT), format!("{result:#}\n").as_bytes())?;
         curves::write(self.folder.root(), &[curves::read(self.folder.root())?])
             .context("writing the learning curve")?;
         matches.remove();

@@ -10,7 +10,7 @@ use std::path::Path;
 use latrunculi_data::{ShardSummary, TrainingCounters};
 use latrunculi_eval::learning::Round;
 use latrunculi_train::error::{Context, Error, bail};
-use latrunculi_train::run_dir::{RunDir, SHARDS};
+use latrunculi_train::run_dir::{METRICS, RunDir, SHARDS};
 
 use crate::state::RunState;
 
@@ -131,7 +131,7 @@ fn check_sums(state: &RunState, training: TrainingCounters, faults: &mut Faults)
 
 /// Reads the last of the first `bytes` of the metrics, which end with a whole line.
 fn last_round(folder: &RunDir, bytes: u64) -> Result<Round, Error> {
-    let path = folder.metrics_path();
+    let path = folder.path(METRICS);
     let there = folder.metrics_bytes();
     let refused = |what: &str| {
         format!(

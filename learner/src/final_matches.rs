@@ -11,6 +11,7 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_eval::learning::RunMatch;
 use latrunculi_train::error::Error;
 use latrunculi_train::files::{read_text, write_whole};
+use latrunculi_train::run_dir::FINAL;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -52,7 +53,7 @@ pub(crate) struct FinalMatches<'a> {
 impl FinalMatches<'_> {
     /// Opens what is there of the run's matches. A file that cannot be read, or is of another network, is no loss but time.
     pub(crate) fn open<'a>(run: &'a TrainingRun<'a>) -> Result<FinalMatches<'a>, Error> {
-        let (network, path) = (run.playing()?, run.folder.final_path());
+        let (network, path) = (run.playing()?, run.folder.path(FINAL));
         let precision = run.choose_precision(&network)?.precision;
         let of = json!({
             "network": network.network.fingerprint().of_libtorch()?,

@@ -33,6 +33,7 @@ use latrunculi_train::generation::{self, GameList, GenerationGames, Playing, Rul
 use latrunculi_train::metrics;
 use latrunculi_train::networks::{PlayEvaluator, PlayNetwork};
 use latrunculi_train::observer::{Event, Observer};
+use latrunculi_train::run_dir::MODEL;
 use latrunculi_train::run_rulesets::RunRuleset;
 use latrunculi_train::workers::{GenerationHead, Leader};
 use latrunculi_train::{Error, PrecisionChoice, TrainConfig};
@@ -400,7 +401,7 @@ impl TrainingRun<'_> {
         self.state.save(&self.folder, &self.trainer)?;
         if self.trainer.counters().steps > 0 {
             // So that others can play against the network before the end of the run.
-            self.model(Vec::new())?.save(&self.folder.model_path()).of_libtorch()?;
+            self.model(Vec::new())?.save(&self.folder.path(MODEL)).of_libtorch()?;
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::networks::{NetworkLoader, PlayNetwork, Processor};
 use latrunculi_train::observer::{Event, Observer, Totals};
 use latrunculi_train::provenance::{self, Origin};
-use latrunculi_train::run_dir::RunDir;
+use latrunculi_train::run_dir::{CONFIG, EVENTS, METRICS, PROVENANCE, RunDir};
 use latrunculi_train::run_rulesets::{self, RunRuleset};
 use latrunculi_train::workers::Leader;
 use latrunculi_train::{PrecisionChoice, choose_precision, models, rulesets};
@@ -123,7 +123,7 @@ impl<'o> TrainingRun<'o> {
             let checksum = models::checksum(&path.to_string_lossy())?;
             provenance["from"] = json!({ "model": path.display().to_string(), "checksum": checksum });
         }
-        write_whole(&folder.provenance_path(), format!("{provenance:#}\n").as_bytes())?;
+        write_whole(&folder.path(PROVENANCE), format!("{provenance:#}\n").as_bytes())?;
         let mut state = RunState::new(&config, &rulesets, precision)?;
         if steps_before > 0 && config.evaluation.earlier_opening_pairs > 0 {
             // The first match in each ruleset tells how far the network has come from where it began.
@@ -132,9 +132,9 @@ impl<'o> TrainingRun<'o> {
         }
         state.save(&folder, &trainer)?;
         // The configuration comes last: a folder without it holds no run.
-        write_whole(&folder.config_path(), config.to_text()?.as_bytes())?;
+        write_whole(&folder.path(CONFIG), config.to_text()?.as_bytes())?;
         let (windows, _) = windows(&folder, &rulesets, &config, &state)?;
-        let events = Events::open(&folder.events_path(), 0)?;
+        let events = Events::open(&folder.path(EVENTS), 0)?;
         Ok(TrainingRun {
             config,
             folder,
@@ -169,7 +169,7 @@ impl<'o> TrainingRun<'o> {
             bail!("{}: the run has no checkpoint; begin a new run in another folder", root.display());
         };
         let settings = &origin.settings;
-        let config = TrainConfig::read_of_run(&folder.config_path(), settings)?;
+        let config = TrainConfig::read_of_run(&folder.path(CONFIG), settings)?;
         let device = Device::open(config.device.parse()?).of_libtorch()?;
         let (mut trainer, extra) = Trainer::load(&path, device).of_libtorch().context("reading the last checkpoint")?;
         let mut state: RunState =
@@ -190,7 +190,7 @@ impl<'o> TrainingRun<'o> {
         // All is there: from here on the run changes.
         let mut resumption = describe(origin, device);
         resumption["after_generations"] = json!(state.generations);
-        provenance::add_resumption(&folder.provenance_path(), resumption)?;
+        provenance::add_resumption(&folder.path(PROVENANCE), resumption)?;
         if !settings.is_empty() {
             let was = TrainConfig::from_text(&state.config).context("the configuration in the checkpoint")?;
             if was.replay.reuse != config.replay.reuse {
@@ -203,14 +203,14 @@ impl<'o> TrainingRun<'o> {
                 state.reuse_since = (state.samples.saturating_sub(still_new), counted);
             }
             state.config = config.to_text()?;
-            write_whole(&folder.config_path(), state.config.as_bytes())?;
+            write_whole(&folder.path(CONFIG), state.config.as_bytes())?;
             state.save(&folder, &trainer)?;
         }
         match has_metrics {
             true => folder.cut_metrics(state.metrics_bytes)?,
-            false => observer.event(Event::MetricsMissing { path: &folder.metrics_path() }),
+            false => observer.event(Event::MetricsMissing { path: &folder.path(METRICS) }),
         }
-        let events = Events::open(&folder.events_path(), state.events_bytes)?;
+        let events = Events::open(&folder.path(EVENTS), state.events_bytes)?;
         Ok(TrainingRun {
             config,
             folder,

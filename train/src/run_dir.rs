@@ -45,7 +45,8 @@ pub const METRICS: &str = "metrics.jsonl";
 pub const LATEST: &str = "latest";
 /// The result of a finished run.
 pub const RESULT: &str = "result.json";
-const FINAL: &str = "final.json";
+/// The final matches that have ended, until all have.
+pub const FINAL: &str = "final.json";
 /// What tells the run from others in a store of workers; only a run that was led with one has it.
 pub const STORE_ID: &str = "store-id";
 /// Folder of the shards.
@@ -54,6 +55,10 @@ pub const SHARDS: &str = "shards";
 pub const CHECKPOINTS: &str = "checkpoints";
 /// Folder of the networks that were measured.
 pub const NETWORKS: &str = "networks";
+/// The metrics for TensorBoard.
+pub const EVENTS: &str = "tensorboard/events.out.tfevents.0.latrunculi";
+/// The model of the newest checkpoint.
+pub const MODEL: &str = "export/model.safetensors";
 /// Folder of the exported files.
 pub const EXPORT: &str = "export";
 
@@ -84,7 +89,7 @@ impl RunDir {
         }
         fs::create_dir_all(root).with_context(|| format!("{}: making the folder", root.display()))?;
         let run = RunDir { root: root.to_owned(), _lock: lock(root)? };
-        if run.config_path().exists() {
+        if run.path(CONFIG).exists() {
             bail!(
                 "{}: there is a run already; continue it with train --resume {0}, or choose another folder with --run",
                 root.display()
@@ -120,90 +125,45 @@ impl RunDir {
         &self.root
     }
 
-    /// Returns the path of the configuration.
+    /// Returns a path in the folder.
     #[must_use]
-    pub fn config_path(&self) -> PathBuf {
-        self.root.join(CONFIG)
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.root.join(name)
     }
 
     /// Returns the path of the rules of that name.
     #[must_use]
     pub fn ruleset_path(&self, name: &str) -> PathBuf {
-        self.root.join(RULESETS).join(format!("{name}.toml"))
-    }
-
-    /// Returns the path of what tells how the run was started.
-    #[must_use]
-    pub fn provenance_path(&self) -> PathBuf {
-        self.root.join(PROVENANCE)
-    }
-
-    /// Returns the path of the metrics.
-    #[must_use]
-    pub fn metrics_path(&self) -> PathBuf {
-        self.root.join(METRICS)
+        self.path(format!("{RULESETS}/{name}.toml"))
     }
 
     /// Returns the path of the samples of a ruleset in a generation.
     #[must_use]
     pub fn shard_path(&self, generation: u64, ruleset: &str) -> PathBuf {
-        self.root.join(SHARDS).join(format!("{generation:06}-{ruleset}.npz"))
+        self.path(format!("{SHARDS}/{generation:06}-{ruleset}.npz"))
     }
 
     /// Returns the path of the games of a generation that alpha-beta is playing.
     #[must_use]
     pub fn journal_path(&self, generation: u64, ruleset: &str) -> PathBuf {
-        self.root.join(SHARDS).join(format!("{generation:06}-{ruleset}.journal"))
-    }
-
-    /// Returns the path of the metrics for TensorBoard.
-    #[must_use]
-    pub fn events_path(&self) -> PathBuf {
-        self.root.join("tensorboard").join("events.out.tfevents.0.latrunculi")
+        self.path(format!("{SHARDS}/{generation:06}-{ruleset}.journal"))
     }
 
     /// Returns the path of the checkpoint after so many generations.
     #[must_use]
     pub fn checkpoint_path(&self, generations: u64) -> PathBuf {
-        self.root.join(CHECKPOINTS).join(format!("{generations:06}.safetensors"))
+        self.path(format!("{CHECKPOINTS}/{generations:06}.safetensors"))
     }
 
     /// Returns the path of the network that was measured after so many generations.
     #[must_use]
     pub fn network_path(&self, generations: u64) -> PathBuf {
-        self.root.join(NETWORKS).join(format!("{generations:06}.safetensors"))
+        self.path(format!("{NETWORKS}/{generations:06}.safetensors"))
     }
 
     /// Returns the path of the games in flight of the checkpoint after `generations`.
     pub fn pools_path(&self, generations: u64) -> PathBuf {
-        self.root.join(CHECKPOINTS).join(format!("{generations:06}.{POOLS_EXTENSION}"))
-    }
-
-    /// Returns the path of an exported file.
-    #[must_use]
-    pub fn export_path(&self, name: &str) -> PathBuf {
-        self.root.join(EXPORT).join(name)
-    }
-
-    /// Returns the path of the result of the final matches.
-    #[must_use]
-    pub fn result_path(&self) -> PathBuf {
-        self.root.join(RESULT)
-    }
-
-    /// Returns the path of the final matches that have ended, until all have.
-    #[must_use]
-    pub fn final_path(&self) -> PathBuf {
-        self.root.join(FINAL)
-    }
-
-    /// Returns the path of the model of the newest checkpoint.
-    pub fn model_path(&self) -> PathBuf {
-        self.export_path("model.safetensors")
-    }
-
-    fn latest_path(&self) -> PathBuf {
-        self.root.join(LATEST)
+        self.path(format!("{CHECKPOINTS}/{generations:06}.{POOLS_EXTENSION}"))
     }
 
     /// Returns the newest whole checkpoint, as [`latest`] does.
@@ -215,7 +175,7 @@ impl RunDir {
     pub fn set_latest(&self, generations: u64) -> Result<(), Error> {
         let path = self.checkpoint_path(generations);
         let name = file_name(&path);
-        write_whole(&self.latest_path(), format!("{name}\n").as_bytes())?;
+        write_whole(&self.path(LATEST), format!("{name}\n").as_bytes())?;
         let mut checkpoints: Vec<PathBuf> = fs::read_dir(self.root.join(CHECKPOINTS))?
             .filter_map(|entry| entry.ok().map(|entry| entry.path()))
             .filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"))
@@ -254,12 +214,12 @@ impl RunDir {
     /// # Errors
     /// When the system refuses.
     pub fn remove_result(&self) -> Result<(), Error> {
-        let model = self.model_path();
+        let model = self.path(MODEL);
         let is_older = |path: &PathBuf| {
             *path != model && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("model."))
         };
         let exports = fs::read_dir(self.root.join(EXPORT)).into_iter().flatten().flatten().map(|entry| entry.path());
-        for path in exports.filter(is_older).chain([self.result_path()]) {
+        for path in exports.filter(is_older).chain([self.path(RESULT)]) {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(error).with_context(|| format!("{}: removing it", path.display()));
@@ -272,7 +232,7 @@ impl RunDir {
 
     /// Returns how many bytes of metrics there are.
     pub fn metrics_bytes(&self) -> u64 {
-        fs::metadata(self.metrics_path()).map_or(0, |about| about.len())
+        fs::metadata(self.path(METRICS)).map_or(0, |about| about.len())
     }
 
     /// Cuts the metrics to the length that the checkpoint records; they are not shorter, because they are on the disk before
@@ -281,7 +241,7 @@ impl RunDir {
         if self.metrics_bytes() <= bytes {
             return Ok(());
         }
-        let path = self.metrics_path();
+        let path = self.path(METRICS);
         let file =
             File::options().write(true).open(&path).with_context(|| format!("{}: opening it", path.display()))?;
         file.set_len(bytes).with_context(|| format!("{}: cutting it back", path.display()))
@@ -289,7 +249,7 @@ impl RunDir {
 
     /// Appends one line to the metrics.
     pub fn add_metrics(&self, line: &serde_json::Value) -> Result<(), Error> {
-        let path = self.metrics_path();
+        let path = self.path(METRICS);
         let mut file = File::options().create(true).append(true).open(&path)?;
         // On the disk before the checkpoint that records its length.
         let written = file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data());
@@ -346,7 +306,7 @@ mod tests {
         for line in ["one", "two"] {
             run.add_metrics(&serde_json::json!(line)).unwrap();
         }
-        let text = || fs::read_to_string(run.metrics_path()).unwrap();
+        let text = || fs::read_to_string(run.path(METRICS)).unwrap();
         assert_eq!(text(), "\"one\"\n\"two\"\n");
         run.cut_metrics(12).unwrap();
         assert_eq!(text(), "\"one\"\n\"two\"\n");

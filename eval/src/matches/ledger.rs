@@ -54,7 +54,9 @@ pub(crate) fn to_line(place: &Place, record: &GameRecord) -> String {
 /// Reads a line of a ledger.
 pub(crate) fn from_line(line: &str) -> Result<(Place, GameRecord), RecordFault> {
     let record = GameRecord::from_line(line)?;
-    Ok((serde_json::from_str(line)?, record))
+    let place =
+        serde_json::from_str(line).map_err(|error| RecordFault::Other(format!("not a game record: {error}")))?;
+    Ok((place, record))
 }
 
 /// A game read from a ledger.

@@ -196,8 +196,7 @@ impl Folder {
 fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super::tally::CountedGame, RecordFault> {
     let expected = series.game_seed(index);
     if record.seed != expected {
-        let (found, expected) = (record.seed.to_string(), expected.to_string());
-        return Err(RecordFault::Contradiction { field: "seed", found, expected });
+        return Err(RecordFault::contradiction("seed", record.seed, expected));
     }
     series.evaluate(record)
 }

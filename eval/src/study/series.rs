@@ -210,8 +210,7 @@ impl Series {
             played.push((*state.position(), action));
         })?;
         let Some(outcome) = end.outcome() else {
-            let (found, expected) = ("an unfinished game".to_owned(), "a finished one".to_owned());
-            return Err(RecordFault::Contradiction { field: "the game", found, expected });
+            return Err(RecordFault::contradiction("the game", "an unfinished game", "a finished one"));
         };
         let after = played.iter().skip(1).map(|(position, _)| position).chain([end.position()]);
         let has_capture = played.iter().zip(after).skip(record.opening).any(|((before, _), after)| {
