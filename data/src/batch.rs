@@ -36,9 +36,7 @@ impl EncodedBatch<'_> {
     }
 
     /// Returns the first `count` positions.
-    ///
-    /// # Panics
-    /// When there are fewer.
+    /// Panics when there are fewer.
     #[must_use]
     pub fn first(&self, count: usize) -> EncodedBatch<'_> {
         let plane_len = self.planes.len() / self.len().max(1);
@@ -91,9 +89,7 @@ impl EncodedPositions {
     }
 
     /// Adds a position with its legal actions.
-    ///
-    /// # Panics
-    /// When it is of another ruleset than those before.
+    /// Panics when it is of another ruleset than those before.
     pub fn push(&mut self, game: &GameState, legal_actions: &[Action]) {
         let (rules, position) = (game.rules(), game.position());
         let encoder = match &mut self.encoder {

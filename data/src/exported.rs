@@ -47,9 +47,7 @@ impl ExportFormat {
 /// Reads the description that stands in an exported file; `verify` reads the rest of the file too and checks what can be
 /// checked: the checksums of TorchScript and npz, that the weights of ONNX and safetensors are finite numbers of the
 /// announced shapes.
-///
-/// # Errors
-/// What is wrong with the file: cut off, damaged, of another version, without a description.
+/// Error: what is wrong with the file: cut off, damaged, of another version, without a description.
 pub fn read_exported(format: ExportFormat, path: &Path, verify: bool) -> Result<Value, Error> {
     let broken = |reason: String| Error::of_file(path, reason);
     let text = match format {

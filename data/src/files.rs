@@ -67,9 +67,7 @@ impl NewFile {
     }
 
     /// Gives the file its name, in place of what had it; content and name survive a loss of power.
-    ///
-    /// # Errors
-    /// When the system refuses; the file is then removed.
+    /// Fails when the system refuses; the file is then removed.
     pub fn put_in_place(self) -> io::Result<()> {
         self.file.as_file().sync_all()?;
         self.file.persist(&self.path).map_err(|error| error.error)?;

@@ -146,9 +146,7 @@ impl ArrayReader {
     }
 
     /// Reads the length of an array's first dimension and none of its entries.
-    ///
-    /// # Errors
-    /// [`Error`]: the array is missing or damaged, or has no dimension.
+    /// Fails with [`Error`]: the array is missing or damaged, or has no dimension.
     pub fn length(&mut self, name: &str) -> Result<u64, Error> {
         let mut bytes = Vec::new();
         let read = self.member(name)?.take(HEADER_BYTES_MAX).read_to_end(&mut bytes);

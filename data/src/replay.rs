@@ -141,9 +141,7 @@ pub struct Draw<'a> {
 
 impl Draw<'_> {
     /// Draws a batch.
-    ///
-    /// # Panics
-    /// When the window is empty.
+    /// Panics when the window is empty.
     pub fn batch(&mut self, batch_size: usize) -> TrainingBatch {
         assert!(!self.window.is_empty(), "there is something to draw from");
         let encoder = &self.window.encoder;
@@ -272,9 +270,7 @@ impl ReplayWindows {
 
     /// Starts drawing batches by `stream`: rulesets in proportion to their shares, and from each every sample of its
     /// window once, in random order, then again.
-    ///
-    /// # Panics
-    /// When there is nothing to draw from.
+    /// Panics when there is nothing to draw from.
     #[must_use]
     pub fn draw(&self, stream: ChaCha8Rng) -> Draws<'_> {
         assert!(!self.is_empty(), "there is something to draw from");

@@ -97,9 +97,7 @@ sample_schema! {
 
 impl Samples {
     /// Unpacks the position of sample `index`.
-    ///
-    /// # Panics
-    /// When there is no such sample.
+    /// Panics when there is no such sample.
     #[must_use]
     pub fn position(&self, index: usize) -> EncodedPosition {
         let bytes = packed_plane_len(self.shape.area());
@@ -132,9 +130,7 @@ impl Samples {
     }
 
     /// Checks samples that come from elsewhere than a shard, as those of a shard are checked.
-    ///
-    /// # Errors
-    /// The first array that is wrong, and why.
+    /// Error: the first array that is wrong, and why.
     pub fn check(&self, rules: &Rules) -> Result<(), Error> {
         if self.shape != Shape::of(rules) {
             let reason = format!("it is {:?} and must be {:?}", self.shape, Shape::of(rules));
@@ -146,9 +142,7 @@ impl Samples {
 
     /// Checks that policies and win-draw-loss sum to 1, that planes show a position of the board, and
     /// that the opponent's next decision is a later one of the same game.
-    ///
-    /// # Errors
-    /// The array, the first sample that is wrong, and why.
+    /// Error: the array, the first sample that is wrong, and why.
     pub(crate) fn check_contents(&self, rules: &Rules) -> Result<(), Error> {
         let fault = |array: &str, index: usize, reason: &str| {
             Err(Error::of_array(array, format_args!("sample {index}: {reason}")))

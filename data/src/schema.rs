@@ -506,9 +506,7 @@ macro_rules! sample_schema {
             }
 
             /// Adds one.
-            ///
-            /// # Panics
-            /// When there is not one policy entry per action.
+            /// Panics when there is not one policy entry per action.
             pub fn push(&mut self, sample: &Sample<'_>) {
                 assert_eq!(sample.action_indices.len(), sample.policy.len(), "one policy entry per action");
                 $(<$kind as $crate::schema::Kind>::push(sample.$name, &self.shape, &mut self.$name);)+
@@ -516,9 +514,7 @@ macro_rules! sample_schema {
             }
 
             /// Adds all of `other`.
-            ///
-            /// # Panics
-            /// When the shapes differ.
+            /// Panics when the shapes differ.
             pub fn append(&mut self, other: &Samples) {
                 assert_eq!(self.shape, other.shape, "samples of one shape");
                 let (samples, actions) = (self.len(), self.action_indices.len() as u64);
@@ -546,9 +542,6 @@ macro_rules! sample_schema {
             }
 
             /// Writes the columns, each as an array.
-            ///
-            /// # Errors
-            /// When writing fails.
             pub fn write<W: std::io::Write + std::io::Seek>(
                 &self,
                 writer: &mut $crate::npz::ArrayWriter<W>,
@@ -560,9 +553,6 @@ macro_rules! sample_schema {
             }
 
             /// Reads and checks the columns of positions of this shape.
-            ///
-            /// # Errors
-            /// An array is missing or invalid.
             pub fn read(
                 reader: &mut $crate::npz::ArrayReader,
                 shape: $crate::features::Shape,
@@ -574,9 +564,7 @@ macro_rules! sample_schema {
             }
 
             /// Checks columns that come from elsewhere than [`Samples::read`]: lengths and entries.
-            ///
-            /// # Errors
-            /// The first column that is wrong.
+            /// Error: the first column that is wrong.
             pub fn check_columns(&self) -> Result<(), $crate::error::Error> {
                 $crate::schema::check_offsets(&self.action_offsets)?;
                 let extent = self.extent();
@@ -605,9 +593,7 @@ macro_rules! sample_schema {
             }
 
             /// Adds a sample.
-            ///
-            /// # Panics
-            /// When it is of another ruleset than the samples before.
+            /// Panics when it is of another ruleset than the samples before.
             pub fn push(&mut self, view: &$crate::schema::SampleView<'_, Samples>) {
                 if self.is_empty() {
                     self.rule_inputs.clear();

@@ -169,9 +169,6 @@ pub struct ShardSummary {
 
 impl ShardSummary {
     /// Reads the summary of a shard. The samples are not read: [`read_shard`] checks them.
-    ///
-    /// # Errors
-    /// What is wrong with the file, with its name.
     pub fn read(path: &Path) -> Result<ShardSummary, Error> {
         summarise(&mut open_shard(path)?).map_err(|error| Error::of_file(path, error))
     }

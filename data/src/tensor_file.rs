@@ -186,9 +186,7 @@ pub struct TensorFileHeader {
 
 impl TensorFileHeader {
     /// Reads the header of any safetensors file.
-    ///
-    /// # Errors
-    /// When the system refuses, or it is no such file or cut off.
+    /// Fails when the system refuses, or it is no such file or cut off.
     pub fn read(path: &Path) -> Result<TensorFileHeader, Error> {
         #[derive(serde::Deserialize)]
         struct Described {

@@ -61,9 +61,7 @@ impl Familiarity {
     pub const NEAR_MAX: usize = 3;
 
     /// Returns what a network that was trained on `trained` knows of `rules`.
-    ///
-    /// # Errors
-    /// [`RulesetFileError`] when the text of a trained ruleset is not one.
+    /// Fails with [`RulesetFileError`] when the text of a trained ruleset is not one.
     pub fn of(trained: &[TrainedRuleset], rules: &Rules) -> Result<Familiarity, RulesetFileError> {
         let fingerprint = ruleset_fingerprint(rules.ruleset());
         if trained.iter().any(|trained| trained.fingerprint == fingerprint) {

@@ -100,9 +100,7 @@ struct Trace {
 
 /// Runs every case or trace of a file's `text`. Rulesets that the file does not define are asked of
 /// `shipped`.
-///
-/// # Errors
-/// When the text is neither kind of file. What fails inside a case is in its report.
+/// Fails when the text is neither kind of file. What fails inside a case is in its report.
 pub fn run_file(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<Vec<CaseReport>, String> {
     let first = text.trim_start().lines().next().unwrap_or_default();
     let is_trace = serde_json::from_str::<Map<String, Value>>(first).is_ok_and(|line| line.contains_key("movers"));
@@ -142,9 +140,7 @@ fn run_traces(text: &str, shipped: &dyn Fn(&str) -> Option<Ruleset>) -> Result<V
 }
 
 /// Returns a ruleset from parameter values, all others having their defaults.
-///
-/// # Errors
-/// A sentence that names the first parameter that is unknown or has an impossible value.
+/// Error: a sentence that names the first parameter that is unknown or has an impossible value.
 pub fn ruleset_from_values(id: &str, values: &Map<String, Value>) -> Result<Ruleset, String> {
     let mut ruleset = Ruleset { id: id.to_owned(), ..Ruleset::default() };
     set_values(&mut ruleset, values)?;
@@ -152,9 +148,7 @@ pub fn ruleset_from_values(id: &str, values: &Map<String, Value>) -> Result<Rule
 }
 
 /// Sets parameters of `ruleset` to `values`.
-///
-/// # Errors
-/// A sentence that names the first parameter that is unknown or has an impossible value.
+/// Error: a sentence that names the first parameter that is unknown or has an impossible value.
 pub fn set_values(ruleset: &mut Ruleset, values: &Map<String, Value>) -> Result<(), String> {
     for (name, value) in values {
         let parameter = Parameter::named(name).ok_or_else(|| format!("{name} is not a parameter of rulesets"))?;

@@ -181,9 +181,7 @@ impl Rules {
 
     /// Reads a list of pieces: movement phase, empty hands, nothing bound that the board alone does not
     /// bind.
-    ///
-    /// # Errors
-    /// [`PositionError`] with every fault of the list.
+    /// Fails with [`PositionError`] with every fault of the list.
     pub fn parse_pieces(&self, text: &str, to_act: Player) -> Result<Position, PositionError> {
         let mut faults = Vec::new();
         let mut position = self.empty_position(to_act);
@@ -339,9 +337,7 @@ impl Rules {
 
     /// Reads a position from its one line, or from its rows and the player to act alone (the rest is then
     /// as in the movement phase with empty hands).
-    ///
-    /// # Errors
-    /// [`PositionError`] with every fault of the text.
+    /// Fails with [`PositionError`] with every fault of the text.
     pub fn parse_position(&self, text: &str) -> Result<Position, PositionError> {
         let mut faults = Vec::new();
         let mut fields = text.split_whitespace();
@@ -610,10 +606,8 @@ impl GameState {
     }
 
     /// Reads the text of an action that is legal now.
-    ///
-    /// # Errors
-    /// [`ActionError`] that says whether the text is no action at all, names a square off the board, or is
-    /// not legal here, and why.
+    /// Fails with [`ActionError`] that says whether the text is no action at all, names a square off the board, or is not legal
+    /// here, and why.
     pub fn parse_action(&self, text: &str) -> Result<Action, ActionError> {
         let mut actions = Vec::new();
         self.legal_actions(&mut actions);

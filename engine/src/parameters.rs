@@ -142,9 +142,7 @@ impl Parameter {
     }
 
     /// Sets this parameter in `ruleset`.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with the value, without the parameter's name; nothing is changed.
+    /// Error: a sentence that says what is wrong with the value, without the parameter's name; nothing is changed.
     pub fn set_in(&self, ruleset: &mut Ruleset, value: &ParameterValue) -> Result<(), String> {
         let value = self.accept(value)?;
         (self.write)(ruleset, &value);

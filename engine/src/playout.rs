@@ -7,9 +7,7 @@ use crate::state::GameState;
 ///
 /// `choose` gets the number of legal actions and returns the index of the one to play. `actions` is
 /// memory for the legal list, reused.
-///
-/// # Panics
-/// When `choose` returns an index that is not below the number it got.
+/// Panics when `choose` returns an index that is not below the number it got.
 #[inline]
 pub fn play_out(state: &mut GameState, actions: &mut Vec<Action>, mut choose: impl FnMut(usize) -> usize) -> u64 {
     let mut played = 0;

@@ -53,9 +53,6 @@ pub fn reconstructions() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the shipped ruleset of that name with its evidence, if there is one.
-///
-/// # Panics
-/// Never: that every shipped file can be read is a test.
 #[must_use]
 pub fn file(name: &str) -> Option<RulesetFile> {
     let text = text(name)?;
@@ -69,9 +66,7 @@ pub fn ruleset(name: &str) -> Option<Ruleset> {
 }
 
 /// Returns the rules of the shipped ruleset of that name, ready to be played.
-///
-/// # Panics
-/// Where no shipped ruleset has that name.
+/// Panics where no shipped ruleset has that name.
 #[must_use]
 pub fn rules(name: &str) -> Arc<Rules> {
     let file = file(name).unwrap_or_else(|| panic!("no shipped ruleset is named {name}"));

@@ -209,9 +209,7 @@ impl GameRecord {
 
     /// Returns how often a search tried each of the `legal` actions of `state`, before action `index` (from 0)
     /// of this record; `None` where that is not recorded.
-    ///
-    /// # Errors
-    /// When an action was tried that is not legal.
+    /// Fails when an action was tried that is not legal.
     pub fn visits_among(
         &self,
         index: usize,
@@ -236,18 +234,14 @@ impl GameRecord {
     }
 
     /// Returns the record as one line of JSON, without the line's end.
-    ///
-    /// # Panics
-    /// Never: there is nothing in a record that JSON cannot say.
+    /// Panics never: there is nothing in a record that JSON cannot say.
     #[must_use]
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("a record holds texts and finite numbers only")
     }
 
     /// Reads a record from one line of JSON. Checks its form, not the game: see [`GameRecord::replay`].
-    ///
-    /// # Errors
-    /// When it is not JSON of a record, of another version, or has a text that cannot be shown.
+    /// Fails when it is not JSON of a record, of another version, or has a text that cannot be shown.
     pub fn from_line(line: &str) -> Result<GameRecord, RecordFault> {
         /// What every version says of itself.
         #[derive(Deserialize)]
@@ -283,19 +277,15 @@ impl GameRecord {
     }
 
     /// Plays the recorded game over and returns where it stands after the last action.
-    ///
-    /// # Errors
-    /// [`RecordFault`] when the ruleset is another one, an action that was played or tried is not legal, a value lies outside
-    /// `[-1, 1]`, or result, reason, opening, or the number of values, efforts or visits contradict the game.
+    /// Fails with [`RecordFault`] when the ruleset is another one, an action that was played or tried is not legal, a value
+    /// lies outside `[-1, 1]`, or result, reason, opening, or the number of values, efforts or visits contradict the game.
     pub fn replay(&self, rules: &Arc<Rules>) -> Result<GameState, RecordFault> {
         self.replay_with(rules, |_, _| {})
     }
 
     /// Plays the recorded game over as [`GameRecord::replay`] does, and calls `visit` before each action with
     /// the state and the action to be played.
-    ///
-    /// # Errors
-    /// As [`GameRecord::replay`]; some actions may have been visited then.
+    /// Fails as [`GameRecord::replay`]; some actions may have been visited then.
     pub fn replay_with(
         &self,
         rules: &Arc<Rules>,
@@ -309,9 +299,7 @@ impl GameRecord {
 
     /// Plays the recorded game over as [`GameRecord::replay`] does, and calls `visit` before each action with
     /// the state, all legal actions and the action to be played. A fault that `visit` answers ends it.
-    ///
-    /// # Errors
-    /// As [`GameRecord::replay`]; some actions may have been visited then.
+    /// Fails as [`GameRecord::replay`]; some actions may have been visited then.
     pub fn replay_among(
         &self,
         rules: &Arc<Rules>,
@@ -407,9 +395,6 @@ impl GameRecord {
 pub const LINE_BYTES_MAX: u64 = 1 << 26;
 
 /// Writes records, one a line.
-///
-/// # Errors
-/// When the system refuses.
 pub fn write_records<'a>(
     records: impl IntoIterator<Item = &'a GameRecord>,
     mut to: impl Write,
@@ -422,9 +407,7 @@ pub fn write_records<'a>(
 }
 
 /// Reads records, one a line; empty lines are passed over.
-///
-/// # Errors
-/// [`RecordError`], with the number of the first line that is wrong.
+/// Fails with [`RecordError`], with the number of the first line that is wrong.
 pub fn read_records(from: impl BufRead) -> Result<Vec<GameRecord>, RecordError> {
     records(from).collect()
 }
@@ -448,10 +431,8 @@ pub fn records(mut from: impl BufRead) -> impl Iterator<Item = Result<GameRecord
 }
 
 /// Reads the next line of a file of records, with its end where it has one; `None` when there are no more.
-///
-/// # Errors
-/// What the system says; [`io::ErrorKind::InvalidData`] where the line is not text, or longer than
-/// [`LINE_BYTES_MAX`]: of such a line no more than that is read.
+/// Error: what the system says; [`io::ErrorKind::InvalidData`] where the line is not text, or longer than [`LINE_BYTES_MAX`]:
+/// of such a line no more than that is read.
 pub fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     from.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut bytes)?;

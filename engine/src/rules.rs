@@ -118,9 +118,7 @@ pub struct Rules {
 
 impl Rules {
     /// Checks a ruleset and makes it ready to play.
-    ///
-    /// # Errors
-    /// [`RulesetError`] with every reason why it cannot be played.
+    /// Fails with [`RulesetError`] with every reason why it cannot be played.
     pub fn new(ruleset: &Ruleset) -> Result<Rules, RulesetError> {
         let mut faults = Vec::new();
         check_board(ruleset, &mut faults);

@@ -113,10 +113,8 @@ struct Reader<'a> {
 impl RulesetFile {
     /// Reads a ruleset from the text of a file and checks that it can be played. The ruleset that `base` names is a shipped
     /// one.
-    ///
-    /// # Errors
-    /// [`RulesetFileError`] with every fault and its place: unknown keys, impossible values, and
-    /// combinations that cannot be played.
+    /// Fails with [`RulesetFileError`] with every fault and its place: unknown keys, impossible values, and combinations that
+    /// cannot be played.
     pub fn parse(text: &str) -> Result<RulesetFile, RulesetFileError> {
         let mut reader = Reader { text, faults: Vec::new(), places: BTreeMap::new() };
         let file = reader.read();
@@ -134,9 +132,7 @@ impl RulesetFile {
     }
 
     /// Returns the rules.
-    ///
-    /// # Panics
-    /// When the ruleset was changed after it was read, and can no longer be played.
+    /// Panics when the ruleset was changed after it was read, and can no longer be played.
     #[must_use]
     pub fn rules(&self) -> Rules {
         Rules::new(&self.ruleset).expect("checked when it was read")

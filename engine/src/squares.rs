@@ -19,9 +19,7 @@ impl Square {
     }
 
     /// Returns the square of that index.
-    ///
-    /// # Panics
-    /// When `index` is not below [`SQUARES_MAX`].
+    /// Panics when `index` is not below [`SQUARES_MAX`].
     #[inline]
     #[must_use]
     pub const fn from_index(index: usize) -> Square {

@@ -163,10 +163,7 @@ impl GameState {
     }
 
     /// Plays a legal action.
-    ///
-    /// # Panics
-    /// In debug builds when the action is not legal or the game is over; otherwise the state is then
-    /// meaningless.
+    /// Panics in debug builds when the action is not legal or the game is over; otherwise the state is then meaningless.
     pub fn play(&mut self, action: Action) {
         debug_assert!(self.is_legal(action), "{action:?} is not legal");
         by_words!(self.rules, self.play_in(action));

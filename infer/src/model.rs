@@ -24,10 +24,7 @@ pub struct InferenceModel {
 
 impl InferenceModel {
     /// Makes a model of the tensors of a model file, by name.
-    ///
-    /// # Errors
-    /// When the description is out of range, or a tensor is missing, unknown, of another shape or not
-    /// finite.
+    /// Fails when the description is out of range, or a tensor is missing, unknown, of another shape or not finite.
     pub fn from_tensors(
         config: &NetworkConfig,
         tensors: BTreeMap<String, NamedTensor>,
@@ -44,9 +41,7 @@ impl InferenceModel {
     ///
     /// `calibration` is read by [`Kernel::Int8`] alone: some hundred positions of real games under these rules, from
     /// which it takes the scales of its activations. The answers depend on them.
-    ///
-    /// # Errors
-    /// When the kernel is not available here or the positions do not fit.
+    /// Fails when the kernel is not available here or the positions do not fit.
     pub fn network(
         &self,
         kernel: Kernel,
@@ -100,9 +95,7 @@ pub struct RulesetNetworks {
 impl RulesetNetworks {
     /// Returns the network for these rules. One of 8 bits takes the scales of its activations from games that it plays by
     /// its own policy, so that they depend on weights and rules alone.
-    ///
-    /// # Errors
-    /// When the weights are broken.
+    /// Fails when the weights are broken.
     pub fn get(&self, rules: &Arc<Rules>) -> Result<InferenceNetwork, Error> {
         if let Some(network) = self.lock().get(rules) {
             return Ok(network.clone());

@@ -25,9 +25,7 @@ const SAVING_SECS_MAX: f64 = 3600.0;
 
 /// Checks the counters of the checkpoint at `path`: against one another, and against the metrics, or where these are
 /// missing, against the shards. Returns whether the metrics up to the checkpoint are there.
-///
-/// # Errors
-/// Every counter that is wrong, and the way out.
+/// Error: every counter that is wrong, and the way out.
 pub(crate) fn counters(
     folder: &RunDir,
     path: &Path,

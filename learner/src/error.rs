@@ -6,9 +6,6 @@ use latrunculi_train::Error;
 /// Turns the errors of `latrunculi-model` into those of a run.
 pub trait OfLibtorch<T> {
     /// Returns the value, or [`Error::Other`].
-    ///
-    /// # Errors
-    /// The same error in its new type.
     fn of_libtorch(self) -> Result<T, Error>;
 }
 

@@ -41,9 +41,7 @@ pub struct Exports {
 
 impl Exports {
     /// Writes the files, the description and the model card. `say` receives one line for each.
-    ///
-    /// # Errors
-    /// When a file exists, cannot be written, or does not answer as the network does.
+    /// Fails when a file exists, cannot be written, or does not answer as the network does.
     pub fn write(&self, model: &Model, say: &mut dyn FnMut(String)) -> Result<(), Error> {
         let card = model_card::text(&model.info, model.network.config(), &self.name);
         let texts = [("json", format!("{:#}\n", model.description().of_libtorch()?)), ("md", card)];

@@ -32,9 +32,7 @@ pub struct StepPlan<'a> {
 }
 
 /// Makes the steps of a plan. `watch` receives the number of steps made and returns whether to go on.
-///
-/// # Errors
-/// [`Error::Stopped`] when `watch` returns false; the error of a step that fails.
+/// Fails with [`Error::Stopped`] when `watch` returns false; the error of a step that fails.
 pub fn train_steps(
     trainer: &mut Trainer,
     plan: &StepPlan<'_>,

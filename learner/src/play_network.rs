@@ -27,9 +27,6 @@ impl LibtorchNetwork {
     }
 
     /// Returns the file of the network as a model.
-    ///
-    /// # Errors
-    /// When libtorch does not give its weights.
     pub fn file(&self, info: ModelInfo) -> Result<Vec<u8>, Error> {
         let (config, tensors) = (self.network.config().clone(), self.network.tensors().of_libtorch()?);
         Ok(StoredModel { config, info, tensors }.into_bytes())
@@ -41,9 +38,6 @@ fn is_fused(precision: Precision, device: Device) -> bool {
 }
 
 /// Refuses a precision in which nothing computes a network here: only fused kernels have 8 bits.
-///
-/// # Errors
-/// What it needs.
 pub(crate) fn check_precision(precision: Precision, device: Device) -> Result<(), Error> {
     if precision == Precision::Int8 && !is_fused(precision, device) {
         bail!(
@@ -94,9 +88,7 @@ impl NetworkLoader for OnDevice {
 }
 
 /// Loads the model that a path means ([`models::read`]) for training or export.
-///
-/// # Errors
-/// What is wrong with the file; for a checkpoint, where the model of its run is.
+/// Error: what is wrong with the file; for a checkpoint, where the model of its run is.
 pub fn load_model(path: &Path, device: Device) -> Result<(std::path::PathBuf, Model), Error> {
     let (path, stored) = models::read(path)?;
     let network = Network::from_tensors(&stored.config, &stored.tensors, device).of_libtorch()?;

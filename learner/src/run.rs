@@ -76,9 +76,7 @@ pub struct TrainingRun<'o> {
 
 impl<'o> TrainingRun<'o> {
     /// Begins a run in the folder that `folder` returns, which holds no run and is made if needed.
-    ///
-    /// # Errors
-    /// When the configuration or the device cannot be used, before a folder is asked for; when the folder holds a run or
+    /// Fails when the configuration or the device cannot be used, before a folder is asked for; when the folder holds a run or
     /// cannot be written.
     pub fn begin(
         mut config: TrainConfig,
@@ -155,9 +153,7 @@ impl<'o> TrainingRun<'o> {
     }
 
     /// Opens the run in a folder at its last checkpoint, with its configuration changed by the settings of `origin`.
-    ///
-    /// # Errors
-    /// When there is no run, a file of it is damaged, or a setting cannot be changed.
+    /// Fails when there is no run, a file of it is damaged, or a setting cannot be changed.
     pub fn resume(
         root: &Path,
         origin: &Origin,
@@ -231,9 +227,7 @@ impl<'o> TrainingRun<'o> {
     }
 
     /// Makes round after round until the budget is spent, then plays the final matches and writes the exported files.
-    ///
-    /// # Errors
-    /// What keeps the run from going on. The last checkpoint is whole.
+    /// Error: what keeps the run from going on. The last checkpoint is whole.
     pub fn run(&mut self) -> Result<RunEnd, Error> {
         let parameters = self.trainer.averaged_network().of_libtorch()?.parameter_count();
         self.observer.event(Event::Started {

@@ -162,9 +162,7 @@ impl RunState {
 
     /// Checks that a configuration differs from that of this state only by `settings`, each `key=value`, and that
     /// these values may be changed.
-    ///
-    /// # Errors
-    /// Every difference, and how to resolve it.
+    /// Error: every difference, and how to resolve it.
     pub(crate) fn allow(&self, config: &TrainConfig, settings: &[String]) -> Result<(), Error> {
         // Parsed and written again, so that values added since have their defaults.
         let was = TrainConfig::from_text(&self.config).context("the configuration in the checkpoint")?;

@@ -18,9 +18,7 @@ impl Device {
     pub const CPU: Device = Device(tch::Device::Cpu);
 
     /// Opens a device.
-    ///
-    /// # Errors
-    /// Only for [`DeviceChoice::Cuda`]: when libtorch's CUDA library or the GPU is missing.
+    /// Fails only for [`DeviceChoice::Cuda`]: when libtorch's CUDA library or the GPU is missing.
     pub fn open(choice: DeviceChoice) -> Result<Device, Error> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::CPU),

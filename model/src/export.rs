@@ -83,10 +83,8 @@ impl Model {
     /// read back, compared with the network on each of `samples`, and renamed only when it agrees.
     ///
     /// Files of weights must come back bit for bit; then the network made of them is compared as well.
-    ///
-    /// # Errors
-    /// When there is a file and `overwrite` is not set, when an output differs by more than [`EXPORT_TOLERANCE`] or a weight
-    /// comes back changed, when the system refuses or libtorch fails.
+    /// Fails when there is a file and `overwrite` is not set, when an output differs by more than [`EXPORT_TOLERANCE`] or a
+    /// weight comes back changed, when the system refuses or libtorch fails.
     pub fn export(
         &self,
         format: ExportFormat,
@@ -163,9 +161,7 @@ impl Model {
 
     /// Writes an `.npz` archive with `sample` and this network's own answers, so that other programs can
     /// compare theirs: the arrays `planes`, `scalars` and one per output.
-    ///
-    /// # Errors
-    /// When there is a file and `overwrite` is not set, the system refuses or libtorch fails.
+    /// Fails when there is a file and `overwrite` is not set, the system refuses or libtorch fails.
     pub fn write_check_data(&self, path: &Path, sample: &ExportSample<'_>, overwrite: bool) -> Result<(), Error> {
         refuse_existing(path, overwrite)?;
         let torch = |error: Error| error.of_file(path);

@@ -86,9 +86,7 @@ impl InferenceNetwork {
     /// Evaluates a batch; `answers` is overwritten.
     ///
     /// On the processor it computes in the calling thread alone (see [`device::use_one_thread`]).
-    ///
-    /// # Errors
-    /// When the batch does not fit or is of another ruleset, an answer is not finite, or the device fails.
+    /// Fails when the batch does not fit or is of another ruleset, an answer is not finite, or the device fails.
     pub fn answer(&mut self, batch: &EncodedBatch<'_>, answers: &mut Answers) -> Result<(), Error> {
         device::use_one_thread();
         batch.validate(&self.shape)?;

@@ -24,9 +24,7 @@ pub(crate) struct Outputs(Vec<(Output, Tensor)>);
 
 impl Outputs {
     /// Returns an output.
-    ///
-    /// # Panics
-    /// When the graph does not have it.
+    /// Panics when the graph does not have it.
     pub(crate) fn get(&self, wanted: Output) -> &Tensor {
         let found = self.0.iter().find(|(output, _)| *output == wanted);
         &found.expect("the graph is made for its use").1

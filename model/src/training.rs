@@ -95,9 +95,7 @@ impl Trainer {
     }
 
     /// Changes the settings of the following steps.
-    ///
-    /// # Errors
-    /// Every setting that is out of range; then nothing has changed.
+    /// Error: every setting that is out of range; then nothing has changed.
     pub fn set_config(&mut self, config: &TrainingConfig) -> Result<(), Error> {
         check_config(config)?;
         self.runner = training_runner(&self.network_config, config);
@@ -133,11 +131,8 @@ impl Trainer {
     /// Makes one step on all samples of `batches`, which may be of different boards and rulesets: one step on their
     /// union, whatever the order and the sizes, up to rounding. `progress` is the fraction of the whole training that is over, in `[0, 1]`; the learning rate
     /// depends on it.
-    ///
-    /// # Errors
-    /// [`TrainError::NotFinite`] when a loss or the gradient is not finite; when a batch does not fit or there is none, or
-    /// the device fails. Weights, optimiser and counters are then
-    /// unchanged.
+    /// Fails with [`TrainError::NotFinite`] when a loss or the gradient is not finite; when a batch does not fit or there is
+    /// none, or the device fails. Weights, optimiser and counters are then unchanged.
     pub fn step(&mut self, batches: &[TrainingBatch], progress: f64) -> Result<StepReport, TrainError> {
         device::use_one_thread();
         let (gradient, mut report) = self.gradient(batches)?;

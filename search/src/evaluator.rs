@@ -31,9 +31,7 @@ pub trait Evaluator<G: Game> {
     /// `games` holds `B >= 1` unfinished games of one ruleset; `legal_actions[i]` are the legal actions of
     /// `games[i]`. `evaluations` has `B` entries, whose vectors are cleared and refilled so that their
     /// memory is reused.
-    ///
-    /// # Errors
-    /// When the device fails; the content of `evaluations` is then meaningless.
+    /// Fails when the device fails; the content of `evaluations` is then meaningless.
     fn evaluate(
         &mut self,
         games: &[&G],

@@ -51,9 +51,7 @@ pub struct Rollouts<G: Game> {
 impl<G: Game> Rollouts<G> {
     /// Creates an evaluator that averages `rollouts` random games of at most `plies_max` actions each; a
     /// game that is not over by then counts as a draw.
-    ///
-    /// # Panics
-    /// When `rollouts` is 0.
+    /// Panics when `rollouts` is 0.
     #[must_use]
     pub fn new(rollouts: u32, plies_max: u32, rng: ChaCha8Rng) -> Rollouts<G> {
         assert!(rollouts > 0, "at least one rollout");

@@ -27,8 +27,6 @@ pub trait Game: Clone {
     fn legal_actions(&self, actions: &mut Vec<Self::Action>);
 
     /// Plays a legal action.
-    ///
-    /// # Panics
     /// May panic when the action is not legal or the game is over.
     fn play(&mut self, action: Self::Action);
 

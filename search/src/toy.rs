@@ -58,9 +58,7 @@ pub struct TreeError {
 
 impl TreeGame {
     /// Reads a tree; the game starts at its root.
-    ///
-    /// # Errors
-    /// [`TreeError`] when the text does not follow the grammar.
+    /// Fails with [`TreeError`] when the text does not follow the grammar.
     pub fn parse(text: &str) -> Result<TreeGame, TreeError> {
         let bytes = text.as_bytes();
         let mut nodes = Vec::new();

@@ -152,9 +152,7 @@ impl ActiveGame {
     }
 
     /// Goes on with a game of a pool. The search that was under way begins anew.
-    ///
-    /// # Panics
-    /// When the record is not that of a game under the rules of `plan`.
+    /// Panics when the record is not that of a game under the rules of `plan`.
     pub(crate) fn resume(&mut self, plan: &PoolPlan, record: GameRecord) {
         let game = record.game(&plan.rules).expect("the records of a pool have been checked");
         self.set(plan, record, &game);
@@ -198,9 +196,7 @@ impl ActiveGame {
     }
 
     /// Finishes a game that ended elsewhere, as it was finished there.
-    ///
-    /// # Errors
-    /// In words, when the record is not that of a whole game of the plan which begins as its number says.
+    /// Error: in words, when the record is not that of a whole game of the plan which begins as its number says.
     pub(crate) fn verify(&mut self, plan: &PoolPlan, record: GameRecord) -> Result<PlayedGame, String> {
         let (game, outcome) = record.check_ended(&plan.rules)?;
         let beginning = Beginning::draw(plan, record.number);
@@ -222,9 +218,7 @@ impl ActiveGame {
     }
 
     /// Returns the position that waits for its evaluation.
-    ///
-    /// # Panics
-    /// When none does: the game is over, or [`ActiveGame::advance`] was not called.
+    /// Panics when none does: the game is over, or [`ActiveGame::advance`] was not called.
     pub(crate) fn leaf(&self) -> Leaf<'_, GameState> {
         self.search.leaf()
     }

@@ -45,9 +45,6 @@ pub fn finished_to_bytes(games: &[FinishedGame]) -> Vec<u8> {
 
 /// Reads games that [`finished_to_bytes`] wrote, `count` of them, and makes what self-play makes of its own: they must be the
 /// games of `plan` from number `first` on, each legal to its end, and begun as its number says.
-///
-/// # Errors
-/// In words, what is wrong.
 pub fn verify_finished(bytes: &[u8], plan: &PoolPlan, first: u64, count: u64) -> Result<Vec<PlayedGame>, String> {
     let bytes_max = bytes_max(count);
     let mut body = Vec::new();

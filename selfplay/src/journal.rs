@@ -38,9 +38,6 @@ struct Writing {
 impl Journal {
     /// Opens the journal of a generation at `path`, or creates it, and returns its games. The content of a journal of
     /// another generation, seed, ruleset or player is dropped.
-    ///
-    /// # Errors
-    /// When reading or writing fails.
     pub fn open(path: &Path, rules: &Rules, info: &ShardInfo) -> Result<(Journal, Vec<PlayedGame>), Error> {
         let refused = |attempt| move |refusal| failed(path, attempt, &refusal);
         let mut file = File::options()

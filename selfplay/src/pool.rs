@@ -80,9 +80,7 @@ pub struct Pool {
 
 impl Pool {
     /// Creates a pool that has not played yet.
-    ///
-    /// # Errors
-    /// Every setting that is out of range.
+    /// Error: every setting that is out of range.
     pub fn new(plan: PoolPlan) -> Result<Pool, SelfPlayError> {
         plan.validate()?;
         let ruleset = ruleset_fingerprint(plan.rules.ruleset());
@@ -93,9 +91,7 @@ impl Pool {
 
     /// Creates a pool that goes on from a state, which may come from a file. The settings may be others than before; games
     /// beyond `in_flight` are played to their end and not replaced.
-    ///
-    /// # Errors
-    /// As for a new pool; when the state is that of another pool, seed or ruleset, or a game of it cannot be continued.
+    /// Fails as for a new pool; when the state is that of another pool, seed or ruleset, or a game of it cannot be continued.
     pub fn restore(plan: PoolPlan, state: PoolState) -> Result<Pool, SelfPlayError> {
         plan.validate()?;
         let fault =
@@ -163,9 +159,6 @@ const MAGIC: &[u8; 8] = b"latrpls2";
 
 /// Returns the states of pools as the bytes of a file: the format's name, a checksum (CRC-32, u32 in little-endian order)
 /// of the rest, and the states (postcard). Equal states give equal bytes.
-///
-/// # Errors
-/// When they cannot be written.
 pub fn states_to_bytes(states: &[&PoolState]) -> Result<Vec<u8>, SelfPlayError> {
     let body = postcard::to_stdvec(states).map_err(|error| refused(&error.to_string()))?;
     Ok([&MAGIC[..], &crc32fast::hash(&body).to_le_bytes(), &body].concat())
@@ -176,9 +169,6 @@ fn refused(reason: &str) -> SelfPlayError {
 }
 
 /// Reads what [`states_to_bytes`] wrote. The games are checked by [`Pool::restore`].
-///
-/// # Errors
-/// When the bytes are of another kind or version, or are damaged.
 pub fn states_from_bytes(bytes: &[u8]) -> Result<Vec<PoolState>, SelfPlayError> {
     let Some(body) = bytes.strip_prefix(MAGIC) else {
         return Err(refused("they are of another kind, or of another version of this program"));
@@ -284,17 +274,11 @@ pub trait Watch: Sync {
     fn end_batch(&self) {}
 
     /// Gives the number of the next game of [`Quota::Stream`]; after `None` it may be asked again.
-    ///
-    /// # Errors
-    /// [`SelfPlayError`], which ends self-play.
     fn next_game(&self) -> Result<Option<u64>, SelfPlayError> {
         Ok(None)
     }
 
     /// Takes the record of every game of [`Quota::Stream`] that has ended.
-    ///
-    /// # Errors
-    /// [`SelfPlayError`], which ends self-play.
     fn take(&self, _game: FinishedGame) -> Result<(), SelfPlayError> {
         Ok(())
     }
@@ -312,14 +296,10 @@ pub type PlayedPools = Vec<(Pool, Vec<PlayedGame>)>;
 /// Plays pools with one actor per evaluator. Returns them in the order of the tasks, each with the games that have ended, in
 /// the order of their ends, those of one batch by place. With `parallel_trees` rayon's threads move the trees of an actor; of
 /// use where there are more cores than actors.
-///
-/// # Errors
-/// [`SelfPlayError::Stopped`] when `watch` says not to go on; when an evaluator fails; and
-/// the errors of [`Watch`] and of the journals. The pools are then lost with all that was played in this call, except the
-/// games in journals and those that `watch` took: go on from the states of the pools before it.
-///
-/// # Panics
-/// When there is no evaluator.
+/// Fails with [`SelfPlayError::Stopped`] when `watch` says not to go on; when an evaluator fails; and the errors of [`Watch`]
+/// and of the journals. The pools are then lost with all that was played in this call, except the games in journals and those
+/// that `watch` took: go on from the states of the pools before it.
+/// Panics when there is no evaluator.
 pub fn play_pools(
     tasks: Vec<PoolTask<'_>>,
     evaluators: &mut [ActorEvaluator<'_>],

@@ -74,9 +74,7 @@ pub(crate) struct GameRecord {
 impl GameRecord {
     /// Plays the game anew; `visit` is called before each action with the game, its legal actions and the action's index
     /// among them.
-    ///
-    /// # Errors
-    /// When an action is not among the legal ones.
+    /// Fails when an action is not among the legal ones.
     fn replay(
         &self,
         rules: &Arc<Rules>,
@@ -96,18 +94,14 @@ impl GameRecord {
     }
 
     /// Returns the game as it stands.
-    ///
-    /// # Errors
-    /// When an action is not among the legal ones.
+    /// Fails when an action is not among the legal ones.
     pub(crate) fn game(&self, rules: &Arc<Rules>) -> Result<GameState, String> {
         self.replay(rules, |_, _, _| {})
     }
 
     /// Checks a record that was read from outside: the game can be played and is not over, and every decision is one of
     /// its positions, with a probability for each legal action.
-    ///
-    /// # Errors
-    /// What is wrong, with the number of the game.
+    /// Error: what is wrong, with the number of the game.
     pub(crate) fn check(&self, rules: &Arc<Rules>) -> Result<(), String> {
         match self.check_targets(rules)?.outcome() {
             None => Ok(()),
@@ -116,9 +110,7 @@ impl GameRecord {
     }
 
     /// Checks the record of a game that has ended as [`GameRecord::check`] does; returns the game and how it ended.
-    ///
-    /// # Errors
-    /// As [`GameRecord::check`], and when the game goes on.
+    /// Fails as [`GameRecord::check`], and when the game goes on.
     pub(crate) fn check_ended(&self, rules: &Arc<Rules>) -> Result<(GameState, Outcome), String> {
         let game = self.check_targets(rules)?;
         match game.outcome() {
@@ -164,9 +156,7 @@ impl GameRecord {
     /// Where a player was noisy to the end (`is_noisy`), the final margin tells of the noise as the result does: the margin of
     /// the position itself stands for it. Which pieces survive, and how long the game lasts, are those of the game as it was
     /// played.
-    ///
-    /// # Panics
-    /// When the record is not that of a game under `rules`.
+    /// Panics when the record is not that of a game under `rules`.
     pub(crate) fn samples(&self, rules: &Arc<Rules>, outcome: Outcome, result_weight: f32, is_noisy: bool) -> Samples {
         let mut seen = Vec::with_capacity(self.decisions.len());
         let mut players = Vec::with_capacity(self.actions.len());

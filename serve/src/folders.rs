@@ -64,9 +64,7 @@ impl Folder {
     }
 
     /// Returns the path of something in the run or study `name`: each part is the name of a folder or file in the one before.
-    ///
-    /// # Errors
-    /// When there is nothing, or it lies outside the folder, also by way of a link.
+    /// Fails when there is nothing, or it lies outside the folder, also by way of a link.
     pub(crate) fn path(&self, name: &str, parts: &[&str]) -> Result<PathBuf, Refusal> {
         let unknown = || Refusal::unknown(format!("there is no {} {name:?} with {:?}", self.what, parts.join("/")));
         let root = self.root.canonicalize().map_err(|_| unknown())?;

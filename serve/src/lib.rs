@@ -102,9 +102,8 @@ const BLOCKING_THREADS: usize = 8;
 
 impl Server {
     /// Listens at the address and starts the threads of the searches.
-    ///
-    /// # Errors
-    /// [`ServeError`] when the port is taken, the model cannot be read, two rulesets have one id, or the system refuses.
+    /// Fails with [`ServeError`] when the port is taken, the model cannot be read, two rulesets have one id, or the system
+    /// refuses.
     pub fn bind(settings: Settings) -> Result<Server, ServeError> {
         if let Some(model) = &settings.model {
             models::read(model.as_ref())?;
@@ -131,9 +130,7 @@ impl Server {
     }
 
     /// Answers until `stop` becomes true; ends within a second of that, searches included.
-    ///
-    /// # Errors
-    /// [`ServeError::System`] when the system refuses connections altogether.
+    /// Fails with [`ServeError::System`] when the system refuses connections altogether.
     pub fn run(self, stop: &AtomicBool) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -76,14 +76,9 @@ impl Bootstrap<'_> {
     /// `statistic` is called with the opening indices `0..C` for the estimate, and with `B` draws of `C` indices
     /// with replacement. It returns the same number of values each time; a replicate is left out if it
     /// returns `None` or a value that is not finite.
-    ///
-    /// # Errors
-    /// [`StatisticsError::TooFew`] below two openings or replicates;
-    /// [`StatisticsError::UndefinedReplicates`] when the estimate itself, or more than
-    /// [`UNDEFINED_FRACTION_MAX`] of the replicates, have no value.
-    ///
-    /// # Panics
-    /// When `statistic` returns lists of different lengths.
+    /// Fails with [`StatisticsError::TooFew`] below two openings or replicates; [`StatisticsError::UndefinedReplicates`] when
+    /// the estimate itself, or more than [`UNDEFINED_FRACTION_MAX`] of the replicates, have no value.
+    /// Panics when `statistic` returns lists of different lengths.
     pub fn run<S>(&self, statistic: S) -> Result<BootstrapBand, StatisticsError>
     where
         S: Fn(&[usize]) -> Option<Vec<f64>> + Sync,

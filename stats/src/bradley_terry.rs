@@ -79,12 +79,10 @@ impl BradleyTerry {
     /// If the games within the groups give no finite fit either, a weak prior makes it finite and
     /// [`Fit::regularised`] says so: `θ ~ N(mean of the group, 600 Elo)` and one phantom game at equal strength,
     /// half won and half lost.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoObservations`] without games; [`StatisticsError::UnknownAgent`] for an index out of
-    /// range; [`StatisticsError::OutOfRange`] for an anchor or advantage that is not finite;
-    /// [`StatisticsError::Unconnected`] for an agent without a chain of games to an anchor;
-    /// [`StatisticsError::Unidentified`] when agents never change seats; [`StatisticsError::NoConvergence`].
+    /// Fails with [`StatisticsError::NoObservations`] without games; [`StatisticsError::UnknownAgent`] for an index out of
+    /// range; [`StatisticsError::OutOfRange`] for an anchor or advantage that is not finite; [`StatisticsError::Unconnected`]
+    /// for an agent without a chain of games to an anchor; [`StatisticsError::Unidentified`] when agents never change seats;
+    /// [`StatisticsError::NoConvergence`].
     ///
     /// Source: Hunter 2004, Annals of Statistics 32, 384-406 (existence); Geyer 2009, Electronic Journal of
     /// Statistics 3, 259-289 (the limit at infinity); Coulom, BayesElo.
@@ -106,10 +104,8 @@ impl BradleyTerry {
     }
 
     /// Tests "there is no first-move advantage" by the likelihood ratio, one degree of freedom.
-    ///
-    /// # Errors
-    /// As [`BradleyTerry::fit`], and [`StatisticsError::Separated`] or [`StatisticsError::Unidentified`] where the fit would
-    /// need its prior.
+    /// Fails as [`BradleyTerry::fit`], and [`StatisticsError::Separated`] or [`StatisticsError::Unidentified`] where the fit
+    /// would need its prior.
     pub fn advantage_test(&self, results: &[SeriesResult]) -> Result<LikelihoodRatio, StatisticsError> {
         let without = self.clone().with_advantage(0.0).plain_maximum(results, 0.0)?;
         let mut with = self.clone();
@@ -119,9 +115,7 @@ impl BradleyTerry {
     }
 
     /// Tests "the advantage is the same for every agent" against one advantage for each agent that plays first.
-    ///
-    /// # Errors
-    /// As [`BradleyTerry::advantage_test`]; [`StatisticsError::Unidentified`] with fewer than three agents.
+    /// Fails as [`BradleyTerry::advantage_test`]; [`StatisticsError::Unidentified`] with fewer than three agents.
     pub fn constant_advantage_test(&self, results: &[SeriesResult]) -> Result<LikelihoodRatio, StatisticsError> {
         let mut one = self.clone();
         one.fixed_advantage = None;
@@ -159,10 +153,8 @@ impl BradleyTerry {
     ///
     /// For a given `λ` the model is linear in the strengths, so `λ` is found by a search along the profile,
     /// within ±[`STRENGTH_SLOPE_MAX`].
-    ///
-    /// # Errors
-    /// As [`BradleyTerry::advantage_test`]; [`StatisticsError::Unidentified`] with two agents that do not also
-    /// play themselves; [`StatisticsError::Separated`] with agents infinitely far apart.
+    /// Fails as [`BradleyTerry::advantage_test`]; [`StatisticsError::Unidentified`] with two agents that do not also play
+    /// themselves; [`StatisticsError::Separated`] with agents infinitely far apart.
     pub fn advantage_by_strength_test(&self, results: &[SeriesResult]) -> Result<AdvantageByStrength, StatisticsError> {
         const GRID: usize = 12;
         let mut model = self.clone();

@@ -41,11 +41,9 @@ impl CompensationFit {
     ///
     /// The covariance is the sandwich `I⁻¹·(Σ (n·SE)²·xxᵀ)·I⁻¹` around the Fisher information
     /// `I = Σ n·s(1−s)·xxᵀ`, `x = (1, h)`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoObservations`] without cells, [`StatisticsError::OutOfRange`] for an impossible cell,
-    /// [`StatisticsError::Unidentified`] below two different handicaps, [`StatisticsError::Separated`] when one side
-    /// has every point on one side of a handicap.
+    /// Fails with [`StatisticsError::NoObservations`] without cells, [`StatisticsError::OutOfRange`] for an impossible cell,
+    /// [`StatisticsError::Unidentified`] below two different handicaps, [`StatisticsError::Separated`] when one side has every
+    /// point on one side of a handicap.
     pub fn measured(cells: &[CompensationCell]) -> Result<CompensationFit, StatisticsError> {
         let (coefficients, information) = solve(cells)?;
         let mut middle = Matrix2::zeros();
@@ -73,9 +71,7 @@ impl CompensationFit {
     }
 
     /// Returns the handicap `h* = −b₀/b₁` at which the expected score is ½.
-    ///
-    /// # Errors
-    /// [`StatisticsError::Unidentified`] when the handicap has no effect at all.
+    /// Fails with [`StatisticsError::Unidentified`] when the handicap has no effect at all.
     pub fn fair_handicap(&self) -> Result<f64, StatisticsError> {
         let [intercept, slope] = self.coefficients();
         // What rounding leaves of an effect that is 0 gives no handicap.

@@ -49,9 +49,7 @@ impl OutcomeProbabilities {
 
 impl DrawModel {
     /// Returns the probabilities at `delta` nats; `draw_parameter` is `δ` or `ν`, at least 0.
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] for a `delta` that is not finite or a parameter below 0.
+    /// Fails with [`StatisticsError::OutOfRange`] for a `delta` that is not finite or a parameter below 0.
     pub fn probabilities(self, delta: f64, draw_parameter: f64) -> Result<OutcomeProbabilities, StatisticsError> {
         StatisticsError::check("delta", delta, "finite", true)?;
         let not_negative = draw_parameter >= 0.0;

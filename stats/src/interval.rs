@@ -19,9 +19,7 @@ impl Confidence {
     pub const NINETY_FIVE: Confidence = Confidence { level: 0.95 };
 
     /// Makes a level such as `0.95`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] unless `0 < level < 1`.
+    /// Fails with [`StatisticsError::OutOfRange`] unless `0 < level < 1`.
     pub fn new(level: f64) -> Result<Confidence, StatisticsError> {
         let level = StatisticsError::check("confidence level", level, "between 0 and 1", level > 0.0 && level < 1.0)?;
         Ok(Confidence { level })

@@ -9,9 +9,7 @@ use super::mean_test::MeanTest;
 ///
 /// `p₍ᵢ₎ = max_{j<=i} min(1, (m−j+1)·p₍ⱼ₎)`. Rejecting those at most `α` keeps the chance of any false
 /// rejection at `α`, whatever the dependence. For confirmatory families such as "is it unbalanced?".
-///
-/// # Errors
-/// [`StatisticsError::OutOfRange`] for a p-value outside `[0, 1]`.
+/// Fails with [`StatisticsError::OutOfRange`] for a p-value outside `[0, 1]`.
 ///
 /// Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
 pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {
@@ -92,9 +90,7 @@ pub struct BalanceEvidence {
 impl BalanceEvidence {
     /// Tests the first player's games, wins and losses being that player's: the test that agrees with
     /// [`MeanTest::interval`].
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] unless `0 < margin < ½`.
+    /// Fails with [`StatisticsError::OutOfRange`] unless `0 < margin < ½`.
     ///
     /// Source: Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680, for the two one-sided tests.
     pub fn new<const K: usize>(games: &MeanTest<K>, margin: f64) -> Result<BalanceEvidence, StatisticsError> {
@@ -112,9 +108,7 @@ impl BalanceEvidence {
 /// Rulesets that pass the equivalence test, with Holm's correction, are [`BalanceVerdict::Balanced`], even if
 /// so many games were played that a tiny advantage is significant. The others are decided by the two-sided
 /// test with Holm's correction. A ruleset is never called balanced because a difference is not significant.
-///
-/// # Errors
-/// [`StatisticsError::OutOfRange`] unless `0 < alpha < ½`, and as [`holm`].
+/// Fails with [`StatisticsError::OutOfRange`] unless `0 < alpha < ½`, and as [`holm`].
 pub fn decide_balance(evidence: &[BalanceEvidence], alpha: f64) -> Result<Vec<BalanceFinding>, StatisticsError> {
     StatisticsError::check("alpha", alpha, "above 0 and below 1/2", alpha > 0.0 && alpha < 0.5)?;
     let unbalanced: Vec<f64> = evidence.iter().map(|found| found.p_unbalanced).collect();

@@ -123,9 +123,7 @@ impl Pentanomial {
     /// Returns the score with standard error `√(Var/pairs)`, which knows that a pair shares its opening.
     ///
     /// Below 200 pairs the variance is divided by one pair less.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoObservations`] without pairs.
+    /// Fails with [`StatisticsError::NoObservations`] without pairs.
     pub fn score(self) -> Result<Score, StatisticsError> {
         let (Some(mean), Some(variance)) = (self.mean(), self.variance()) else {
             return Err(StatisticsError::NoObservations("pairs"));

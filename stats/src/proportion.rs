@@ -9,10 +9,8 @@ use super::interval::{Confidence, Interval};
 ///
 /// Centre `(p̂ + z²/2n)/(1 + z²/n)`, half-width `z/(1 + z²/n)·√(p̂(1−p̂)/n + z²/4n²)`. The usual choice:
 /// its coverage is near the level on average.
-///
-/// # Errors
-/// [`StatisticsError::NoObservations`] without trials, [`StatisticsError::OutOfRange`] for more successes
-/// than trials.
+/// Fails with [`StatisticsError::NoObservations`] without trials, [`StatisticsError::OutOfRange`] for more successes than
+/// trials.
 ///
 /// Source: Wilson 1927; Newcombe 1998, Statistics in Medicine 17, 857-872, method 3.
 pub fn wilson(successes: u64, trials: u64, confidence: Confidence) -> Result<Interval, StatisticsError> {
@@ -39,10 +37,8 @@ pub fn wilson_effective(rate: f64, trials: f64, confidence: Confidence) -> Inter
 ///
 /// `[B⁻¹(α/2; k, n−k+1), B⁻¹(1−α/2; k+1, n−k)]`, with 0 at `k = 0` and 1 at `k = n`. For claims like
 /// "never happened": the upper end of 0 of `n` is `1 − (α/2)^(1/n)`.
-///
-/// # Errors
-/// [`StatisticsError::NoObservations`] without trials, [`StatisticsError::OutOfRange`] for more successes
-/// than trials.
+/// Fails with [`StatisticsError::NoObservations`] without trials, [`StatisticsError::OutOfRange`] for more successes than
+/// trials.
 ///
 /// Source: Clopper and Pearson 1934; Newcombe 1998, method 5.
 pub fn clopper_pearson(successes: u64, trials: u64, confidence: Confidence) -> Result<Interval, StatisticsError> {

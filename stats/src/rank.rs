@@ -4,9 +4,7 @@
 ///
 /// `C` and `D` count the concordant and discordant pairs of positions, `P` all pairs, and `T₁`, `T₂` the pairs tied
 /// in each list. `None` when all values of a list are tied.
-///
-/// # Panics
-/// When the lists differ in length.
+/// Panics when the lists differ in length.
 ///
 /// Source: Kendall 1945, Biometrika 33, 239-251.
 #[must_use]

@@ -170,9 +170,7 @@ impl WinDrawLoss {
     /// Games that share an opening are not: use [`super::pairs::PairTable`] or
     /// [`super::clusters::ClusteredScore`] for those. Below [`SMALL_SAMPLE`] games the variance is
     /// divided by `N − 1`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoObservations`] without games.
+    /// Fails with [`StatisticsError::NoObservations`] without games.
     pub fn score(self) -> Result<Score, StatisticsError> {
         let (Some(mean), Some(variance)) = (self.mean(), self.variance()) else {
             return Err(StatisticsError::NoObservations("games"));
@@ -228,10 +226,8 @@ pub struct Score {
 
 impl Score {
     /// Makes a score of `games` games, whatever model its standard error comes from.
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] unless the mean is in `[0, 1]` and the standard error is finite and
-    /// not negative; [`StatisticsError::NoObservations`] without games.
+    /// Fails with [`StatisticsError::OutOfRange`] unless the mean is in `[0, 1]` and the standard error is finite and not
+    /// negative; [`StatisticsError::NoObservations`] without games.
     pub fn new(mean: f64, standard_error: f64, games: u64) -> Result<Score, StatisticsError> {
         if games == 0 {
             return Err(StatisticsError::NoObservations("games"));
@@ -269,9 +265,7 @@ impl Score {
     }
 
     /// Returns the score as a value with an error.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoVariance`] when every observation was the same.
+    /// Fails with [`StatisticsError::NoVariance`] when every observation was the same.
     pub fn estimate(self) -> Result<Estimate, StatisticsError> {
         if self.standard_error > 0.0 {
             Ok(Estimate { value: self.mean, standard_error: self.standard_error })
@@ -281,10 +275,8 @@ impl Score {
     }
 
     /// Returns `s ± z·SE`. In small or lopsided samples the ends may leave `[0, 1]`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoVariance`] when every observation was the same: then
-    /// [`WinDrawLoss::mean_test`] still answers.
+    /// Fails with [`StatisticsError::NoVariance`] when every observation was the same: then [`WinDrawLoss::mean_test`] still
+    /// answers.
     pub fn interval(self, confidence: Confidence) -> Result<Interval, StatisticsError> {
         Ok(self.estimate()?.interval(confidence))
     }
@@ -300,9 +292,7 @@ impl Score {
 
     /// Returns the normalised Elo `C·(s − ½)/σ`, with standard error `C/√N`, where `σ` is
     /// [`Score::game_deviation`] and `C` is [`NORMALIZED_ELO_PER_DEVIATION`].
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoVariance`] when every observation was the same.
+    /// Fails with [`StatisticsError::NoVariance`] when every observation was the same.
     ///
     /// Source: Van den Bergh, "Normalized Elo"; fastchess.
     pub fn normalized_elo(self) -> Result<Estimate, StatisticsError> {
@@ -316,9 +306,7 @@ impl Score {
     /// Returns the likelihood of superiority `Φ((s − ½)/SE)`, in `[0, 1]`.
     ///
     /// The older `½ + ½·erf((W−L)/√(2(W+L)))` ignores draws and the pairing of games.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoVariance`] when every observation was the same.
+    /// Fails with [`StatisticsError::NoVariance`] when every observation was the same.
     ///
     /// Source: fastchess, fishtest.
     pub fn likelihood_of_superiority(self) -> Result<f64, StatisticsError> {

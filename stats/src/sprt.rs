@@ -23,9 +23,7 @@ pub struct SprtBounds {
 
 impl SprtBounds {
     /// Makes Wald's bounds from the probabilities of accepting H1 wrongly (`alpha`) and H0 wrongly (`beta`).
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] unless both are above 0 and below ½.
+    /// Fails with [`StatisticsError::OutOfRange`] unless both are above 0 and below ½.
     ///
     /// Source: Wald 1947, "Sequential Analysis".
     pub fn new(alpha: f64, beta: f64) -> Result<SprtBounds, StatisticsError> {
@@ -72,9 +70,7 @@ pub struct Sprt {
 
 impl Sprt {
     /// Checks that H0 lies below H1 and that both can be tested.
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] otherwise.
+    /// Fails with [`StatisticsError::OutOfRange`] otherwise.
     pub fn validate(&self) -> Result<(), StatisticsError> {
         let (elo0, elo1) = (self.elo0, self.elo1);
         StatisticsError::check("elo1 − elo0", elo1 - elo0, "above 0", elo1 > elo0)?;
@@ -92,9 +88,7 @@ impl Sprt {
     /// whose mean score is that of hypothesis `j`, so no draw rate and no correlation within a pair is assumed.
     /// `pairs` counts the pairs from the view of the side under test. Empty classes count as
     /// [`EMPTY_CLASS_COUNT`].
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoObservations`] without pairs; otherwise as [`Sprt::validate`].
+    /// Fails with [`StatisticsError::NoObservations`] without pairs; otherwise as [`Sprt::validate`].
     ///
     /// Source: Van den Bergh, "A practical introduction to the GSPRT"; fastchess, fishtest.
     pub fn log_likelihood_ratio(&self, pairs: Pentanomial) -> Result<f64, StatisticsError> {

@@ -19,9 +19,7 @@ impl FixedWidth {
     /// Makes the rule `z·SE <= half_width` and at least `games_min` games.
     ///
     /// After some hundred games the variance itself is known well enough to stop on.
-    ///
-    /// # Errors
-    /// [`StatisticsError::OutOfRange`] unless `0 < half_width < ½`.
+    /// Fails with [`StatisticsError::OutOfRange`] unless `0 < half_width < ½`.
     pub fn new(half_width: f64, games_min: u64, confidence: Confidence) -> Result<FixedWidth, StatisticsError> {
         let inside = half_width > 0.0 && half_width < 0.5;
         StatisticsError::check("half-width", half_width, "above 0 and below 1/2", inside)?;

@@ -14,9 +14,6 @@ impl Store {
     /// Nothing is asked of a bucket yet.
     ///
     /// Credentials come from the environment as `object_store` takes them, never from the URL.
-    ///
-    /// # Errors
-    /// [`StoreError`], with what to do.
     pub fn open(url: &str, make: bool, stop: StopFlag) -> Result<Store, StoreError> {
         let refuse = |reason: &str| StoreError::url(&without_secrets(url), reason);
         if url.is_empty() {

@@ -45,9 +45,7 @@ impl Proof {
 impl Store {
     /// Tries, under names of its own that it removes again, whether the store refuses a second write, shows at once what was
     /// written, lists it, and lets one of several writers win.
-    ///
-    /// # Errors
-    /// [`StoreError`] where the store cannot be used at all.
+    /// Fails with [`StoreError`] where the store cannot be used at all.
     pub fn prove(&self) -> Result<Proof, StoreError> {
         let id = format!("{:016x}", crate::worker::unique());
         let names = [FIRST, RACE].map(|name| format!("{FOLDER}/{id}-{name}"));
@@ -126,9 +124,7 @@ impl Store {
     }
 
     /// Refuses a store that does not do what the program needs.
-    ///
-    /// # Errors
-    /// [`StoreError::Unusable`] with what it fails at, and what [`Store::prove`] gives.
+    /// Fails with [`StoreError::Unusable`] with what it fails at, and what [`Store::prove`] gives.
     pub fn demand_proof(&self) -> Result<(), StoreError> {
         let faults = self.prove()?.faults();
         match faults.is_empty() {
@@ -138,9 +134,6 @@ impl Store {
     }
 
     /// Opens the store at `url` for a program that leads others: it is made if needed, and proved.
-    ///
-    /// # Errors
-    /// As [`Store::open`] and [`Store::demand_proof`].
     pub fn lead(url: &str, stop: crate::StopFlag) -> Result<Arc<Store>, StoreError> {
         let mut store = Store::open(url, true, stop)?.with_patience(crate::Patience::FIRST);
         store.demand_proof()?;
@@ -149,9 +142,6 @@ impl Store {
     }
 
     /// Opens the store at `url` for a program that works for others, and looks whether it answers.
-    ///
-    /// # Errors
-    /// As [`Store::open`] and [`Store::list`].
     pub fn join(url: &str, stop: crate::StopFlag) -> Result<Arc<Store>, StoreError> {
         let mut store = Store::open(url, false, stop)?.with_patience(crate::Patience::FIRST);
         store.list(FOLDER)?;

@@ -103,9 +103,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 impl Store {
     /// Makes a store of an implementation; `shown` is how messages name it, and all names are below `root`.
-    ///
-    /// # Errors
-    /// When the system gives no threads.
+    /// Fails when the system gives no threads.
     pub fn of(inner: Arc<dyn ObjectStore>, root: Path, shown: &str, stop: StopFlag) -> Result<Store, StoreError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -140,9 +138,6 @@ impl Store {
     ///
     /// A store's "there is one already" is not believed: it may be this program's own object whose reply was lost, or an
     /// answer to a conflict that left nothing. What is there is read and compared.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<Created, StoreError> {
         let path = self.path(name);
         let payload = PutPayload::from(bytes.to_vec());
@@ -167,9 +162,6 @@ impl Store {
     }
 
     /// Reads an object of at most `bytes_max` bytes; `None` where there is none.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn read(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(name);
         let mut retry = self.retry("reading", name);
@@ -202,9 +194,6 @@ impl Store {
     }
 
     /// Reads the first `bytes` bytes of an object, or all where it has fewer; `None` where there is none.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn read_beginning(&self, name: &str, bytes: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(name);
         let mut retry = self.retry("reading", name);
@@ -225,9 +214,6 @@ impl Store {
 
     /// Writes a network under the name of its SHA-256, which is returned. An object of this name that holds something else is found
     /// by who reads it.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn write_model(&self, bytes: &[u8]) -> Result<String, StoreError> {
         let name = sha256(bytes);
         self.create(&model_name(&name), bytes)?;
@@ -235,9 +221,7 @@ impl Store {
     }
 
     /// Reads an object whose name ends with its SHA-256, before the extension; `None` where there is none.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`] where it holds something else, and what reading gives.
+    /// Fails with [`StoreError::Damaged`] where it holds something else, and what reading gives.
     pub fn read_verified(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(content) = self.read(name, bytes_max)? else { return Ok(None) };
         let found = sha256(&content);
@@ -251,9 +235,6 @@ impl Store {
     }
 
     /// Lists the objects below a folder, by name; none where there is no such folder.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn list(&self, folder: &str) -> Result<Vec<Object>, StoreError> {
         let path = self.path(folder);
         let own = self.root.as_ref().len() + usize::from(!self.root.as_ref().is_empty());
@@ -290,9 +271,6 @@ impl Store {
     }
 
     /// Removes an object, if it is there.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         let path = self.path(name);
         let mut retry = self.retry("removing", name);
@@ -308,9 +286,7 @@ impl Store {
     }
 
     /// Waits, but not beyond the setting of the stop flag.
-    ///
-    /// # Errors
-    /// [`StoreError::Stopped`] when it is set.
+    /// Fails with [`StoreError::Stopped`] when it is set.
     pub fn sleep(&self, time: Duration) -> Result<(), StoreError> {
         let end = Instant::now() + time;
         loop {

@@ -51,9 +51,6 @@ impl Store {
 
     /// Reads a unit of at most `bytes_max` bytes and checks it; one that does not count is moved aside. Returns what `check` does,
     /// or in words why the unit does not count; `None` where there is none.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn read_unit<T>(
         &self,
         name: &str,
@@ -72,9 +69,6 @@ impl Store {
     }
 
     /// Moves an object aside; returns whether there was one.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn reject(&self, name: &str, bytes_max: u64, reason: &str) -> Result<bool, StoreError> {
         let content = self.read_content(name, bytes_max)?;
         content.map_or(Ok(false), |content| self.set_aside(name, &content, reason).map(|()| true))
@@ -116,9 +110,6 @@ impl Waiting {
     }
 
     /// Waits after a look in which no unit had come, longer each time; not at all after one in which one had.
-    ///
-    /// # Errors
-    /// [`StoreError::Stopped`]
     pub fn after_look(&mut self, store: &Store, has_come: bool) -> Result<(), StoreError> {
         self.tell(store, has_come, self.begun.elapsed());
         if has_come {
@@ -160,9 +151,6 @@ pub struct Version {
 
 impl Version {
     /// Checks that what is called `title` is asked for by the same version.
-    ///
-    /// # Errors
-    /// In words, when it is not.
     pub fn check(self, title: &str, program: &str, searches: u32) -> Result<(), String> {
         if (program, searches) == (self.program, self.searches) {
             return Ok(());
@@ -212,9 +200,6 @@ impl UnitHeader {
     }
 
     /// Reads the first line of a unit; returns the rest of it, too.
-    ///
-    /// # Errors
-    /// In words, when it is none.
     pub fn read(unit: &[u8]) -> Result<(UnitHeader, &[u8]), String> {
         let end = unit.iter().take(HEADER_BYTES_MAX).position(|&byte| byte == b'\n');
         let Some(end) = end else { return Err("it has no first line that says what it is".to_owned()) };
@@ -225,9 +210,7 @@ impl UnitHeader {
 
     /// Reads the first line of a unit and checks that it is the one that was asked for: by the same program, of this series, with
     /// these games. Returns the rest of it, too.
-    ///
-    /// # Errors
-    /// In words, what differs.
+    /// Error: in words, what differs.
     pub fn read_checked<'a>(
         unit: &'a [u8],
         version: Version,

@@ -100,9 +100,7 @@ impl Worker {
 
     /// Takes the first unit in `order` of those that are missing, by their numbers; `name` gives their names in the store. One
     /// that was moved aside when this worker had written it is left to others: this one would most likely make it as it was.
-    ///
-    /// # Errors
-    /// [`StoreError::Unusable`] when that has happened for the third time; other [`StoreError`]s of the store.
+    /// Fails with [`StoreError::Unusable`] when that has happened for the third time; other [`StoreError`]s of the store.
     pub fn take(
         &self,
         order: &WorkOrder,
@@ -119,9 +117,6 @@ impl Worker {
     }
 
     /// Writes a unit, a line about it and its games, and counts it.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn write(&self, version: Version, unit: &PlayedUnit<'_>, games: &[u8]) -> Result<(), StoreError> {
         let header = UnitHeader {
             program: version.program.to_owned(),
@@ -199,9 +194,6 @@ impl Worker {
 
     /// Fetches a network into the folder, which several workers may share, unless it is there; returns its path. The inner error
     /// says, in words, what is wrong with this network; others may be there.
-    ///
-    /// # Errors
-    /// [`StoreError`]
     pub fn fetch_model(&self, sha256: &str) -> Result<Result<PathBuf, String>, StoreError> {
         let path = self.cache.join(format!("{sha256}.safetensors"));
         if std::fs::read(&path).is_ok_and(|there| crate::sha256(&there) == sha256) {

@@ -177,9 +177,7 @@ impl TrainConfig {
     }
 
     /// Reads a configuration and those it is based on, then applies `settings`, each `key=value`.
-    ///
-    /// # Errors
-    /// What is wrong, with its place in the text.
+    /// Error: what is wrong, with its place in the text.
     pub fn read(source: &ConfigSource, settings: &[String]) -> Result<TrainConfig, Error> {
         let text = source.text()?;
         let mut table = parse(&text, source)?;
@@ -213,9 +211,6 @@ impl TrainConfig {
     }
 
     /// Reads the configuration in the folder of a run. Then applies `settings`, each `key=value`.
-    ///
-    /// # Errors
-    /// What is wrong, with the file.
     pub fn read_of_run(path: &Path, settings: &[String]) -> Result<TrainConfig, Error> {
         let source = ConfigSource::from(path);
         let not_a_configuration = || not_a_configuration(&source);
@@ -226,9 +221,6 @@ impl TrainConfig {
     }
 
     /// Reads the text that [`TrainConfig::to_text`] wrote.
-    ///
-    /// # Errors
-    /// When it is not such a text.
     pub fn from_text(text: &str) -> Result<TrainConfig, Error> {
         let mut table: toml::Table = toml::from_str(text)?;
         forget_removed(&mut table);
@@ -236,17 +228,12 @@ impl TrainConfig {
     }
 
     /// Returns the configuration as the text of a file.
-    ///
-    /// # Errors
-    /// When a value cannot be written as TOML.
     pub fn to_text(&self) -> Result<String, Error> {
         toml::to_string(self).context("writing the resolved configuration")
     }
 
     /// Checks everything, for a number of rulesets.
-    ///
-    /// # Errors
-    /// Every reason at once.
+    /// Error: every reason at once.
     pub fn validate(&self, rulesets: usize) -> Result<(), Error> {
         let Budget { minutes, generations } = self.budget;
         let (games, teacher, evaluation) = (&self.games, &self.teacher, &self.evaluation);

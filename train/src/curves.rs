@@ -24,18 +24,13 @@ pub const PAGE: &str = "learning.html";
 pub const TABLE: &str = "learning.csv";
 
 /// Writes the page and the table of runs into a folder.
-///
-/// # Errors
-/// When a file cannot be written.
 pub fn write(folder: &Path, runs: &[LearningRun]) -> Result<(), Error> {
     write_whole(&folder.join(PAGE), learning_html(runs, env!("CARGO_PKG_VERSION")).as_bytes())?;
     write_whole(&folder.join(TABLE), to_csv(runs).as_bytes())
 }
 
 /// Reads the metrics and the result of a run, which may still be going on.
-///
-/// # Errors
-/// When there is no run, or a file is damaged.
+/// Fails when there is no run, or a file is damaged.
 pub fn read(root: &Path) -> Result<LearningRun, Error> {
     let config_path = root.join(run_dir::CONFIG);
     if !config_path.is_file() {

@@ -109,15 +109,9 @@ pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
 /// Adds what was being attempted to an error.
 pub trait Context<T> {
     /// Adds `attempt`; to nothing, [`Error::Refused`] with that text.
-    ///
-    /// # Errors
-    /// The error with the attempt.
     fn context(self, attempt: impl Into<String>) -> Result<T, Error>;
 
     /// As [`Context::context`], with a text that is made only for an error.
-    ///
-    /// # Errors
-    /// The error with the attempt.
     fn with_context<S: Into<String>>(self, attempt: impl FnOnce() -> S) -> Result<T, Error>;
 }
 

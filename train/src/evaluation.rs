@@ -45,9 +45,7 @@ pub struct EvaluationMatch {
 
 impl EvaluationMatch {
     /// Sets up the matches of a configuration against the agent `opponent`, which `networks` opens where it is a network.
-    ///
-    /// # Errors
-    /// When the opponent is a network that cannot be opened.
+    /// Fails when the opponent is a network that cannot be opened.
     pub fn new(
         rules: Arc<Rules>,
         config: &TrainConfig,
@@ -60,9 +58,6 @@ impl EvaluationMatch {
 
     /// Sets up the matches of a configuration against the network in a file, which computes in `precision` and searches as
     /// often as the run's own.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
     pub fn against_network(
         rules: Arc<Rules>,
         config: &TrainConfig,
@@ -111,9 +106,7 @@ impl EvaluationMatch {
 
     /// Plays `pairs` openings, each twice with seats swapped. `watch` receives the number of games that have ended, or
     /// `None` where none has since the last call, and returns whether to go on.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] when `watch` returns false, otherwise what failed.
+    /// Fails with [`Error::Stopped`] when `watch` returns false, otherwise what failed.
     pub fn play(
         &self,
         evaluator: PlayEvaluator,

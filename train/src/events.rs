@@ -52,9 +52,6 @@ pub struct Events {
 
 impl Events {
     /// Opens the file at `path` and keeps its first `bytes`; 0 begins a new one.
-    ///
-    /// # Errors
-    /// When the file cannot be opened or written.
     pub fn open(path: &Path, bytes: u64) -> Result<Events, Error> {
         let file = File::options().create(true).truncate(false).read(true).write(true).open(path);
         let there = file.and_then(|file| {
@@ -81,9 +78,6 @@ impl Events {
 
     /// Adds every number of a line of metrics, a JSON object, at `step`; a number in an inner object has the tag
     /// `object/number`.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn add(&mut self, step: u64, metrics: &Value) -> Result<(), Error> {
         let mut values = Vec::new();
         add_scalars("", metrics, &mut values);
@@ -126,9 +120,6 @@ fn whole_events(file: &File) -> u64 {
 }
 
 /// Reads an events file and returns how many events it holds.
-///
-/// # Errors
-/// When it is cut off or damaged.
 pub fn count(path: &Path) -> Result<u64, Error> {
     let failed = |place: u64| format!("{}, event {place}: cut off or damaged", path.display());
     let mut file = BufReader::new(File::open(path).with_context(|| format!("cannot read {}", path.display()))?);

@@ -15,9 +15,6 @@ pub fn file_name(path: &Path) -> String {
 }
 
 /// Reads a text file of at most `bytes_max` bytes.
-///
-/// # Errors
-/// When it cannot be read, is larger or is not UTF-8.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, Error> {
     let shown = path.display();
     let metadata = std::fs::metadata(path).with_context(|| format!("cannot read {shown}"))?;
@@ -42,9 +39,6 @@ pub struct FolderLock {
 const LOCK: &str = "lock";
 
 /// Locks a folder.
-///
-/// # Errors
-/// When another program holds the lock.
 pub fn lock(root: &Path) -> Result<FolderLock, Error> {
     let path = root.join(LOCK);
     let opened = File::options().create(true).truncate(false).write(true).open(&path);
@@ -83,9 +77,6 @@ pub fn secs_since_written(path: &Path) -> Option<f64> {
 }
 
 /// Writes a file whole or not at all ([`write_atomically`]).
-///
-/// # Errors
-/// When the file cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_atomically(path, |file| file.write_all(bytes)).with_context(|| format!("{}: writing it", path.display()))
 }

@@ -76,9 +76,6 @@ pub struct GameList {
 
 impl GameList {
     /// Opens the journal of the list, whose shard `info` describes.
-    ///
-    /// # Errors
-    /// [`SelfPlayError`]
     pub fn open_journal(&mut self, path: &Path, info: &ShardInfo) -> Result<(), SelfPlayError> {
         let (journal, mut found) = Journal::open(path, &self.plan.rules, info)?;
         found.retain(|game| game.index < self.games);
@@ -183,9 +180,6 @@ pub fn idle_evaluators(actors: usize) -> Vec<PlayEvaluator> {
 }
 
 /// Plays the games of lists that are not in their journals; takes those that were found there from the lists.
-///
-/// # Errors
-/// [`SelfPlayError`]
 pub fn play_lists(
     lists: &mut [GameList],
     evaluators: &mut [PlayEvaluator],
@@ -220,9 +214,7 @@ pub fn play_lists(
 }
 
 /// Plays pools until each has met its quota; returns them in the order of the tasks, and their games by ruleset.
-///
-/// # Errors
-/// [`SelfPlayError`]; the pools are then lost.
+/// Fails with [`SelfPlayError`]; the pools are then lost.
 pub fn play_generation(
     tasks: Vec<PoolTask<'_>>,
     evaluators: &mut [PlayEvaluator],

@@ -108,9 +108,6 @@ impl Combination {
 }
 
 /// Returns the rulesets that are held out.
-///
-/// # Panics
-/// Never: that every file can be read is a test.
 #[must_use]
 pub fn held_out() -> Vec<RulesetFile> {
     let read = |text| RulesetFile::parse(text).expect("the tests read every file");
@@ -124,9 +121,7 @@ pub fn is_held_out(family: &str, ruleset: &Ruleset) -> bool {
 }
 
 /// Draws mix `number` of a run: the ruleset to start from by share, then the changes.
-///
-/// # Errors
-/// When no playable neighbour is found.
+/// Fails when no playable neighbour is found.
 pub fn draw(trained: &[RunRuleset], number: u64, stream: &mut ChaCha8Rng) -> Result<Arc<Rules>, Error> {
     for _ in 0..ATTEMPTS_MAX {
         let base = by_share(trained, stream);

@@ -143,9 +143,7 @@ const MODEL: &str = "model.safetensors";
 
 /// Returns the model file that a path means: the path itself, or in the folder of a run `export/model.safetensors`,
 /// in another folder `model.safetensors`.
-///
-/// # Errors
-/// When the folder holds none, with the command that makes it.
+/// Fails when the folder holds none, with the command that makes it.
 pub fn model_path(path: &Path) -> Result<PathBuf, Error> {
     if !path.is_dir() {
         return Ok(path.to_owned());
@@ -166,9 +164,7 @@ pub fn model_path(path: &Path) -> Result<PathBuf, Error> {
 
 /// Reads the model that a path means: [`SHIPPED_MODEL`] the one that is part of the program, else as [`model_path`] finds
 /// it; returns where it was found, too.
-///
-/// # Errors
-/// What is wrong with the file; for a checkpoint, where the model of its run is.
+/// Error: what is wrong with the file; for a checkpoint, where the model of its run is.
 pub fn read(path: &Path) -> Result<(PathBuf, StoredModel), Error> {
     if path == Path::new(SHIPPED_MODEL) {
         shipped_is_whole()?;
@@ -182,9 +178,7 @@ pub fn read(path: &Path) -> Result<(PathBuf, StoredModel), Error> {
 }
 
 /// Loads the network of the model that a path means, as [`read`] finds it.
-///
-/// # Errors
-/// As [`read`], and as [`NetworkLoader::network`].
+/// Fails as [`read`], and as [`NetworkLoader::network`].
 pub fn load(path: &Path, loader: &dyn NetworkLoader) -> Result<LoadedNetwork, Error> {
     let model = read(path)?.1;
     let (fingerprint, network) = (model.fingerprint(), loader.network(&model)?);
@@ -193,9 +187,6 @@ pub fn load(path: &Path, loader: &dyn NetworkLoader) -> Result<LoadedNetwork, Er
 
 /// Checks a model file as play does: it is read, its search is one that can be used, and its network answers at the beginning
 /// of every ruleset that it was trained on, or of every shipped one if it names none that is known here.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn verify(path: &Path) -> Result<(), Error> {
     let LoadedNetwork { info, network, .. } = load(path, &Processor)?;
     search_of(&info).map_err(|reason| Error::Refused(format!("{}: {reason}", path.display())))?;
@@ -240,9 +231,6 @@ fn hint_for_checkpoint(path: &Path) -> Option<String> {
 }
 
 /// Reads the model file of a network ([`split_precision`]), whole, as it is.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn bytes(name: &str) -> Result<Vec<u8>, Error> {
     let path = with_precision(name).0;
     if path == SHIPPED_MODEL {
@@ -253,9 +241,6 @@ pub fn bytes(name: &str) -> Result<Vec<u8>, Error> {
 
 /// Returns a [`checksum`](latrunculi_data::files::checksum) of the model file of a network ([`split_precision`]), which shows
 /// whether a file still holds the same network. A folder stands for the model in it.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn checksum(name: &str) -> Result<String, Error> {
     let path = with_precision(name).0;
     if path == SHIPPED_MODEL {

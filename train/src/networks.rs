@@ -30,15 +30,10 @@ pub trait PlayNetwork: Send {
     fn kernel(&self, precision: Precision) -> String;
 
     /// Returns what makes evaluators in `precision`, which is not `auto`.
-    ///
-    /// # Errors
-    /// When the hardware cannot compute in it or has no room.
+    /// Fails when the hardware cannot compute in it or has no room.
     fn evaluator_maker(&self, precision: Precision) -> Result<EvaluatorMaker, Error>;
 
     /// Makes `count` evaluators in `precision`, which is not `auto`.
-    ///
-    /// # Errors
-    /// As [`PlayNetwork::evaluator_maker`].
     fn evaluators(&self, count: usize, precision: Precision) -> Result<Vec<PlayEvaluator>, Error> {
         let make = self.evaluator_maker(precision)?;
         Ok((0..count).map(|_| make()).collect())
@@ -60,9 +55,7 @@ pub struct LoadedNetwork {
 /// Where networks are computed: a model becomes a network there.
 pub trait NetworkLoader: Send + Sync {
     /// Makes the network of a model ready.
-    ///
-    /// # Errors
-    /// When a weight is not finite, or the device has no room.
+    /// Fails when a weight is not finite, or the device has no room.
     fn network(&self, model: &StoredModel) -> Result<Box<dyn PlayNetwork>, Error>;
 }
 

@@ -33,9 +33,7 @@ pub struct PrecisionChoice {
 /// [`Precision::Auto`] begins with the fastest precision that the hardware has ([`PlayNetwork::precision`]), and takes more
 /// bits until the answers agree with those in 32 bits on positions of games that the network plays by its own policy
 /// under `rules`. Nothing is timed, so the same network on the same hardware gets the same precision.
-///
-/// # Errors
-/// When the network gives no answer in 32 bits.
+/// Fails when the network gives no answer in 32 bits.
 pub fn choose_precision(
     network: &dyn PlayNetwork,
     wanted: Precision,

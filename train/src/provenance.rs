@@ -43,9 +43,6 @@ impl Origin {
 }
 
 /// Adds `more` to the list of resumptions in the file of a run's provenance.
-///
-/// # Errors
-/// When the file cannot be read or written.
 pub fn add_resumption(path: &Path, more: Value) -> Result<(), Error> {
     let text = fs::read_to_string(path).with_context(|| format!("{}: reading it", path.display()))?;
     let mut provenance: Value = serde_json::from_str(&text).with_context(|| format!("{}: not JSON", path.display()))?;

@@ -31,9 +31,7 @@ pub fn expand_all(names: &[String]) -> Vec<String> {
 
 /// Loads a ruleset with the comments on each of its values. `name_or_path` is a shipped name, or the path of a ruleset
 /// file or of a model, which holds the rules that it was trained on.
-///
-/// # Errors
-/// When there is no such ruleset, with the nearest name, or its file has faults, with their lines.
+/// Fails when there is no such ruleset, with the nearest name, or its file has faults, with their lines.
 pub fn load_file(name_or_path: &str) -> Result<RulesetFile, Error> {
     if let Some(file) = presets::file(name_or_path) {
         return Ok(file);
@@ -64,9 +62,7 @@ fn text_in_model(path: &Path) -> Result<String, Error> {
 }
 
 /// Loads the rules of a shipped name, or of the path of a ruleset file or a model.
-///
-/// # Errors
-/// As [`load_file`], and when the rules contradict one another.
+/// Fails as [`load_file`], and when the rules contradict one another.
 pub fn load(name_or_path: &str) -> Result<Arc<Rules>, Error> {
     let file = load_file(name_or_path)?;
     let rules = Rules::new(&file.ruleset).with_context(|| format!("ruleset {name_or_path}"))?;

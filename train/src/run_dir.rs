@@ -80,9 +80,7 @@ pub struct RunDir {
 
 impl RunDir {
     /// Makes the folder of a new run.
-    ///
-    /// # Errors
-    /// When there is a run in it already, or the system refuses.
+    /// Fails when there is a run in it already, or the system refuses.
     pub fn create(root: &Path) -> Result<RunDir, Error> {
         if root.to_str().is_none() {
             bail!("{}: the path of a run must be text in UTF-8; choose another folder with --run", root.display());
@@ -108,9 +106,7 @@ impl RunDir {
     }
 
     /// Opens the folder of a run.
-    ///
-    /// # Errors
-    /// When there is no run in it, or another program works in it.
+    /// Fails when there is no run in it, or another program works in it.
     pub fn open(root: &Path) -> Result<RunDir, Error> {
         if !root.join(CONFIG).is_file() {
             bail!("{}: there is no run (no config.toml in it); begin one with train CONFIG --run DIR", root.display());
@@ -210,9 +206,6 @@ impl RunDir {
 
     /// Removes the result of a run that goes on, and the files that it exported: they are those of an earlier network. The
     /// model stays, since each checkpoint replaces it, and so do files of other names.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn remove_result(&self) -> Result<(), Error> {
         let model = self.path(MODEL);
         let is_older = |path: &PathBuf| {
@@ -268,9 +261,7 @@ pub fn ruleset_paths(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the path of the newest whole checkpoint of the run in a folder, if there is one.
-///
-/// # Errors
-/// When the file that names it is damaged.
+/// Fails when the file that names it is damaged.
 pub fn latest(root: &Path) -> Result<Option<PathBuf>, Error> {
     let path = root.join(LATEST);
     if !path.exists() {

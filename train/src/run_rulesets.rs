@@ -39,9 +39,7 @@ impl RunRuleset {
 }
 
 /// Loads the rulesets of a configuration and gives each its share.
-///
-/// # Errors
-/// When one cannot be loaded, none is named, two have one name or the same rules, or a weight is not above 0.
+/// Fails when one cannot be loaded, none is named, two have one name or the same rules, or a weight is not above 0.
 pub fn load(choice: &RulesetChoice) -> Result<Vec<RunRuleset>, Error> {
     let names = choice.names();
     if names.is_empty() {

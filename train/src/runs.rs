@@ -16,9 +16,6 @@ use crate::{rulesets, run_dir};
 pub const RUNS: &str = "runs";
 
 /// Makes the folder of the next run of a configuration called `name`: `NAME-N` with the lowest free N.
-///
-/// # Errors
-/// When the folder cannot be made.
 pub fn make_next(runs: &Path, name: &str) -> Result<PathBuf, Error> {
     fs::create_dir_all(runs).with_context(|| format!("{}: making the folder", runs.display()))?;
     let mut number = 1;

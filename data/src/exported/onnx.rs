@@ -172,9 +172,7 @@ fn fault(reason: impl Into<String>) -> String {
 }
 
 /// Reads a file of the version that we write.
-///
-/// # Errors
-/// What is wrong with it: it cannot be read, is damaged or of another version.
+/// Error: what is wrong with it: it cannot be read, is damaged or of another version.
 pub fn read(path: &Path) -> Result<Model, String> {
     let about = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?;
     // Opening a named pipe waits for a writer, and a device may have no end.

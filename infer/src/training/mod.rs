@@ -214,10 +214,8 @@ impl GradientKernel {
     }
 
     /// Computes the losses of a batch, which was validated, and adds the gradient of their weighted sum to `gradient`.
-    ///
-    /// # Panics
-    /// When the processor does not have the unit, or when weights or gradient are not
-    /// of the network that `config` describes.
+    /// Panics when the processor does not have the unit, or when weights or gradient are not of the network that `config`
+    /// describes.
     pub fn add_gradient(
         &mut self,
         config: &NetworkConfig,

@@ -260,18 +260,14 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     }
 
     /// Searches for the best action of the player to act.
-    ///
-    /// # Panics
-    /// When the game is over.
+    /// Panics when the game is over.
     pub fn search(&mut self, game: &G, limits: Limits) -> AlphaBetaResult<G::Action> {
         self.search_but(&[], game, limits, &mut |_| {})
     }
 
     /// Searches as [`AlphaBeta::search`] does for the best action that is not among `excluded`, and calls
     /// `report` with the result of each iteration.
-    ///
-    /// # Panics
-    /// When the game is over, or no legal action is left.
+    /// Panics when the game is over, or no legal action is left.
     pub fn search_but(
         &mut self,
         excluded: &[G::Action],

@@ -28,9 +28,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// the limit cuts short counts if it has come to all actions that the one before left in the window: these come first.
     /// The first one counts if it has come to all. Where none counts, the depth is 0, no action has a score, and the action is
     /// the best of those that it came to.
-    ///
-    /// # Panics
-    /// When the game is over.
+    /// Panics when the game is over.
     pub fn search_scores(&mut self, game: &G, limits: Limits, window: i32) -> RootScores<G::Action> {
         assert!(game.outcome().is_none(), "a search needs a game that goes on");
         self.excluded.clear();

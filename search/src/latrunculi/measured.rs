@@ -53,9 +53,7 @@ impl MeasuredSearches {
     }
 
     /// Runs the simulations of the tree that was begun, with a uniform policy and the value 0, and returns what was found.
-    ///
-    /// # Errors
-    /// Those of an evaluator; the uniform one has none.
+    /// Error: those of an evaluator; the uniform one has none.
     pub fn grow_tree(&mut self) -> Result<SearchResult<Action>, EvalError> {
         self.mcts.run(&mut Uniform)?;
         Ok(self.mcts.result())

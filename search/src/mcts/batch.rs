@@ -32,9 +32,6 @@ pub struct LeafBatch {
 
 impl LeafBatch {
     /// Runs all searches to the end. Searches that finish first drop out of the batch.
-    ///
-    /// # Errors
-    /// What the evaluator reports.
     pub fn run<G: Game, S: BorrowMut<Search<G>>>(
         &mut self,
         searches: &mut [S],
@@ -51,9 +48,7 @@ impl LeafBatch {
     /// will probably reach next, too. What they find is the same with and without.
     ///
     /// [`Search::select`] may be called before on each search, for example on several threads: it repeats its answer.
-    ///
-    /// # Errors
-    /// What the evaluator reports; the searches then still wait for their leaves.
+    /// Error: what the evaluator reports; the searches then still wait for their leaves.
     pub fn run_round<G: Game, S: BorrowMut<Search<G>>>(
         &mut self,
         searches: &mut [S],
@@ -85,9 +80,6 @@ impl LeafBatch {
     /// Evaluates `leaves`, at least one, in one call and returns the answers in the same order.
     ///
     /// For callers that hand the answers on themselves; an answer may be swapped out of the slice.
-    ///
-    /// # Errors
-    /// What the evaluator reports.
     pub fn evaluate<'a, G: Game + 'a>(
         &mut self,
         leaves: impl Iterator<Item = Leaf<'a, G>>,

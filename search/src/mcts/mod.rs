@@ -203,8 +203,6 @@ impl<G: Game> Search<G> {
     }
 
     /// Plays a legal action at the root, keeping the subtree below it if the settings say so.
-    ///
-    /// # Panics
     /// May panic when the action is not legal.
     pub fn advance(&mut self, action: G::Action) {
         self.pending = Pending::None;
@@ -226,9 +224,7 @@ impl<G: Game> Search<G> {
     /// Begins a search: sets the budget and draws the noise from a generator forked off `rng`.
     ///
     /// The tree stays, so that starting again continues a search.
-    ///
-    /// # Panics
-    /// When the game at the root is over.
+    /// Panics when the game at the root is over.
     pub fn start(&mut self, budget: SearchBudget, rng: &mut ChaCha8Rng) {
         assert!(self.game.outcome().is_none(), "a search needs a game that goes on");
         self.budget = budget;
@@ -239,10 +235,8 @@ impl<G: Game> Search<G> {
 
     /// Begins a search as [`Search::start`] does, with the Gumbel noise given, one number per legal action
     /// of the root: to compare with other programs, or to search twice under the same noise.
-    ///
-    /// # Panics
-    /// When the game at the root is over, when the mode is not Gumbel, or, once the root is evaluated, when
-    /// there is not one number per action.
+    /// Panics when the game at the root is over, when the mode is not Gumbel, or, once the root is evaluated, when there is not
+    /// one number per action.
     pub fn start_with_gumbel(&mut self, simulations: u32, gumbel: &[f32]) {
         assert!(self.game.outcome().is_none(), "a search needs a game that goes on");
         assert!(matches!(self.settings.mode, Mode::Gumbel(_)), "PUCT has no Gumbel noise");
@@ -292,9 +286,7 @@ impl<G: Game> Search<G> {
     }
 
     /// Returns the position to be evaluated.
-    ///
-    /// # Panics
-    /// When [`Search::select`] did not ask for one.
+    /// Panics when [`Search::select`] did not ask for one.
     #[must_use]
     pub fn leaf(&self) -> Leaf<'_, G> {
         assert!(self.pending != Pending::None, "select() has asked for no evaluation");
@@ -302,9 +294,7 @@ impl<G: Game> Search<G> {
     }
 
     /// Takes the evaluation of [`Search::leaf`] into the tree.
-    ///
-    /// # Panics
-    /// When none was asked for, or when its policy has not one logit per legal action.
+    /// Panics when none was asked for, or when its policy has not one logit per legal action.
     pub fn receive(&mut self, evaluation: &Evaluation) {
         let pending = mem::replace(&mut self.pending, Pending::None);
         assert!(pending != Pending::None, "select() has asked for no evaluation");
@@ -391,17 +381,12 @@ impl<G: Game> Search<G> {
     }
 
     /// Searches to the end with one evaluator; see [`LeafBatch`] for many searches at once.
-    ///
-    /// # Errors
-    /// What the evaluator reports.
     pub fn run(&mut self, evaluator: &mut dyn Evaluator<G>) -> Result<(), EvalError> {
         LeafBatch::default().run(&mut [self], evaluator)
     }
 
     /// Returns the result of the search.
-    ///
-    /// # Panics
-    /// When the root has not been evaluated yet.
+    /// Panics when the root has not been evaluated yet.
     #[must_use]
     pub fn result(&self) -> SearchResult<G::Action> {
         let mut result = SearchResult::default();
@@ -410,9 +395,7 @@ impl<G: Game> Search<G> {
     }
 
     /// Writes the result of the search to `result`, reusing its memory.
-    ///
-    /// # Panics
-    /// When the root has not been evaluated yet.
+    /// Panics when the root has not been evaluated yet.
     pub fn write_result(&self, result: &mut SearchResult<G::Action>) {
         assert!(!self.tree.nodes.is_empty(), "the root has been evaluated");
         let root = self.tree.nodes[0];
@@ -509,9 +492,7 @@ impl<G: Game> Search<G> {
     }
 
     /// Returns the principal variation after the root's action at `index`, that action first.
-    ///
-    /// # Panics
-    /// When the root has not been evaluated yet or has no such action.
+    /// Panics when the root has not been evaluated yet or has no such action.
     #[must_use]
     pub fn variation(&self, index: usize) -> Vec<G::Action> {
         let mut variation = Vec::new();

@@ -69,9 +69,7 @@ pub struct Proven {
 
 impl<A: Copy> SearchResult<A> {
     /// Returns the chosen action.
-    ///
-    /// # Panics
-    /// When the result is empty, that is, not written by a search.
+    /// Panics when the result is empty, that is, not written by a search.
     #[must_use]
     pub fn best_action(&self) -> A {
         self.actions[self.best]

@@ -109,9 +109,7 @@ impl Fit {
     }
 
     /// Returns an agent's strength in nats; an anchored one has standard error 0.
-    ///
-    /// # Errors
-    /// [`StatisticsError::UnknownAgent`]; [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`];
+    /// Fails with [`StatisticsError::UnknownAgent`]; [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`];
     /// [`StatisticsError::Separated`] where no chain of points joins it to the anchors in both directions.
     pub fn strength(&self, agent: usize, covariance: Covariance) -> Result<Estimate, StatisticsError> {
         let (anchor, given) = self.layout.anchor;
@@ -151,9 +149,7 @@ impl Fit {
     /// Between groups the games bound it from one side only, or not at all: one end or both are infinite. The finite end
     /// is where every point of the games between the two groups, chains over other groups included, has the probability
     /// `alpha` that it went as it did. What lies within the groups is taken as estimated.
-    ///
-    /// # Errors
-    /// [`StatisticsError::UnknownAgent`]; [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`];
+    /// Fails with [`StatisticsError::UnknownAgent`]; [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`];
     /// [`StatisticsError::NoConvergence`].
     ///
     /// Source: Geyer 2009, Electronic Journal of Statistics 3, 259-289 (one-sided intervals).
@@ -243,9 +239,7 @@ impl Fit {
     }
 
     /// Returns the first-move advantage `γ` in nats, its error including that of the strengths.
-    ///
-    /// # Errors
-    /// [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
+    /// Fails with [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
     pub fn advantage(&self, covariance: Covariance) -> Result<Estimate, StatisticsError> {
         let matrix = self.covariance(covariance)?;
         let variance = self.layout.advantage.map_or(0.0, |index| matrix[(index, index)]);
@@ -259,9 +253,7 @@ impl Fit {
     }
 
     /// Returns the probabilities of a game's results, for the first player.
-    ///
-    /// # Errors
-    /// [`StatisticsError::UnknownAgent`]; [`StatisticsError::Separated`] for agents of different groups.
+    /// Fails with [`StatisticsError::UnknownAgent`]; [`StatisticsError::Separated`] for agents of different groups.
     pub fn probabilities(&self, first: usize, second: usize) -> Result<OutcomeProbabilities, StatisticsError> {
         self.check_agent(first)?;
         self.check_agent(second)?;
@@ -282,9 +274,7 @@ impl Fit {
     /// Returns the first player's expected score at equal strength, `s* = p_W + p_D/2`: the headline number.
     ///
     /// The standard error is the delta method's, from the joint covariance of advantage and draws.
-    ///
-    /// # Errors
-    /// [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
+    /// Fails with [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
     pub fn equal_strength_score(&self, covariance: Covariance) -> Result<Score, StatisticsError> {
         let (score, local) = self.equal_strength_outcomes().score_gradient();
         let mut gradient = DVector::zeros(self.parameters.len());
@@ -300,9 +290,7 @@ impl Fit {
 
     /// Returns the probabilities of [`Fit::equal_strength`], win, draw and loss of the first player, with their errors by the
     /// delta method.
-    ///
-    /// # Errors
-    /// [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
+    /// Fails with [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
     pub fn equal_strength_probabilities(&self, covariance: Covariance) -> Result<[Estimate; 3], StatisticsError> {
         let matrix = self.covariance(covariance)?;
         Ok(self.equal_strength_outcomes().terms.map(|terms| {
@@ -319,9 +307,7 @@ impl Fit {
     }
 
     /// Tests the model against the table of pairings by results: Pearson's `χ² = Σ(O − E)²/E`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::TooFew`] cells when the model has as many parameters as the table.
+    /// Fails with [`StatisticsError::TooFew`] cells when the model has as many parameters as the table.
     pub fn goodness_of_fit(&self) -> Result<GoodnessOfFit, StatisticsError> {
         let per_pairing = if self.has_draws { 2 } else { 1 };
         let cells = per_pairing * self.pairings.len();

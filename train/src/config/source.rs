@@ -33,9 +33,7 @@ pub enum ConfigSource {
 
 impl ConfigSource {
     /// Finds the configuration that a shipped name or the path of a file means.
-    ///
-    /// # Errors
-    /// When there is neither, with all shipped names and the nearest one.
+    /// Fails when there is neither, with all shipped names and the nearest one.
     pub fn find(name_or_path: &str) -> Result<ConfigSource, Error> {
         if let Some(index) = SHIPPED_CONFIGS.iter().position(|name| *name == name_or_path) {
             return Ok(ConfigSource::Shipped(index));

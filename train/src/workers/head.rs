@@ -126,9 +126,6 @@ pub(super) fn of_name(name: &str) -> Option<(&str, u64)> {
 
 impl GenerationHead {
     /// Describes generation `generation` of the run of a leader; `games` holds the games of each ruleset and how many of them a unit has.
-    ///
-    /// # Errors
-    /// When the configuration cannot be written as a text.
     pub fn new(
         leader: &Leader,
         generation: u64,
@@ -222,10 +219,8 @@ impl GenerationHead {
     }
 
     /// Reads the head of a generation; `None` where there is none.
-    ///
-    /// # Errors
-    /// When it cannot be read, is none of this version of the program, is that of another generation, or has units without
-    /// games or too many of them.
+    /// Fails when it cannot be read, is none of this version of the program, is that of another generation, or has units
+    /// without games or too many of them.
     pub(super) fn read(store: &Store, run: &str, generation: u64) -> Result<Option<GenerationHead>, Error> {
         let name = name_of(HEADS, run, generation);
         let Some(head) = read::<GenerationHead>(store, &name)? else { return Ok(None) };
@@ -252,9 +247,7 @@ impl Manifest {
     }
 
     /// Reads the manifest of a generation; `None` where there is none.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is none of this version of the program.
+    /// Fails when it cannot be read, or is none of this version of the program.
     pub fn read(store: &Store, run: &str, generation: u64) -> Result<Option<Manifest>, Error> {
         read(store, &name_of(MANIFESTS, run, generation))
     }

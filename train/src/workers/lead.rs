@@ -69,9 +69,6 @@ pub struct Leader {
 }
 
 /// Returns what tells the run in a folder from all others, made when it is first asked for.
-///
-/// # Errors
-/// When the file cannot be read or written.
 pub fn owner_of(folder: &Path) -> Result<String, Error> {
     let path = folder.join(STORE_ID);
     if !path.exists() {
@@ -96,9 +93,6 @@ impl Leader {
 
     /// Returns how many games make about so many samples under the rules: by the games of the last of the generations before
     /// that had some under the same rules, or by all of the generation before where none had, as of a new mix.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn games_for(&self, generation: u64, rules: &Rules, samples: u64) -> Result<u64, Error> {
         let sum = |sums: (u64, u64), unit: &ManifestUnit| (sums.0 + unit.games, sums.1 + unit.samples);
         let estimate = |(games, made): (u64, u64)| samples.saturating_mul(games).div_ceil(made);
@@ -119,9 +113,6 @@ impl Leader {
 
     /// Returns how many units of each of so many rulesets are enough, by how many the workers of the generation before played
     /// at once.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn units_for(&self, generation: u64, rulesets: usize) -> Result<u64, Error> {
         let before = match generation.checked_sub(1) {
             Some(before) => Manifest::read(&self.store, &self.run, before)?,
@@ -143,9 +134,8 @@ impl Leader {
     /// that follow from them, take effect with the next generation.
     /// `model` returns the file of the network, where one plays. `watch` receives the number of games that are there, or of
     /// their samples if `counts_samples`, and returns whether to go on.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] when `watch` returns false; when the store cannot be used, or another learner leads this run.
+    /// Fails with [`Error::Stopped`] when `watch` returns false; when the store cannot be used, or another learner leads this
+    /// run.
     pub fn play(
         &self,
         mut head: GenerationHead,
@@ -189,9 +179,6 @@ impl Leader {
 
     /// Returns the checksum of the weights that play a generation, which a head of it that was there before decides; empty where
     /// alpha-beta plays.
-    ///
-    /// # Errors
-    /// When the head cannot be read.
     pub fn network_of(&self, generation: u64) -> Result<String, Error> {
         Ok(GenerationHead::read(&self.store, &self.run, generation)?.map(|head| head.fingerprint).unwrap_or_default())
     }

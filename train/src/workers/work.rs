@@ -47,9 +47,6 @@ pub struct TrainingWorker<'a> {
 
 impl TrainingWorker<'_> {
     /// Returns whether units of an open generation are missing that may be played here.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn is_wanted(&self) -> Result<bool, StoreError> {
         let runs = match runs(&self.worker.store) {
             Ok(runs) => runs,
@@ -65,9 +62,7 @@ impl TrainingWorker<'_> {
 
     /// Plays units of one open generation until none is missing; returns whether there was one. `faults` receives, in a sentence
     /// each, why a generation cannot be played here.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`]; when the store cannot be used, or a network cannot be computed.
+    /// Fails with [`Error::Stopped`]; when the store cannot be used, or a network cannot be computed.
     pub fn play(&self, faults: &mut Vec<String>) -> Result<bool, Error> {
         lock(&self.refused).clear();
         for (run, generation, is_open) in newest_generations(&self.worker.store)? {
@@ -474,9 +469,6 @@ pub struct RunStatus {
 }
 
 /// Lists the runs of a store; those whose newest generation is of another version of the program are left out.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn runs(store: &Store) -> Result<Vec<RunStatus>, Error> {
     let mut found = Vec::new();
     for (run, generation, is_open) in newest_generations(store)? {

@@ -189,9 +189,7 @@ impl Bias<'_> {
     }
 
     /// Returns the biases of an output tile for the first position, and the numbers from there to the next's.
-    ///
-    /// # Panics
-    /// When there are none.
+    /// Panics when there are none.
     pub(super) fn rows(&self, output: usize) -> (*const f32, usize) {
         assert!(!matches!(self, Bias::InEpilogue), "a bias is given");
         let (first, stride) = self.of(output);
@@ -205,9 +203,7 @@ impl Bias<'_> {
 /// # Safety
 /// The processor has the unit, and what `finish` makes may be run until this
 /// function returns.
-///
-/// # Panics
-/// When `input` or `weights` are too short.
+/// Panics when `input` or `weights` are too short.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) unsafe fn convolve<A: Arithmetic, U: TileUnit, E: Epilogue>(
     unit: &mut U,

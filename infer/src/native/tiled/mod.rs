@@ -32,9 +32,7 @@ pub(crate) fn is_available(unit: Unit) -> bool {
 }
 
 /// Computes `$body` with `$unit`, a new unit of the kind `$kind`.
-///
-/// # Panics
-/// When this processor or system does not have it.
+/// Panics when this processor or system does not have it.
 macro_rules! with_unit {
     ($kind:expr, $unit:ident => $body:expr) => {{
         assert!($kind.is_available(), "a network of this kernel is made where the processor has it");
