@@ -13,44 +13,20 @@ use anyhow::{Context, bail};
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
-use latrunculi_eval::agents::OpenedNetwork;
-use latrunculi_eval::study::{
-    StudyConfig, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study, saved_study,
-};
+use latrunculi_eval::study::{StudyConfig, StudyProgress, StudySettings, StudySummary, run_study, saved_study};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::folders::SUMMARY;
-use latrunculi_train::models::{self, NetworkOpener};
 use latrunculi_train::provenance;
 
-use crate::games_args::GamesArgs;
+use crate::games_args::{PlayersArgs, number};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
-use crate::network::NetworkArgs;
 use crate::progress::GamesProgress;
-use crate::store_args::StoreArgs;
 use crate::{origin, report};
 
-/// The options that say which games a study has. They are stored in its folder and cannot be changed later.
-const SETTINGS: [&str; 15] = [
-    "study",
-    "rulesets",
-    "agents",
-    "margin",
-    "min_contact",
-    "seed",
-    "opening",
-    "second_opening",
-    "opening_policy",
-    "opening_temperature",
-    "metrics",
-    "compensation",
-    "pie",
-    "phases",
-    "sweep",
-];
-
+/// Which games a study has. This is stored in its folder and cannot be changed later.
 #[derive(Args)]
-pub(crate) struct BalanceArgs {
+struct SettingsArgs {
     /// A study file (configs/studies/ has examples); options change single values of it
     #[arg(value_name = "STUDY.toml")]
     study: Option<PathBuf>,
@@ -60,32 +36,13 @@ pub(crate) struct BalanceArgs {
     /// Agents with commas between, each of which plays itself; those of one kind form a ladder of budgets
     #[arg(long, value_name = "AGENT,AGENT")]
     agents: Option<String>,
-    /// Folder for the games and the report; a stopped study in it is continued
-    #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
-    out: Option<PathBuf>,
-    /// Continues the study in this folder with its settings; with --max-games, --min-games or --half-width it plays more
-    /// games
-    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS)]
-    resume: Option<PathBuf>,
-    /// Writes report.html again from the summary in this folder, without playing
-    #[arg(long, value_name = "DIR", conflicts_with_all = SETTINGS,
-        conflicts_with_all = ["out", "resume", "max_games", "min_games", "half_width", "json"])]
-    report_only: Option<PathBuf>,
-    /// Plays until the half-width of the score's interval is this many points of 100 [default: 3]
-    #[arg(long, value_name = "POINTS", value_parser = settings::points)]
-    half_width: Option<f64>,
     /// Calls a ruleset balanced if its score is shown to be within this many points of 50 [default: 3]
-    #[arg(long, value_name = "POINTS", value_parser = settings::points)]
+    #[arg(long, value_name = "POINTS", value_parser = settings::points())]
     margin: Option<f64>,
     /// Calls a ruleset balanced only if pieces are captured in this percentage of the games [default: 50]
-    #[arg(long, value_name = "PERCENT", value_parser = settings::percent)]
+    #[arg(long, value_name = "PERCENT",
+        value_parser = number(0.0..=100.0, "it must be from 0 to 100 percent, as in 50"))]
     min_contact: Option<f64>,
-    /// The fewest games of each ruleset with each agent [default: 400]
-    #[arg(long, value_name = "N")]
-    min_games: Option<u64>,
-    /// The most games of each ruleset with each agent [default: 4000]
-    #[arg(long, value_name = "N")]
-    max_games: Option<u64>,
     /// Source of all randomness [default: 0]
     #[arg(long)]
     seed: Option<u64>,
@@ -117,18 +74,37 @@ pub(crate) struct BalanceArgs {
     /// Derives rulesets with other values of one parameter: capture.per_move=one,all (may be repeated)
     #[arg(long, value_name = "PARAMETER=V1,V2", value_parser = settings::sweep)]
     sweep: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Args)]
+pub(crate) struct BalanceArgs {
     #[command(flatten)]
-    side_by_side: GamesArgs,
+    settings: SettingsArgs,
+    /// Folder for the games and the report; a stopped study in it is continued
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
+    out: Option<PathBuf>,
+    /// Continues the study in this folder with its settings; with --max-games, --min-games or --half-width it plays more
+    /// games
+    #[arg(long, value_name = "DIR", conflicts_with = "SettingsArgs")]
+    resume: Option<PathBuf>,
+    /// Writes report.html again from the summary in this folder, without playing
+    #[arg(long, value_name = "DIR", 
+        conflicts_with_all = ["SettingsArgs", "out", "resume", "max_games", "min_games", "half_width", "json"])]
+    report_only: Option<PathBuf>,
+    /// Plays until the half-width of the score's interval is this many points of 100 [default: 3]
+    #[arg(long, value_name = "POINTS", value_parser = settings::points())]
+    half_width: Option<f64>,
+    /// The fewest games of each ruleset with each agent [default: 400]
+    #[arg(long, value_name = "N")]
+    min_games: Option<u64>,
+    /// The most games of each ruleset with each agent [default: 4000]
+    #[arg(long, value_name = "N")]
+    max_games: Option<u64>,
     #[command(flatten)]
-    network: NetworkArgs,
-    #[command(flatten)]
-    store: StoreArgs,
+    players: PlayersArgs,
     /// Prints the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Shows no progress
-    #[arg(long)]
-    quiet: bool,
 }
 
 pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
@@ -139,9 +115,10 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     }
     let is_network = |text: &String| text.parse().is_ok_and(|agent: AgentSpec| agent.model().is_some());
     // A study may name its agents in a file.
-    let has_networks = args.agents.as_deref().is_none_or(|agents| settings::agents(agents).iter().any(is_network))
-        || args.opening_policy.as_ref().is_some_and(is_network);
-    let opener = args.network.opener(has_networks, libtorch)?;
+    let has_networks =
+        args.settings.agents.as_deref().is_none_or(|agents| settings::agents(agents).iter().any(is_network))
+            || args.settings.opening_policy.as_ref().is_some_and(is_network);
+    let opener = args.players.network.opener(has_networks, libtorch)?;
     let (settings, rulesets, folder) = match (&args.resume, &args.out) {
         (Some(folder), _) => {
             let (mut settings, rulesets) = saved_study(folder)?;
@@ -157,29 +134,26 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     };
     let command = command::command(&settings);
     let stop = stop_on_interrupt()?;
-    let config = StudyConfig {
-        settings,
-        rulesets,
-        command,
-        folder: folder.clone(),
-        threads: args.side_by_side.threads,
-        games_at_once: args.side_by_side.games_at_once,
-        workers: args.store.workers(&stop)?,
-    };
+    let config =
+        StudyConfig { settings, rulesets, command, folder: folder.clone(), players: args.players.players(&stop)? };
     let begun = Instant::now();
-    let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
-    let mut networks = Networks { opener, progress: &progress };
-    let summary = run_study(&config, &mut networks, &mut |at: &StudyProgress| {
+    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
+    let mut open = |rules: &Arc<Rules>, model: &str| {
+        // The scales of 8 bits are measured for each ruleset, which takes a second or two.
+        progress.tell(format!("opens net:{model} for {}", rules.ruleset().id));
+        opener.open_for_games(rules, model)
+    };
+    let summary = run_study(&config, &mut open, &mut |at: &StudyProgress| {
         progress.follow(at.games, at.games_expected, Some(text::progress(at)), &stop)
     });
     progress.finish();
     let summary = summary?;
     write_files(&folder, &config.settings, &summary)?;
-    add_provenance(&folder, args.side_by_side.threads, begun.elapsed(), summary.is_complete)?;
+    add_provenance(&folder, config.players.threads, begun.elapsed(), summary.is_complete)?;
     if args.json {
         print!("{}", summary.to_json()?);
     } else {
-        print!("{}", text::text(&summary, &folder, &args.store.as_given()));
+        print!("{}", text::text(&summary, &folder, &args.players.store_as_given()));
     }
     if summary.is_complete { Ok(()) } else { Err(Stopped::silently().into()) }
 }
@@ -213,22 +187,4 @@ fn add_provenance(folder: &Path, threads: usize, took: Duration, is_complete: bo
         writeln!(file, "{line}")
     };
     write().with_context(|| format!("{}: writing it", path.display()))
-}
-
-/// Networks from model files.
-struct Networks<'a> {
-    opener: NetworkOpener,
-    progress: &'a GamesProgress,
-}
-
-impl StudyNetworks<'static> for Networks<'_> {
-    fn identity(&mut self, model: &str) -> Result<String, String> {
-        models::checksum(model).map_err(|error| format!("{error:#}"))
-    }
-
-    fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<OpenedNetwork<'static>, String> {
-        // The scales of 8 bits are measured for each ruleset, which takes a second or two.
-        self.progress.tell(format!("opens net:{model} for {}", rules.ruleset().id));
-        self.opener.factory(rules)(model)
-    }
 }

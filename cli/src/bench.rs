@@ -7,9 +7,12 @@ mod search;
 mod selfplay;
 mod training;
 
+use std::time::Instant;
+
 use clap::{Args, Subcommand};
 use latrunculi_engine::presets;
 
+use crate::games_args::number;
 use crate::libtorch::{self, Libtorch};
 pub use inference::{NetworkChoice, describe};
 pub use training::TrainingArgs;
@@ -50,9 +53,8 @@ fn names_or_all(names: &[String]) -> Vec<String> {
 }
 
 /// Reads how long to measure, in seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.trim().parse().ok().filter(|&seconds: &f64| seconds > 0.0 && seconds <= 3600.0);
-    seconds.ok_or_else(|| "a number above 0, 3600 at most".to_owned())
+fn seconds() -> impl Fn(&str) -> Result<f64, &'static str> + Clone {
+    number(f64::MIN_POSITIVE..=3600.0, "a number above 0, 3600 at most")
 }
 
 /// Shows a number with so many digits after the point, or a dash where there is none.
@@ -68,9 +70,34 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 
 /// Returns the processor seconds of this thread, where the system tells: under load they say more than
 /// the clock on the wall.
-#[must_use]
-pub fn processor_secs() -> Option<f64> {
+fn processor_secs() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: u64 = text.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds as f64 * 1e-9)
+}
+
+/// Measures the time of this thread from when it is made.
+pub struct Stopwatch {
+    begun: Instant,
+    processor_secs: Option<f64>,
+}
+
+impl Stopwatch {
+    /// Starts it.
+    #[must_use]
+    pub fn start() -> Stopwatch {
+        Stopwatch { begun: Instant::now(), processor_secs: processor_secs() }
+    }
+
+    /// Returns the seconds on the clock.
+    #[must_use]
+    pub fn secs(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    /// Returns the seconds that the processor gave to this thread, where the system tells.
+    #[must_use]
+    pub fn processor_secs(&self) -> Option<f64> {
+        Some(processor_secs()? - self.processor_secs?)
+    }
 }

@@ -8,10 +8,10 @@ use latrunculi_infer::{Kernel, Unit};
 use latrunculi_store::{Check, Patience, Store};
 use serde_json::{Value, json};
 
+use crate::games_args::stopped;
 use crate::interrupt::stop_on_interrupt;
 use crate::libtorch::{self, Libtorch};
 use crate::lines::{facts, print_json};
-use crate::store_args::stopped;
 
 #[derive(Args)]
 pub(crate) struct DoctorArgs {

@@ -38,7 +38,6 @@ mod selfplay;
 mod serve;
 mod shell;
 mod status;
-mod store_args;
 pub mod train;
 mod worker;
 

@@ -41,8 +41,11 @@ pub(crate) fn beside(head: &str, text: &str) -> String {
 /// Sets names and what is said of each in two columns, after `indent` spaces.
 pub(crate) fn facts<Name: AsRef<str>>(indent: usize, facts: &[(Name, String)]) -> String {
     let width = facts.iter().map(|(name, _)| name.as_ref().chars().count()).max().unwrap_or(0);
-    let line = |(name, text): &(Name, String)| beside(&format!("{:indent$}{:<width$}  ", "", name.as_ref()), text);
-    facts.iter().map(|fact| line(fact) + "\n").collect()
+    let line = |(name, text): &(Name, String)| {
+        let head = format!("{:indent$}{:<width$}  ", "", name.as_ref());
+        beside(&head, text.trim_end()).trim_end().to_owned() + "\n"
+    };
+    facts.iter().map(line).collect()
 }
 
 /// Prints a value as JSON over several lines.

@@ -1,6 +1,5 @@
 //! `match`: two agents play pairs of games from the same openings with seats swapped.
 
-mod rows;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -14,20 +13,18 @@ use latrunculi_engine::record::write_records;
 use latrunculi_eval::matches::openings::{OpeningBook, PolicyOpenings};
 use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, MeanReport, play_match};
 use latrunculi_eval::{AgentKind, AgentSpec};
-use latrunculi_stats::{Confidence, Sprt, SprtBounds};
+use latrunculi_stats::{Sprt, SprtBounds};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::rulesets;
 use serde_json::json;
 
-use crate::games_args::{GamesArgs, games, whole};
+use crate::games_args::{PlayersArgs, games, whole};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::lines::print_json;
-use crate::network::{NetworkArgs, identity};
 use crate::progress::GamesProgress;
-use crate::store_args::StoreArgs;
-use rows::Rows;
+use text::Rows;
 pub(crate) use text::{clock_text, elo_text, rest_text, waiting_text};
 
 /// Games of a match when neither a number nor a test is given.
@@ -80,17 +77,10 @@ pub(crate) struct MatchArgs {
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
     #[command(flatten)]
-    side_by_side: GamesArgs,
-    #[command(flatten)]
-    network: NetworkArgs,
-    #[command(flatten)]
-    store: StoreArgs,
+    players: PlayersArgs,
     /// Prints the result as JSON
     #[arg(long)]
     json: bool,
-    /// Shows no progress
-    #[arg(long)]
-    quiet: bool,
 }
 
 /// Reads two numbers with a comma between them.
@@ -107,7 +97,7 @@ fn two_numbers(text: &str) -> Result<(f64, f64), String> {
 pub(crate) fn run(args: MatchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     let agents = || [&args.first, &args.second].into_iter().chain(&args.opening_policy);
     let has_networks = agents().any(|agent| agent.model().is_some());
-    let networks = args.network.opener(has_networks, libtorch)?.for_matches(agents());
+    let networks = args.players.network.opener(has_networks, libtorch)?.for_matches(agents());
     let played = loaded(&args.ruleset)?;
     ensure!(args.sprt.is_none() || played.len() == 1, "--sprt decides a match of one ruleset; name only one");
     let mut config = config(&args)?;
@@ -122,9 +112,9 @@ pub(crate) fn run(args: MatchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::R
         played.iter().try_for_each(|rules| check_opening(rules, config.seed, config.opening_length))?;
     }
     let stop = stop_on_interrupt()?;
-    config.workers = args.store.workers(&stop)?;
+    config.players = args.players.players(&stop)?;
     // The units of workers stay in the store.
-    let is_kept = args.ledger.is_some() || config.workers.is_some();
+    let is_kept = args.ledger.is_some() || config.players.workers.is_some();
     let mut rows = (played.len() > 1 && !args.json).then(|| Rows::new(&played));
     let mut reports = Vec::new();
     for rules in &played {
@@ -187,11 +177,16 @@ fn play(
 ) -> anyhow::Result<MatchReport> {
     let id = &rules.ruleset().id;
     let name = if is_one_of_many { format!("{id}  ") } else { String::new() };
-    let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
-    let report = play_match(rules, config, &mut networks.factory(rules), &mut |at: &MatchProgress<'_>| {
-        let message = at.record.is_some().then(|| name.clone() + &text::progress(at));
-        progress.follow(at.games as u64, at.games_max as u64, message, stop)
-    });
+    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
+    let report = play_match(
+        rules,
+        config,
+        &mut |rules, name| networks.open_for_games(rules, name),
+        &mut |at: &MatchProgress<'_>| {
+            let message = at.record.is_some().then(|| name.clone() + &text::progress(at));
+            progress.follow(at.games as u64, at.games_max as u64, message, stop)
+        },
+    );
     progress.finish();
     report.with_context(|| if is_one_of_many { format!("the match of {id}") } else { "the match".to_owned() })
 }
@@ -205,7 +200,7 @@ pub(crate) fn pairs_note(games: usize, is_quiet: bool) {
 
 fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
     let games = args.games.unwrap_or(if args.sprt.is_some() { SPRT_GAMES_MAX } else { GAMES });
-    pairs_note(games, args.quiet || args.json);
+    pairs_note(games, args.players.quiet || args.json);
     let sprt = match args.sprt {
         None => None,
         Some((elo0, elo1)) => {
@@ -214,19 +209,13 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
         }
     };
     Ok(MatchConfig {
-        identities: [identity(&args.first)?, identity(&args.second)?],
-        agents: [args.first.clone(), args.second.clone()],
-        pairs: games.div_ceil(2),
         seed: args.seed,
         opening_length: args.opening,
         opening_policy: opening_policy(args)?,
         sprt,
-        confidence: Confidence::NINETY_FIVE,
-        threads: args.side_by_side.threads,
-        games_at_once: args.side_by_side.games_at_once,
-        workers: None,
         ledger: args.ledger.clone(),
         keep_records: args.records.is_some(),
+        ..MatchConfig::new([args.first.clone(), args.second.clone()], games.div_ceil(2))
     })
 }
 
@@ -250,7 +239,7 @@ fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
     ensure!(weighs, "--opening-policy: {agent} has no policy; mcts and net have one");
     let temperature = args.opening_temperature;
     ensure!((0.01..=100.0).contains(&temperature), "--opening-temperature is a number from 0.01 to 100");
-    Ok(Some(PolicyOpenings { identity: identity(&agent)?, agent, temperature }))
+    Ok(Some(PolicyOpenings { agent, temperature }))
 }
 
 /// Writes the games whole or not at all.

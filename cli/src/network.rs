@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use latrunculi_data::{DeviceChoice, Precision};
-use latrunculi_eval::AgentSpec;
-use latrunculi_train::models::{self, NetworkOpener};
+use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::networks::Processor;
 
 use crate::libtorch::{self, Libtorch};
@@ -33,11 +32,6 @@ impl NetworkArgs {
         let loader = gpu.unwrap_or_else(|| Arc::new(Processor));
         Ok(NetworkOpener { loader, precision: self.precision, notice: Arc::new(notice) })
     }
-}
-
-/// Returns what the games of an agent depend on besides its text: the checksum of its network, if it has one.
-pub(crate) fn identity(agent: &AgentSpec) -> anyhow::Result<String> {
-    Ok(agent.model().map(models::checksum).transpose()?.unwrap_or_default())
 }
 
 /// Prints a notice once.

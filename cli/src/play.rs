@@ -21,6 +21,7 @@ use latrunculi_eval::AgentSpec;
 use latrunculi_train::rulesets;
 
 use crate::game_files;
+use crate::games_args::number;
 use crate::interrupt::Stopped;
 use crate::is_closed_pipe;
 use crate::libtorch::Libtorch;
@@ -56,7 +57,8 @@ pub(crate) struct PlayArgs {
     #[arg(long, alias = "save", value_name = "FILE")]
     record: Option<PathBuf>,
     /// Seconds to wait after each action of an agent, to watch two of them
-    #[arg(long, default_value_t = 0.0, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value_t = 0.0, value_name = "SECONDS",
+        value_parser = number(0.0..=3600.0, "write a number of seconds from 0 to 3600, as in 0.5"))]
     delay: f64,
     /// Whether to draw in colours; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, default_value = "auto", value_name = "WHEN")]
@@ -77,11 +79,6 @@ fn palette(when: ColorChoice) -> Palette {
         ColorChoice::Auto => std::io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
     };
     if has_colours { Palette::colours() } else { Palette::default() }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
-    seconds.ok_or_else(|| "write a number of seconds from 0 to 3600, as in 0.5".to_owned())
 }
 
 impl PlayArgs {

@@ -16,15 +16,11 @@ use latrunculi_train::files::write_whole;
 use latrunculi_train::folders::RATING;
 use latrunculi_train::rulesets;
 
-use crate::games_args::{GamesArgs, games, whole};
+use crate::games_args::{PlayersArgs, games, whole};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
 use crate::match_command::{check_opening, pairs_note};
-use crate::network::{NetworkArgs, identity};
 use crate::progress::GamesProgress;
-use crate::store_args::StoreArgs;
-
-/// The file that holds a rating.
 
 #[derive(Args)]
 pub(crate) struct RateArgs {
@@ -57,20 +53,13 @@ pub(crate) struct RateArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    side_by_side: GamesArgs,
-    #[command(flatten)]
-    network: NetworkArgs,
-    #[command(flatten)]
-    store: StoreArgs,
+    players: PlayersArgs,
     /// Prints the result as JSON
     #[arg(long, conflicts_with = "csv")]
     json: bool,
     /// Prints the table of agents as CSV
     #[arg(long)]
     csv: bool,
-    /// Shows no progress
-    #[arg(long)]
-    quiet: bool,
 }
 
 /// The draw models by name.
@@ -93,7 +82,7 @@ fn anchor(text: &str) -> Result<(AgentSpec, f64), String> {
 
 pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
     let has_networks = args.agents.iter().chain(&args.gauntlet).any(|agent| agent.model().is_some());
-    let networks = args.network.opener(has_networks, libtorch)?.for_matches(&args.agents);
+    let networks = args.players.network.opener(has_networks, libtorch)?.for_matches(&args.agents);
     let rules = rulesets::load(&args.ruleset)?;
     let mut config = config(&args)?;
     if let Some(folder) = &args.out {
@@ -102,16 +91,16 @@ pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Re
     }
     check_opening(&rules, config.seed, config.opening_length)?;
     let stop = stop_on_interrupt()?;
-    config.workers = args.store.workers(&stop)?;
-    let progress = GamesProgress::new(args.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
-    let report = play_rating(&rules, &config, &mut networks.factory(&rules), &mut |at| {
+    config.players = args.players.players(&stop)?;
+    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
+    let report = play_rating(&rules, &config, &mut |rules, name| networks.open_for_games(rules, name), &mut |at| {
         let message = at.record.is_some().then(|| text::progress(at));
         progress.follow(at.games as u64, at.games_max as u64, message, &stop)
     });
     progress.finish();
     let report = report.context("the rating")?;
     // The units of workers stay in the store.
-    let is_kept = args.out.is_some() || config.workers.is_some();
+    let is_kept = args.out.is_some() || config.players.workers.is_some();
     let json = serde_json::to_string_pretty(&report)? + "\n";
     if let Some(folder) = &args.out {
         write_whole(&folder.join(RATING), json.as_bytes())?;
@@ -129,7 +118,7 @@ pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Re
 
 fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
     ensure!(args.agents.len() >= 2, "a rating needs at least two agents");
-    pairs_note(args.games, args.quiet || args.json);
+    pairs_note(args.games, args.players.quiet || args.json);
     let names: Vec<String> = args.agents.iter().map(AgentSpec::to_string).collect();
     let index_of = |option: &str, agent: &AgentSpec| -> anyhow::Result<usize> {
         let name = agent.to_string();
@@ -152,13 +141,10 @@ fn config(args: &RateArgs) -> anyhow::Result<RatingConfig> {
         ModelName::RaoKupper => DrawModel::RaoKupper,
     };
     Ok(RatingConfig {
-        identities: args.agents.iter().map(identity).collect::<anyhow::Result<_>>()?,
         pairing,
         seed: args.seed,
         opening_length: args.opening,
         fit: FitSettings { model, anchors, confidence: Confidence::NINETY_FIVE },
-        threads: args.side_by_side.threads,
-        games_at_once: args.side_by_side.games_at_once,
         ledger: args.out.as_ref().map(|folder| folder.join("games.jsonl")),
         ..RatingConfig::new(args.agents.clone(), args.games.div_ceil(2))
     })

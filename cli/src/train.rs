@@ -14,8 +14,8 @@ use latrunculi_train::workers::{Close, Leader, owner_of};
 use latrunculi_train::{ConfigSource, run_dir};
 
 use crate::config_args::{SetArgs, config_help};
+use crate::games_args::{notice, stopped};
 use crate::quoted;
-use crate::store_args::{notice, stopped};
 
 pub(crate) use rounds::{RoundTable, as_json as round_json, legend, time as time_text};
 pub use text::{RunText, games as games_text, json as event_json, steps as steps_text};

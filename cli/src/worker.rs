@@ -8,16 +8,15 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use latrunculi_engine::Rules;
-use latrunculi_eval::workers::{GamesWork, GamesWorker, WorkError};
+use latrunculi_eval::workers::{GamesWork, GamesWorker};
 use latrunculi_store::{Store, WorkDone, WorkOrder, Worker};
+use latrunculi_train::Error;
 use latrunculi_train::workers::TrainingWorker;
-use latrunculi_train::{Error, error_chain, models};
 
-use crate::games_args::GamesArgs;
+use crate::games_args::{GamesArgs, number, stopped};
 use crate::interrupt::{Stopped, stop_on_signals};
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
-use crate::store_args::stopped;
 
 /// Seconds between two looks at the store while nothing is missing.
 const WAIT_SECS: u64 = 5;
@@ -38,7 +37,8 @@ pub(crate) struct WorkerArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     of: u64,
     /// Ends after so many minutes in which nothing was missing; 0 as soon as nothing is [default: never]
-    #[arg(long, value_name = "MINUTES", value_parser = minutes)]
+    #[arg(long, value_name = "MINUTES",
+        value_parser = number(0.0..=1e6, "a number of minutes from 0 to 1000000 is needed"))]
     idle: Option<f64>,
     /// Folder for networks [default: latrunculi-models in the folder of temporary files]
     #[arg(long, value_name = "DIR")]
@@ -95,10 +95,7 @@ pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
         worker: &worker,
         pool: &pool,
         games_at_once: args.side_by_side.games_at_once,
-        networks: &|rules: &Arc<Rules>, path: &str| {
-            let identity = models::checksum(path).map_err(|error| error_chain(&error))?;
-            Ok((identity, opener.factory(rules)(path)?))
-        },
+        networks: &|rules: &Arc<Rules>, path: &str| opener.open_for_games(rules, path),
         has_other_work: &has_training,
         tell: &tell,
         stop: &stop,
@@ -123,11 +120,6 @@ pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow:
     Ok(())
 }
 
-fn minutes(text: &str) -> Result<f64, String> {
-    let minutes = text.parse().ok().filter(|minutes| (0.0..=1e6).contains(minutes));
-    minutes.ok_or_else(|| "a number of minutes from 0 to 1000000 is needed".to_owned())
-}
-
 /// What was said last, and when.
 struct Said {
     line: Instant,
@@ -146,11 +138,7 @@ fn until_idle(
     let (mut series, mut idle_since) = (GamesWork::default(), Instant::now());
     loop {
         let mut faults = Vec::new();
-        let has_played = training.play(&mut faults)?
-            || series.play(games, &mut faults).map_err(|error| match error {
-                WorkError::Store(error) => error.into(),
-                WorkError::Agent(error) => Error::Refused(error.to_string()),
-            })?;
+        let has_played = training.play(&mut faults)? || series.play(games, &mut faults)?;
         if games.stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }

@@ -13,7 +13,6 @@ use latrunculi_search::{EvalError, Evaluator, StopSignal, mix};
 pub use on_threads::OnThreads;
 pub(crate) use search_agents::NetworkSearch;
 pub use search_agents::value_of_score;
-pub(crate) use spec::open_network;
 pub use spec::{
     AgentKind, AgentSpec, AgentTextError, NetworkPlay, OpenedNetwork, SHIPPED_MODEL, SearchKind, split_precision,
 };

@@ -14,19 +14,19 @@ use std::sync::Arc;
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{EndReason, GameRecord, GameState, Position, Rules};
 use latrunculi_search::SEARCH_VERSION;
-use latrunculi_store::StoreError;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{AgentError, AgentSpec, NetworkEvaluator, NetworkFactory, NetworkPlay, mix_seeds, open_network};
-use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy, play_apart, play_in_step};
-use crate::matches::ledger::{Ledger, LedgerError, LedgerGame, Place};
+use crate::Error;
+use crate::agents::{AgentError, AgentSpec, NetworkEvaluator, mix_seeds};
+use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy};
+use crate::matches::ledger::{Ledger, LedgerGame, Place, line_fault};
 use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
-use crate::workers::{Workers, play_by_workers};
+use crate::players::{Networks, OpenNetwork, Players};
 use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError, WinDrawLoss};
 
 use games::MatchGames;
-pub(crate) use games::{MatchPlay, OpenShared};
+pub(crate) use games::MatchPlay;
 use tally::Tally;
 pub use tally::{BySeat, MatchReport, MeanReport, SprtReport};
 
@@ -49,25 +49,15 @@ pub struct MatchConfig {
     /// The confidence of all intervals.
     #[serde(skip, default = "usual_confidence")]
     pub confidence: Confidence,
-    /// The number of threads; 0 for one per processor core. Does not change the result.
+    /// Who plays.
     #[serde(skip)]
-    pub threads: usize,
-    /// The number of games that share the batches of a network.
-    #[serde(skip)]
-    pub games_at_once: usize,
-    /// Who plays the games instead of this program. Does not change the result.
-    #[serde(skip)]
-    pub workers: Option<Workers>,
+    pub players: Players,
     /// The file where finished games are written; an interrupted match continues from it.
     #[serde(skip)]
     pub ledger: Option<PathBuf>,
     /// Whether the report keeps the record of every counted game, which takes some kilobytes each.
     #[serde(skip)]
     pub keep_records: bool,
-    /// What else the agents' games depend on, such as the checksum of a model file; games in the ledger count
-    /// only if it is the same. Alpha-beta's weights and the version of the searches are included automatically.
-    #[serde(skip)]
-    pub identities: [String; 2],
 }
 
 fn usual_confidence() -> Confidence {
@@ -87,12 +77,9 @@ impl MatchConfig {
             opening_policy: None,
             sprt: None,
             confidence: usual_confidence(),
-            threads: 0,
-            games_at_once: 64,
-            workers: None,
+            players: Players::default(),
             ledger: None,
             keep_records: false,
-            identities: [String::new(), String::new()],
         }
     }
 
@@ -106,23 +93,30 @@ impl MatchConfig {
         self.agents.iter().chain(self.opening_policy.iter().map(|policy| &policy.agent)).collect()
     }
 
-    /// Returns a text that identifies everything a single game of this match depends on.
-    fn series(&self, rules: &Rules, opening_length: usize) -> String {
+    /// Returns a text that identifies everything a single game of this match depends on; the kernels of the networks come last.
+    fn series(&self, rules: &Rules, opening_length: usize, networks: &Networks) -> String {
         let ruleset = rules.ruleset();
+        let network = |agent| networks.of(0, agent).flatten().map(|(_, network)| network);
+        let identity = |agent| network(agent).map(|network| network.identity.clone()).unwrap_or_default();
         let mut series = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
-        for (agent, identity) in self.agents.iter().zip(&self.identities) {
+        for agent in &self.agents {
             series.push_str(&format!(" {agent}"));
             let evaluation = agent.evaluation(ruleset).unwrap_or_default();
-            for one in [identity, &evaluation].into_iter().filter(|one| !one.is_empty()) {
+            for one in [identity(agent), evaluation].iter().filter(|one| !one.is_empty()) {
                 series.push_str(&format!("@{one}"));
             }
         }
         series.push_str(&format!(" seed={} opening={opening_length}", self.seed));
         if let Some(policy) = &self.opening_policy {
-            series.push_str(&format!(" from {policy}"));
+            series.push_str(&format!(" from {}", policy.text(&identity(&policy.agent))));
         }
         if self.all_agents().into_iter().any(AgentSpec::searches) {
             series.push_str(&format!(" search={SEARCH_VERSION}"));
+        }
+        let kernels: Vec<&str> =
+            self.all_agents().into_iter().filter_map(network).map(|network| network.play.kernel.as_str()).collect();
+        if kernels.iter().any(|kernel| !kernel.is_empty()) {
+            series.push_str(&format!("{KERNELS}{}", kernels.join(",")));
         }
         series
     }
@@ -174,26 +168,6 @@ pub struct MatchGame {
     pub(crate) opening_key: u64,
 }
 
-/// The reasons why a match cannot be played.
-#[derive(Debug, thiserror::Error)]
-pub enum MatchError {
-    /// An agent cannot be made or cannot choose.
-    #[error(transparent)]
-    Agent(#[from] AgentError),
-    /// The ledger cannot be used.
-    #[error("ledger {0}")]
-    Ledger(#[from] LedgerError),
-    /// The store of the workers cannot be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The threads cannot be started.
-    #[error("the threads cannot be started: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-    /// The sequential test cannot be made.
-    #[error("sequential test: {0}")]
-    Sprt(#[source] StatisticsError),
-}
-
 /// Plays a match, or the rest of it where the ledger holds some games already.
 ///
 /// Where an agent plays by the clock, no more games are played at once than there are threads, which are divided among the games; their
@@ -204,14 +178,14 @@ pub enum MatchError {
 /// GPU, the other agent's choices are made on the other threads meanwhile.
 ///
 /// # Errors
-/// [`MatchError`]. What has been played by then stands in the ledger.
+/// [`Error`]
 pub fn play_match<'e>(
     rules: &Arc<Rules>,
     config: &MatchConfig,
-    networks: &mut NetworkFactory<'_, 'e>,
+    networks: &mut OpenNetwork<'_, 'e>,
     observer: &mut MatchObserver<'_>,
-) -> Result<MatchReport, MatchError> {
-    let (schedule, mut evaluators) = Schedule::new(rules, config, false, networks)?;
+) -> Result<MatchReport, Error> {
+    let (schedule, mut evaluators) = Schedule::new(rules, config, networks)?;
     let mut tally = Tally::new(&schedule, observer)?;
     tally.tell(None);
     if let Some(path) = &config.ledger {
@@ -224,29 +198,21 @@ pub fn play_match<'e>(
                     "the networks of this game were computed by {found}, now they are by {wanted}; games repeat only with the \
                      same kernel: use --device and --precision as then, or another ledger"
                 );
-                return Err(LedgerError::line(path, line, fault).into());
+                return Err(line_fault(path, line, fault));
             }
             let game = schedule.recorded(&place, record);
-            match game.map_err(|fault| LedgerError::line(path, line, fault))? {
+            match game.map_err(|fault| line_fault(path, line, fault))? {
                 Some(game) => tally.add_recorded(game),
                 None => Ok(()),
             }
         });
         tally.ledger = Some(ledger?);
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
     let games = MatchGames::new(&schedule, tally);
+    let pool = config.players.pool()?;
     let threads = pool.current_num_threads();
-    let by_clock = config.plays_by_clock().then(|| config.games_at_once.clamp(1, threads));
-    if let Some(workers) = &config.workers {
-        play_by_workers(&games, workers, &pool)?;
-    } else if let Some(games_at_once) = by_clock {
-        play_apart(&games, games_at_once, &pool, &evaluators)?;
-    } else if evaluators.is_empty() {
-        play_apart(&games, usize::MAX, &pool, &[])?;
-    } else {
-        play_in_step(&games, config.games_at_once, &pool, &mut evaluators)?;
-    }
+    let by_clock = config.plays_by_clock().then(|| config.players.games_at_once.clamp(1, threads));
+    config.players.play(&games, by_clock, &pool, &mut evaluators)?;
     Ok(MatchReport { threads_per_game: by_clock.map(|games| threads / games), ..games.into_tally().into_report() })
 }
 
@@ -278,60 +244,46 @@ pub(crate) struct Schedule {
     /// The openings, if known before the games.
     book: Option<OpeningBook>,
     series: String,
-    /// The opened networks.
-    models: Vec<(String, NetworkPlay)>,
+    networks: Networks,
     /// The agents' texts, with what their networks add.
     texts: [String; 2],
 }
 
 impl Schedule {
     /// Makes the schedule and opens the networks that it needs.
-    fn new<'e>(
+    pub(crate) fn new<'e>(
         rules: &Arc<Rules>,
         config: &MatchConfig,
-        is_shared: bool,
-        networks: &mut NetworkFactory<'_, 'e>,
-    ) -> Result<(Schedule, Vec<NetworkEvaluator<'e>>), MatchError> {
+        open: &mut OpenNetwork<'_, 'e>,
+    ) -> Result<(Schedule, Vec<NetworkEvaluator<'e>>), Error> {
         let agents = config.all_agents();
-        // The games of a match by the clock are played here alone: what workers play is played once more now and then.
-        let plays_here = config.workers.is_none() && !is_shared;
         for agent in &agents {
             match agent.check_repeats() {
-                Err(AgentError::Timed { .. }) if plays_here && config.agents.contains(agent) => {}
+                // The games of a match by the clock are played here alone: what workers play is played once more now and then.
+                Err(AgentError::Timed { .. }) if config.players.workers.is_none() && config.agents.contains(agent) => {}
                 checked => checked?,
             }
         }
-        let mut evaluators = Vec::new();
-        let mut models: Vec<(String, NetworkPlay)> = Vec::new();
+        let (mut networks, mut evaluators) = (Networks::default(), Vec::new());
         for model in agents.iter().filter_map(|agent| agent.model()) {
-            if !models.iter().any(|(known, _)| known == model) {
-                let network = open_network(model, networks)?;
-                evaluators.push(network.evaluator);
-                models.push((model.to_owned(), network.play));
-            }
+            let opened = networks.open((0, rules), model, open, &mut evaluators);
+            opened.map_err(|reason| AgentError::Network { model: model.to_owned(), reason })?;
         }
-        let play_of = |agent: &AgentSpec| {
-            models.iter().find(|(known, _)| Some(known.as_str()) == agent.model()).map(|(_, play)| play)
-        };
-        let kernels: Vec<&str> =
-            agents.iter().filter_map(|agent| play_of(agent)).map(|play| play.kernel.as_str()).collect();
+        let play_of = |agent| networks.of(0, agent).flatten().map(|(_, network)| &network.play);
         let texts = config.agents.each_ref().map(|agent| agent.text_with(play_of(agent)));
         let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
         let is_drawn_alike = config.opening_policy.is_none();
         let book = is_drawn_alike.then(|| OpeningBook::draw(rules, config.seed, config.pairs, opening_length));
-        let mut series = config.series(rules, opening_length);
-        if kernels.iter().any(|kernel| !kernel.is_empty()) {
-            series.push_str(&format!("{KERNELS}{}", kernels.join(",")));
-        }
+        let series = config.series(rules, opening_length, &networks);
         let (rules, config) = (Arc::clone(rules), config.clone());
-        Ok((Schedule { rules, config, opening_length, book, series, models, texts }, evaluators))
+        Ok((Schedule { rules, config, opening_length, book, series, networks, texts }, evaluators))
     }
 
     /// Returns who plays the games.
     fn matchup(&self) -> Matchup<'_> {
         let [a, b] = &self.config.agents;
         let opening_agent = self.config.opening_policy.as_ref().map(|policy| &policy.agent);
-        let network = |agent| self.network_of(agent);
+        let network = |agent| self.networks.of(0, agent).flatten().map(|(index, network)| (index, &network.play));
         let networks = [network(a), network(b), opening_agent.and_then(network)];
         let (rules, evaluated_as) = (&self.rules, self.rules.ruleset());
         let texts = [0, 1].map(|agent: usize| self.texts[agent].as_str());
@@ -397,13 +349,6 @@ impl Schedule {
         Place { series: self.series.clone(), pair: job.pair, game: job.beginner as u8 + 1 }
     }
 
-    /// Returns the index of an agent's network among the opened ones, and how it plays.
-    fn network_of(&self, agent: &AgentSpec) -> Option<(usize, &NetworkPlay)> {
-        let model = agent.model()?;
-        let index = self.models.iter().position(|(known, _)| *known == model)?;
-        Some((index, &self.models[index].1))
-    }
-
     /// Checks a game of the ledger; `None` for games that are not part of this match.
     fn recorded(&self, place: &Place, record: GameRecord) -> Result<Option<MatchGame>, RecordFault> {
         if !(1..=2).contains(&place.game) {
@@ -460,10 +405,14 @@ impl Schedule {
 }
 
 /// Returns the sequential test's state as a report.
-fn sprt_report(sprt: &Sprt, table: &PairTable) -> Result<Option<SprtReport>, MatchError> {
+fn sprt_report(sprt: &Sprt, table: &PairTable) -> Result<Option<SprtReport>, Error> {
     if table.pairs() == 0 {
         return Ok(None);
     }
-    let (log_likelihood_ratio, verdict) = sprt.test(table.agent()).map_err(MatchError::Sprt)?;
+    let (log_likelihood_ratio, verdict) = sprt.test(table.agent()).map_err(sprt_error)?;
     Ok(Some(SprtReport { sprt: *sprt, log_likelihood_ratio, is_decided: verdict != SprtVerdict::Continue, verdict }))
+}
+
+fn sprt_error(error: StatisticsError) -> Error {
+    Error::Refused(format!("sequential test: {error}"))
 }

@@ -44,6 +44,7 @@ use outcomes::Outcomes;
 use trace::Trace;
 use values::{PhaseSplit, ValueMetrics};
 
+use crate::Error;
 use latrunculi_stats::bootstrap::draw_index;
 use latrunculi_stats::{BootstrapKey, Confidence};
 
@@ -65,22 +66,6 @@ impl Default for MetricsConfig {
     fn default() -> Self {
         MetricsConfig { confidence: Confidence::NINETY_FIVE, replications: 1_000, seed: 0, opening_actions: 20 }
     }
-}
-
-/// Why there are no metrics.
-#[derive(Debug, thiserror::Error)]
-pub enum MetricsError {
-    /// A game is not one of these rules.
-    #[error("game {number}: {fault}")]
-    Game {
-        /// Which game, from 1.
-        number: usize,
-        /// The error.
-        fault: RecordFault,
-    },
-    /// No game was finished, or none goes on after its random opening.
-    #[error("there is no finished game in which anybody chose an action")]
-    NoGames,
 }
 
 /// A phase of the game.
@@ -157,11 +142,11 @@ pub struct SampleSize {
 /// Plays games of one ruleset over and measures what they are like.
 ///
 /// The same games with the same configuration give the same numbers, on any number of threads. Games that
-/// repeat one another are the caller's to leave out.
+/// repeat one another are the caller's to leave out. `None` where no game was finished, or none goes on after its random opening.
 ///
 /// # Errors
-/// [`MetricsError`], for the first game that is wrong.
-pub fn measure(rules: &Arc<Rules>, games: &[&GameRecord], config: &MetricsConfig) -> Result<Metrics, MetricsError> {
+/// When a game is not one of these rules, for the first one.
+pub fn measure(rules: &Arc<Rules>, games: &[&GameRecord], config: &MetricsConfig) -> Result<Option<Metrics>, Error> {
     let detector = Detector::new(rules);
     let ruleset = rules.ruleset();
     let key = BootstrapKey { seed: config.seed, ruleset: &ruleset.id, statistic: "quiet positions" };
@@ -183,7 +168,7 @@ pub fn measure(rules: &Arc<Rules>, games: &[&GameRecord], config: &MetricsConfig
                 traces.push(trace);
             }
             Ok(_) => {}
-            Err(fault) => return Err(MetricsError::Game { number: index + 1, fault }),
+            Err(fault) => return Err(wrong_game(index, &fault)),
         }
     }
     let (opening_of, openings) = number_openings(&traces);
@@ -197,7 +182,11 @@ pub fn measure(rules: &Arc<Rules>, games: &[&GameRecord], config: &MetricsConfig
     };
     let diversity = measure_diversity(rules, &records, &traces, config, &sampling)?;
     let unfinished = games.len() - records.len();
-    assemble(rules, &detector, &records, &traces, diversity, unfinished, &sampling).ok_or(MetricsError::NoGames)
+    Ok(assemble(rules, &detector, &records, &traces, diversity, unfinished, &sampling))
+}
+
+fn wrong_game(index: usize, fault: &RecordFault) -> Error {
+    Error::Refused(format!("game {}: {fault}", index + 1))
 }
 
 /// Returns for each game the number of its opening, and how many there are.
@@ -222,12 +211,12 @@ fn measure_diversity(
     traces: &[Trace],
     config: &MetricsConfig,
     sampling: &Sampling<'_>,
-) -> Result<Option<OpeningDiversity>, MetricsError> {
+) -> Result<Option<OpeningDiversity>, Error> {
     let has_visits = traces.iter().any(has_visits);
     let mut beginnings = Vec::new();
     for (index, record) in records.iter().enumerate().filter(|_| !has_visits) {
         let beginning = Beginning::of(rules, record, config.opening_actions as usize);
-        beginnings.push(beginning.map_err(|fault| MetricsError::Game { number: index + 1, fault })?);
+        beginnings.push(beginning.map_err(|fault| wrong_game(index, &fault))?);
     }
     Ok(OpeningDiversity::measure(config.opening_actions, traces, &beginnings, sampling))
 }

@@ -14,10 +14,11 @@ use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameRecord, Rules};
 use serde::Serialize;
 
-use crate::agents::{AgentSpec, NetworkFactory};
+use crate::Error;
+use crate::agents::AgentSpec;
 use crate::matches::openings::{OpeningBook, default_length};
-use crate::matches::{MatchConfig, MatchError, MatchReport, play_match};
-use crate::workers::Workers;
+use crate::matches::{MatchConfig, MatchReport, play_match};
+use crate::players::{OpenNetwork, Players};
 use latrunculi_stats::{SeriesResult, StatisticsError, WinDrawLoss};
 
 pub use table::{AgentRating, EqualStrength, ErrorKind, FitSettings, Rated, RatingTable, Test};
@@ -36,8 +37,6 @@ pub enum Pairing {
 pub struct RatingConfig {
     /// The agents; no two the same.
     pub agents: Vec<AgentSpec>,
-    /// What else each agent's games depend on, such as the checksum of a model file.
-    pub identities: Vec<String>,
     /// The pairings to play.
     pub pairing: Pairing,
     /// Pairs of games of each pairing, seats swapped within a pair.
@@ -48,12 +47,8 @@ pub struct RatingConfig {
     pub opening_length: Option<usize>,
     /// The settings of the fit; anchors by the index of [`RatingConfig::agents`].
     pub fit: FitSettings,
-    /// The number of threads; 0 for one per processor core. Does not change the result.
-    pub threads: usize,
-    /// The number of games that share the batches of a network.
-    pub games_at_once: usize,
-    /// Who plays the games instead of this program. Does not change the result.
-    pub workers: Option<Workers>,
+    /// Who plays.
+    pub players: Players,
     /// The file where finished games are written; an interrupted rating continues from it.
     pub ledger: Option<PathBuf>,
 }
@@ -64,16 +59,13 @@ impl RatingConfig {
     #[must_use]
     pub fn new(agents: Vec<AgentSpec>, pairs: usize) -> RatingConfig {
         RatingConfig {
-            identities: vec![String::new(); agents.len()],
             agents,
             pairing: Pairing::RoundRobin,
             pairs,
             seed: 0,
             opening_length: None,
             fit: FitSettings::default(),
-            threads: 0,
-            games_at_once: 64,
-            workers: None,
+            players: Players::default(),
             ledger: None,
         }
     }
@@ -91,20 +83,17 @@ impl RatingConfig {
         pairings
     }
 
-    fn check(&self) -> Result<(), RatingError> {
+    fn check(&self) -> Result<(), Error> {
         let texts: Vec<String> = self.agents.iter().map(AgentSpec::to_string).collect();
         if texts.len() < 2 {
-            return Err(RatingError::TooFewAgents);
+            return Err(Error::Refused("a rating needs at least two agents".to_owned()));
         }
         for (index, text) in texts.iter().enumerate() {
             if texts[..index].contains(text) {
-                return Err(RatingError::SameAgent { agent: text.clone() });
+                return Err(Error::Refused(format!(
+                    "{text} is named twice; give one of them another seed= if they are random"
+                )));
             }
-        }
-        if let Pairing::Gauntlet(agent) = self.pairing
-            && agent >= texts.len()
-        {
-            return Err(StatisticsError::UnknownAgent { agent, agent_count: texts.len() }.into());
         }
         Ok(())
     }
@@ -131,31 +120,6 @@ pub struct RatingProgress<'a> {
 
 /// Receives the progress of a rating and returns whether to continue.
 pub type RatingObserver<'a> = dyn FnMut(&RatingProgress<'_>) -> ControlFlow<()> + Send + 'a;
-
-/// The reasons why a rating cannot be played.
-#[derive(Debug, thiserror::Error)]
-pub enum RatingError {
-    /// One agent alone has no rating.
-    #[error("a rating needs at least two agents")]
-    TooFewAgents,
-    /// An agent is named twice.
-    #[error("{agent} is named twice; give one of them another seed= if they are random")]
-    SameAgent {
-        /// Its text.
-        agent: String,
-    },
-    /// A pairing cannot be played.
-    #[error("{} against {}: {source}", agents[0], agents[1])]
-    Match {
-        /// The agents' texts.
-        agents: [String; 2],
-        /// Why not.
-        source: Box<MatchError>,
-    },
-    /// The fit settings are invalid.
-    #[error(transparent)]
-    Statistics(#[from] StatisticsError),
-}
 
 /// The result of a rating.
 #[derive(Clone, Debug, Serialize)]
@@ -208,13 +172,13 @@ pub struct PairingResult {
 /// The result depends on neither the number of threads nor interruptions. Networks are opened for each pairing.
 ///
 /// # Errors
-/// [`RatingError`]. The games played so far are in the ledger.
+/// [`Error`]
 pub fn play_rating<'e>(
     rules: &Arc<Rules>,
     config: &RatingConfig,
-    networks: &mut NetworkFactory<'_, 'e>,
+    networks: &mut OpenNetwork<'_, 'e>,
     observer: &mut RatingObserver<'_>,
-) -> Result<RatingReport, RatingError> {
+) -> Result<RatingReport, Error> {
     config.check()?;
     let opening_length = config.opening_length.unwrap_or_else(|| default_length(rules));
     let pairings = config.pairings();
@@ -234,11 +198,8 @@ pub fn play_rating<'e>(
             seed: config.seed,
             opening_length: Some(opening_length),
             confidence: config.fit.confidence,
-            threads: config.threads,
-            games_at_once: config.games_at_once,
-            workers: config.workers.clone(),
+            players: config.players.clone(),
             ledger: config.ledger.clone(),
-            identities: pairing.map(|agent| config.identities[agent].clone()),
             ..MatchConfig::new(pairing.map(|agent| config.agents[agent].clone()), config.pairs)
         };
         let report = play_match(rules, &match_config, networks, &mut |at| {
@@ -253,7 +214,7 @@ pub fn play_rating<'e>(
                 record: at.record,
             })
         })
-        .map_err(|source| RatingError::Match { agents: texts.clone(), source: Box::new(source) })?;
+        .map_err(|error| Error::Refused(format!("{} against {}: {error}", texts[0], texts[1])))?;
         games_before += latest;
         let is_interrupted = report.is_interrupted;
         matches.push((pairing, report));

@@ -26,19 +26,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use latrunculi_engine::Ruleset;
-use latrunculi_store::StoreError;
 use rayon::prelude::*;
 
-use crate::agents::AgentError;
-use crate::matches::game_play::{play_apart, play_in_step};
-use crate::matches::ledger::LedgerError;
-use crate::workers::{Workers, play_by_workers};
+use crate::Error;
+use crate::players::{OpenNetwork, Players};
 pub use folder::saved_study;
 use folder::{Folder, OpenLedgers};
-pub use json::SummaryError;
 use plan::Plan;
-pub use plan::{NoNetworks, StudyNetworks};
-use play::{StudyGames, has_games_left, needs_network};
+use play::{StudyGames, has_games_left};
 use series::Series;
 pub(crate) use series::StudyPlay;
 pub use settings::{OpeningSettings, StudySettings};
@@ -57,12 +52,8 @@ pub struct StudyConfig {
     pub command: String,
     /// Where its games are written, and found again.
     pub folder: PathBuf,
-    /// The number of threads; 0 for one per processor core. Does not change the result.
-    pub threads: usize,
-    /// The number of games that share the batches of a network. Does not change the result.
-    pub games_at_once: usize,
-    /// Who plays the games instead of this program. Does not change the result.
-    pub workers: Option<Workers>,
+    /// Who plays.
+    pub players: Players,
 }
 
 /// Where a study stands.
@@ -82,38 +73,15 @@ pub struct StudyProgress {
     pub secs_left: Option<f64>,
     /// Ruleset and agent of the game that has just ended.
     pub latest: Option<String>,
-    games_before: u64,
-    series_before: usize,
 }
 
 /// What is told of the progress of a study; answers whether to go on. May be called from any thread, one
 /// call at a time.
 pub type StudyObserver<'a> = dyn FnMut(&StudyProgress) -> ControlFlow<()> + Send + 'a;
 
-/// Why a study cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum StudyError {
-    /// It cannot be made, as it was asked for or in its folder.
-    #[error("{0}")]
-    Refused(String),
-    /// An agent cannot be made or cannot choose.
-    #[error(transparent)]
-    Agent(#[from] AgentError),
-    /// A ledger cannot be used.
-    #[error("ledger {0}")]
-    Ledger(#[from] LedgerError),
-    /// The store of the workers cannot be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The threads cannot be started.
-    #[error("the threads cannot be started: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-}
-
-impl StudyError {
-    fn of_settings(faults: &[String]) -> StudyError {
-        StudyError::Refused(format!("the study cannot be made\n  {}", faults.join("\n  ")))
-    }
+/// Returns the error of settings with these faults.
+fn faulty_settings(faults: &[String]) -> Error {
+    Error::Refused(format!("the study cannot be made\n  {}", faults.join("\n  ")))
 }
 
 /// Makes a study, or the rest of it where the folder holds some games already. A finished study of a program whose searches
@@ -122,16 +90,16 @@ impl StudyError {
 /// The summary of a study that the observer stopped says so, and what it has found until then.
 ///
 /// # Errors
-/// [`StudyError`]. What has been played by then stands in the ledgers.
+/// [`Error`]
 pub fn run_study<'e>(
     config: &StudyConfig,
-    networks: &mut dyn StudyNetworks<'e>,
+    networks: &mut OpenNetwork<'_, 'e>,
     observer: &mut StudyObserver<'_>,
-) -> Result<StudySummary, StudyError> {
+) -> Result<StudySummary, Error> {
     let (plan, mut evaluators) = Plan::new(&config.settings, &config.rulesets, networks)?;
     let first_part = plan.first_part()?;
     let folder = Folder::open(&config.folder, &plan)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(config.threads).build()?;
+    let pool = config.players.pool()?;
     let has_second_part = plan.settings.pie || !plan.settings.compensation.is_empty();
     let parts = 1 + usize::from(has_second_part);
     let mut run = Run { config, folder: &folder, pool: &pool, parts, evaluators: &mut evaluators, observer };
@@ -161,47 +129,27 @@ struct Run<'a, 'e, 'o> {
 
 impl Run<'_, '_, '_> {
     /// Plays the games of all series; answers the series with their games, and whether it was stopped.
-    fn part(&mut self, part: usize, series: Vec<Series>) -> Result<(Vec<(Series, SeriesTally)>, bool), StudyError> {
+    fn part(&mut self, part: usize, series: Vec<Series>) -> Result<(Vec<(Series, SeriesTally)>, bool), Error> {
         let OpenLedgers { mut ledgers, ledger_of, mut tallies } = self.folder.open_ledgers(&series, self.pool)?;
         let mut all = series.iter().zip(&mut tallies);
         if !self.folder.other_program.is_empty() && all.any(|(series, tally)| has_games_left(series, tally)) {
             return Err(self.folder.refuse());
         }
-        let mut told = StudyProgress { series: series.len(), part: (part, self.parts), ..StudyProgress::default() };
-        let mut is_interrupted = false;
+        let told = StudyProgress { series: series.len(), part: (part, self.parts), ..StudyProgress::default() };
+        let games = StudyGames::new(&series, tallies, (&mut ledgers, &ledger_of), self.observer, told);
+        let players = &self.config.players;
         for with_network in [false, true] {
-            let chosen: Vec<usize> =
-                (0..series.len()).filter(|&at| needs_network(&series[at]) == with_network).collect();
-            if chosen.is_empty() || is_interrupted {
-                continue;
-            }
-            let of_these: Vec<Series> = chosen.iter().map(|&at| series[at].clone()).collect();
-            let own: Vec<SeriesTally> = chosen.iter().map(|&at| tallies[at].clone()).collect();
-            let own_ledgers: Vec<usize> = chosen.iter().map(|&at| ledger_of[at]).collect();
-            let others = (0..series.len()).filter(|at| !chosen.contains(at));
-            told.games_before = others.clone().map(|at| tallies[at].games_done() as u64).sum();
-            told.series_before = others.filter(|&at| tallies[at].stop().is_some()).count();
-            let workers = self.config.workers.as_ref();
-            let at_once = match (workers, with_network) {
+            let at_once = match (&players.workers, with_network) {
                 (Some(_), _) => 0,
-                (None, true) => self.config.games_at_once,
+                (None, true) => players.games_at_once,
                 (None, false) => self.pool.current_num_threads(),
             };
-            let ledgers = (ledgers.as_mut_slice(), own_ledgers.as_slice());
-            let games = StudyGames::new(&of_these, own, ledgers, (at_once, with_network), self.observer, told.clone());
-            if let Some(workers) = workers {
-                play_by_workers(&games, workers, self.pool)?;
-            } else if with_network {
-                play_in_step(&games, self.config.games_at_once, self.pool, self.evaluators)?;
-            } else {
-                play_apart(&games, usize::MAX, self.pool, &[])?;
-            }
-            let (done, interrupted) = games.into_tallies();
-            is_interrupted |= interrupted;
-            for (at, tally) in chosen.into_iter().zip(done) {
-                tallies[at] = tally;
+            if games.begin(with_network, at_once) {
+                let evaluators = if with_network { &mut *self.evaluators } else { &mut [] };
+                players.play(&games, None, self.pool, evaluators)?;
             }
         }
+        let (tallies, is_interrupted) = games.into_tallies();
         Ok((series.into_iter().zip(tallies).collect(), is_interrupted))
     }
 }

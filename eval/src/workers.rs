@@ -15,7 +15,7 @@ use latrunculi_store::{Store, Version};
 pub(crate) use head::{SeriesHead, SharedPlay, read_ruleset};
 pub use lead::is_replayed;
 pub(crate) use lead::{SharedSource, play_by_workers};
-pub use work::{GamesWork, GamesWorker, NetworkOf, SeriesStatus, WorkError, series};
+pub use work::{GamesWork, GamesWorker, NetworkOf, SeriesStatus, series};
 
 /// The version of this program, which workers and who leads must have in common.
 pub const VERSION: Version = Version { program: env!("CARGO_PKG_VERSION"), searches: SEARCH_VERSION };

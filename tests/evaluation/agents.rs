@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use latrunculi_engine::presets::rules;
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_eval::agents::{OpenedNetwork, split_precision};
-use latrunculi_eval::{AgentError, AgentSpec, Choice, SearchOptions};
+use latrunculi_eval::{AgentError, AgentSpec, Choice, Players, SearchOptions};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
@@ -18,6 +18,15 @@ pub(crate) fn spec(text: &str) -> AgentSpec {
 
 pub(crate) fn uniform(_model: &str) -> Result<OpenedNetwork<'static>, String> {
     Ok(OpenedNetwork::plain(Box::new(Uniform)))
+}
+
+/// A network for games.
+pub(crate) fn opened(_rules: &Arc<Rules>, model: &str) -> Result<(String, OpenedNetwork<'static>), String> {
+    Ok(("identity".to_owned(), uniform(model)?))
+}
+
+pub(crate) fn on_threads(threads: usize) -> Players {
+    Players { threads, ..Players::default() }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use latrunculi_engine::presets::rules;
 use latrunculi_engine::{Rules, presets};
+use latrunculi_eval::Players;
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::matches::openings::{OpeningBook, default_length};
 use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, play_match};
@@ -14,7 +15,7 @@ use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::mcts::Settings;
 use latrunculi_stats::{Confidence, Sprt, SprtBounds, SprtVerdict};
 
-use crate::agents::{spec, uniform};
+use crate::agents::{on_threads, opened, spec, uniform};
 
 fn config(a: &str, b: &str, pairs: usize) -> MatchConfig {
     MatchConfig { seed: 1, keep_records: true, ..MatchConfig::new([spec(a), spec(b)], pairs) }
@@ -25,7 +26,7 @@ fn go_on(_: &MatchProgress<'_>) -> ControlFlow<()> {
 }
 
 fn play(ruleset: &str, config: &MatchConfig) -> MatchReport {
-    play_match(&rules(ruleset), config, &mut uniform, &mut go_on).expect("a match")
+    play_match(&rules(ruleset), config, &mut opened, &mut go_on).expect("a match")
 }
 
 fn json(report: &MatchReport) -> serde_json::Value {
@@ -59,7 +60,7 @@ fn margins_that_are_all_alike_have_an_interval_all_the_same() {
     quiet.end.quiet_limit = 4;
     let rules = Arc::new(Rules::new(&quiet).expect("valid"));
     let config = MatchConfig { opening_length: Some(2), ..config("random", "greedy", 10) };
-    let report = play_match(&rules, &config, &mut uniform, &mut go_on).expect("a match");
+    let report = play_match(&rules, &config, &mut opened, &mut go_on).expect("a match");
     let margin = report.margin.expect("ten pairs");
     let interval = margin.interval_of_margin(Confidence::NINETY_FIVE);
     assert_eq!(margin.value, 0.0);
@@ -95,7 +96,10 @@ fn the_margin_tells_who_is_ahead() {
 fn the_result_does_not_depend_on_the_number_of_threads() {
     for ruleset in ["bell-8x8", "dutch-placement"] {
         let of_threads = |threads| {
-            let report = play(ruleset, &MatchConfig { threads, ..config("alphabeta:nodes=100", "mcts:sims=5", 6) });
+            let report = play(
+                ruleset,
+                &MatchConfig { players: on_threads(threads), ..config("alphabeta:nodes=100", "mcts:sims=5", 6) },
+            );
             (json(&report), report.records)
         };
         let alone = of_threads(1);
@@ -106,7 +110,8 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn a_network_plays_the_same_alone_and_in_company() {
     let at_once = |games_at_once, threads| {
-        let config = MatchConfig { games_at_once, threads, ..config("net:any,sims=6", "alphabeta:nodes=50", 6) };
+        let players = Players { games_at_once, ..on_threads(threads) };
+        let config = MatchConfig { players, ..config("net:any,sims=6", "alphabeta:nodes=50", 6) };
         let report = play("bell-8x8", &config);
         (json(&report), report.records)
     };
@@ -186,11 +191,11 @@ fn openings_differ_even_in_the_mirror() {
 fn games_of_another_network_under_the_same_name_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Some(folder.path().join("games.jsonl"));
+    let config = MatchConfig { ledger, ..config("net:any,sims=4", "greedy", 1) };
     for identity in ["one", "another"] {
-        let identities = [identity.to_owned(), String::new()];
-        let config = MatchConfig { identities, ledger: ledger.clone(), ..config("net:any,sims=4", "greedy", 1) };
+        let mut open = |_: &Arc<Rules>, model: &str| Ok((identity.to_owned(), uniform(model)?));
         let mut played = 0;
-        let report = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+        let report = play_match(&rules("bell-8x8"), &config, &mut open, &mut |progress| {
             assert_eq!((progress.results.games() as usize, progress.games_max), (progress.games, 2));
             played += usize::from(progress.record.is_some());
             ControlFlow::Continue(())
@@ -206,7 +211,7 @@ fn games_of_another_alphabeta_under_the_same_name_do_not_count() {
     let config = MatchConfig { ledger: Some(path.clone()), ..config("alphabeta:nodes=40", "greedy", 2) };
     let played = || {
         let mut played = 0;
-        play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |progress| {
+        play_match(&rules("bell-8x8"), &config, &mut opened, &mut |progress| {
             played += usize::from(progress.record.is_some());
             ControlFlow::Continue(())
         })
@@ -232,15 +237,18 @@ fn games_of_another_alphabeta_under_the_same_name_do_not_count() {
 }
 
 /// Opens networks that answer alike everywhere, with a search and a kernel.
-fn networks(search: Settings, kernel: &str) -> impl FnMut(&str) -> Result<OpenedNetwork<'static>, String> {
+fn networks(
+    search: Settings,
+    kernel: &str,
+) -> impl FnMut(&Arc<Rules>, &str) -> Result<(String, OpenedNetwork<'static>), String> {
     let play = NetworkPlay { search, kernel: kernel.to_owned() };
-    move |_| Ok(OpenedNetwork { evaluator: Box::new(Uniform), play: play.clone() })
+    move |_, _| Ok((String::new(), OpenedNetwork { evaluator: Box::new(Uniform), play: play.clone() }))
 }
 
 #[test]
 fn a_network_plays_the_search_of_its_model_unless_the_text_asks_for_another() {
     let of = |agent: &str, search: Settings| {
-        let config = MatchConfig { threads: 1, ..config(agent, "greedy", 2) };
+        let config = MatchConfig { players: on_threads(1), ..config(agent, "greedy", 2) };
         play_match(&rules("bell-8x8"), &config, &mut networks(search, "f32"), &mut go_on).expect("a match")
     };
     let actions = |report: &MatchReport| -> Vec<_> {
@@ -291,7 +299,7 @@ fn what_is_no_ledger_is_refused_and_left_alone() {
     for text in ["Buy bread.", "{\"bread\": 1}", "Buy bread.\nAnd milk.\n", "{\"version\":9}\n"] {
         fs::write(&path, text).unwrap();
         let config = MatchConfig { ledger: Some(path.clone()), ..config("random", "random", 1) };
-        let error = play_match(&rules("bell"), &config, &mut uniform, &mut go_on).unwrap_err().to_string();
+        let error = play_match(&rules("bell"), &config, &mut opened, &mut go_on).unwrap_err().to_string();
         assert!(error.contains("notes.txt, line 1"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
@@ -301,7 +309,7 @@ fn what_is_no_ledger_is_refused_and_left_alone() {
 fn a_forged_game_in_a_ledger_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("games.jsonl");
-    let config = MatchConfig { ledger: Some(path.clone()), threads: 1, ..config("greedy", "random", 2) };
+    let config = MatchConfig { ledger: Some(path.clone()), players: on_threads(1), ..config("greedy", "random", 2) };
     play("bell-8x8", &config);
     let text = fs::read_to_string(&path).unwrap();
     let forged = text.replacen("\"result\":\"1\"", "\"result\":\"draw\"", 1).replacen(
@@ -311,7 +319,7 @@ fn a_forged_game_in_a_ledger_is_found() {
     );
     assert_ne!(forged, text);
     fs::write(&path, forged).unwrap();
-    let error = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut go_on).unwrap_err().to_string();
+    let error = play_match(&rules("bell-8x8"), &config, &mut opened, &mut go_on).unwrap_err().to_string();
     assert!(error.contains("result is draw"), "{error}");
 }
 
@@ -319,7 +327,7 @@ fn a_forged_game_in_a_ledger_is_found() {
 fn a_sequential_test_ends_a_match_early_and_alike_on_any_number_of_threads() {
     let sprt = Sprt { elo0: 0.0, elo1: 200.0, bounds: SprtBounds::new(0.05, 0.05).unwrap() };
     let of_threads = |threads| {
-        let config = MatchConfig { sprt: Some(sprt), threads, ..config("greedy", "random", 1000) };
+        let config = MatchConfig { sprt: Some(sprt), players: on_threads(threads), ..config("greedy", "random", 1000) };
         play("bell-8x8", &config)
     };
     let report = of_threads(1);
@@ -339,10 +347,10 @@ fn a_sequential_test_ends_a_match_early_and_alike_on_any_number_of_threads() {
 fn a_ledger_that_is_deleted_or_replaced_ends_the_match() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("games.jsonl");
-    let config = MatchConfig { ledger: Some(path.clone()), threads: 1, ..config("greedy", "random", 20) };
+    let config = MatchConfig { ledger: Some(path.clone()), players: on_threads(1), ..config("greedy", "random", 20) };
     for replacement in [None, Some("")] {
         let mut games = 0;
-        let error = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut |_| {
+        let error = play_match(&rules("bell-8x8"), &config, &mut opened, &mut |_| {
             games += 1;
             if games == 3 {
                 fs::remove_file(&path).unwrap();
@@ -360,7 +368,7 @@ fn a_ledger_that_is_deleted_or_replaced_ends_the_match() {
 fn a_ledger_that_is_refused_is_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("games.jsonl");
-    let config = MatchConfig { ledger: Some(path.clone()), threads: 1, ..config("greedy", "random", 2) };
+    let config = MatchConfig { ledger: Some(path.clone()), players: on_threads(1), ..config("greedy", "random", 2) };
     play("bell-8x8", &config);
     let whole = fs::read_to_string(&path).unwrap();
     let first = whole.lines().next().unwrap();
@@ -368,7 +376,7 @@ fn a_ledger_that_is_refused_is_left_as_it_is() {
     // A game that is not one of these rules, and after it an incomplete line.
     let refused = whole.replacen("\"actions\":[\"", "\"actions\":[\"z9-", 1) + torn;
     fs::write(&path, &refused).unwrap();
-    let error = play_match(&rules("bell-8x8"), &config, &mut uniform, &mut go_on).unwrap_err().to_string();
+    let error = play_match(&rules("bell-8x8"), &config, &mut opened, &mut go_on).unwrap_err().to_string();
     assert!(error.contains("line 1: action 1"), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), refused);
     // The incomplete line goes when a game is added.

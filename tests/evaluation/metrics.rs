@@ -18,7 +18,7 @@ pub(crate) fn config() -> MetricsConfig {
 }
 
 pub(crate) fn measured(rules: &Arc<Rules>, games: &[GameRecord]) -> Metrics {
-    measure(rules, &games.iter().collect::<Vec<_>>(), &config()).expect("games of these rules")
+    measure(rules, &games.iter().collect::<Vec<_>>(), &config()).expect("games of these rules").expect("games")
 }
 
 /// Two men a side on 4x4; a side with one man left has lost.
@@ -255,7 +255,7 @@ fn effective_actions_are_those_of_the_published_distributions() {
     }
     record.result = Some(RecordedResult::Draw);
     let games = [&record, &record];
-    let metrics = measure(&rules, &games, &MetricsConfig { opening_actions: 2, ..config() }).unwrap();
+    let metrics = measure(&rules, &games, &MetricsConfig { opening_actions: 2, ..config() }).unwrap().unwrap();
     let diversity = metrics.diversity.unwrap();
     assert_eq!(diversity.source, DiversitySource::Visits);
     assert_near("uniform over four", diversity.effective_actions[0].value, 4.0, 1e-9);
@@ -301,7 +301,7 @@ fn mirror_images_count_once_in_reduced_diversity() {
     let mut record = game(&rules, &[], RecordedResult::Draw);
     record.note_visits(&state, legal.iter().map(|&action| (action, 1)));
     record.play(&mut state.clone(), legal[0], None, None);
-    let diversity = measure(&rules, &[&record], &config).unwrap().diversity.unwrap();
+    let diversity = measure(&rules, &[&record], &config).unwrap().unwrap().diversity.unwrap();
     assert_near("plain", diversity.effective_actions[0].value, 64.0, 1e-9);
     let reduced = 0.25 * 16f64.ln() + 0.75 * 8f64.ln();
     assert_near("reduced", diversity.effective_actions_reduced[0].value, reduced.exp(), 1e-9);
@@ -309,7 +309,7 @@ fn mirror_images_count_once_in_reduced_diversity() {
 
     // Without visits: shares ½, ¼, ¼ and, a1 and h8 being mirror images, ¾, ¼; with Miller and Madow's correction.
     let games = ["@a1", "@a1", "@h8", "@b1"].map(|text| game(&rules, &[(text, None)], RecordedResult::Draw));
-    let diversity = measure(&rules, &games.each_ref(), &config).unwrap().diversity.unwrap();
+    let diversity = measure(&rules, &games.each_ref(), &config).unwrap().unwrap().diversity.unwrap();
     assert_eq!(diversity.source, DiversitySource::Counts);
     assert_near("plain", diversity.entropy.value, 1.5 * 2f64.ln() + 2.0 / 8.0, 1e-12);
     let reduced = 2.0 * 2f64.ln() - 0.75 * 3f64.ln() + 1.0 / 8.0;

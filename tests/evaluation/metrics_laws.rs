@@ -9,11 +9,11 @@ use latrunculi_engine::{Action, GameRecord, GameState, Player, Rules};
 use latrunculi_eval::matches::{MatchConfig, play_match};
 use latrunculi_eval::metrics::estimates::{MetricEstimate, Rate};
 use latrunculi_eval::metrics::material::PieceFeature;
-use latrunculi_eval::metrics::{Metrics, MetricsConfig, MetricsError, measure};
+use latrunculi_eval::metrics::{Metrics, MetricsConfig, measure};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::agents::{spec, uniform};
+use crate::agents::{opened, spec};
 use crate::assert_near;
 use crate::metrics::{config, measured};
 
@@ -22,7 +22,7 @@ fn games_of(ruleset: &str, pairs: usize) -> (Arc<Rules>, Vec<GameRecord>) {
     let rules = rules(ruleset);
     let agents = [spec("alphabeta:nodes=60"), spec("alphabeta:nodes=30")];
     let config = MatchConfig { seed: 3, keep_records: true, ..MatchConfig::new(agents, pairs) };
-    let report = play_match(&rules, &config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match");
+    let report = play_match(&rules, &config, &mut opened, &mut |_| ControlFlow::Continue(())).expect("a match");
     let games = report.records.into_iter().map(|game| *game.record.expect("kept")).collect();
     (rules, games)
 }
@@ -97,7 +97,7 @@ fn the_numbers_do_not_depend_on_threads_but_on_the_seed() {
     let records: Vec<&GameRecord> = games.iter().collect();
     let on_threads = |threads: usize, config: &MetricsConfig| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| measure(&rules, &records, config).unwrap())
+        pool.install(|| measure(&rules, &records, config).unwrap().unwrap())
     };
     let alone = on_threads(1, &config());
     assert_eq!(alone, on_threads(3, &config()));
@@ -226,15 +226,16 @@ fn planted_piece_values_are_found_again() {
 fn games_of_other_rules_and_no_games_are_errors() {
     let (rules, games) = games_of("dutch-8x8", 1);
     let other = latrunculi_engine::presets::rules("beads");
-    assert!(matches!(measure(&other, &[&games[0]], &config()), Err(MetricsError::Game { number: 1, .. })));
-    assert!(matches!(measure(&rules, &[], &config()), Err(MetricsError::NoGames)));
+    let fault = measure(&other, &[&games[0]], &config()).expect_err("other rules").to_string();
+    assert!(fault.starts_with("game 1: "), "{fault}");
+    assert!(measure(&rules, &[], &config()).unwrap().is_none());
     let mut unfinished = games[0].clone();
     unfinished.actions.truncate(9);
     unfinished.values.truncate(9);
     unfinished.efforts.truncate(9);
     (unfinished.result, unfinished.reason) = (None, None);
-    assert!(matches!(measure(&rules, &[&unfinished], &config()), Err(MetricsError::NoGames)));
-    let metrics = measure(&rules, &[&games[0], &unfinished], &config()).unwrap();
+    assert!(measure(&rules, &[&unfinished], &config()).unwrap().is_none());
+    let metrics = measure(&rules, &[&games[0], &unfinished], &config()).unwrap().unwrap();
     assert_eq!((metrics.sample.games, metrics.sample.unfinished), (1, 1));
 }
 

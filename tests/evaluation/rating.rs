@@ -5,14 +5,13 @@ use std::ops::ControlFlow;
 
 use latrunculi_engine::presets::rules;
 use latrunculi_eval::rating::{
-    ErrorKind, FitSettings, Pairing, RatingConfig, RatingError, RatingProgress, RatingReport, RatingTable, Test,
-    play_rating,
+    ErrorKind, FitSettings, Pairing, RatingConfig, RatingProgress, RatingReport, RatingTable, Test, play_rating,
 };
 use latrunculi_stats::{Confidence, DrawModel, ELO_PER_NAT, GameResult, SeriesResult, WinDrawLoss};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::agents::{spec, uniform};
+use crate::agents::{on_threads, opened, spec};
 use crate::assert_near;
 
 const MODELS: [DrawModel; 2] = [DrawModel::Davidson, DrawModel::RaoKupper];
@@ -190,7 +189,7 @@ fn go_on(_: &RatingProgress<'_>) -> ControlFlow<()> {
 }
 
 fn play(config: &RatingConfig) -> RatingReport {
-    play_rating(&rules("bell-8x8"), config, &mut uniform, &mut go_on).expect("a rating")
+    play_rating(&rules("bell-8x8"), config, &mut opened, &mut go_on).expect("a rating")
 }
 
 const AGENTS: [&str; 3] = ["random", "greedy", "alphabeta:nodes=60"];
@@ -211,7 +210,7 @@ fn a_round_robin_ranks_agents_in_the_order_of_their_strength() {
 fn the_order_of_the_agents_and_the_threads_change_nothing() {
     let anchored = |agents: [&str; 3], threads| {
         let anchor = agents.iter().position(|&agent| agent == "greedy").unwrap();
-        let mut config = RatingConfig { threads, ..config(&agents, 4) };
+        let mut config = RatingConfig { players: on_threads(threads), ..config(&agents, 4) };
         config.fit.anchors = BTreeMap::from([(anchor, 0.0)]);
         let report = play(&config);
         let table = report.table.unwrap();
@@ -233,11 +232,15 @@ fn a_gauntlet_plays_one_agent_against_the_others_only() {
 #[test]
 fn what_is_no_rating_is_refused() {
     let refused =
-        |agents: &[&str]| play_rating(&rules("bell-8x8"), &config(agents, 1), &mut uniform, &mut go_on).unwrap_err();
-    assert!(matches!(refused(&["random"]), RatingError::TooFewAgents));
-    assert!(matches!(refused(&["random", "greedy", "random"]), RatingError::SameAgent { .. }));
-    let error = refused(&["random", "human"]).to_string();
-    assert!(error.starts_with("human against random: human plays only in `latrunculi play`"), "{error}");
+        |agents: &[&str]| play_rating(&rules("bell-8x8"), &config(agents, 1), &mut opened, &mut go_on).unwrap_err();
+    for (agents, part) in [
+        (&["random"][..], "at least two agents"),
+        (&["random", "greedy", "random"], "random is named twice"),
+        (&["random", "human"], "human against random: human plays only in `latrunculi play`"),
+    ] {
+        let error = refused(agents).to_string();
+        assert!(error.contains(part), "{error}");
+    }
     // Nothing but repetitions: no table, and the reason.
     let report =
         play(&RatingConfig { opening_length: Some(0), ..config(&["alphabeta:nodes=1", "alphabeta:depth=1"], 2) });

@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use latrunculi_engine::record::read_records;
 use latrunculi_engine::{GameRecord, GameState, Player, Rules, Ruleset, RulesetFile, presets};
+use latrunculi_eval::Players;
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::matches::openings::PolicyOpenings;
 use latrunculi_eval::matches::{MatchConfig, MatchGame, play_match};
 use latrunculi_eval::metrics::diversity::DiversitySource;
 use latrunculi_eval::metrics::mechanics::Mechanic;
 use latrunculi_eval::study::summary::{Conclusion, Doubt, StopReason, TrendDirection};
-use latrunculi_eval::study::{
-    NoNetworks, StudyConfig, StudyNetworks, StudyProgress, StudySettings, StudySummary, run_study,
-};
+use latrunculi_eval::study::{StudyConfig, StudyProgress, StudySettings, StudySummary, run_study};
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::exhaustive::Exhaustive;
@@ -23,7 +22,7 @@ use latrunculi_search::mcts::Settings;
 use latrunculi_stats::BalanceVerdict;
 use latrunculi_stats::multiplicity::holm;
 
-use crate::agents::{spec, uniform};
+use crate::agents::{on_threads, opened, spec};
 
 /// Three men a side on sixteen squares: the first capture wins, six quiet turns draw.
 const SMALL: &str = r#"
@@ -64,7 +63,7 @@ pub(crate) fn config(folder: &Path, settings: StudySettings, rulesets: &[&str]) 
         .map(|&name| if name == "small" { small() } else { presets::ruleset(name).expect("shipped") })
         .collect();
     let (folder, command) = (folder.to_owned(), "latrunculi balance".to_owned());
-    StudyConfig { settings, rulesets, command, folder, threads: 2, games_at_once: 32, workers: None }
+    StudyConfig { settings, rulesets, command, folder, players: on_threads(2) }
 }
 
 fn go_on(_: &StudyProgress) -> ControlFlow<()> {
@@ -72,11 +71,11 @@ fn go_on(_: &StudyProgress) -> ControlFlow<()> {
 }
 
 fn run(config: &StudyConfig) -> StudySummary {
-    run_study(config, &mut NoNetworks, &mut go_on).expect("a study")
+    run_study(config, &mut opened, &mut go_on).expect("a study")
 }
 
 fn fails(config: &StudyConfig) -> String {
-    run_study(config, &mut NoNetworks, &mut go_on).expect_err("a fault").to_string()
+    run_study(config, &mut opened, &mut go_on).expect_err("a fault").to_string()
 }
 
 pub(crate) fn json(summary: &StudySummary) -> String {
@@ -110,7 +109,7 @@ fn a_study_has_all_that_was_asked_for() {
     let study = run(&config);
     // Nothing is left to play.
     let mut played = 0;
-    let again = run_study(&config, &mut NoNetworks, &mut |progress: &StudyProgress| {
+    let again = run_study(&config, &mut opened, &mut |progress: &StudyProgress| {
         played += u64::from(progress.latest.is_some());
         ControlFlow::Continue(())
     });
@@ -281,7 +280,7 @@ fn no_games_are_counted_as_if_they_were_others() {
     // Two names for one network.
     let agents = ["net:of-{ruleset},sims=4", "net:of-bell-8x8,sims=4"];
     let twice = config(&folder.path().join("twice"), settings(&agents), &["bell-8x8"]);
-    let fault = run_study(&twice, &mut Networks, &mut go_on).expect_err("the same games").to_string();
+    let fault = run_study(&twice, &mut but_dutch, &mut go_on).expect_err("the same games").to_string();
     assert!(fault.contains("bell-8x8 with net:of-bell-8x8,sims=4: these games are asked for twice"), "{fault}");
     assert!(!folder.path().join("twice").exists());
 
@@ -428,16 +427,8 @@ fn an_advantage_that_is_there_is_found() {
 }
 
 /// Uniform networks for every ruleset but one.
-struct Networks;
-
-impl StudyNetworks<'static> for Networks {
-    fn identity(&mut self, model: &str) -> Result<String, String> {
-        if model.contains("dutch") { Err("not there".to_owned()) } else { Ok("0123".to_owned()) }
-    }
-
-    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<OpenedNetwork<'static>, String> {
-        Ok(OpenedNetwork::plain(Box::new(Uniform)))
-    }
+fn but_dutch(rules: &Arc<Rules>, model: &str) -> Result<(String, OpenedNetwork<'static>), String> {
+    if model.contains("dutch") { Err("not there".to_owned()) } else { opened(rules, model) }
 }
 
 #[test]
@@ -451,12 +442,11 @@ fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
     // Longer than the choices that are looked at closely.
     asked.opening.by_ruleset.insert("bell-8x8".to_owned(), 24);
     let at = |name: &str, threads, games_at_once| StudyConfig {
-        threads,
-        games_at_once,
+        players: Players { games_at_once, ..on_threads(threads) },
         ..config(&folder.path().join(name), asked.clone(), &["bell-8x8", "dutch-8x8", "small"])
     };
-    let study = run_study(&at("one", 1, 1), &mut Networks, &mut go_on).expect("a study");
-    let other = run_study(&at("other", 2, 7), &mut Networks, &mut go_on).expect("a study");
+    let study = run_study(&at("one", 1, 1), &mut but_dutch, &mut go_on).expect("a study");
+    let other = run_study(&at("other", 2, 7), &mut but_dutch, &mut go_on).expect("a study");
     assert!(json(&study) == json(&other), "{}\n{}", study.to_csv(), other.to_csv());
     assert_eq!(study.rulesets[1].cells[0].games, 0);
     assert!(study.notes.iter().any(|note| note.contains("dutch-8x8") && note.contains("not there")));
@@ -477,23 +467,17 @@ fn networks_play_the_same_in_any_company_and_open_games_by_their_policy() {
     assert!(cell.games >= 6 && cell.openings_distinct > 1);
     let mut none = StudyConfig { rulesets: vec![presets::ruleset("dutch").expect("shipped")], ..at("none", 1, 1) };
     none.settings.opening.by_ruleset.clear();
-    let fault = run_study(&none, &mut Networks, &mut go_on).expect_err("no network").to_string();
+    let fault = run_study(&none, &mut but_dutch, &mut go_on).expect_err("no network").to_string();
     assert!(fault.contains("can play none of the rulesets") && fault.contains("not there"), "{fault}");
 }
 
-/// A network whose model asks for a search of its own.
-struct Searching(&'static str);
-
-impl StudyNetworks<'static> for Searching {
-    fn identity(&mut self, _model: &str) -> Result<String, String> {
-        Ok("0123".to_owned())
-    }
-
-    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<OpenedNetwork<'static>, String> {
-        let search = Settings { draw_value: 0.25, ..Settings::gumbel() };
-        let play = NetworkPlay { search, kernel: self.0.to_owned() };
-        Ok(OpenedNetwork { evaluator: Box::new(Uniform), play })
-    }
+/// Networks whose model asks for a search of its own.
+fn searching(
+    kernel: &str,
+) -> impl FnMut(&Arc<Rules>, &str) -> Result<(String, OpenedNetwork<'static>), String> + use<> {
+    let search = Settings { draw_value: 0.25, ..Settings::gumbel() };
+    let play = NetworkPlay { search, kernel: kernel.to_owned() };
+    move |_, _| Ok(("0123".to_owned(), OpenedNetwork { evaluator: Box::new(Uniform), play: play.clone() }))
 }
 
 #[test]
@@ -502,7 +486,7 @@ fn a_study_names_the_search_and_the_kernel_of_its_networks_and_keeps_to_them() {
     let mut asked = StudySettings { min_games: 2, max_games: 2, ..settings(&["net:of-{ruleset},sims=4"]) };
     asked.opening.array = Some(2);
     let config = config(folder.path(), asked, &["small"]);
-    let study = run_study(&config, &mut Searching("bf16-amx"), &mut go_on).expect("a study");
+    let study = run_study(&config, &mut searching("bf16-amx"), &mut go_on).expect("a study");
     let played_as = "net:of-small,sims=4 [draw_value=0.25 kernel=bf16-amx]";
     assert_eq!(study.rulesets[0].cells[0].played_as, played_as);
     let ledger = fs::read(folder.path().join("games/small/net-of-small-sims-4.jsonl")).expect("a ledger");
@@ -511,7 +495,7 @@ fn a_study_names_the_search_and_the_kernel_of_its_networks_and_keeps_to_them() {
     for game in games {
         assert_eq!(game.agents, [played_as, played_as]);
     }
-    let fault = run_study(&config, &mut Searching("libtorch-f32"), &mut go_on).expect_err("another kernel").to_string();
+    let fault = run_study(&config, &mut searching("libtorch-f32"), &mut go_on).expect_err("another kernel").to_string();
     assert!(fault.contains("kernel=bf16-amx") && fault.contains("kernel=libtorch-f32"), "{fault}");
 }
 
@@ -520,12 +504,12 @@ fn a_match_opens_its_pairs_by_a_policy() {
     let config = MatchConfig {
         keep_records: true,
         opening_length: Some(4),
-        opening_policy: Some(PolicyOpenings { agent: spec("mcts:sims=20"), temperature: 1.0, identity: String::new() }),
+        opening_policy: Some(PolicyOpenings { agent: spec("mcts:sims=20"), temperature: 1.0 }),
         ..MatchConfig::new([spec("greedy"), spec("random")], 4)
     };
     let rules = presets::rules("bell-8x8");
     let play = |config: &MatchConfig| {
-        play_match(&rules, config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match").records
+        play_match(&rules, config, &mut opened, &mut |_| ControlFlow::Continue(())).expect("a match").records
     };
     let games = play(&config);
     for pair in games.chunks(2) {
@@ -535,7 +519,7 @@ fn a_match_opens_its_pairs_by_a_policy() {
     }
     let opening = |games: &[MatchGame], game: usize| games[game].record.as_ref().expect("kept").actions[..4].to_vec();
     assert_ne!(opening(&games, 0), opening(&games, 2));
-    assert_eq!(play(&MatchConfig { threads: 1, ..config.clone() }), games);
+    assert_eq!(play(&MatchConfig { players: on_threads(1), ..config.clone() }), games);
     let alone = MatchConfig { opening_policy: None, ..config };
     assert_ne!(opening(&play(&alone), 0), opening(&games, 0));
 }
@@ -547,10 +531,12 @@ fn equal_agents_are_found_equal() {
     let replications = if std::env::var_os("LATRUNCULI_SLOW").is_some() { 1_000 } else { 40 };
     let held = (0..replications)
         .filter(|&seed| {
-            let config =
-                MatchConfig { seed, threads: 1, ..MatchConfig::new([spec("random"), spec("random:seed=1")], 40) };
-            let report =
-                play_match(&rules, &config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match");
+            let config = MatchConfig {
+                seed,
+                players: on_threads(1),
+                ..MatchConfig::new([spec("random"), spec("random:seed=1")], 40)
+            };
+            let report = play_match(&rules, &config, &mut opened, &mut |_| ControlFlow::Continue(())).expect("a match");
             report.interval.expect("an interval").contains(0.5)
         })
         .count();

@@ -11,15 +11,15 @@ use std::time::Duration;
 use latrunculi_engine::presets::rules;
 use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_eval::agents::mix_seeds;
-use latrunculi_eval::study::{NoNetworks, StudyConfig, StudyProgress, StudySettings, StudySummary, run_study};
-use latrunculi_eval::workers::{GamesWork, GamesWorker, WorkError, Workers, is_replayed};
-use latrunculi_eval::{MatchConfig, MatchReport, play_match};
+use latrunculi_eval::study::{StudyConfig, StudyProgress, StudySettings, StudySummary, run_study};
+use latrunculi_eval::workers::{GamesWork, GamesWorker, Workers, is_replayed};
+use latrunculi_eval::{Error, MatchConfig, MatchReport, Players, play_match};
 use latrunculi_store::{StopFlag, Store, StoreError, WorkOrder, Worker};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 
-use crate::agents::{spec, uniform};
+use crate::agents::{on_threads, opened, spec, uniform};
 use crate::studies::{config, everything, json, settings};
 
 fn store(inner: &Arc<InMemory>, stop: &StopFlag) -> Arc<Store> {
@@ -31,8 +31,9 @@ fn plain(inner: &Arc<InMemory>) -> Arc<Store> {
     store(inner, &StopFlag::default())
 }
 
-fn workers(store: Arc<Store>) -> Workers {
-    Workers { store, models: Arc::new(|_| Ok(b"a network".to_vec())), notice: |_| {} }
+fn by_workers(store: Arc<Store>) -> Players {
+    let workers = Workers { store, models: Arc::new(|_| Ok(b"a network".to_vec())), notice: |_| {} };
+    Players { workers: Some(workers), ..on_threads(2) }
 }
 
 /// A worker that keeps its networks in a folder of its own.
@@ -77,7 +78,7 @@ fn work(store: &Arc<Store>, games: u64, is_over: &AtomicBool) {
                 Ok(true) => {}
                 // Whatever is wanted next is not long in coming.
                 Ok(false) => thread::sleep(Duration::from_millis(20)),
-                Err(WorkError::Store(StoreError::Stopped)) => break,
+                Err(Error::Store(StoreError::Stopped)) => break,
                 Err(error) => panic!("{error}"),
             }
         }
@@ -107,7 +108,7 @@ fn with_workers<T: Send>(inner: &Arc<InMemory>, count: u64, lead: impl FnOnce(Ar
 }
 
 fn study(config: &StudyConfig) -> StudySummary {
-    run_study(config, &mut NoNetworks, &mut |_: &StudyProgress| ControlFlow::Continue(())).expect("a study")
+    run_study(config, &mut opened, &mut |_: &StudyProgress| ControlFlow::Continue(())).expect("a study")
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn a_study_by_workers_has_the_summary_of_one_machine() {
     let at = |name: &str| config(&folder.path().join(name), everything(), &["bell", "small"]);
     let whole = study(&at("whole"));
     let inner = Arc::new(InMemory::new());
-    let shared = with_workers(&inner, 3, |store| study(&StudyConfig { workers: Some(workers(store)), ..at("shared") }));
+    let shared = with_workers(&inner, 3, |store| study(&StudyConfig { players: by_workers(store), ..at("shared") }));
     assert_eq!(json(&shared), json(&whole));
     assert!(plain(&inner).list("rejected").unwrap().is_empty(), "nothing that a worker wrote was refused");
     assert!(plain(&inner).list("units").unwrap().len() > 20);
@@ -130,7 +131,7 @@ fn a_study_that_is_taken_further_is_played_by_workers_again() {
     let whole = study(&at("whole", 0.001));
     let inner = Arc::new(InMemory::new());
     let lead = |name: &str, half_width| {
-        with_workers(&inner, 1, |store| study(&StudyConfig { workers: Some(workers(store)), ..at(name, half_width) }))
+        with_workers(&inner, 1, |store| study(&StudyConfig { players: by_workers(store), ..at(name, half_width) }))
     };
     let games = |study: &StudySummary| study.rulesets[0].cells[0].games;
     assert_eq!((games(&lead("shared", 0.4)), games(&whole)), (20, 60));
@@ -152,7 +153,7 @@ fn a_leader_opens_again_what_another_one_closed_too_early() {
     let whole = play(&config);
     let inner = Arc::new(InMemory::new());
     let plain = plain(&inner);
-    let lead = || play(&MatchConfig { workers: Some(workers(Arc::clone(&plain))), ..config.clone() });
+    let lead = || play(&MatchConfig { players: by_workers(Arc::clone(&plain)), ..config.clone() });
     let is_over = AtomicBool::new(false);
     let report = thread::scope(|scope| {
         let leader = scope.spawn(lead);
@@ -181,8 +182,8 @@ fn a_worker_finishes_the_units_in_play_where_other_work_comes_first() {
     let stop = StopFlag::default();
     let plain = plain(&inner);
     let lead = || {
-        let config = MatchConfig { workers: Some(workers(store(&inner, &stop))), ..config };
-        play_match(&rules("savard"), &config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match")
+        let config = MatchConfig { players: by_workers(store(&inner, &stop)), ..config };
+        play_match(&rules("savard"), &config, &mut opened, &mut |_| ControlFlow::Continue(())).expect("a match")
     };
     thread::scope(|scope| {
         let leader = scope.spawn(lead);
@@ -215,7 +216,7 @@ fn a_study_that_was_begun_on_one_machine_goes_on_by_workers_without_the_games_th
     assert_eq!(study(&at("begun", 0.4)).rulesets[0].cells[0].games, 20);
     let inner = Arc::new(InMemory::new());
     let shared =
-        with_workers(&inner, 1, |store| study(&StudyConfig { workers: Some(workers(store)), ..at("begun", 0.001) }));
+        with_workers(&inner, 1, |store| study(&StudyConfig { players: by_workers(store), ..at("begun", 0.001) }));
     assert_eq!(json(&shared), json(&study(&at("whole", 0.001))));
     let plain = plain(&inner);
     let units: Vec<String> = plain.list("units").unwrap().into_iter().map(|unit| unit.name).collect();
@@ -226,7 +227,7 @@ fn a_study_that_was_begun_on_one_machine_goes_on_by_workers_without_the_games_th
 }
 
 fn play(config: &MatchConfig) -> MatchReport {
-    play_match(&rules("savard"), config, &mut uniform, &mut |_| ControlFlow::Continue(())).expect("a match")
+    play_match(&rules("savard"), config, &mut opened, &mut |_| ControlFlow::Continue(())).expect("a match")
 }
 
 #[test]
@@ -240,16 +241,13 @@ fn a_match_by_workers_is_that_of_one_machine_and_ends_at_the_same_pair() {
         MatchConfig { seed: 3, ..MatchConfig::new([spec("random"), spec("mcts:sims=2")], 13) },
         MatchConfig { sprt: Some(sprt), ..MatchConfig::new([spec("alphabeta:nodes=30"), spec("random")], 60) },
         // A network, which all compute alike.
-        MatchConfig {
-            identities: ["identity".to_owned(), String::new()],
-            ..MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 4)
-        },
+        MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 4),
     ];
     for config in tests {
         let whole = play(&config);
         let inner = Arc::new(InMemory::new());
         let shared =
-            with_workers(&inner, 2, |store| play(&MatchConfig { workers: Some(workers(store)), ..config.clone() }));
+            with_workers(&inner, 2, |store| play(&MatchConfig { players: by_workers(store), ..config.clone() }));
         assert_eq!(serde_json::to_string(&shared).unwrap(), serde_json::to_string(&whole).unwrap());
     }
 }
@@ -284,7 +282,7 @@ fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
     let rules = rules("savard");
     // What a good unit is.
     let inner = Arc::new(InMemory::new());
-    let lead = |store| play(&MatchConfig { workers: Some(workers(store)), ..config.clone() });
+    let lead = |store| play(&MatchConfig { players: by_workers(store), ..config.clone() });
     with_workers(&inner, 1, lead);
     let plain = plain(&inner);
     let units = plain.list("units").unwrap();
@@ -340,15 +338,12 @@ fn a_poisoned_unit_is_moved_aside_with_its_reason_and_played_again() {
 fn a_network_that_is_missing_keeps_no_worker_from_other_series_and_may_come_later() {
     let inner = Arc::new(InMemory::new());
     let (plain, stop) = (plain(&inner), StopFlag::default());
-    let with_network = MatchConfig {
-        identities: ["identity".to_owned(), String::new()],
-        ..MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 2)
-    };
+    let with_network = MatchConfig::new([spec("net:any,sims=3"), spec("greedy")], 2);
     let without = MatchConfig::new([spec("random"), spec("greedy")], 2);
     let is_stopped = || if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let lead = |config| {
-        let config = MatchConfig { workers: Some(workers(store(&inner, &stop))), ..config };
-        play_match(&rules("savard"), &config, &mut uniform, &mut |_| is_stopped()).expect("a match")
+        let config = MatchConfig { players: by_workers(store(&inner, &stop)), ..config };
+        play_match(&rules("savard"), &config, &mut opened, &mut |_| is_stopped()).expect("a match")
     };
     thread::scope(|scope| {
         let leaders = [scope.spawn(|| lead(with_network)), scope.spawn(|| lead(without))];
@@ -383,10 +378,10 @@ fn who_would_play_other_games_plays_none_and_says_why() {
     // The leader's network has another identity than the one that the worker has.
     thread::scope(|scope| {
         let leader = scope.spawn(|| {
-            let config = MatchConfig { workers: Some(workers(store(&inner, &stop))), ..config };
+            let config = MatchConfig { players: by_workers(store(&inner, &stop)), ..config };
             let is_stopped =
                 || if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-            play_match(&rules("savard"), &config, &mut uniform, &mut |_| is_stopped()).expect("a match")
+            play_match(&rules("savard"), &config, &mut opened, &mut |_| is_stopped()).expect("a match")
         });
         let plain = plain(&inner);
         while !plain.list("games").unwrap().iter().any(|object| object.name.contains("wanted")) {

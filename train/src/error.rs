@@ -4,7 +4,6 @@ use std::io;
 
 use latrunculi_data::UnknownDevice;
 use latrunculi_engine::{RulesetError, RulesetFileError};
-use latrunculi_eval::matches::MatchError;
 use latrunculi_search::EvalError;
 use latrunculi_selfplay::SelfPlayError;
 use latrunculi_store::StoreError;
@@ -55,7 +54,6 @@ also!(
     UnknownDevice,
     EvalError,
     latrunculi_data::Error,
-    MatchError,
 );
 
 impl Error {
@@ -78,6 +76,15 @@ impl Error {
     #[must_use]
     pub fn context(self, attempt: impl Into<String>) -> Error {
         Error::Attempt { attempt: attempt.into(), source: Box::new(self) }
+    }
+}
+
+impl From<latrunculi_eval::Error> for Error {
+    fn from(error: latrunculi_eval::Error) -> Error {
+        match error {
+            latrunculi_eval::Error::Store(error) => error.into(),
+            error => Error::Other(Box::new(error)),
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use latrunculi_data::{MatchScore, Precision};
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_eval::agents::{NetworkPlay, OpenedNetwork};
 use latrunculi_eval::learning::RunMatch;
-use latrunculi_eval::matches::{MatchConfig, MatchError, MatchProgress, play_match};
-use latrunculi_eval::{AgentKind, AgentSpec, AgentTextError};
+use latrunculi_eval::matches::{MatchConfig, MatchProgress, play_match};
+use latrunculi_eval::{AgentKind, AgentSpec, AgentTextError, Players};
 use latrunculi_search::mcts::Settings;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use latrunculi_stats::Interval;
@@ -84,7 +84,7 @@ impl EvaluationMatch {
         }
         let match_config = MatchConfig {
             opening_length: Some(evaluation.opening_actions as usize),
-            games_at_once: config.games.actors * config.games.in_flight,
+            players: Players { games_at_once: config.games.actors * config.games.in_flight, ..Players::default() },
             ..MatchConfig::new([own, opponent], 0)
         };
         let search = with_room(config.selfplay.search.clone());
@@ -94,7 +94,7 @@ impl EvaluationMatch {
     /// Plays on the calling thread alone, where others have work of their own.
     #[must_use]
     pub fn on_one_thread(mut self) -> EvaluationMatch {
-        self.config.threads = 1;
+        self.config.players.threads = 1;
         self
     }
 
@@ -116,22 +116,22 @@ impl EvaluationMatch {
     ) -> Result<RunMatch, Error> {
         let config = MatchConfig { pairs: pairs as usize, seed, ..self.config.clone() };
         let mut own = Some(evaluator);
-        let mut others = self.networks.factory(&self.rules);
-        let mut networks = |model: &str| -> Result<OpenedNetwork<'_>, String> {
+        let mut networks = |rules: &Arc<Rules>, model: &str| -> Result<(String, OpenedNetwork<'_>), String> {
             if model == OWN_NETWORK {
                 let evaluator = own.take().ok_or("it is opened once")?;
                 // Nothing is repeated from such a match: what computes the network makes no difference.
                 let play = NetworkPlay { search: self.search.clone(), kernel: String::new() };
-                return Ok(OpenedNetwork { evaluator: Box::new(Watched { evaluator, watch }), play });
+                let evaluator = Box::new(Watched { evaluator, watch });
+                return Ok((String::new(), OpenedNetwork { evaluator, play }));
             }
-            others(model)
+            self.networks.open_for_games(rules, model)
         };
         let played = play_match(&self.rules, &config, &mut networks, &mut |at: &MatchProgress<'_>| {
             if watch(Some(at.games as u64)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         let is_stopped = match &played {
             Ok(report) => report.is_interrupted,
-            Err(MatchError::Agent(_)) => !watch(None),
+            Err(latrunculi_eval::Error::Agent(_)) => !watch(None),
             Err(_) => false,
         };
         if is_stopped {

@@ -72,6 +72,15 @@ impl NetworkOpener {
         move |path| opener.open(path, &rules)
     }
 
+    /// Opens a network for games; returns the checksum of its file, too.
+    ///
+    /// # Errors
+    /// In words, when there is no such network, or it cannot play these rules.
+    pub fn open_for_games(&self, rules: &Arc<Rules>, name: &str) -> Result<(String, OpenedNetwork<'static>), String> {
+        let opened = self.open(name, rules)?;
+        Ok((checksum(name).map_err(|error| error_chain(&error))?, opened))
+    }
+
     fn open(&self, name: &str, rules: &Arc<Rules>) -> Result<OpenedNetwork<'static>, String> {
         let (path, own_precision) = with_precision(name);
         let LoadedNetwork { info, network, .. } = load(Path::new(path), &*self.loader).map_err(|error| {

@@ -10,20 +10,14 @@ use latrunculi_train::files::read_text;
 use latrunculi_train::rulesets::{expand_all, load_file};
 
 use super::BalanceArgs;
+use crate::games_args::number;
 
 /// A study file is a few kilobytes; what is larger is something else.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a distance of two scores in points of 100; a study file has it as a share of 1.
-pub(super) fn points(text: &str) -> Result<f64, String> {
-    let points = text.trim().parse().ok().filter(|points| (f64::MIN_POSITIVE..50.0).contains(points));
-    points.ok_or_else(|| "it must be above 0 and below 50 points, as in 3".to_owned())
-}
-
-/// Reads a share in percent; a study file has it as a share of 1.
-pub(super) fn percent(text: &str) -> Result<f64, String> {
-    let percent = text.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "it must be from 0 to 100 percent, as in 50".to_owned())
+pub(super) fn points() -> impl Fn(&str) -> Result<f64, &'static str> + Clone {
+    number(f64::MIN_POSITIVE..50.0, "it must be above 0 and below 50 points, as in 3")
 }
 
 pub(super) fn sweep(text: &str) -> Result<(String, Vec<String>), String> {
@@ -69,37 +63,35 @@ pub(super) fn extend(settings: &mut StudySettings, args: &BalanceArgs) {
 
 /// Returns the settings of the study file, changed by the options.
 pub(super) fn settings_of(args: &BalanceArgs) -> anyhow::Result<StudySettings> {
-    let mut settings = match &args.study {
-        Some(path) => read_study(path)?,
-        None => StudySettings::default(),
-    };
-    set(&mut settings.rulesets, &args.rulesets);
-    set(&mut settings.agents, &args.agents.as_deref().map(agents));
-    set(&mut settings.margin, &fraction(args.margin));
-    set(&mut settings.min_contact, &fraction(args.min_contact));
+    let given = &args.settings;
+    let mut settings = given.study.as_deref().map(read_study).transpose()?.unwrap_or_default();
+    set(&mut settings.rulesets, &given.rulesets);
+    set(&mut settings.agents, &given.agents.as_deref().map(agents));
+    set(&mut settings.margin, &fraction(given.margin));
+    set(&mut settings.min_contact, &fraction(given.min_contact));
     extend(&mut settings, args);
     if args.max_games.is_some() && args.min_games.is_none() {
         settings.min_games = settings.min_games.min(settings.max_games);
     }
-    set(&mut settings.seed, &args.seed);
+    set(&mut settings.seed, &given.seed);
     let opening = &mut settings.opening;
-    if args.opening.is_some() {
-        (opening.array, opening.placement) = (args.opening, args.opening);
+    if given.opening.is_some() {
+        (opening.array, opening.placement) = (given.opening, given.opening);
         opening.by_ruleset.clear();
     }
-    opening.second = args.second_opening.or(opening.second);
-    opening.policy = args.opening_policy.clone().or(opening.policy.take());
-    if args.opening_temperature.is_some() && opening.policy.is_none() {
+    opening.second = given.second_opening.or(opening.second);
+    opening.policy = given.opening_policy.clone().or(opening.policy.take());
+    if given.opening_temperature.is_some() && opening.policy.is_none() {
         bail!("--opening-temperature is that of a policy; name one with --opening-policy");
     }
-    set(&mut opening.temperature, &args.opening_temperature);
-    set(&mut settings.compensation, &args.compensation);
-    settings.metrics |= args.metrics;
-    settings.pie |= args.pie;
-    settings.phases |= args.phases;
+    set(&mut opening.temperature, &given.opening_temperature);
+    set(&mut settings.compensation, &given.compensation);
+    settings.metrics |= given.metrics;
+    settings.pie |= given.pie;
+    settings.phases |= given.phases;
     // Several options for one parameter add up; together they replace what the file says of it.
     let mut sweep: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (name, values) in &args.sweep {
+    for (name, values) in &given.sweep {
         sweep.entry(name.clone()).or_default().extend(values.iter().cloned());
     }
     settings.sweep.extend(sweep);

@@ -8,7 +8,6 @@ use latrunculi_eval::Number;
 use latrunculi_eval::study::summary::{CellSummary, RankAgreement, VerdictSummary};
 use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
-use latrunculi_stats::WinDrawLoss;
 
 use crate::lines::{beside, wrapped};
 use crate::quoted;
@@ -49,8 +48,7 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
             let verdict = cell.verdict.as_ref();
             let conclusion = verdict.map_or("", |verdict| conclusion_text(verdict.verdict));
             let outcomes = &cell.outcomes;
-            let games =
-                WinDrawLoss::new(outcomes.first_wins, outcomes.rule_draws + outcomes.truncated, outcomes.second_wins);
+            let games = outcomes.win_draw_loss();
             let truncated = match outcomes.truncated {
                 0 => String::new(),
                 truncated => format!(", {truncated} truncated"),

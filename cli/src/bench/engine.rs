@@ -1,14 +1,12 @@
 //! `bench engine`: random playouts.
 
-use std::time::{Duration, Instant};
-
 use clap::Args;
 use latrunculi_engine::GameState;
 use latrunculi_search::latrunculi::play_at_random;
 use latrunculi_train::rulesets;
 use serde::Serialize;
 
-use super::{names_or_all, or_dash, processor_secs, seconds};
+use super::{Stopwatch, names_or_all, or_dash, seconds};
 use crate::lines::Table;
 
 #[derive(Args)]
@@ -17,7 +15,7 @@ pub(super) struct EngineArgs {
     #[arg(value_name = "RULESET")]
     rulesets: Vec<String>,
     /// Seconds to measure each ruleset
-    #[arg(long, default_value_t = 1.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 1.0, value_parser = seconds())]
     seconds: f64,
     /// Prints JSON
     #[arg(long)]
@@ -46,19 +44,19 @@ pub(super) fn run(args: &EngineArgs) -> anyhow::Result<()> {
         .right("length", 8, |row| format!("{:.1}", row.actions as f64 / row.games as f64))
         .left("checksum", 0, |row| row.checksum.clone());
     let names = names_or_all(&args.rulesets);
-    table.print(args.json, names.into_iter().map(|name| measure(name, Duration::from_secs_f64(args.seconds))))
+    table.print(args.json, names.into_iter().map(|name| measure(name, args.seconds)))
 }
 
 /// Games whose outcome goes into the checksum; they are always played.
 const CHECKSUM_GAMES: u64 = 10;
 
-fn measure(ruleset: String, least: Duration) -> anyhow::Result<Playouts> {
+fn measure(ruleset: String, least: f64) -> anyhow::Result<Playouts> {
     let start = GameState::new(rulesets::load(&ruleset)?);
     let mut state = start.clone();
     let mut legal = Vec::with_capacity(1024);
     let (mut games, mut actions, mut checksum) = (0, 0, 0u64);
-    let (begin, processor_begin) = (Instant::now(), processor_secs());
-    while games < CHECKSUM_GAMES || begin.elapsed() < least {
+    let watch = Stopwatch::start();
+    while games < CHECKSUM_GAMES || watch.secs() < least {
         state.clone_from(&start);
         let played = play_at_random(&mut state, &mut legal, games);
         actions += played;
@@ -67,8 +65,7 @@ fn measure(ruleset: String, least: Duration) -> anyhow::Result<Playouts> {
         }
         games += 1;
     }
-    let wall_secs = begin.elapsed().as_secs_f64();
-    let computed = processor_begin.zip(processor_secs()).map(|(begin, end)| end - begin).filter(|secs| *secs > 0.05);
+    let (wall_secs, computed) = (watch.secs(), watch.processor_secs().filter(|secs| *secs > 0.05));
     Ok(Playouts {
         ruleset,
         actions_per_sec: actions as f64 / wall_secs,

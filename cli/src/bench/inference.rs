@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::{processor_secs, seconds};
+use super::{Stopwatch, seconds};
 use crate::games_args::whole;
 use crate::libtorch::{self, Libtorch, Passes};
 use crate::lines::Table;
@@ -94,7 +94,7 @@ pub(crate) struct InferenceArgs {
     #[arg(long, value_parser = whole(1..=THREADS_MAX))]
     threads: Option<usize>,
     /// Seconds to measure each
-    #[arg(long, default_value_t = 1.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 1.0, value_parser = seconds())]
     seconds: f64,
     /// Measures all kernels and libtorch in turns instead, on networks of four sizes and on boards of five
     #[arg(long, conflicts_with_all = ["ruleset", "model", "blocks", "channels", "batches", "device"])]
@@ -188,12 +188,9 @@ pub(super) fn bare(
         let run = |mut passes: Passes| -> anyhow::Result<Bare> {
             let once = passes(3)? / 3.0;
             let repeats = ((seconds / once) as usize).max(3);
-            let before = processor_secs();
+            let watch = Stopwatch::start();
             let clock = passes(repeats)?;
-            let computed = match before.zip(processor_secs()) {
-                Some((before, after)) if !compute.is_on_gpu() => after - before,
-                _ => clock,
-            };
+            let computed = watch.processor_secs().filter(|_| !compute.is_on_gpu()).unwrap_or(clock);
             let positions = (batch * repeats) as f64;
             Ok(Bare { per_sec: positions / clock, per_processor_sec: positions / computed })
         };

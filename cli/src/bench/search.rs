@@ -1,7 +1,5 @@
 //! `bench search`: alpha-beta, and MCTS with a uniform evaluator.
 
-use std::time::Instant;
-
 use clap::Args;
 use latrunculi_engine::{GameState, Phase};
 use latrunculi_search::latrunculi::MeasuredSearches;
@@ -10,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::{names_or_all, processor_secs};
+use super::{Stopwatch, names_or_all};
 use crate::lines::Table;
 
 #[derive(Args)]
@@ -42,13 +40,10 @@ struct Spent {
 impl Spent {
     /// Runs `work` and adds the time that it took.
     fn add<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let (begin, processor_begin) = (Instant::now(), processor_secs());
+        let watch = Stopwatch::start();
         let result = work();
-        self.wall_secs += begin.elapsed().as_secs_f64();
-        self.processor_secs += match processor_begin.zip(processor_secs()) {
-            Some((begin, end)) => end - begin,
-            None => begin.elapsed().as_secs_f64(),
-        };
+        self.wall_secs += watch.secs();
+        self.processor_secs += watch.processor_secs().unwrap_or_else(|| watch.secs());
         result
     }
 }

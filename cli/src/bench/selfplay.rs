@@ -1,9 +1,9 @@
 //! `bench selfplay`: self-play beside the bare network.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -16,7 +16,7 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 use super::inference::{BATCH_MAX, Compute, NetworkChoice, THREADS_MAX, all_threads, bare, describe, device_name};
-use super::{median, processor_secs, seconds};
+use super::{Stopwatch, median, seconds};
 use crate::games_args::whole;
 use crate::libtorch::{self, Libtorch};
 use crate::lines::print_json;
@@ -41,7 +41,7 @@ pub(crate) struct SelfplayArgs {
     #[arg(long, default_value_t = Precision::Auto)]
     precision: Precision,
     /// Seconds of each measurement
-    #[arg(long, default_value_t = 5.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 5.0, value_parser = seconds())]
     seconds: f64,
     /// Measurements of the bare network and of self-play, in turns; the middle one counts
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -66,7 +66,7 @@ struct Clock {
     since: Instant,
     length: Duration,
     processor_nanos: AtomicU64,
-    actor_begins: Mutex<Vec<(std::thread::ThreadId, f64)>>,
+    batches: Mutex<HashMap<ThreadId, Stopwatch>>,
 }
 
 impl Watch for Clock {
@@ -75,19 +75,14 @@ impl Watch for Clock {
     }
 
     fn begin_batch(&self) {
-        let Some(secs) = processor_secs() else { return };
-        let mut begins = self.actor_begins.lock().unwrap_or_else(PoisonError::into_inner);
-        let actor = std::thread::current().id();
-        begins.retain(|(other, _)| *other != actor);
-        begins.push((actor, secs));
+        let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        batches.insert(thread::current().id(), Stopwatch::start());
     }
 
     fn end_batch(&self) {
-        let Some(secs) = processor_secs() else { return };
-        let begins = self.actor_begins.lock().unwrap_or_else(PoisonError::into_inner);
-        let actor = std::thread::current().id();
-        if let Some((_, begin)) = begins.iter().find(|(other, _)| *other == actor) {
-            self.processor_nanos.fetch_add(((secs - begin) * 1e9) as u64, Ordering::Relaxed);
+        let batch = self.batches.lock().unwrap_or_else(PoisonError::into_inner).remove(&thread::current().id());
+        if let Some(secs) = batch.and_then(|batch| batch.processor_secs()) {
+            self.processor_nanos.fetch_add((secs * 1e9) as u64, Ordering::Relaxed);
         }
     }
 }
@@ -131,7 +126,7 @@ pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyho
             since: Instant::now(),
             length: Duration::from_secs_f64(args.seconds),
             processor_nanos: AtomicU64::new(0),
-            actor_begins: Mutex::new(Vec::new()),
+            batches: Mutex::default(),
         };
         match play_pools(tasks, &mut each, args.parallel_trees, &progress, &clock) {
             Err(SelfPlayError::Stopped) => {}

@@ -25,7 +25,7 @@ pub struct TrainingArgs {
     #[arg(long)]
     pub plain: bool,
     /// Seconds to measure
-    #[arg(long, default_value_t = 5.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 5.0, value_parser = seconds())]
     pub seconds: f64,
     /// Prints JSON
     #[arg(long)]

@@ -167,7 +167,7 @@ impl Games {
         // Of several as large, the first.
         let (name, sample) = self.samples.iter().rev().max_by_key(|(_, sample)| sample.games.len())?;
         let games: Vec<&GameRecord> = sample.games.iter().collect();
-        let metrics = measure(&sample.rules, &games, &MetricsConfig::default()).ok()?;
+        let metrics = measure(&sample.rules, &games, &MetricsConfig::default()).ok()??;
         let told = metrics.headlines().into_iter().map(|(name, text)| (name.to_string(), json!(text)));
         let mut told: serde_json::Map<String, Value> = told.collect();
         if self.samples.len() > 1 {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::explain::{BLOCKADE, BLOCKADE_MEANS};
-use crate::lines::beside;
+use crate::lines::{Table, facts};
 use crate::shown;
 
 /// Facts by name, in the order in which they are told.
@@ -59,21 +59,16 @@ impl Report {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let width = self.facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        let mut text = String::new();
+        let mut told = Vec::new();
         for (name, value) in &self.facts {
-            let name = name.replace('_', " ");
             let mut lines = lines(value);
             if value.get(BLOCKADE).is_some() {
                 lines.push(format!("{BLOCKADE}: {BLOCKADE_MEANS}"));
             }
-            for (index, line) in lines.iter().enumerate() {
-                let name = if index == 0 { name.as_str() } else { "" };
-                text.push_str(beside(&format!("{name:<width$}  "), shown(line).trim_end()).trim_end());
-                text.push('\n');
-            }
+            let names = std::iter::once(name.replace('_', " ")).chain(std::iter::repeat(String::new()));
+            told.extend(names.zip(lines.iter().map(|line| shown(line))));
         }
-        text
+        facts(0, &told)
     }
 }
 
@@ -105,17 +100,11 @@ fn table(values: &[Value]) -> Option<Vec<String>> {
         let is_plain = fields.values().all(|field| !field.is_object() && !field.is_array());
         is_plain.then(|| names.iter().map(|name| lines(&fields[*name]).join(" ")).collect())
     };
-    let mut rows = vec![names.iter().map(|name| name.replace('_', " ")).collect::<Vec<String>>()];
-    for value in values {
-        rows.push(row(value)?);
-    }
-    let widths: Vec<usize> =
-        (0..names.len()).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    Some(rows.iter().map(line).collect())
+    let rows: Vec<Vec<String>> = values.iter().map(row).collect::<Option<_>>()?;
+    let columns = names.iter().enumerate().fold(Table::new(), |table, (column, name)| {
+        table.left(name.replace('_', " "), 0, move |row: &Vec<String>| row[column].clone())
+    });
+    Some(columns.lines(&rows))
 }
 
 /// Returns a number with four digits that say something.

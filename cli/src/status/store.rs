@@ -8,8 +8,8 @@ use latrunculi_store::{HEADER_BYTES_MAX, Object, REJECTED, Store, StoreError, UN
 use latrunculi_train::workers::runs;
 use serde_json::json;
 
+use crate::games_args::stopped;
 use crate::interrupt::stop_on_interrupt;
-use crate::store_args::stopped;
 
 /// Units whose first lines are read, the newest.
 const UNITS_MAX: usize = 2000;

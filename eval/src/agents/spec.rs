@@ -448,10 +448,7 @@ impl AgentSpec {
 }
 
 /// Opens a network and says which one if that fails.
-pub(crate) fn open_network<'e>(
-    model: &str,
-    networks: &mut NetworkFactory<'_, 'e>,
-) -> Result<OpenedNetwork<'e>, AgentError> {
+fn open_network<'e>(model: &str, networks: &mut NetworkFactory<'_, 'e>) -> Result<OpenedNetwork<'e>, AgentError> {
     networks(model).map_err(|reason| AgentError::Network { model: model.to_owned(), reason })
 }
 

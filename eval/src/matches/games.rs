@@ -1,17 +1,19 @@
 //! The games of a match for who plays them: the threads of this program, or workers, who are told of the match.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::RecordFault;
-use latrunculi_engine::{GameRecord, Rules};
 use serde::{Deserialize, Serialize};
 
 use super::game_play::{Beginning, GameSource, Matchup};
 use super::ledger::Place;
 use super::tally::Tally;
-use super::{Job, MatchConfig, MatchError, Schedule};
-use crate::agents::{AgentSpec, NetworkEvaluator, OpenedNetwork};
+use super::{Job, MatchConfig, Schedule};
+use crate::Error;
+use crate::agents::{AgentSpec, NetworkEvaluator};
+use crate::players::OpenNetwork;
 use crate::workers::work::SharedGames;
 use crate::workers::{SeriesHead, SharedPlay, SharedSource, read_ruleset};
 
@@ -41,7 +43,7 @@ impl<'a, 'o> MatchGames<'a, 'o> {
 
 impl GameSource for MatchGames<'_, '_> {
     type Job = Job;
-    type Error = MatchError;
+    type Error = Error;
 
     fn games_max(&self) -> usize {
         self.jobs.len()
@@ -63,7 +65,7 @@ impl GameSource for MatchGames<'_, '_> {
         self.schedule.beginning(job)
     }
 
-    fn end(&self, job: Job, record: GameRecord) -> Result<(), MatchError> {
+    fn end(&self, job: Job, record: GameRecord) -> Result<(), Error> {
         let game = self.schedule.evaluate(job, &record).expect("a game just played replays");
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         if tally.add(game, record)?.is_break() {
@@ -115,9 +117,6 @@ impl SharedSource for MatchGames<'_, '_> {
     }
 }
 
-/// Opens a network for rules by its name; returns what its games depend on besides the name, too.
-pub(crate) type OpenShared<'a, 'e> = dyn FnMut(&Arc<Rules>, &str) -> Result<(String, OpenedNetwork<'e>), String> + 'a;
-
 /// All that the games of a match depend on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MatchPlay {
@@ -141,32 +140,11 @@ impl Schedule {
     /// In words, why its games cannot be played here.
     pub(crate) fn shared<'e>(
         play: &MatchPlay,
-        open: &mut OpenShared<'_, 'e>,
+        open: &mut OpenNetwork<'_, 'e>,
     ) -> Result<(Schedule, Vec<NetworkEvaluator<'e>>), String> {
         let rules = read_ruleset(&play.ruleset)?;
-        let mut config = play.config.clone();
-        // Networks are opened once each; what they add to the series is known before the schedule is made.
-        let mut opened: Vec<(&str, String, Option<OpenedNetwork<'e>>)> = Vec::new();
-        for model in play.config.all_agents().into_iter().filter_map(AgentSpec::model) {
-            if !opened.iter().any(|(known, ..)| *known == model) {
-                let (identity, network) = open(&rules, model)?;
-                opened.push((model, identity, Some(network)));
-            }
-        }
-        let identity = |agent: &AgentSpec| {
-            let known = opened.iter().find(|(known, ..)| Some(*known) == agent.model());
-            known.map(|(_, identity, _)| identity.clone()).unwrap_or_default()
-        };
-        config.identities = config.agents.each_ref().map(identity);
-        if let Some(policy) = &mut config.opening_policy {
-            policy.identity = identity(&policy.agent);
-        }
-        let mut networks = |model: &str| {
-            let network =
-                opened.iter_mut().find(|(known, ..)| *known == model).and_then(|(.., network)| network.take());
-            network.ok_or_else(|| "it is opened twice".to_owned())
-        };
-        Schedule::new(&rules, &config, true, &mut networks).map_err(|error| error.to_string())
+        let repeat = play.config.all_agents().into_iter().try_for_each(AgentSpec::check_repeats);
+        repeat.map_err(Error::from).and_then(|()| Schedule::new(&rules, &play.config, open)).map_err(|error| error.to_string())
     }
 }
 

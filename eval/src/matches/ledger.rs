@@ -5,24 +5,18 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::Error;
 use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::{RecordFault, read_line};
 use serde::{Deserialize, Serialize};
 
-/// Why a ledger cannot be used, with the file.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct LedgerError(String);
+fn refused(path: &Path, reason: impl Display) -> Error {
+    Error::Refused(format!("ledger {}: {reason}", path.display()))
+}
 
-impl LedgerError {
-    fn of(path: &Path, reason: impl Display) -> LedgerError {
-        LedgerError(format!("{}: {reason}", path.display()))
-    }
-
-    /// A line, from 1, is wrong.
-    pub(crate) fn line(path: &Path, line: usize, fault: impl Display) -> LedgerError {
-        LedgerError(format!("{}, line {line}: {fault}", path.display()))
-    }
+/// Returns the error of a line, from 1.
+pub(crate) fn line_fault(path: &Path, line: usize, fault: impl Display) -> Error {
+    Error::Refused(format!("ledger {}, line {line}: {fault}", path.display()))
 }
 
 /// The position of a game in the schedule of a match.
@@ -85,31 +79,31 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Opens or creates a ledger and gives its games of the wanted series to `take`, one by one. An incomplete last line,
     /// left by a killed program, is removed when a game is added: a ledger that is refused is left as it is.
-    pub(crate) fn open<E: From<LedgerError>>(
+    pub(crate) fn open(
         path: &Path,
         is_wanted: impl Fn(&str) -> bool,
-        mut take: impl FnMut(LedgerGame) -> Result<(), E>,
-    ) -> Result<Ledger, E> {
-        let io = |refusal: std::io::Error| LedgerError::of(path, refusal);
+        mut take: impl FnMut(LedgerGame) -> Result<(), Error>,
+    ) -> Result<Ledger, Error> {
+        let io = |refusal: std::io::Error| refused(path, refusal);
         let is_other = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if is_other {
             // Opening a pipe waits for a writer, and reading a device may never end.
-            return Err(LedgerError::of(path, "it is not a file").into());
+            return Err(refused(path, "it is not a file"));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(LedgerError::of(path, "another match is writing to this ledger").into());
+                return Err(refused(path, "another match is writing to this ledger"));
             }
-            Err(TryLockError::Error(source)) => return Err(io(source).into()),
+            Err(TryLockError::Error(source)) => return Err(io(source)),
         }
         let mut input = BufReader::new(&file);
         let (mut whole_bytes, mut number, mut torn) = (0, 0, String::new());
         loop {
             number += 1;
             let unreadable =
-                |error: std::io::Error| LedgerError::of(path, format_args!("line {number} cannot be read: {error}"));
+                |error: std::io::Error| refused(path, format_args!("line {number} cannot be read: {error}"));
             let Some(line) = read_line(&mut input).map_err(unreadable)? else { break };
             if !line.ends_with('\n') {
                 torn = line;
@@ -119,7 +113,7 @@ impl Ledger {
             if line.trim().is_empty() {
                 continue;
             }
-            let wrong = |fault: RecordFault| LedgerError::line(path, number, fault);
+            let wrong = |fault: RecordFault| line_fault(path, number, fault);
             let (place, record) = from_line(&line).map_err(wrong)?;
             if is_wanted(&place.series) {
                 take(LedgerGame { line: number, place, record })?;
@@ -132,15 +126,15 @@ impl Ledger {
                 Err(fault) => fault,
                 Ok(_) => RecordFault::contradiction("the line's end", "missing", "there"),
             };
-            return Err(LedgerError::line(path, number, fault).into());
+            return Err(line_fault(path, number, fault));
         }
         Ok(Ledger { path: path.to_owned(), file, whole_bytes, is_torn: !torn.is_empty() })
     }
 
     /// Appends a game.
-    pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), LedgerError> {
+    pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), Error> {
         let path = self.path.clone();
-        let io = |refusal: std::io::Error| LedgerError::of(&path, refusal);
+        let io = |refusal: std::io::Error| refused(&path, refusal);
         let line = to_line(place, record);
         if self.is_torn {
             self.file.set_len(self.whole_bytes).map_err(io)?;
@@ -156,7 +150,7 @@ impl Ledger {
         }
         let reason = "the ledger was deleted or replaced while games were being added to it, and the games are gone with it; \
                       put it back, or run the command again to play them anew";
-        Err(LedgerError::of(&path, reason))
+        Err(refused(&path, reason))
     }
 
     /// Returns whether the file is still the one of its path.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -142,16 +141,13 @@ pub struct PolicyOpenings {
     pub agent: AgentSpec,
     /// The temperature τ, above 0: actions are drawn from the policy to the power `1/τ`.
     pub temperature: f64,
-    /// What the policy depends on besides the agent's text, such as the checksum of a model file; who is told of the openings
-    /// adds it.
-    #[serde(skip)]
-    pub identity: String,
 }
 
-impl fmt::Display for PolicyOpenings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = if self.identity.is_empty() { "" } else { "@" };
-        write!(f, "{}{at}{} temperature={}", self.agent, self.identity, self.temperature)
+impl PolicyOpenings {
+    /// Returns what names of series hold of it; `identity` is what its network adds to the agent's text, or empty.
+    pub(crate) fn text(&self, identity: &str) -> String {
+        let at = if identity.is_empty() { "" } else { "@" };
+        format!("{}{at}{identity} temperature={}", self.agent, self.temperature)
     }
 }
 

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use latrunculi_engine::{EndReason, GameRecord};
 use serde::Serialize;
 
-use super::{Job, MatchError, MatchGame, MatchObserver, MatchProgress, Schedule, sprt_report};
+use super::{Job, MatchGame, MatchObserver, MatchProgress, Schedule, sprt_error, sprt_report};
+use crate::Error;
 use crate::matches::ledger::Ledger;
 use latrunculi_stats::proportion::clopper_pearson;
 use latrunculi_stats::score::EloEstimate;
@@ -177,13 +178,10 @@ pub(super) struct Tally<'a, 'o> {
 }
 
 impl<'a, 'o> Tally<'a, 'o> {
-    pub(super) fn new(
-        schedule: &'a Schedule,
-        observer: &'a mut MatchObserver<'o>,
-    ) -> Result<Tally<'a, 'o>, MatchError> {
+    pub(super) fn new(schedule: &'a Schedule, observer: &'a mut MatchObserver<'o>) -> Result<Tally<'a, 'o>, Error> {
         if let Some(sprt) = &schedule.config.sprt {
             // Impossible hypotheses are refused before anything is played.
-            sprt.validate().map_err(MatchError::Sprt)?;
+            sprt.validate().map_err(sprt_error)?;
         }
         let mut tally = Tally {
             schedule,
@@ -226,7 +224,7 @@ impl<'a, 'o> Tally<'a, 'o> {
     }
 
     /// Takes a game from the ledger.
-    pub(super) fn add_recorded(&mut self, game: MatchGame) -> Result<(), MatchError> {
+    pub(super) fn add_recorded(&mut self, game: MatchGame) -> Result<(), Error> {
         let job = Job { pair: game.pair, beginner: game.beginner };
         if !self.has(job) && !self.is_over() {
             self.take(job, game);
@@ -237,7 +235,7 @@ impl<'a, 'o> Tally<'a, 'o> {
     }
 
     /// Takes a game that has just ended; answers whether to go on.
-    pub(super) fn add(&mut self, mut game: MatchGame, record: GameRecord) -> Result<ControlFlow<()>, MatchError> {
+    pub(super) fn add(&mut self, mut game: MatchGame, record: GameRecord) -> Result<ControlFlow<()>, Error> {
         let job = Job { pair: game.pair, beginner: game.beginner };
         if let Some(ledger) = &mut self.ledger {
             ledger.append(&self.schedule.place(job), &record)?;
@@ -271,7 +269,7 @@ impl<'a, 'o> Tally<'a, 'o> {
     }
 
     /// Counts all pairs that are whole and whose turn it is.
-    fn count(&mut self) -> Result<(), MatchError> {
+    fn count(&mut self) -> Result<(), Error> {
         while self.next_pair < self.schedule.config.pairs && !self.is_decided() {
             let pair = self.next_pair;
             if self.schedule.would_repeat(pair) {

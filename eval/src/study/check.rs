@@ -5,11 +5,12 @@ use latrunculi_engine::parameters::did_you_mean;
 
 use super::settings::StudySettings;
 use super::summary::AgentSummary;
-use super::{StudyError, sweep};
+use super::{faulty_settings, sweep};
+use crate::Error;
 use crate::agents::{AgentKind, AgentSpec, SearchKind};
 
 /// Checks the settings as a whole and reads the agents.
-pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Vec<AgentSpec>, StudyError> {
+pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Vec<AgentSpec>, Error> {
     let mut faults = Vec::new();
     let mut demand = |holds: bool, fault: &str| {
         if !holds {
@@ -80,7 +81,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
             },
         }
     }
-    if faults.is_empty() { Ok(specs) } else { Err(StudyError::of_settings(&faults)) }
+    if faults.is_empty() { Ok(specs) } else { Err(faulty_settings(&faults)) }
 }
 
 /// Returns the family and the budget of an agent.

@@ -6,7 +6,6 @@ use latrunculi_engine::GameRecord;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::ruleset::SetupMode;
 
-use super::StudyError;
 use super::agreements::family_agreements;
 use super::estimates::{balance_evidence, difference, rate};
 use super::folder::Folder;
@@ -17,9 +16,9 @@ use super::summary::{
     SecondOpening, StopReason, StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
-use crate::matches::openings::PolicyOpenings;
+use crate::Error;
 use crate::metrics::outcomes::TRUNCATED_MAX;
-use crate::metrics::{MetricsConfig, MetricsError, measure};
+use crate::metrics::{MetricsConfig, measure};
 use extras::{add_differences, test_differences};
 use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_balance};
 
@@ -32,7 +31,7 @@ pub(super) fn summary(
     command: &str,
     folder: &Folder,
     is_complete: bool,
-) -> Result<StudySummary, StudyError> {
+) -> Result<StudySummary, Error> {
     let findings = Findings { plan, played };
     let mut rulesets: Vec<RulesetSummary> = (0..plan.entries.len()).map(|entry| findings.ruleset(entry)).collect();
     add_verdicts(&mut rulesets, plan.settings.margin, plan.confidence.alpha());
@@ -163,7 +162,7 @@ impl Findings<'_> {
     }
 
     /// Describes the counted games of each ruleset with each agent.
-    fn add_metrics(&self, rulesets: &mut [RulesetSummary], folder: &Folder) -> Result<(), StudyError> {
+    fn add_metrics(&self, rulesets: &mut [RulesetSummary], folder: &Folder) -> Result<(), Error> {
         let config = MetricsConfig {
             confidence: self.plan.confidence,
             seed: self.plan.settings.seed,
@@ -174,13 +173,9 @@ impl Findings<'_> {
                 let Some((series, tally)) = self.main(entry, agent) else { continue };
                 let records = folder.records(series, &tally.counts.indices)?;
                 let games: Vec<&GameRecord> = records.iter().collect();
-                cell.metrics = match measure(&series.rules, &games, &config) {
-                    Ok(metrics) => Some(metrics),
-                    Err(MetricsError::NoGames) => None,
-                    Err(source) => {
-                        return Err(StudyError::Refused(format!("{} {}: {source}", ruleset.name, cell.agent)));
-                    }
-                };
+                let measured = measure(&series.rules, &games, &config);
+                cell.metrics =
+                    measured.map_err(|fault| Error::Refused(format!("{} {}: {fault}", ruleset.name, cell.agent)))?;
             }
         }
         Ok(())
@@ -240,10 +235,8 @@ fn add_verdicts(rulesets: &mut [RulesetSummary], margin: f64, alpha: f64) {
 }
 
 fn opening_summary(series: &Series) -> OpeningSummary {
-    let policy = |opening_policy: &PolicyOpenings| {
-        format!("{} temperature={}", opening_policy.agent, opening_policy.temperature)
-    };
-    OpeningSummary { actions: series.play.opening_length, policy: series.play.opening_policy.as_ref().map(policy) }
+    let policy = series.play.opening_policy.as_ref().map(|policy| policy.text(""));
+    OpeningSummary { actions: series.play.opening_length, policy }
 }
 
 fn verdict(found: BalanceEvidence, finding: BalanceFinding) -> VerdictSummary {

@@ -11,12 +11,13 @@ use latrunculi_engine::{GameRecord, Rules, Ruleset, RulesetFile};
 use latrunculi_search::SEARCH_VERSION;
 use serde::{Deserialize, Serialize};
 
+use super::on_threads;
 use super::plan::Plan;
 use super::series::Series;
 use super::settings::StudySettings;
 use super::tally::SeriesTally;
-use super::{StudyError, on_threads};
-use crate::matches::ledger::{Ledger, LedgerError, LedgerGame};
+use crate::Error;
+use crate::matches::ledger::{Ledger, LedgerGame, line_fault};
 
 /// The file of the settings.
 const GUARD: &str = "study.json";
@@ -69,7 +70,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Opens the folder of a study, or makes it.
-    pub(super) fn open(path: &Path, plan: &Plan) -> Result<Folder, StudyError> {
+    pub(super) fn open(path: &Path, plan: &Plan) -> Result<Folder, Error> {
         let id = |rules: &Rules| [rules.ruleset().id.clone(), ruleset_fingerprint(rules.ruleset())];
         let ids = |is_derived| {
             let entries = plan.entries.iter().filter(move |entry| entry.derived.is_some() == is_derived);
@@ -103,7 +104,7 @@ impl Folder {
             return Ok(folder);
         }
         let rulesets = folder.path.join("rulesets");
-        fs::create_dir_all(&rulesets).map_err(|error| file_error(&rulesets, &error))?;
+        fs::create_dir_all(&rulesets).map_err(|error| Error::of_file(&rulesets, error))?;
         for entry in &plan.entries {
             let ruleset = entry.rules.ruleset();
             write_whole(&rulesets.join(format!("{}.toml", ruleset.id)), ruleset.to_toml().as_bytes())?;
@@ -113,16 +114,16 @@ impl Folder {
         Ok(folder)
     }
 
-    fn write_guard(&self, guard: &Guard) -> Result<(), StudyError> {
+    fn write_guard(&self, guard: &Guard) -> Result<(), Error> {
         let path = self.path.join(GUARD);
-        let text = serde_json::to_string_pretty(guard).map_err(|error| file_error(&path, &error))?;
+        let text = serde_json::to_string_pretty(guard).map_err(|error| Error::of_file(&path, error))?;
         write_whole(&path, (text + "\n").as_bytes())
     }
 
     /// Refuses to go on with another study, or with games of another program.
-    pub(super) fn refuse(&self) -> StudyError {
+    pub(super) fn refuse(&self) -> Error {
         let (folder, differences) = (self.path.display(), self.other_program.join(", "));
-        StudyError::Refused(format!(
+        Error::Refused(format!(
             "{folder}: the study in this folder has other settings ({differences}); choose another folder for this one. \
              max_games and min_games may grow, and half_width may shrink"
         ))
@@ -133,7 +134,7 @@ impl Folder {
     }
 
     /// Opens the ledgers of all series, one per ruleset and agent, with the games that are there.
-    pub(super) fn open_ledgers(&self, series: &[Series], pool: &rayon::ThreadPool) -> Result<OpenLedgers, StudyError> {
+    pub(super) fn open_ledgers(&self, series: &[Series], pool: &rayon::ThreadPool) -> Result<OpenLedgers, Error> {
         let mut paths: Vec<PathBuf> = Vec::new();
         let mut ledger_of = Vec::new();
         let mut known: HashMap<PathBuf, usize> = HashMap::new();
@@ -143,22 +144,22 @@ impl Folder {
             let ledger = *known.entry(path.clone()).or_insert(next);
             if ledger == next {
                 if let Some(parent) = path.parent() {
-                    fs::create_dir_all(parent).map_err(|error| file_error(parent, &error))?;
+                    fs::create_dir_all(parent).map_err(|error| Error::of_file(parent, error))?;
                 }
                 paths.push(path);
             }
             ledger_of.push(ledger);
         }
         let by_key: HashMap<&str, usize> = series.iter().enumerate().map(|(at, one)| (one.key.as_str(), at)).collect();
-        let opened = on_threads(pool, &paths, |path| -> Result<_, StudyError> {
+        let opened = on_threads(pool, &paths, |path| -> Result<_, Error> {
             let mut counted = Vec::new();
             let is_wanted = |key: &str| by_key.contains_key(key);
             let ledger = Ledger::open(path, is_wanted, |LedgerGame { line, place, record }| {
                 let at = by_key[place.series.as_str()];
                 let game = evaluate(&series[at], &record, place.pair);
-                let game = game.map_err(|fault| LedgerError::line(path, line, fault))?;
+                let game = game.map_err(|fault| line_fault(path, line, fault))?;
                 counted.push((at, place.pair, game));
-                Ok::<(), StudyError>(())
+                Ok(())
             })?;
             Ok((ledger, counted))
         });
@@ -175,7 +176,7 @@ impl Folder {
     }
 
     /// Reads the games of a series in the order of `indices`.
-    pub(super) fn records(&self, series: &Series, indices: &[usize]) -> Result<Vec<GameRecord>, StudyError> {
+    pub(super) fn records(&self, series: &Series, indices: &[usize]) -> Result<Vec<GameRecord>, Error> {
         let wanted: HashSet<usize> = indices.iter().copied().collect();
         let mut by_index: HashMap<usize, GameRecord> = HashMap::new();
         Ledger::open(
@@ -185,7 +186,7 @@ impl Folder {
                 if wanted.contains(&game.place.pair) {
                     by_index.insert(game.place.pair, game.record);
                 }
-                Ok::<(), StudyError>(())
+                Ok(())
             },
         )?;
         Ok(indices.iter().filter_map(|index| by_index.remove(index)).collect())
@@ -204,22 +205,22 @@ fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super:
 /// Reads the settings and the rulesets of the study in a folder.
 ///
 /// # Errors
-/// [`StudyError::Refused`] when there is none, or it cannot be read.
-pub fn saved_study(folder: &Path) -> Result<(StudySettings, Vec<Ruleset>), StudyError> {
+/// [`Error::Refused`] when there is none, or it cannot be read.
+pub fn saved_study(folder: &Path) -> Result<(StudySettings, Vec<Ruleset>), Error> {
     let guard = read_guard(&folder.join(GUARD))?;
     let read = |[id, _]: &[String; 2]| {
         let path = folder.join("rulesets").join(format!("{id}.toml"));
-        let text = fs::read_to_string(&path).map_err(|error| file_error(&path, &error))?;
-        let file = RulesetFile::parse(&text).map_err(|error| file_error(&path, &error))?;
+        let text = fs::read_to_string(&path).map_err(|error| Error::of_file(&path, error))?;
+        let file = RulesetFile::parse(&text).map_err(|error| Error::of_file(&path, error))?;
         Ok(file.ruleset)
     };
-    let rulesets = guard.rulesets.iter().map(read).collect::<Result<_, StudyError>>()?;
+    let rulesets = guard.rulesets.iter().map(read).collect::<Result<_, Error>>()?;
     Ok((guard.settings, rulesets))
 }
 
-fn read_guard(path: &Path) -> Result<Guard, StudyError> {
-    let text = fs::read_to_string(path).map_err(|error| file_error(path, &error))?;
-    serde_json::from_str(&text).map_err(|error| file_error(path, &format!("not the settings of a study: {error}")))
+fn read_guard(path: &Path) -> Result<Guard, Error> {
+    let text = fs::read_to_string(path).map_err(|error| Error::of_file(path, error))?;
+    serde_json::from_str(&text).map_err(|error| Error::of_file(path, format!("not the settings of a study: {error}")))
 }
 
 /// Names what differs between two studies: the field, and both values in words.
@@ -247,10 +248,6 @@ fn differences(found: &Guard, asked: &Guard) -> Vec<(String, String)> {
         .collect()
 }
 
-fn file_error(path: &Path, error: &dyn std::fmt::Display) -> StudyError {
-    StudyError::Refused(format!("{}: {error}", path.display()))
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StudyError> {
-    write_atomically(path, |file| file.write_all(bytes)).map_err(|error| file_error(path, &error))
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_atomically(path, |file| file.write_all(bytes)).map_err(|error| Error::of_file(path, error))
 }

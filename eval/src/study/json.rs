@@ -4,22 +4,10 @@ use serde_json::Value;
 
 use super::StudySummary;
 use super::summary::{OutcomeCounts, SUMMARY_VERSION};
+use crate::Error;
 
 /// What lies deeper than this stands on one line: the parts of a cell's metrics are the last that do not.
 const LINES_DOWN_TO: usize = 6;
-
-/// Why a text is not the summary of a study.
-#[derive(Debug, thiserror::Error)]
-pub enum SummaryError {
-    /// It has other fields or values; the reason.
-    #[error("this is no summary of a balance study: {0}")]
-    Content(String),
-    /// It has another format.
-    #[error(
-        "it has format {0}, this program reads format {SUMMARY_VERSION}: `latrunculi balance --resume` makes it anew from the games"
-    )]
-    Format(u64),
-}
 
 /// Names of numbers in `[0, 1]`: scores, rates and probabilities.
 const FRACTIONS: [&str; 10] = [
@@ -118,19 +106,22 @@ impl StudySummary {
     /// Reads a summary of the format [`SUMMARY_VERSION`].
     ///
     /// # Errors
-    /// [`SummaryError`].
-    pub fn from_json(text: &str) -> Result<StudySummary, SummaryError> {
-        let no_summary = |error: serde_json::Error| SummaryError::Content(error.to_string());
+    /// What is wrong with it.
+    pub fn from_json(text: &str) -> Result<StudySummary, Error> {
+        let refused = |reason: String| Error::Refused(format!("this is no summary of a balance study: {reason}"));
+        let no_summary = |error: serde_json::Error| refused(error.to_string());
         let value: Value = serde_json::from_str(text).map_err(no_summary)?;
-        let Some(format) = value.get("format").and_then(Value::as_u64) else {
-            return Err(SummaryError::Content("it has no format".to_owned()));
-        };
+        let format = value.get("format").and_then(Value::as_u64);
+        let format = format.ok_or_else(|| refused("it has no format".to_owned()))?;
         if format != u64::from(SUMMARY_VERSION) {
-            return Err(SummaryError::Format(format));
+            return Err(Error::Refused(format!(
+                "it has format {format}, this program reads format {SUMMARY_VERSION}: `latrunculi balance --resume` makes it anew \
+                 from the games"
+            )));
         }
-        check_ranges("", &value).map_err(SummaryError::Content)?;
+        check_ranges("", &value).map_err(refused)?;
         let summary: StudySummary = serde_json::from_str(text).map_err(no_summary)?;
-        summary.check().map_err(SummaryError::Content)?;
+        summary.check().map_err(refused)?;
         Ok(summary)
     }
 

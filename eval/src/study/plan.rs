@@ -9,17 +9,19 @@ use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Action, Player, Rules, Ruleset};
 use latrunculi_search::latrunculi::Weights;
 
-use super::StudyError;
 use super::check::{check, describe};
-use super::series::{Series, SeriesKind, StudyPlay, first_player, turn_text};
+use super::faulty_settings;
+use super::series::{Series, SeriesKind, StudyPlay, first_player, identity_of, turn_text};
 use super::settings::StudySettings;
 use super::summary::AgentSummary;
 use super::sweep::{self, NotDerived};
 use super::tally::{SeriesTally, StopRule};
 use super::turns::{FirstTurns, first_turns};
-use crate::agents::{AgentKind, AgentSpec, AgentTextError, NetworkEvaluator, NetworkPlay, OpenedNetwork, mix_seeds};
+use crate::Error;
+use crate::agents::{AgentKind, AgentSpec, AgentTextError, NetworkEvaluator, mix_seeds};
 use crate::matches::openings::{PolicyOpenings, default_length};
 use crate::metrics::MetricsConfig;
+use crate::players::{Networks, OpenNetwork, Opened};
 use crate::workers::SeriesHead;
 use latrunculi_stats::Confidence;
 
@@ -28,51 +30,12 @@ const RULESET_IN_PATH: &str = "{ruleset}";
 /// How long openings are that are drawn from a policy, unless all stones are placed later.
 const POLICY_OPENING: usize = 20;
 
-/// The source of a study's networks; this crate contains none.
-pub trait StudyNetworks<'e> {
-    /// Returns what a network's games depend on beside its name, such as the checksum of its file.
-    ///
-    /// # Errors
-    /// In words, when there is no such file.
-    fn identity(&mut self, model: &str) -> Result<String, String>;
-
-    /// Opens a network for these rules.
-    ///
-    /// # Errors
-    /// In words, when it does not fit them.
-    fn open(&mut self, rules: &Arc<Rules>, model: &str) -> Result<OpenedNetwork<'e>, String>;
-}
-
-/// Networks for studies without any.
-#[derive(Clone, Copy, Debug)]
-pub struct NoNetworks;
-
-impl StudyNetworks<'static> for NoNetworks {
-    fn identity(&mut self, _model: &str) -> Result<String, String> {
-        Err("no network can be used here".to_owned())
-    }
-
-    fn open(&mut self, _rules: &Arc<Rules>, _model: &str) -> Result<OpenedNetwork<'static>, String> {
-        Err("no network can be used here".to_owned())
-    }
-}
-
 /// One ruleset of a study.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) rules: Arc<Rules>,
     /// The entry it is derived from, the parameter, its value there and here.
     pub(super) derived: Option<(usize, &'static str, String, String)>,
-}
-
-/// A network that was opened.
-struct Opened {
-    /// The ruleset, by its place in the study.
-    entry: usize,
-    model: String,
-    /// The checksum, and the kernel that computes it.
-    identity: String,
-    play: NetworkPlay,
 }
 
 /// What a study is made of.
@@ -84,7 +47,7 @@ pub(super) struct Plan {
     pub(super) agents: Vec<AgentSummary>,
     pub(super) headline: usize,
     opening_policy: Option<PolicyOpenings>,
-    opened: Vec<Opened>,
+    networks: Networks,
     pub(super) notes: Vec<String>,
 }
 
@@ -93,19 +56,19 @@ impl Plan {
     pub(super) fn new<'e>(
         settings: &StudySettings,
         rulesets: &[Ruleset],
-        networks: &mut dyn StudyNetworks<'e>,
-    ) -> Result<(Plan, Vec<NetworkEvaluator<'e>>), StudyError> {
+        open: &mut OpenNetwork<'_, 'e>,
+    ) -> Result<(Plan, Vec<NetworkEvaluator<'e>>), Error> {
         let specs = check(settings, rulesets)?;
         let opening_policy = match &settings.opening.policy {
             None => None,
             Some(text) => {
-                let refused = |fault: String| StudyError::of_settings(&[format!("opening.policy: {fault}")]);
+                let refused = |fault: String| faulty_settings(&[format!("opening.policy: {fault}")]);
                 let agent: AgentSpec = text.parse().map_err(|error: AgentTextError| refused(error.to_string()))?;
                 if !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. }) {
                     return Err(refused(format!("{agent} has no policy to draw from; use mcts or net")));
                 }
                 agent.check_repeats().map_err(|error| refused(error.to_string()))?;
-                Some(PolicyOpenings { agent, temperature: settings.opening.temperature, identity: String::new() })
+                Some(PolicyOpenings { agent, temperature: settings.opening.temperature })
             }
         };
         let mut notes = Vec::new();
@@ -116,8 +79,7 @@ impl Plan {
             .filter(|&agent| agents[agent].family == agents[0].family)
             .max_by_key(|&agent| agents[agent].budget)
             .unwrap_or(0);
-        let confidence =
-            Confidence::new(settings.confidence).map_err(|error| StudyError::of_settings(&[error.to_string()]))?;
+        let confidence = Confidence::new(settings.confidence).map_err(|error| faulty_settings(&[error.to_string()]))?;
         let mut plan = Plan {
             settings: settings.clone(),
             confidence,
@@ -126,17 +88,14 @@ impl Plan {
             agents,
             headline,
             opening_policy,
-            opened: Vec::new(),
+            networks: Networks::default(),
             notes,
         };
-        let evaluators = plan.open_networks(networks)?;
+        let evaluators = plan.open_networks(open)?;
         Ok((plan, evaluators))
     }
 
-    fn open_networks<'e>(
-        &mut self,
-        networks: &mut dyn StudyNetworks<'e>,
-    ) -> Result<Vec<NetworkEvaluator<'e>>, StudyError> {
+    fn open_networks<'e>(&mut self, open: &mut OpenNetwork<'_, 'e>) -> Result<Vec<NetworkEvaluator<'e>>, Error> {
         let mut evaluators = Vec::new();
         let openers = self.opening_policy.iter().map(|policy| policy.agent.clone());
         let specs: Vec<AgentSpec> = self.specs.iter().cloned().chain(openers).collect();
@@ -145,22 +104,9 @@ impl Plan {
             let mut found_any = false;
             for entry in 0..self.entries.len() {
                 let path = self.model_path(entry, model);
-                if self.network(entry, &path).is_some() {
-                    found_any = true;
-                    continue;
-                }
-                let rules = Arc::clone(&self.entries[entry].rules);
-                let opened =
-                    networks.identity(&path).and_then(|identity| Ok((identity, networks.open(&rules, &path)?)));
-                match opened {
-                    Ok((mut identity, OpenedNetwork { evaluator, play })) => {
-                        found_any = true;
-                        if !play.kernel.is_empty() {
-                            identity.push_str(&format!(" kernel={}", play.kernel));
-                        }
-                        self.opened.push(Opened { entry, model: path, identity, play });
-                        evaluators.push(evaluator);
-                    }
+                let rules = &self.entries[entry].rules;
+                match self.networks.open((entry, rules), &path, open, &mut evaluators) {
+                    Ok(()) => found_any = true,
                     Err(reason) => {
                         let id = &rules.ruleset().id;
                         self.notes.push(format!("{spec} plays no games of {id}: network {path:?}: {reason}."));
@@ -169,7 +115,7 @@ impl Plan {
             }
             if !found_any {
                 let reason = self.notes.pop().unwrap_or_default();
-                return Err(StudyError::Refused(format!("{spec} can play none of the rulesets: {reason}")));
+                return Err(Error::Refused(format!("{spec} can play none of the rulesets: {reason}")));
             }
         }
         Ok(evaluators)
@@ -186,15 +132,11 @@ impl Plan {
         }
     }
 
-    fn network(&self, entry: usize, path: &str) -> Option<usize> {
-        self.opened.iter().position(|opened| opened.entry == entry && opened.model == path)
-    }
-
     /// Returns a checksum of each network that takes part, in the order of rulesets and agents.
     pub(super) fn identities(&self) -> Vec<String> {
         let id = |entry: usize| &self.entries[entry].rules.ruleset().id;
-        let text = |opened: &Opened| format!("{} {}@{}", id(opened.entry), opened.model, opened.identity);
-        self.opened.iter().map(text).collect()
+        let text = |opened: &Opened| format!("{} {}@{}", id(opened.entry), opened.model, identity_of(opened));
+        self.networks.all.iter().map(text).collect()
     }
 
     /// Returns a number that changes when alpha-beta judges any of the rulesets otherwise.
@@ -206,8 +148,8 @@ impl Plan {
     /// Returns the series of the first part, the games of each ruleset as it is before all else.
     ///
     /// # Errors
-    /// [`StudyError::Refused`] where two series would consist of the same games.
-    pub(super) fn first_part(&self) -> Result<Vec<Series>, StudyError> {
+    /// [`Error::Refused`] where two series would consist of the same games.
+    pub(super) fn first_part(&self) -> Result<Vec<Series>, Error> {
         let mut series = Vec::new();
         for entry in 0..self.entries.len() {
             for agent in 0..self.specs.len() {
@@ -219,12 +161,13 @@ impl Plan {
             }
             if self.settings.phases && self.is_placement(entry) {
                 let length = self.stones_to_place(entry);
-                let by_placement =
-                    self.series(entry, self.headline, SeriesKind::RandomPlacement, length, self.width_rule());
-                series.extend(by_placement.map(|mut series| {
-                    series.play.opening_policy = None;
-                    series.with_key()
-                }));
+                series.extend(self.series(
+                    entry,
+                    self.headline,
+                    SeriesKind::RandomPlacement,
+                    length,
+                    self.width_rule(),
+                ));
             }
             if self.settings.pie && self.entries[entry].derived.is_none() {
                 for (index, turn) in self.first_turns(entry).turns.into_iter().enumerate() {
@@ -241,7 +184,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::first_part`].
-    pub(super) fn second_part(&self, first: &[(Series, SeriesTally)]) -> Result<Vec<Series>, StudyError> {
+    pub(super) fn second_part(&self, first: &[(Series, SeriesTally)]) -> Result<Vec<Series>, Error> {
         let mut series = Vec::new();
         for entry in 0..self.entries.len() {
             let is_own = |series: &Series| series.ruleset == entry && series.agent == self.headline;
@@ -271,10 +214,23 @@ impl Plan {
     fn after_turn(&self, entry: usize, kind: SeriesKind, turn: Vec<Action>, rule: StopRule) -> Option<Series> {
         // As many actions open the game as without the turn, but some of them must differ.
         let length = self.opening_length(entry).saturating_sub(turn.len()).max(2);
-        self.series(entry, self.headline, kind, length, rule).map(|series| Series { first_turn: turn, ..series })
+        self.series_after(entry, self.headline, turn, kind, length, rule)
     }
 
     fn series(&self, entry: usize, agent: usize, kind: SeriesKind, length: usize, stop: StopRule) -> Option<Series> {
+        self.series_after(entry, agent, Vec::new(), kind, length, stop)
+    }
+
+    /// Returns a series; `None` where a network of it could not be opened.
+    fn series_after(
+        &self,
+        entry: usize,
+        agent: usize,
+        first_turn: Vec<Action>,
+        kind: SeriesKind,
+        length: usize,
+        stop: StopRule,
+    ) -> Option<Series> {
         let on_path = |spec: &AgentSpec| {
             let mut spec = spec.clone();
             if let AgentKind::Network { model, .. } = &mut spec.kind {
@@ -283,50 +239,30 @@ impl Plan {
             spec
         };
         let spec = on_path(&self.specs[agent]);
-        let mut opening_policy = self.opening_policy.clone();
-        let network = |spec: &AgentSpec| spec.model().map(|model| self.network(entry, model));
-        let mut networks = [network(&spec), None];
-        if let Some(opening_policy) = &mut opening_policy {
-            opening_policy.agent = on_path(&opening_policy.agent);
-            networks[1] = network(&opening_policy.agent);
-            opening_policy.identity =
-                networks[1].flatten().map(|network| self.opened[network].identity.clone()).unwrap_or_default();
+        let own = self.networks.of(entry, &spec)?;
+        let (mut opening_policy, mut opener) = (None, None);
+        if let Some(policy) = &self.opening_policy {
+            let agent = on_path(&policy.agent);
+            opener = self.networks.of(entry, &agent)?;
+            opening_policy = Some(PolicyOpenings { agent, ..policy.clone() });
         }
-        if networks.contains(&Some(None)) {
-            return None;
+        if kind == SeriesKind::RandomPlacement {
+            (opening_policy, opener) = (None, None);
         }
-        let rules = Arc::clone(&self.entries[entry].rules);
-        let identity = networks[0].flatten().map(|own| self.opened[own].identity.clone()).unwrap_or_default();
-        let networks =
-            networks.map(Option::flatten).map(|network| network.map(|at| (at, self.opened[at].play.clone())));
-        let text = spec.text_with(networks[0].as_ref().map(|(_, play)| play));
-        let visits_within = if self.settings.metrics { MetricsConfig::default().opening_actions as usize } else { 0 };
-        let evaluated_as = self.base_of(entry).rules.ruleset().clone();
+        let rules = &self.entries[entry].rules;
+        let evaluated_as = self.base_of(entry).rules.ruleset();
         let play = StudyPlay {
             ruleset: SeriesHead::rules_text(rules.ruleset()),
-            evaluated_as: SeriesHead::rules_text(&evaluated_as),
+            evaluated_as: SeriesHead::rules_text(evaluated_as),
             agent: spec,
             seed: self.settings.seed,
             kind,
             opening_length: length,
             opening_policy,
-            visits_within,
+            visits_within: if self.settings.metrics { MetricsConfig::default().opening_actions as usize } else { 0 },
         };
-        let (first_turn, key) = (Vec::new(), String::new());
-        let series = Series {
-            play,
-            ruleset: entry,
-            agent,
-            rules,
-            evaluated_as,
-            first_turn,
-            text,
-            networks,
-            stop,
-            identity,
-            key,
-        };
-        Some(series.with_key())
+        let series = Series::new(play, rules, evaluated_as, first_turn, [own, opener], stop);
+        Some(Series { ruleset: entry, agent, ..series })
     }
 
     fn width_rule(&self) -> StopRule {
@@ -376,7 +312,7 @@ impl Plan {
 
 /// Returns the series unless two of them would consist of the same games: those are found by their keys, and each
 /// game would count twice as if it were two.
-fn all_different(series: Vec<Series>) -> Result<Vec<Series>, StudyError> {
+fn all_different(series: Vec<Series>) -> Result<Vec<Series>, Error> {
     let mut keys: HashSet<&str> = HashSet::new();
     let faults: Vec<String> = series
         .iter()
@@ -385,7 +321,7 @@ fn all_different(series: Vec<Series>) -> Result<Vec<Series>, StudyError> {
             format!("{} with {}: these games are asked for twice ({})", one.rules.ruleset().id, one.play.agent, one.key)
         })
         .collect();
-    if faults.is_empty() { Ok(series) } else { Err(StudyError::of_settings(&faults)) }
+    if faults.is_empty() { Ok(series) } else { Err(faulty_settings(&faults)) }
 }
 
 /// Returns the series of the first turn whose score is nearest ½; the first of several.
@@ -398,7 +334,7 @@ pub(super) fn fairest_turn<'a>(series: impl Iterator<Item = &'a (Series, SeriesT
 }
 
 /// Makes the rules of a study: each ruleset, followed by those that the sweeps derive from it.
-fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<String>) -> Result<Vec<Entry>, StudyError> {
+fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<String>) -> Result<Vec<Entry>, Error> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut faults = Vec::new();
     for ruleset in rulesets {
@@ -422,7 +358,7 @@ fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<Strin
         let base = entries.len();
         entries.push(Entry { rules: Arc::clone(&rules), derived: None });
         for (name, texts) in &settings.sweep {
-            let parameter = sweep::parameter(name).map_err(|fault| StudyError::of_settings(&[fault]))?;
+            let parameter = sweep::parameter(name).map_err(|fault| faulty_settings(&[fault]))?;
             for text in texts {
                 match sweep::derive(&rules, parameter, text) {
                     Ok(derived) => entries.push(Entry {
@@ -435,5 +371,5 @@ fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<Strin
             }
         }
     }
-    if faults.is_empty() { Ok(entries) } else { Err(StudyError::of_settings(&faults)) }
+    if faults.is_empty() { Ok(entries) } else { Err(faulty_settings(&faults)) }
 }

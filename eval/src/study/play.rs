@@ -11,7 +11,8 @@ use latrunculi_engine::record::RecordFault;
 
 use super::series::Series;
 use super::tally::SeriesTally;
-use super::{StudyError, StudyObserver, StudyProgress};
+use super::{StudyObserver, StudyProgress};
+use crate::Error;
 use crate::agents::AgentKind;
 use crate::matches::game_play::{Beginning, GameSource, Matchup};
 use crate::matches::ledger::{Ledger, Place};
@@ -28,10 +29,6 @@ pub(super) struct StudyJob {
 /// The games of some series that are still to be played.
 pub(super) struct StudyGames<'a, 'o> {
     series: &'a [Series],
-    /// How many games are under way at once; 0 where that is not known.
-    at_once: usize,
-    /// Whether series are played one after the other, so that their games share batches.
-    in_order: bool,
     state: Mutex<State<'a, 'o>>,
     changed: Condvar,
     is_over: AtomicBool,
@@ -46,11 +43,16 @@ struct State<'a, 'o> {
     observer: &'a mut StudyObserver<'o>,
     told: StudyProgress,
     is_interrupted: bool,
+    /// Whether the series with a network are played, one after the other so that their games share batches, or those without.
+    with_network: bool,
+    /// How many games are under way at once; 0 where that is not known.
+    at_once: usize,
 }
 
 /// Where a series stands.
 struct SeriesProgress {
     tally: SeriesTally,
+    needs_network: bool,
     /// Games of the schedule before this one have been given out.
     next: usize,
     /// The random openings drawn so far; `None` where the opening policy draws them in the game.
@@ -67,27 +69,27 @@ impl<'a, 'o> StudyGames<'a, 'o> {
         series: &'a [Series],
         tallies: Vec<SeriesTally>,
         (ledgers, ledger_of): (&'a mut [Ledger], &'a [usize]),
-        (at_once, in_order): (usize, bool),
         observer: &'a mut StudyObserver<'o>,
         told: StudyProgress,
     ) -> StudyGames<'a, 'o> {
         let progress = series.iter().zip(tallies).map(|(series, tally)| SeriesProgress::new(series, tally)).collect();
         let begun = HashMap::new();
-        let state = State { progress, ledgers, ledger_of, begun, observer, told, is_interrupted: false };
-        let games = StudyGames {
-            series,
-            at_once,
-            in_order,
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-            is_over: AtomicBool::new(false),
-        };
-        let mut state = games.lock();
-        if state.tell(games.at_once, None) {
-            games.is_over.store(true, Ordering::Relaxed);
+        let (is_interrupted, with_network, at_once) = (false, false, 0);
+        let state =
+            State { progress, ledgers, ledger_of, begun, observer, told, is_interrupted, with_network, at_once };
+        let (changed, is_over) = (Condvar::new(), AtomicBool::new(false));
+        StudyGames { series, state: Mutex::new(state), changed, is_over }
+    }
+
+    /// Begins the games with a network or those without, `at_once` of them at once; returns whether there are any to be played.
+    pub(super) fn begin(&self, with_network: bool, at_once: usize) -> bool {
+        let mut state = self.lock();
+        (state.with_network, state.at_once) = (with_network, at_once);
+        if self.is_over() || !self.series.iter().any(|series| series.needs_network() == with_network) {
+            return false;
         }
-        drop(state);
-        games
+        self.is_over.store(state.tell(None), Ordering::Relaxed);
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, State<'a, 'o>> {
@@ -121,12 +123,18 @@ impl SeriesProgress {
             _ => 1.0,
         };
         let weight = effort * series.rules.square_count() as f64;
-        SeriesProgress { tally, next: 0, openings, secs: (0.0, 0), weight }
+        let needs_network = series.needs_network();
+        SeriesProgress { tally, needs_network, next: 0, openings, secs: (0.0, 0), weight }
+    }
+
+    /// Returns whether a game may be given out.
+    fn has_game(&self) -> bool {
+        self.tally.stop().is_none() && self.next < self.tally.boundary()
     }
 
     /// Returns the next game to be given out, passing over those that are there and those that would only repeat.
     fn next_game(&mut self, series: &Series) -> Option<(usize, Option<Opening>)> {
-        while self.tally.stop().is_none() && self.next < self.tally.boundary() {
+        while self.has_game() {
             let index = self.next;
             self.next += 1;
             let drawn = self.openings.as_mut().map(|openings| series.draw_opening(index, openings));
@@ -161,22 +169,22 @@ impl State<'_, '_> {
     }
 
     /// Tells the observer; returns whether it asks to stop.
-    fn tell(&mut self, at_once: usize, latest: Option<&Series>) -> bool {
+    fn tell(&mut self, latest: Option<&Series>) -> bool {
         let rate = self.secs_per_weight();
         let progress = &mut self.told;
-        progress.games = progress.games_before;
-        let mut left = 0;
-        progress.series_done = progress.series_before;
-        let mut secs = 0.0;
+        (progress.games, progress.series_done) = (0, 0);
+        let (mut left, mut secs) = (0, 0.0);
         for series in &self.progress {
-            let series_left = series.tally.games_left();
             progress.games += series.tally.games_done() as u64;
             progress.series_done += usize::from(series.tally.stop().is_some());
-            left += series_left as u64;
-            secs += series_left as f64 * series.secs_per_game(rate.unwrap_or_default());
+            if series.needs_network == self.with_network {
+                let series_left = series.tally.games_left();
+                left += series_left as u64;
+                secs += series_left as f64 * series.secs_per_game(rate.unwrap_or_default());
+            }
         }
         progress.games_expected = progress.games + left;
-        progress.secs_left = rate.filter(|_| at_once > 0).map(|_| secs / at_once as f64);
+        progress.secs_left = rate.filter(|_| self.at_once > 0).map(|_| secs / self.at_once as f64);
         progress.latest = latest.map(|series| format!("{} {}", series.rules.ruleset().id, series.play.agent));
         self.is_interrupted |= (self.observer)(progress).is_break();
         self.is_interrupted
@@ -185,7 +193,7 @@ impl State<'_, '_> {
 
 impl GameSource for StudyGames<'_, '_> {
     type Job = StudyJob;
-    type Error = StudyError;
+    type Error = Error;
 
     fn next(&self) -> Option<StudyJob> {
         let mut state = self.lock();
@@ -194,10 +202,10 @@ impl GameSource for StudyGames<'_, '_> {
             .progress
             .iter()
             .enumerate()
-            .filter(|(_, series)| series.tally.stop().is_none() && series.next < series.tally.boundary())
+            .filter(|(_, series)| series.needs_network == state.with_network && series.has_game())
             .map(|(index, series)| (index, series.tally.games_left() as f64 * series.secs_per_game(rate)))
             .collect();
-        if !self.in_order {
+        if !state.with_network {
             order.sort_by(|one, other| other.1.total_cmp(&one.1));
         }
         for (series, _) in order {
@@ -215,13 +223,12 @@ impl GameSource for StudyGames<'_, '_> {
     fn wait(&self) -> bool {
         let mut state = self.lock();
         loop {
-            let is_at_end = state.progress.iter().all(|series| series.tally.stop().is_some());
-            if is_at_end || self.is_over() {
+            let with_network = state.with_network;
+            let mut played = state.progress.iter().filter(|series| series.needs_network == with_network);
+            if self.is_over() || played.clone().all(|series| series.tally.stop().is_some()) {
                 return false;
             }
-            let has_game =
-                |series: &SeriesProgress| series.tally.stop().is_none() && series.next < series.tally.boundary();
-            if state.progress.iter().any(has_game) {
+            if played.any(SeriesProgress::has_game) {
                 return true;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -237,7 +244,7 @@ impl GameSource for StudyGames<'_, '_> {
         self.series[job.series].beginning_of(job.index, opening.as_ref())
     }
 
-    fn end(&self, job: StudyJob, record: GameRecord) -> Result<(), StudyError> {
+    fn end(&self, job: StudyJob, record: GameRecord) -> Result<(), Error> {
         let series = &self.series[job.series];
         let counted = series.evaluate(&record).expect("a game just played replays");
         let mut state = self.lock();
@@ -250,7 +257,7 @@ impl GameSource for StudyGames<'_, '_> {
             progress.secs.1 += 1;
         }
         progress.tally.add(job.index, Some(counted));
-        if state.tell(self.at_once, Some(series)) {
+        if state.tell(Some(series)) {
             self.is_over.store(true, Ordering::Relaxed);
         }
         drop(state);
@@ -292,13 +299,8 @@ impl SharedSource for StudyGames<'_, '_> {
     }
 
     fn tell(&self) {
-        if self.lock().tell(self.at_once, None) {
+        if self.lock().tell(None) {
             self.abort();
         }
     }
-}
-
-/// Returns whether a series is played around a network.
-pub(super) fn needs_network(series: &Series) -> bool {
-    series.networks.iter().any(Option::is_some)
 }

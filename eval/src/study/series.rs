@@ -14,6 +14,7 @@ use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
 use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy};
 use crate::matches::ledger::Place;
 use crate::matches::openings::{GameKeys, Opening, PolicyOpenings, RandomOpenings};
+use crate::players::Opened;
 use crate::workers::{SeriesHead, SharedPlay};
 use latrunculi_stats::GameResult;
 
@@ -83,8 +84,6 @@ pub(super) struct Series {
     /// The networks of the agent and of the opening policy: the place among the opened ones, and how it plays.
     pub(super) networks: [Option<(usize, NetworkPlay)>; 2],
     pub(super) stop: StopRule,
-    /// The checksum of the agent's network and the kernel that computes it; empty without a network.
-    pub(super) identity: String,
     /// Stands for everything that a game of the series depends on.
     pub(super) key: String,
 }
@@ -98,14 +97,23 @@ impl Series {
         SeriesHead::new(&self.key, self.stop.games_max, &agents, &self.evaluated_as, play)
     }
 
-    /// Completes `key` from the other fields.
-    pub(super) fn with_key(mut self) -> Series {
-        let (ruleset, identity, play) = (self.rules.ruleset(), &self.identity, &self.play);
+    /// Makes a series with the networks of its agent and of its opening policy.
+    pub(super) fn new(
+        play: StudyPlay,
+        rules: &Arc<Rules>,
+        evaluated_as: &Ruleset,
+        first_turn: Vec<Action>,
+        networks: [Option<(usize, &Opened)>; 2],
+        stop: StopRule,
+    ) -> Series {
+        let [identity, opener] =
+            networks.map(|network| network.map(|(_, network)| identity_of(network)).unwrap_or_default());
+        let ruleset = rules.ruleset();
         let at = if identity.is_empty() { "" } else { "@" };
         let mut key = format!("{}/{}", ruleset.id, ruleset_fingerprint(ruleset));
         key.push_str(&format!(" {}{at}{identity} seed={} opening={}", play.agent, play.seed, play.opening_length));
-        if let Some(opening_policy) = &play.opening_policy {
-            key.push_str(&format!(" from {opening_policy}"));
+        if let Some(policy) = &play.opening_policy {
+            key.push_str(&format!(" from {}", policy.text(&opener)));
         }
         match &play.kind {
             // Their openings differ in length.
@@ -115,8 +123,23 @@ impl Series {
             SeriesKind::PieTurn(_, turn) => key.push_str(&format!(" after={}", turn.join(","))),
             SeriesKind::PieHeldOut(turn) => key.push_str(&format!(" after={} held-out", turn.join(","))),
         }
-        self.key = key;
-        self
+        Series {
+            ruleset: 0,
+            agent: 0,
+            rules: Arc::clone(rules),
+            evaluated_as: evaluated_as.clone(),
+            first_turn,
+            text: play.agent.text_with(networks[0].map(|(_, network)| &network.play)),
+            networks: networks.map(|network| network.map(|(index, network)| (index, network.play.clone()))),
+            stop,
+            key,
+            play,
+        }
+    }
+
+    /// Returns whether it is played around a network.
+    pub(super) fn needs_network(&self) -> bool {
+        self.networks.iter().any(Option::is_some)
     }
 
     /// Returns the seed of game `index`.
@@ -230,6 +253,12 @@ impl Series {
             effort: (efforts.clone().sum(), efforts.count() as u64),
         })
     }
+}
+
+/// Returns what names of series and a study's folder hold of a network: its checksum, and the kernel that computes it.
+pub(super) fn identity_of(network: &Opened) -> String {
+    let Opened { identity, play, .. } = network;
+    if play.kernel.is_empty() { identity.clone() } else { format!("{identity} kernel={}", play.kernel) }
 }
 
 /// Returns who makes the first placement or move.

@@ -6,11 +6,11 @@ use latrunculi_engine::{Action, GameState, Rules};
 
 use super::series::{Series, StudyPlay};
 use super::tally::StopRule;
-use crate::agents::{AgentSpec, NetworkEvaluator, NetworkPlay, OpenedNetwork};
-use crate::matches::OpenShared;
+use crate::agents::NetworkEvaluator;
 use crate::matches::game_play::{Beginning, Matchup};
 use crate::matches::ledger::Place;
 use crate::matches::openings::{Opening, RandomOpenings};
+use crate::players::{Networks, OpenNetwork};
 use crate::workers::read_ruleset;
 use crate::workers::work::SharedGames;
 
@@ -33,43 +33,19 @@ impl SharedSeries {
     /// In words, why its games cannot be played here.
     pub(crate) fn new<'e>(
         play: &StudyPlay,
-        open: &mut OpenShared<'_, 'e>,
+        open: &mut OpenNetwork<'_, 'e>,
     ) -> Result<(SharedSeries, Vec<NetworkEvaluator<'e>>), String> {
         let rules = read_ruleset(&play.ruleset)?;
-        let evaluated_as = read_ruleset(&play.evaluated_as)?.ruleset().clone();
-        let mut play = play.clone();
-        let mut evaluators = Vec::new();
-        let mut network = |spec: &AgentSpec| -> Result<Option<(usize, NetworkPlay, String)>, String> {
-            let Some(model) = spec.model() else { return Ok(None) };
-            let (mut identity, OpenedNetwork { evaluator, play }) = open(&rules, model)?;
-            if !play.kernel.is_empty() {
-                identity.push_str(&format!(" kernel={}", play.kernel));
-            }
-            evaluators.push(evaluator);
-            Ok(Some((evaluators.len() - 1, play, identity)))
-        };
-        let own = network(&play.agent)?;
-        let mut opener = None;
-        if let Some(policy) = &mut play.opening_policy {
-            opener = network(&policy.agent)?;
-            policy.identity = opener.as_ref().map(|(.., identity)| identity.clone()).unwrap_or_default();
+        let evaluated_as = read_ruleset(&play.evaluated_as)?;
+        let (mut networks, mut evaluators) = (Networks::default(), Vec::new());
+        let opener = play.opening_policy.as_ref().map(|policy| &policy.agent);
+        for model in [Some(&play.agent), opener].into_iter().flatten().filter_map(|agent| agent.model()) {
+            networks.open((0, &rules), model, open, &mut evaluators)?;
         }
-        let identity = own.as_ref().map(|(.., identity)| identity.clone()).unwrap_or_default();
-        let text = play.agent.text_with(own.as_ref().map(|(_, play, _)| play));
-        let series = Series {
-            ruleset: 0,
-            agent: 0,
-            first_turn: read_turn(&rules, play.kind.first_turn())?,
-            play,
-            rules,
-            evaluated_as,
-            text,
-            networks: [own, opener].map(|network| network.map(|(at, play, _)| (at, play))),
-            stop: StopRule::of_games(0),
-            identity,
-            key: String::new(),
-        }
-        .with_key();
+        let opened = [Some(&play.agent), opener].map(|agent| networks.of(0, agent?).flatten());
+        let first_turn = read_turn(&rules, play.kind.first_turn())?;
+        let stop = StopRule::of_games(0);
+        let series = Series::new(play.clone(), &rules, evaluated_as.ruleset(), first_turn, opened, stop);
         let drawn = series.openings().map(|openings| Drawn { openings, all: Vec::new() });
         Ok((SharedSeries { series, drawn: Mutex::new(drawn) }, evaluators))
     }

@@ -8,6 +8,7 @@ use latrunculi_store::{Created, Store, StoreError, sha256};
 use serde::{Deserialize, Serialize};
 
 use super::{VERSION, Workers};
+use crate::Error;
 use crate::agents::{AgentError, AgentSpec, SHIPPED_MODEL};
 use crate::matches::MatchPlay;
 use crate::study::StudyPlay;
@@ -116,10 +117,7 @@ impl SeriesHead {
     }
 
     /// Writes the networks and the head; one that is there must be the same.
-    pub(super) fn publish<E>(mut self, workers: &Workers) -> Result<SeriesHead, E>
-    where
-        E: From<StoreError> + From<AgentError>,
-    {
+    pub(super) fn publish(mut self, workers: &Workers) -> Result<SeriesHead, Error> {
         let store = &workers.store;
         for model in &mut self.models {
             let bytes = (workers.models)(&model.name);

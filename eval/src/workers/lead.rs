@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use super::Workers;
 use super::head::{GAMES, SeriesHead};
 use super::unit::{self, UNIT_BYTES_MAX};
-use crate::agents::{AgentError, mix_seeds};
+use crate::Error;
+use crate::agents::mix_seeds;
 use crate::matches::game_play::{GameSource, check_beginning, play_again};
 use crate::matches::ledger::Place;
 
@@ -29,7 +30,7 @@ pub fn is_replayed(seed: u64) -> bool {
 }
 
 /// Games that workers may play.
-pub(crate) trait SharedSource: GameSource {
+pub(crate) trait SharedSource: GameSource<Error = Error> {
     /// Returns the series of a game, and its index there.
     fn index(&self, job: Self::Job) -> (usize, usize);
 
@@ -65,39 +66,16 @@ struct Open<J> {
 }
 
 /// Lets workers play the games of a source; ends when all are there or the source is over.
-pub(crate) fn play_by_workers<S>(source: &S, workers: &Workers, pool: &ThreadPool) -> Result<(), S::Error>
-where
-    S: SharedSource,
-    S::Error: From<StoreError>,
-{
+pub(crate) fn play_by_workers<S: SharedSource>(source: &S, workers: &Workers, pool: &ThreadPool) -> Result<(), Error> {
     let done = Lead { source, workers, pool, open: BTreeMap::new() }.run();
-    match done {
+    if let Err(Error::Store(StoreError::Stopped)) = done {
         // Who set the stop flag is asked by the observer, too.
-        Err(LeadError::Store(StoreError::Stopped)) => {
-            source.tell();
-            if source.is_over() { Ok(()) } else { Err(StoreError::Stopped.into()) }
+        source.tell();
+        if source.is_over() {
+            return Ok(());
         }
-        Err(LeadError::Store(error)) => Err(error.into()),
-        Err(LeadError::Source(error)) => Err(error),
-        Ok(()) => Ok(()),
     }
-}
-
-enum LeadError<E> {
-    Store(StoreError),
-    Source(E),
-}
-
-impl<E> From<StoreError> for LeadError<E> {
-    fn from(error: StoreError) -> Self {
-        LeadError::Store(error)
-    }
-}
-
-impl<E: From<AgentError>> From<AgentError> for LeadError<E> {
-    fn from(error: AgentError) -> Self {
-        LeadError::Source(error.into())
-    }
+    done
 }
 
 struct Lead<'a, S: SharedSource> {
@@ -108,7 +86,7 @@ struct Lead<'a, S: SharedSource> {
 }
 
 impl<S: SharedSource> Lead<'_, S> {
-    fn run(mut self) -> Result<(), LeadError<S::Error>> {
+    fn run(mut self) -> Result<(), Error> {
         let store = &self.workers.store;
         let mut waiting = Waiting::new(WAIT_MAX, self.workers.notice);
         loop {
@@ -128,7 +106,7 @@ impl<S: SharedSource> Lead<'_, S> {
     }
 
     /// Takes the games that the source wants next, and says how many units that makes.
-    fn ask(&mut self) -> Result<(), LeadError<S::Error>> {
+    fn ask(&mut self) -> Result<(), Error> {
         let store = &self.workers.store;
         let mut asked: usize = self.open.values().map(|open| open.missing.len()).sum();
         while asked < self.source.window()
@@ -138,7 +116,7 @@ impl<S: SharedSource> Lead<'_, S> {
             let open = match self.open.entry(series) {
                 std::collections::btree_map::Entry::Occupied(there) => there.into_mut(),
                 std::collections::btree_map::Entry::Vacant(place) => {
-                    let head = self.source.head(series).publish::<LeadError<S::Error>>(self.workers)?;
+                    let head = self.source.head(series).publish(self.workers)?;
                     let id = head.id();
                     // Who led it before may have asked for less: a wider interval, or a test that is decided.
                     store.remove(&closed(&id))?;
@@ -164,7 +142,7 @@ impl<S: SharedSource> Lead<'_, S> {
     }
 
     /// Counts the games of all units that are there; returns how many they were.
-    fn look(&mut self) -> Result<usize, LeadError<S::Error>> {
+    fn look(&mut self) -> Result<usize, Error> {
         let mut found = 0;
         let all: Vec<usize> = self.open.keys().copied().collect();
         for series in all {
@@ -180,7 +158,7 @@ impl<S: SharedSource> Lead<'_, S> {
     }
 
     /// Counts the games of a unit that are missing; moves it aside where it is not what it should be.
-    fn take(&mut self, series: usize, name: &str) -> Result<usize, LeadError<S::Error>> {
+    fn take(&mut self, series: usize, name: &str) -> Result<usize, Error> {
         let store = &self.workers.store;
         let Some(open) = self.open.get_mut(&series) else { return Ok(0) };
         let number = unit::number(name).filter(|&number| number < open.head.units());
@@ -207,7 +185,7 @@ impl<S: SharedSource> Lead<'_, S> {
                 let count = games.len();
                 for (index, job, record) in games {
                     open.missing.remove(&index);
-                    self.source.end(job, record).map_err(LeadError::Source)?;
+                    self.source.end(job, record)?;
                 }
                 Ok(count)
             }
@@ -231,7 +209,7 @@ impl<S: SharedSource> Lead<'_, S> {
     }
 
     /// Tells workers that nothing more is wanted of the series that are done.
-    fn close(self) -> Result<(), LeadError<S::Error>> {
+    fn close(self) -> Result<(), Error> {
         for (_, open) in self.open.iter().filter(|(series, _)| self.source.is_done(**series)) {
             self.workers.store.create(&closed(&open.id), b"")?;
         }

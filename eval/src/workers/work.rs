@@ -13,7 +13,8 @@ use rayon::ThreadPool;
 use super::VERSION;
 use super::head::{GAMES, SeriesHead, SharedPlay};
 use super::unit::{self, Wanted};
-use crate::agents::{AgentError, NetworkEvaluator, OpenedNetwork, split_precision};
+use crate::Error;
+use crate::agents::{NetworkEvaluator, OpenedNetwork, split_precision};
 use crate::matches::Schedule;
 use crate::matches::game_play::{Beginning, GameSource, Matchup, play_apart, play_in_step};
 use crate::matches::ledger::{Place, to_line};
@@ -47,17 +48,6 @@ pub struct GamesWorker<'a> {
 /// games depend on besides its name, too.
 pub type NetworkOf<'a> = dyn Fn(&Arc<Rules>, &str) -> Result<(String, OpenedNetwork<'static>), String> + Sync + 'a;
 
-/// Why a worker cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkError {
-    /// The store cannot be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// An agent cannot be made or cannot choose.
-    #[error(transparent)]
-    Agent(#[from] AgentError),
-}
-
 /// The games that a worker knows of.
 #[derive(Default)]
 pub struct GamesWork {
@@ -78,8 +68,8 @@ impl GamesWork {
     /// why a series cannot be played here.
     ///
     /// # Errors
-    /// [`WorkError`]
-    pub fn play(&mut self, games: &GamesWorker<'_>, faults: &mut Vec<String>) -> Result<bool, WorkError> {
+    /// [`Error`]
+    pub fn play(&mut self, games: &GamesWorker<'_>, faults: &mut Vec<String>) -> Result<bool, Error> {
         let worker = games.worker;
         let written = || worker.done().units + worker.done().duplicates;
         let mut open: Vec<(String, Listed)> = list_below(&worker.store, GAMES)?
@@ -178,7 +168,7 @@ fn play_series(
     worker: &GamesWorker<'_>,
     (id, head): (&str, &SeriesHead),
     files: &HashMap<String, PathBuf>,
-) -> Result<Result<bool, String>, WorkError> {
+) -> Result<Result<bool, String>, Error> {
     let path_of = |name: &str| match (files.get(name), split_precision(name).1) {
         (None, _) => name.to_owned(),
         (Some(path), None) => path.display().to_string(),
@@ -227,7 +217,7 @@ fn run<G: SharedGames>(
     (id, head): (&str, &SeriesHead),
     games: &G,
     evaluators: &mut [NetworkEvaluator<'_>],
-) -> Result<Result<bool, String>, WorkError> {
+) -> Result<Result<bool, String>, Error> {
     if games.key() != head.key {
         // The key names the networks and what computes them; nothing else of it can differ.
         return Ok(Err(format!(
@@ -335,7 +325,7 @@ impl<G: SharedGames> UnitGames<'_, G> {
 
 impl<G: SharedGames> GameSource for UnitGames<'_, G> {
     type Job = usize;
-    type Error = WorkError;
+    type Error = Error;
 
     fn next(&self) -> Option<usize> {
         let mut state = self.lock();
@@ -376,7 +366,7 @@ impl<G: SharedGames> GameSource for UnitGames<'_, G> {
         self.games.beginning(job)
     }
 
-    fn end(&self, job: usize, record: GameRecord) -> Result<(), WorkError> {
+    fn end(&self, job: usize, record: GameRecord) -> Result<(), Error> {
         let line = to_line(&self.games.place(job), &record);
         let unit = (job / self.head.per_unit) as u64;
         self.worker.worker.add_games(1);

@@ -11,7 +11,7 @@ use flate2::write::DeflateEncoder;
 use latrunculi_data::{ReplayPart, ReplaySettings, ReplayWindows, Samples, ShardInfo};
 use latrunculi_engine::{Action, GameRecord, GameState, Rules, presets};
 use latrunculi_eval::agents::OpenedNetwork;
-use latrunculi_eval::{AgentSpec, MatchConfig, play_match};
+use latrunculi_eval::{AgentSpec, MatchConfig, Players, play_match};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 use latrunculi_selfplay::{
     ActorEvaluator, FinishedGame, GameKey, Journal, PlayedGame, Pool, PoolPlan, PoolTask, Progress, Purpose, Quota,
@@ -29,10 +29,11 @@ const RULESET: &str = "bell-8x8";
 
 fn match_config(pairs: usize) -> MatchConfig {
     let agents = ["greedy", "random"].map(|text| text.parse::<AgentSpec>().expect("an agent"));
-    MatchConfig { threads: 1, ledger: Some(file("ledger.jsonl")), ..MatchConfig::new(agents, pairs) }
+    let players = Players { threads: 1, ..Players::default() };
+    MatchConfig { players, ledger: Some(file("ledger.jsonl")), ..MatchConfig::new(agents, pairs) }
 }
 
-fn no_network(_: &str) -> Result<OpenedNetwork<'static>, String> {
+fn no_network(_: &Arc<Rules>, _: &str) -> Result<(String, OpenedNetwork<'static>), String> {
     Err("there is none".to_owned())
 }
 

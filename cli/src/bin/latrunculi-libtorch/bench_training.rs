@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use latrunculi_cli::bench::{TrainingArgs, describe, processor_secs};
+use latrunculi_cli::bench::{Stopwatch, TrainingArgs, describe};
 use latrunculi_data::{Precision, ReplaySettings, ReplayWindow, Shape, TrainingConfig};
 use latrunculi_model::{Device, Network, Trainer};
 use latrunculi_selfplay::{GameKey, PoolPlan, Purpose, SelfPlaySettings, TeacherSettings};
@@ -49,8 +49,8 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         trainer.step(&[draw.batch(args.batch)], 0.0)?;
     }
     let (mut steps, mut draw_secs, mut step_secs) = (0u64, 0.0, 0.0);
-    let (begun, computed) = (Instant::now(), processor_secs());
-    while steps < 3 || begun.elapsed().as_secs_f64() < args.seconds {
+    let watch = Stopwatch::start();
+    while steps < 3 || watch.secs() < args.seconds {
         let before = Instant::now();
         let batch = draw.batch(args.batch);
         let drawn = Instant::now();
@@ -59,9 +59,9 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         step_secs += drawn.elapsed().as_secs_f64();
         steps += 1;
     }
-    let computed = computed.zip(processor_secs()).map(|(before, after)| after - before);
     let samples = (steps * args.batch as u64) as f64;
     // With several threads the calling one's time is not all.
+    let computed = watch.processor_secs();
     let per_processor_sec = computed.filter(|_| args.threads == 1 && !device.is_gpu()).map(|secs| samples / secs);
     let all_secs = draw_secs + step_secs;
     if args.json {
