@@ -1,6 +1,7 @@
 //! Matches of two agents with paired openings and swapped seats: the first agent begins game 1 of an opening, the second game 2.
 //! Games are functions of the configuration, and counted in the schedule's order, in whatever order they end.
 
+mod finished;
 pub(crate) mod game_play;
 mod games;
 pub mod ledger;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{EndReason, GameRecord, GameState, Position, Rules};
+use latrunculi_engine::{GameRecord, GameState, Rules};
 use latrunculi_search::SEARCH_VERSION;
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +21,12 @@ use crate::Error;
 use crate::agents::{AgentError, AgentSpec, NetworkEvaluator, mix_seeds};
 use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy};
 use crate::matches::ledger::{Ledger, LedgerGame, Place, line_fault};
-use crate::matches::openings::{GameKeys, OpeningBook, PolicyOpenings, default_length};
+use crate::matches::openings::{OpeningBook, PolicyOpenings, default_length};
 use crate::players::{Networks, OpenNetwork, Players};
 use latrunculi_stats::sprt::SprtVerdict;
-use latrunculi_stats::{Confidence, GameResult, PairTable, Sprt, StatisticsError, WinDrawLoss};
+use latrunculi_stats::{Confidence, PairTable, Sprt, StatisticsError, WinDrawLoss};
 
+pub use finished::{FinishedGame, play_key};
 use games::MatchGames;
 pub(crate) use games::MatchPlay;
 use tally::Tally;
@@ -150,22 +152,8 @@ pub struct MatchGame {
     pub beginner: usize,
     /// The game, where [`MatchConfig::keep_records`] asks for it.
     pub record: Option<Box<GameRecord>>,
-    /// Actions that were drawn at its beginning.
-    pub opening: usize,
-    /// Actions.
-    pub(crate) actions: usize,
-    /// Why it ended.
-    pub(crate) reason: EndReason,
-    /// Nodes or simulations that each agent spent, and in how many choices.
-    pub(crate) efforts: [(u64, u64); 2],
-    /// The result for the player who began.
-    pub result: GameResult,
-    /// The material margin at the end for the player who began, [`Rules::material_margin`].
-    pub margin: f32,
-    /// The same for mirror images of the same play from the same opening with the same agents in the seats.
-    pub(crate) key: u64,
-    /// The same for mirror images of the position after the opening.
-    pub(crate) opening_key: u64,
+    /// What is counted of it. Its key is the same only with the same agents in the seats, and the efforts are by agent.
+    pub game: FinishedGame,
 }
 
 /// Plays a match, or the rest of it where the ledger holds some games already.
@@ -370,37 +358,13 @@ impl Schedule {
 
     /// Replays a finished game and returns what is counted of it.
     fn evaluate(&self, job: Job, record: &GameRecord) -> Result<MatchGame, RecordFault> {
-        let mut played: Vec<(Position, _)> = Vec::with_capacity(record.actions.len());
-        let seated = self.seats(job);
-        let mut efforts = [(0_u64, 0); 2];
-        let end = record.replay_with(&self.rules, |state, action| {
-            if let Some(Some(effort)) = record.efforts.get(played.len()) {
-                let (spent, choices) = &mut efforts[seated[state.player_to_act().index()]];
-                *spent = spent.saturating_add(*effort);
-                *choices += 1;
-            }
-            played.push((*state.position(), action));
-        })?;
-        let Some(outcome) = end.outcome() else {
-            return Err(RecordFault::contradiction("the game", "an unfinished game", "a finished one"));
-        };
-        let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
+        let mut game = FinishedGame::of(&self.rules, record)?;
+        let seats = self.seats(job);
+        game.efforts = [0, 1].map(|agent: usize| game.efforts[seats[agent]]);
         // If both agents are the same, the seats do not matter.
-        let seats = if self.config.agents[0] == self.config.agents[1] { 0 } else { job.beginner as u64 };
-        let beginner = self.rules.initial_position().player_to_act();
-        Ok(MatchGame {
-            pair: job.pair,
-            beginner: job.beginner,
-            result: GameResult::for_player(outcome.winner, beginner),
-            margin: self.rules.material_margin(end.position(), beginner),
-            key: mix_seeds(&[keys.play, seats]),
-            opening_key: keys.opening,
-            opening: record.opening,
-            actions: record.actions.len(),
-            reason: outcome.reason,
-            efforts,
-            record: None,
-        })
+        let beginner = if self.config.agents[0] == self.config.agents[1] { 0 } else { job.beginner as u64 };
+        game.key = mix_seeds(&[game.key, beginner]);
+        Ok(MatchGame { pair: job.pair, beginner: job.beginner, record: None, game })
     }
 }
 

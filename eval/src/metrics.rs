@@ -45,6 +45,7 @@ use trace::Trace;
 use values::{PhaseSplit, ValueMetrics};
 
 use crate::Error;
+use crate::words::enum_with_words;
 use latrunculi_stats::bootstrap::draw_index;
 use latrunculi_stats::{BootstrapKey, Confidence};
 
@@ -68,14 +69,14 @@ impl Default for MetricsConfig {
     }
 }
 
-/// A phase of the game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GamePhase {
-    /// Stones go from the hand onto the board.
-    Placement,
-    /// Pieces move.
-    Movement,
+enum_with_words! {
+    /// A phase of the game.
+    GamePhase {
+        /// Stones go from the hand onto the board.
+        Placement: "placement",
+        /// Pieces move.
+        Movement: "movement",
+    }
 }
 
 /// What the games of one ruleset are like.

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::Error;
 use crate::agents::AgentSpec;
 use crate::matches::openings::{OpeningBook, default_length};
-use crate::matches::{MatchConfig, MatchReport, play_match};
+use crate::matches::{BySeat, MatchConfig, MatchReport, play_match};
 use crate::players::{OpenNetwork, Players};
 use latrunculi_stats::{SeriesResult, StatisticsError, WinDrawLoss};
 
@@ -159,10 +159,9 @@ pub struct RatingReport {
 pub struct PairingResult {
     /// The agents' texts.
     pub agents: [String; 2],
-    /// Results of the first of them, where it began the game.
-    pub beginning: WinDrawLoss,
-    /// Results of the first of them, where the other one began.
-    pub replying: WinDrawLoss,
+    /// Results of the first of them.
+    #[serde(flatten)]
+    pub by_seat: BySeat,
     /// Pairs of games taken out of the count as repetitions.
     pub pairs_repeated: u64,
 }
@@ -268,12 +267,7 @@ pub fn play_rating<'e>(
 
 impl PairingResult {
     fn of(report: MatchReport) -> PairingResult {
-        PairingResult {
-            beginning: report.by_seat.beginning,
-            replying: report.by_seat.replying,
-            pairs_repeated: report.pairs_repeated,
-            agents: report.agents,
-        }
+        PairingResult { by_seat: report.by_seat, pairs_repeated: report.pairs_repeated, agents: report.agents }
     }
 }
 
@@ -281,7 +275,7 @@ impl PairingResult {
 fn series(pairing: [usize; 2], report: &MatchReport, opening_of: impl Fn(usize) -> u64) -> Vec<SeriesResult> {
     let mut games: BTreeMap<(u64, usize), WinDrawLoss> = BTreeMap::new();
     for game in &report.records {
-        games.entry((opening_of(game.pair), game.beginner)).or_default().record(game.result);
+        games.entry((opening_of(game.pair), game.beginner)).or_default().record(game.game.result);
     }
     games
         .into_iter()

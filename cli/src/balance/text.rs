@@ -6,7 +6,6 @@ use std::time::Duration;
 use indicatif::HumanDuration;
 use latrunculi_eval::Number;
 use latrunculi_eval::study::summary::{CellSummary, RankAgreement, VerdictSummary};
-use latrunculi_eval::study::table::{conclusion_text, doubt_text, stability_text};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
 
 use crate::lines::{beside, wrapped};
@@ -46,7 +45,7 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
                 continue;
             };
             let verdict = cell.verdict.as_ref();
-            let conclusion = verdict.map_or("", |verdict| conclusion_text(verdict.verdict));
+            let conclusion = verdict.map_or("", |verdict| verdict.verdict.words());
             let outcomes = &cell.outcomes;
             let games = outcomes.win_draw_loss();
             let truncated = match outcomes.truncated {
@@ -78,11 +77,11 @@ fn support(verdict: &VerdictSummary, cell: &CellSummary) -> String {
     let mut parts = vec![captures];
     if let Some(last) = &verdict.last_doubling {
         let (change, interval) = (Number(100.0 * last.change.value), last.interval.percent());
-        let stability = stability_text(last.stability);
+        let stability = last.stability.words();
         parts.push(format!("since budget {} {change:+.1} {interval:+.1} ({stability})", last.budgets[0]));
     }
     if !verdict.doubts.is_empty() {
-        let doubts: Vec<&str> = verdict.doubts.iter().map(|&doubt| doubt_text(doubt)).collect();
+        let doubts: Vec<&str> = verdict.doubts.iter().map(|&doubt| doubt.words()).collect();
         parts.push(format!("not called balanced: {}", doubts.join("; ")));
     }
     parts.join(", ")

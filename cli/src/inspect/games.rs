@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::ensure;
 use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{GameRecord, RecordedResult, Rules, presets};
-use latrunculi_eval::matches::openings::play_key;
+use latrunculi_eval::matches::play_key;
 use latrunculi_eval::metrics::{MetricsConfig, measure};
 use latrunculi_train::rulesets;
 use serde_json::{Value, json};

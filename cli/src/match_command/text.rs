@@ -53,7 +53,7 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
     let redrawn = report.openings_redrawn;
     row("openings", format!("{openings}; {redrawn} redrawn because they repeated or mirrored another"));
-    let cut = report.records.iter().filter(|game| game.opening < report.opening_length).count();
+    let cut = report.records.iter().filter(|game| game.game.opening < report.opening_length).count();
     if cut > 0 {
         row("without opening", format!("{cut} games, whose drawn opening ended the game"));
     }

@@ -174,7 +174,7 @@ fn fit_text(table: &RatingTable) -> String {
 
 /// Returns the results of all counted games for the player who began.
 fn beginners(report: &RatingReport) -> WinDrawLoss {
-    report.pairings.iter().map(|pairing| pairing.beginning + pairing.replying.reversed()).sum()
+    report.pairings.iter().map(|pairing| pairing.by_seat.beginning + pairing.by_seat.replying.reversed()).sum()
 }
 
 /// Returns why some numbers are bounds, and why a weak prior was needed; empty where all are estimates.

@@ -5,9 +5,8 @@ use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use latrunculi_engine::record::RecordFault;
 use latrunculi_engine::ruleset::SetupMode;
-use latrunculi_engine::{Action, GameRecord, GameState, Player, Position, Rules};
+use latrunculi_engine::{Action, GameState, Player, Position, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -149,39 +148,6 @@ impl PolicyOpenings {
         let at = if identity.is_empty() { "" } else { "@" };
         format!("{}{at}{identity} temperature={}", self.agent, self.temperature)
     }
-}
-
-/// Hashes that identify the games of one pair of agents; mirror images have the same hashes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GameKeys {
-    /// The hash of the position after the opening.
-    pub(crate) opening: u64,
-    /// The hash of that position and all later actions.
-    pub(crate) play: u64,
-}
-
-impl GameKeys {
-    /// Makes the hashes of a game with `opening` opening actions; `played` holds each action with the position
-    /// before it, `end` is the position after the last one.
-    pub(crate) fn new(rules: &Rules, opening: usize, played: &[(Position, Action)], end: &Position) -> GameKeys {
-        let opened = opening.min(played.len());
-        let after_opening = played.get(opened).map_or(*end, |(position, _)| *position);
-        GameKeys {
-            opening: canonical_key(rules, &after_opening, &[]),
-            play: canonical_key(rules, &after_opening, &played[opened..]),
-        }
-    }
-}
-
-/// Replays a game and returns a hash of its play after the opening. Mirror images share it: games of the same agents
-/// in the same seats with the same hash are repetitions.
-///
-/// # Errors
-/// As [`GameRecord::replay`].
-pub fn play_key(rules: &Arc<Rules>, record: &GameRecord) -> Result<u64, RecordFault> {
-    let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
-    let end = record.replay_with(rules, |state, action| played.push((*state.position(), action)))?;
-    Ok(GameKeys::new(rules, record.opening, &played, end.position()).play)
 }
 
 /// Returns a hash of a position and the actions played from there, the same for all mirror images.

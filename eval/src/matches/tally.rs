@@ -253,7 +253,7 @@ impl<'a, 'o> Tally<'a, 'o> {
 
     fn take(&mut self, job: Job, game: MatchGame) {
         self.games_played += 1;
-        self.results.record(if job.beginner == 0 { game.result } else { game.result.reversed() });
+        self.results.record(if job.beginner == 0 { game.game.result } else { game.game.result.reversed() });
         self.waiting.insert(job, game);
     }
 
@@ -284,12 +284,12 @@ impl<'a, 'o> Tally<'a, 'o> {
             self.next_pair += 1;
             self.games_in_turn += 2;
             let games: Vec<MatchGame> = jobs.iter().filter_map(|job| self.waiting.remove(job)).collect();
-            let are_new: Vec<bool> = games.iter().map(|game| self.keys.insert(game.key)).collect();
+            let are_new: Vec<bool> = games.iter().map(|game| self.keys.insert(game.game.key)).collect();
             if are_new.contains(&false) {
                 self.pairs_repeated += 1;
                 continue;
             }
-            self.table.record(games[0].result, games[1].result);
+            self.table.record(games[0].game.result, games[1].game.result);
             self.counted.extend(games);
             if let Some(sprt) = &self.schedule.config.sprt {
                 self.sprt = sprt_report(sprt, &self.table)?;
@@ -306,8 +306,8 @@ impl<'a, 'o> Tally<'a, 'o> {
         let mut by_seat = BySeat::default();
         let mut ends: BTreeMap<&'static str, u64> = BTreeMap::new();
         let (mut actions, mut efforts) = (0, [(0_u64, 0); 2]);
-        for game in &self.counted {
-            match game.beginner {
+        for MatchGame { beginner, game, .. } in &self.counted {
+            match beginner {
                 0 => by_seat.beginning.record(game.result),
                 _ => by_seat.replying.record(game.result.reversed()),
             }
@@ -318,7 +318,7 @@ impl<'a, 'o> Tally<'a, 'o> {
                 *choices += count;
             }
         }
-        let openings: HashSet<u64> = self.counted.iter().map(|game| game.opening_key).collect();
+        let openings: HashSet<u64> = self.counted.iter().map(|game| game.game.opening_key).collect();
         let estimates = Estimates::of(&table, self.pairs_repeated, config.confidence);
         let mean = |sum: f64, count: u64| if count > 0 { sum / count as f64 } else { 0.0 };
         MatchReport {
@@ -359,7 +359,7 @@ impl<'a, 'o> Tally<'a, 'o> {
 
     /// Counts the distinct games that wait for others to be counted.
     fn unpaired_distinct(&self) -> u64 {
-        let waiting: HashSet<u64> = self.waiting.values().map(|game| game.key).collect();
+        let waiting: HashSet<u64> = self.waiting.values().map(|game| game.game.key).collect();
         waiting.difference(&self.keys).count() as u64
     }
 }
@@ -369,7 +369,7 @@ impl<'a, 'o> Tally<'a, 'o> {
 /// Where all pairs have the same margin, the error is that of as many pairs with another one, at the far end of the range, as
 /// Clopper and Pearson allow where none was seen.
 fn margin(counted: &[MatchGame], confidence: Confidence) -> Option<Estimate> {
-    let of_first = |game: &MatchGame| f64::from(if game.beginner == 0 { game.margin } else { -game.margin });
+    let of_first = |game: &MatchGame| f64::from(if game.beginner == 0 { game.game.margin } else { -game.game.margin });
     let pairs: Vec<f64> = counted.chunks_exact(2).map(|pair| (of_first(&pair[0]) + of_first(&pair[1])) / 2.0).collect();
     let found = Estimate::of_mean(&pairs)?;
     if found.standard_error > 0.0 {

@@ -6,20 +6,6 @@ use super::mechanics::MechanicRole;
 use super::outcomes::{OutcomeClass, OutcomeShare};
 use super::{GamePhase, Metrics};
 
-impl PieceFeature {
-    /// Returns the feature's name in words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            PieceFeature::Tempo => "being to act",
-            PieceFeature::Men => "man",
-            PieceFeature::Dux => "dux",
-            PieceFeature::BoundMen => "bound man",
-            PieceFeature::Mobility => "move more",
-        }
-    }
-}
-
 impl Metrics {
     /// Returns the most telling numbers with their intervals, each line with a short name.
     #[must_use]

@@ -5,104 +5,67 @@ use serde::{Deserialize, Serialize};
 use super::detector::Detector;
 use super::estimates::{MetricEstimate, Rate, Sampling};
 use super::trace::{FIRST, SECOND, Trace};
+use crate::words::enum_with_words;
 use latrunculi_stats::proportion::clopper_pearson;
 
 /// A mechanism used in fewer games than this share is decorative.
 pub const DECORATIVE_BELOW: f64 = 0.01;
 
-/// A mechanism that an action may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mechanic {
-    /// A stone is placed.
-    Placement,
-    /// A piece jumps, once or several times. What a step or slide reaches as well is none.
-    Jump,
-    /// A piece makes several jumps in one move. Where one jump reaches as far it is none.
-    JumpChain,
-    /// Enemy pieces leave the board, removals included.
-    Capture,
-    /// At least two enemy pieces leave the board at once.
-    MultipleCapture,
-    /// A man in a corner of the board is taken.
-    CornerCapture,
-    /// A man outside the corners is taken between no two flankers, but with enemies on all its sides.
-    EnclosureCapture,
-    /// The piece that has captured goes on in the same turn.
-    Continuation,
-    /// It goes on and captures again.
-    ContinuationCapture,
-    /// A continuation is declined.
-    ContinuationDeclined,
-    /// An enemy piece becomes bound.
-    Bound,
-    /// A piece of one's own becomes bound by one's own action.
-    SelfBound,
-    /// A bound piece of either side goes free.
-    Released,
-    /// Bound enemy pieces are removed by an action of its own.
-    Removal,
-    /// A bound enemy piece is taken by moving onto it.
-    Displacement,
-    /// A piece ends its move between two enemies and is not held by them.
-    SafeEntry,
-    /// The dux moves.
-    DuxMove,
-    /// The enemy dux becomes bound.
-    DuxBound,
-    /// The enemy dux is taken or enclosed.
-    DuxCaptured,
-    /// The player can do nothing else.
-    ForcedPass,
-}
-
-/// All mechanisms in the order of the enum, and what a reader calls them.
-const MECHANISMS: [(Mechanic, &str); 20] = [
-    (Mechanic::Placement, "placement"),
-    (Mechanic::Jump, "jump"),
-    (Mechanic::JumpChain, "chain of jumps"),
-    (Mechanic::Capture, "capture"),
-    (Mechanic::MultipleCapture, "multiple capture"),
-    (Mechanic::CornerCapture, "capture in a corner"),
-    (Mechanic::EnclosureCapture, "capture by enclosure"),
-    (Mechanic::Continuation, "continuation"),
-    (Mechanic::ContinuationCapture, "capture in continuation"),
-    (Mechanic::ContinuationDeclined, "continuation declined"),
-    (Mechanic::Bound, "enemy bound"),
-    (Mechanic::SelfBound, "own piece bound by oneself"),
-    (Mechanic::Released, "bound piece freed"),
-    (Mechanic::Removal, "removal"),
-    (Mechanic::Displacement, "displacement"),
-    (Mechanic::SafeEntry, "safe entry between enemies"),
-    (Mechanic::DuxMove, "dux moves"),
-    (Mechanic::DuxBound, "dux bound"),
-    (Mechanic::DuxCaptured, "dux captured"),
-    (Mechanic::ForcedPass, "forced pass"),
-];
-
-impl Mechanic {
-    /// Returns all mechanisms.
-    pub(super) fn all() -> impl Iterator<Item = Mechanic> {
-        MECHANISMS.into_iter().map(|(mechanic, _)| mechanic)
-    }
-
-    /// Returns what a reader calls it.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        MECHANISMS[self as usize].1
+enum_with_words! {
+    /// A mechanism that an action may use.
+    Mechanic {
+        /// A stone is placed.
+        Placement: "stone placed",
+        /// A piece jumps, once or several times. What a step or slide reaches as well is none.
+        Jump: "jump",
+        /// A piece makes several jumps in one move. Where one jump reaches as far it is none.
+        JumpChain: "chain of jumps",
+        /// Enemy pieces leave the board, removals included.
+        Capture: "capture",
+        /// At least two enemy pieces leave the board at once.
+        MultipleCapture: "several captured at once",
+        /// A man in a corner of the board is taken.
+        CornerCapture: "capture in a corner",
+        /// A man outside the corners is taken between no two flankers, but with enemies on all its sides.
+        EnclosureCapture: "man captured by enclosure",
+        /// The piece that has captured goes on in the same turn.
+        Continuation: "captor moves again",
+        /// It goes on and captures again.
+        ContinuationCapture: "captor moves again and captures",
+        /// A continuation is declined.
+        ContinuationDeclined: "captor may move again but stops",
+        /// An enemy piece becomes bound.
+        Bound: "enemy bound (alligatus)",
+        /// A piece of one's own becomes bound by one's own action.
+        SelfBound: "own piece bound by own move",
+        /// A bound piece of either side goes free.
+        Released: "bound piece freed",
+        /// Bound enemy pieces are removed by an action of its own.
+        Removal: "bound pieces removed",
+        /// A bound enemy piece is taken by moving onto it.
+        Displacement: "bound piece taken by moving onto it",
+        /// A piece ends its move between two enemies and is not held by them.
+        SafeEntry: "safe entry between two enemies",
+        /// The dux moves.
+        DuxMove: "dux moves",
+        /// The enemy dux becomes bound.
+        DuxBound: "dux bound",
+        /// The enemy dux is taken or enclosed.
+        DuxCaptured: "dux taken",
+        /// The player can do nothing else.
+        ForcedPass: "forced pass",
     }
 }
 
-/// What a share of games says of a mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MechanicRole {
-    /// The whole interval lies at or above 1 % of the games.
-    Used,
-    /// The whole interval lies below 1 % of the games.
-    Decorative,
-    /// Too few games to say.
-    Undecided,
+enum_with_words! {
+    /// What a share of games says of a mechanism.
+    MechanicRole {
+        /// The whole interval lies at or above 1 % of the games.
+        Used: "used",
+        /// The whole interval lies below 1 % of the games.
+        Decorative: "decorative",
+        Undecided: "too few games to say",
+    }
 }
 
 /// How a mechanism that the ruleset has is used, where agents chose: random openings do not count.
@@ -217,15 +180,5 @@ impl Usage {
             games: sampling.rate(counts.iter().map(|&(game, uses, _)| (game, u64::from(uses > 0), 1)))?,
             actions: sampling.rate(counts.iter().copied()),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_has_the_order_of_the_enum() {
-        assert!(Mechanic::all().enumerate().all(|(index, mechanic)| mechanic as usize == index));
     }
 }

@@ -6,7 +6,6 @@ use super::plot::{Scale, domain, place};
 use super::{Study, numbers};
 use crate::study::StudySummary;
 use crate::study::summary::{Conclusion, RulesetSummary, ScoreSummary};
-use crate::study::table::conclusion_text;
 
 /// One neutral background serves light and dark pages.
 const STYLE: &str = "svg { font: 12px system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif; background: #f6f6f3; } \
@@ -97,7 +96,7 @@ fn legend(rows: &[Row<'_>]) -> Markup {
     let found = [First, Second, Balanced, EvenWithThisPlayer, Unresolved]
         .into_iter()
         .filter(|conclusion| rows.iter().any(|row| row.conclusion == *conclusion))
-        .map(|conclusion| (conclusion_text(conclusion).to_owned(), colour(conclusion), false));
+        .map(|conclusion| (conclusion.words().to_owned(), colour(conclusion), false));
     let drawn = format!("more than {} % of the games drawn", 100.0 * MOSTLY_DRAWN);
     let placed = found.chain([(drawn, "#57606a", true)]).scan(21.0, |next, (words, colour, is_drawn)| {
         let at = *next;

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 
 use super::layout::{self, Table};
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
-use super::{Page, ladders, numbers, page};
+use super::{Page, numbers, page};
 use crate::learning::{
     EarlierMatch, LearningRun, Measured, Round, RulesetMetrics, Standing, by_opponent, percent_of_men, standings,
 };
 use latrunculi_data::{MatchScore, StepReport, heads};
-use latrunculi_stats::{Confidence, Estimate, Interval};
+use latrunculi_stats::{Confidence, Interval};
 
 /// Returns the learning curves of runs as HTML: one section for each run, and a table of all in front.
 #[must_use]
@@ -93,11 +93,6 @@ fn of_last_opponent(measured: &[Measured]) -> Vec<&Measured> {
     measured.iter().filter(|one| measured.last().is_some_and(|last| one.is_comparable(last))).collect()
 }
 
-/// Says on which terms matches were played.
-fn terms(measured: &Measured) -> String {
-    format!("{} with {} simulations", measured.verdict.opponent, measured.verdict.simulations)
-}
-
 fn interval(result: &MatchScore) -> Interval {
     Interval { lower: result.lower, upper: result.upper }
 }
@@ -127,12 +122,12 @@ fn section(index: usize, run: &LearningRun) -> Markup {
 }
 
 /// A plot under its name, or nothing where there is nothing to draw.
-fn figure(caption: &str, names: &[&str], drawn: Option<Markup>) -> Markup {
+fn figure<Name: AsRef<str>>(caption: &str, names: &[Name], drawn: Option<Markup>) -> Markup {
     html! {
         @if let Some(drawn) = drawn {
             figure {
                 figcaption { (caption) }
-                @if names.len() > 1 { (plot::legend(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())) }
+                @if names.len() > 1 { (plot::legend(names)) }
                 (drawn)
             }
         }
@@ -205,6 +200,15 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
     }
 }
 
+/// A measured number, by time.
+struct Dot {
+    minutes: f64,
+    value: f64,
+    ends: (f64, f64),
+    /// It in words.
+    told: String,
+}
+
 /// The score against the opponent, by time; a line for each opponent. A plot of one of several rulesets is named after it.
 fn strength(run: &LearningRun, ruleset: Option<&str>, measured: &[Measured]) -> Markup {
     let parts = by_opponent(measured);
@@ -212,73 +216,62 @@ fn strength(run: &LearningRun, ruleset: Option<&str>, measured: &[Measured]) -> 
         Some(ruleset) => format!("Score of {} in {ruleset} by minutes", run.name),
         None => format!("Score of {} by minutes", run.name),
     };
-    let told = |measured: &Measured| {
-        let score = numbers::text(100.0 * measured.verdict.result.score, 1);
-        let minute = numbers::text(measured.minutes, 1);
-        match parts.len() {
-            1 => format!("minute {minute}: {score} %"),
-            _ => format!("minute {minute}: {score} % against {}", terms(measured)),
-        }
+    let dot = |measured: &&Measured| {
+        let MatchScore { score, lower, upper, .. } = measured.verdict.result;
+        let told = format!("minute {}: {} %", numbers::text(measured.minutes, 1), numbers::text(100.0 * score, 1));
+        let told = if parts.len() == 1 { told } else { format!("{told} against {}", measured.verdict.terms()) };
+        Dot { minutes: measured.minutes, value: score, ends: (lower, upper), told }
     };
-    let description = measured.iter().map(told).collect::<Vec<_>>().join("; ");
-    let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
-    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear((0.0, 1.0), plot.up()) };
-    let drawn = (!measured.is_empty()).then(|| {
-        let marks = html! {
-            (ladders::fair_strip(&frame, plot.across(), 0.0))
-            @for (index, part) in parts.iter().enumerate() {
-                (plot::line(&frame, plot::series_class(index), &part.iter().map(|one| (one.minutes, one.verdict.result.score)).collect::<Vec<_>>()))
-                @for one in part {
-                    (plot::point(&frame, index, one.minutes, one.verdict.result.score, (one.verdict.result.lower, one.verdict.result.upper), &told(one)))
-                }
-            }
-        };
-        plot.draw(&frame, number_tick, percent_tick, &marks)
-    });
-    let names: Vec<String> = parts.iter().map(|part| terms(part[0])).collect();
+    let dots: Vec<Vec<Dot>> = parts.iter().map(|part| part.iter().map(dot).collect()).collect();
+    let names: Vec<String> = parts.iter().map(|part| part[0].verdict.terms()).collect();
     let caption = match (ruleset, names.as_slice()) {
         (Some(ruleset), _) => ruleset.to_owned(),
         (None, [name]) => format!("Score against {name}"),
         _ => "Score by opponent".to_owned(),
     };
-    figure(&caption, &names.iter().map(String::as_str).collect::<Vec<_>>(), drawn)
+    curves(run, (&caption, &title), &names, &dots, ((0.0, 1.0), 0.5))
 }
 
 /// The material margin at the end of the matches, by time; a line for each opponent.
 fn margin(run: &LearningRun, measured: &[Measured]) -> Markup {
-    let parts: Vec<(String, Vec<(&Measured, Estimate)>)> = by_opponent(measured)
-        .into_iter()
-        .map(|part| {
-            let found = part.iter().filter_map(|measured| Some((*measured, measured.verdict.margin?)));
-            (terms(part[0]), found.collect())
-        })
-        .collect();
-    let found = || parts.iter().flat_map(|(_, found)| found);
-    let title = format!("Margin of {} by minutes", run.name);
-    let told = |(measured, margin): &(&Measured, Estimate)| {
-        format!("minute {}: {}", numbers::text(measured.minutes, 1), percent_of_men(margin))
+    let parts = by_opponent(measured);
+    let dot = |measured: &&Measured| {
+        let margin = measured.verdict.margin?;
+        let Interval { lower, upper } = measured.margin_interval()?;
+        let told = format!("minute {}: {}", numbers::text(measured.minutes, 1), percent_of_men(&margin));
+        Some(Dot { minutes: measured.minutes, value: margin.value, ends: (lower, upper), told })
     };
-    let description = found().map(told).collect::<Vec<_>>().join("; ");
-    let plot = Plot { title: &title, description: &description, height: 200.0, x_label: "minutes" };
-    let ends = |margin: Estimate| margin.interval_of_margin(Confidence::NINETY_FIVE);
-    let farthest = found().flat_map(|(_, margin)| [ends(*margin).lower, ends(*margin).upper]);
+    let dots: Vec<Vec<Dot>> = parts.iter().map(|part| part.iter().filter_map(dot).collect()).collect();
+    let farthest = dots.iter().flatten().flat_map(|dot| [dot.ends.0, dot.ends.1]);
     let most = farthest.fold(0.1, |most: f64, end| most.max(end.abs()));
-    let both = plot::domain([-most, most], 0.05);
-    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear(both, plot.up()) };
-    let drawn = found().next().is_some().then(|| {
+    let names: Vec<String> = parts.iter().map(|part| part[0].verdict.terms()).collect();
+    let caption = "Material ahead of the opponent at the end, in shares of a side’s men";
+    let title = format!("Margin of {} by minutes", run.name);
+    curves(run, (caption, &title), &names, &dots, (plot::domain([-most, most], 0.05), 0.0))
+}
+
+/// Draws shares by time, a line for each name; `y` is where they lie, and what is even.
+fn curves(
+    run: &LearningRun,
+    (caption, title): (&str, &str),
+    names: &[String],
+    parts: &[Vec<Dot>],
+    (y, even): ((f64, f64), f64),
+) -> Markup {
+    let description = parts.iter().flatten().map(|dot| dot.told.as_str()).collect::<Vec<_>>().join("; ");
+    let plot = Plot { title, description: &description, height: 200.0, x_label: "minutes" };
+    let frame = Frame { x: minutes_scale(run, plot.across()), y: Scale::linear(y, plot.up()) };
+    let drawn = parts.iter().any(|part| !part.is_empty()).then(|| {
         let marks = html! {
-            line.reference x1=(plot.across().0) x2=(plot.across().1) y1=(plot::place(frame.y.at(0.0))) y2=(plot::place(frame.y.at(0.0))) {}
-            @for (index, (_, found)) in parts.iter().enumerate() {
-                (plot::line(&frame, plot::series_class(index), &found.iter().map(|(one, margin)| (one.minutes, margin.value)).collect::<Vec<_>>()))
-                @for each in found {
-                    (plot::point(&frame, index, each.0.minutes, each.1.value, (ends(each.1).lower, ends(each.1).upper), &told(each)))
-                }
+            line.reference x1=(plot.across().0) x2=(plot.across().1) y1=(plot::place(frame.y.at(even))) y2=(plot::place(frame.y.at(even))) {}
+            @for (index, part) in parts.iter().enumerate() {
+                (plot::line(&frame, plot::series_class(index), &part.iter().map(|dot| (dot.minutes, dot.value)).collect::<Vec<_>>()))
+                @for dot in part { (plot::point(&frame, index, dot.minutes, dot.value, dot.ends, &dot.told)) }
             }
         };
         plot.draw(&frame, number_tick, percent_tick, &marks)
     });
-    let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
-    figure("Material ahead of the opponent at the end, in shares of a side’s men", &names, drawn)
+    figure(caption, names, drawn)
 }
 
 /// Draws one line for each way of looking at a round.
@@ -328,7 +321,7 @@ fn games_plot(run: &LearningRun) -> Markup {
     let length_title = format!("Length of the games of {} by minutes", run.name);
     html! {
         (figure("Its own games: the first player’s score, and how many are drawn", &["first player", "drawn"], by_minutes(run, &title, (0.0, 1.0), percent_tick, &shares)))
-        (figure("Its own games: mean number of actions", &[], by_minutes(run, &length_title, (0.0, longest * 1.1), short_tick, &lengths)))
+        (figure("Its own games: mean number of actions", &["actions"], by_minutes(run, &length_title, (0.0, longest * 1.1), short_tick, &lengths)))
     }
 }
 

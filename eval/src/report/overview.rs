@@ -9,7 +9,6 @@ use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::study::summary::{
     CellSummary, Conclusion, LastDoubling, OutcomeCounts, RateSummary, RulesetSummary, ScoreSummary,
 };
-use crate::study::table::{conclusion_text, doubt_text, stability_text};
 
 type Row<'a> = (&'a RulesetSummary, &'a CellSummary);
 
@@ -152,7 +151,7 @@ fn table<'a>(study: &Study<'_>, rows: &'a [Row<'a>]) -> Table<'a, &'a Row<'a>> {
         .row_head("Ruleset", |(ruleset, _)| html! { (link(ruleset)) " " br; span.soft { (ruleset.title) } })
         .sorted("First player’s score", |(_, cell)| (cell.score.map(|score| score.score), score(cell)))
         .sorted("Verdict", |(_, cell)| {
-            (cell.verdict.as_ref().map(|found| conclusion_text(found.verdict)), verdict_with_draws(cell))
+            (cell.verdict.as_ref().map(|found| found.verdict.words()), verdict_with_draws(cell))
         })
         .sorted("Won / drawn / lost", |(_, cell)| (Some(cell.outcomes.first_wins), results(&cell.outcomes)))
         .sorted("Drawn", |(_, cell)| {
@@ -212,7 +211,7 @@ pub(super) fn change_since(last: Option<LastDoubling>) -> Markup {
     html! {
         @match last {
             Some(last) => {
-                (stability_text(last.stability)) ", " (numbers::points_in(last.change.value, last.interval))
+                (last.stability.words()) ", " (numbers::points_in(last.change.value, last.interval))
             }
             None => span.soft { "no smaller budget" },
         }
@@ -252,8 +251,8 @@ pub(super) fn verdict(cell: &CellSummary) -> Markup {
         @match &cell.verdict {
             Some(found) => {
                 @let (class, mark) = words::verdict_class(found.verdict);
-                span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (conclusion_text(found.verdict)) }
-                @for &doubt in &found.doubts { " " span.reason { (doubt_text(doubt)) } }
+                span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (found.verdict.words()) }
+                @for &doubt in &found.doubts { " " span.reason { (doubt.words()) } }
             }
             None => span.soft { "none" },
         }
@@ -263,7 +262,7 @@ pub(super) fn verdict(cell: &CellSummary) -> Markup {
 /// Returns why a score near one half is not taken for balance.
 fn doubts(cell: &CellSummary) -> Option<String> {
     let doubts = &cell.verdict.as_ref()?.doubts;
-    (!doubts.is_empty()).then(|| doubts.iter().map(|&doubt| doubt_text(doubt)).collect::<Vec<_>>().join("; "))
+    (!doubts.is_empty()).then(|| doubts.iter().map(|&doubt| doubt.words()).collect::<Vec<_>>().join("; "))
 }
 
 /// What limits the results, in whole sentences.

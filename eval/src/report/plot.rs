@@ -223,13 +223,13 @@ pub(super) fn mark(index: usize, x: f64, y: f64) -> Markup {
 }
 
 /// Returns a legend: one entry per series, with its mark.
-pub(super) fn legend(names: &[String]) -> Markup {
+pub(super) fn legend<Name: AsRef<str>>(names: &[Name]) -> Markup {
     html! {
         ul.legend {
             @for (index, name) in names.iter().enumerate() {
                 li {
                     svg class=(format!("key {}", series_class(index))) viewBox="0 0 14 14" aria-hidden="true" { (mark(index, 7.0, 7.0)) }
-                    (name)
+                    (name.as_ref())
                 }
             }
         }

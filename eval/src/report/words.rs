@@ -1,9 +1,6 @@
 //! The names of the program's terms in the report.
 
-use crate::metrics::GamePhase;
-use crate::metrics::material::PieceFeature;
-use crate::metrics::mechanics::{Mechanic, MechanicRole};
-use crate::study::summary::{AgentSummary, CellSummary, Conclusion, OpeningSummary, StopReason, TrendDirection};
+use crate::study::summary::{AgentSummary, CellSummary, Conclusion, OpeningSummary};
 
 /// Below this share of games won by anybody, a ruleset is called mostly drawn.
 const MOSTLY_DRAWN_BELOW: f64 = 0.5;
@@ -74,26 +71,6 @@ pub(super) fn verdict_class(conclusion: Conclusion) -> (&'static str, &'static s
     }
 }
 
-/// Returns what a stronger agent does to the advantage.
-pub(super) fn trend(direction: TrendDirection) -> &'static str {
-    match direction {
-        TrendDirection::Shrinking => "shrinking",
-        TrendDirection::Stable => "stable",
-        TrendDirection::Growing => "growing",
-        TrendDirection::Unclear => "no trend shown",
-    }
-}
-
-/// Returns why a measurement ended.
-pub(super) fn stop(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Width => "the interval has the requested width",
-        StopReason::MaxGames => "the maximum number of games was played",
-        StopReason::NoMoreOpenings => "there is no other distinct opening",
-        StopReason::Interrupted => "the study was interrupted",
-    }
-}
-
 /// Returns how games were opened.
 pub(super) fn opening(opening: &OpeningSummary) -> String {
     match &opening.policy {
@@ -114,60 +91,6 @@ pub(super) fn end_reason(reason: &str) -> &str {
         "ply cap" => "cut off by the program's turn limit",
         "" => "resigned",
         other => other,
-    }
-}
-
-/// Returns what a mechanism is called.
-pub(super) fn mechanic(mechanic: Mechanic) -> &'static str {
-    match mechanic {
-        Mechanic::Placement => "stone placed",
-        Mechanic::Jump => "jump",
-        Mechanic::JumpChain => "chain of jumps",
-        Mechanic::Capture => "capture",
-        Mechanic::MultipleCapture => "several captured at once",
-        Mechanic::CornerCapture => "capture in a corner",
-        Mechanic::EnclosureCapture => "man captured by enclosure",
-        Mechanic::Continuation => "captor moves again",
-        Mechanic::ContinuationCapture => "captor moves again and captures",
-        Mechanic::ContinuationDeclined => "captor may move again but stops",
-        Mechanic::Bound => "enemy bound (alligatus)",
-        Mechanic::SelfBound => "own piece bound by own move",
-        Mechanic::Released => "bound piece freed",
-        Mechanic::Removal => "bound pieces removed",
-        Mechanic::Displacement => "bound piece taken by moving onto it",
-        Mechanic::SafeEntry => "safe entry between two enemies",
-        Mechanic::DuxMove => "dux moves",
-        Mechanic::DuxBound => "dux bound",
-        Mechanic::DuxCaptured => "dux taken",
-        Mechanic::ForcedPass => "forced pass",
-    }
-}
-
-/// Returns what the use of a mechanism amounts to.
-pub(super) fn role(role: MechanicRole) -> &'static str {
-    match role {
-        MechanicRole::Used => "used",
-        MechanicRole::Decorative => "decorative",
-        MechanicRole::Undecided => "too few games to say",
-    }
-}
-
-/// Returns what a feature of a position is called.
-pub(super) fn feature(feature: PieceFeature) -> &'static str {
-    match feature {
-        PieceFeature::Tempo => "being the player to act",
-        PieceFeature::Men => "one man more",
-        PieceFeature::Dux => "having the dux",
-        PieceFeature::BoundMen => "one bound man more",
-        PieceFeature::Mobility => "one possible move more",
-    }
-}
-
-/// Returns what a phase is called.
-pub(super) fn phase(phase: GamePhase) -> &'static str {
-    match phase {
-        GamePhase::Placement => "placement",
-        GamePhase::Movement => "movement",
     }
 }
 

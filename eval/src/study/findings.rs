@@ -12,8 +12,8 @@ use super::folder::Folder;
 use super::plan::Plan;
 use super::series::{Series, SeriesKind, first_player};
 use super::summary::{
-    CellSummary, Conclusion, Derivation, LedgerPlace, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary,
-    SecondOpening, StopReason, StudySummary, VerdictSummary,
+    CellSummary, Conclusion, LedgerPlace, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening,
+    StopReason, StudySummary, VerdictSummary,
 };
 use super::tally::SeriesTally;
 use crate::Error;
@@ -89,13 +89,6 @@ impl Findings<'_> {
         let rules = &plan.entries[entry].rules;
         let ruleset = rules.ruleset();
         let cells: Vec<CellSummary> = (0..plan.specs.len()).map(|agent| self.cell(entry, agent)).collect();
-        let derived = plan.entries[entry].derived.as_ref().map(|(base, parameter, base_value, value)| Derivation {
-            base: plan.entries[*base].rules.ruleset().id.clone(),
-            parameter: (*parameter).to_owned(),
-            base_value: base_value.clone(),
-            value: value.clone(),
-            differences: Vec::new(),
-        });
         RulesetSummary {
             name: ruleset.id.clone(),
             title: ruleset.name.clone(),
@@ -105,7 +98,7 @@ impl Findings<'_> {
             men: rules.men_at_start(first_player(rules)),
             has_duces: rules.has_duces(),
             is_placement: ruleset.setup.mode == SetupMode::Placement,
-            derived,
+            derived: plan.entries[entry].derived.as_ref().map(|(_, derivation)| derivation.clone()),
             trends: Vec::new(),
             agreements: family_agreements(&plan.agents, &cells, plan.settings.margin, plan.confidence),
             compensation: self.compensation(entry),

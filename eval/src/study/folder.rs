@@ -17,6 +17,7 @@ use super::series::Series;
 use super::settings::StudySettings;
 use super::tally::SeriesTally;
 use crate::Error;
+use crate::matches::FinishedGame;
 use crate::matches::ledger::{Ledger, LedgerGame, line_fault};
 
 /// The file of the settings.
@@ -194,12 +195,12 @@ impl Folder {
 }
 
 /// Replays a game of a ledger; it must be the one that the series has in this place.
-fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<super::tally::CountedGame, RecordFault> {
+fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<FinishedGame, RecordFault> {
     let expected = series.game_seed(index);
     if record.seed != expected {
         return Err(RecordFault::contradiction("seed", record.seed, expected));
     }
-    series.evaluate(record)
+    FinishedGame::of(&series.rules, record)
 }
 
 /// Reads the settings and the rulesets of the study in a folder.

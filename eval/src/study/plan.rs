@@ -13,7 +13,7 @@ use super::check::{check, describe};
 use super::faulty_settings;
 use super::series::{Series, SeriesKind, StudyPlay, first_player, identity_of, turn_text};
 use super::settings::StudySettings;
-use super::summary::AgentSummary;
+use super::summary::{AgentSummary, Derivation};
 use super::sweep::{self, NotDerived};
 use super::tally::{SeriesTally, StopRule};
 use super::turns::{FirstTurns, first_turns};
@@ -34,8 +34,8 @@ const POLICY_OPENING: usize = 20;
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) rules: Arc<Rules>,
-    /// The entry it is derived from, the parameter, its value there and here.
-    pub(super) derived: Option<(usize, &'static str, String, String)>,
+    /// The entry it is derived from, and how.
+    pub(super) derived: Option<(usize, Derivation)>,
 }
 
 /// What a study is made of.
@@ -361,10 +361,9 @@ fn entries(settings: &StudySettings, rulesets: &[Ruleset], notes: &mut Vec<Strin
             let parameter = sweep::parameter(name).map_err(|fault| faulty_settings(&[fault]))?;
             for text in texts {
                 match sweep::derive(&rules, parameter, text) {
-                    Ok(derived) => entries.push(Entry {
-                        rules: Arc::new(derived.rules),
-                        derived: Some((base, derived.parameter, derived.base_value, derived.value)),
-                    }),
+                    Ok((rules, derivation)) => {
+                        entries.push(Entry { rules: Arc::new(rules), derived: Some((base, derivation)) });
+                    }
                     Err(NotDerived::Same) => {}
                     Err(NotDerived::Useless(note)) => notes.push(note),
                 }

@@ -14,6 +14,7 @@ use super::tally::SeriesTally;
 use super::{StudyObserver, StudyProgress};
 use crate::Error;
 use crate::agents::AgentKind;
+use crate::matches::FinishedGame;
 use crate::matches::game_play::{Beginning, GameSource, Matchup};
 use crate::matches::ledger::{Ledger, Place};
 use crate::matches::openings::{Opening, RandomOpenings};
@@ -246,7 +247,7 @@ impl GameSource for StudyGames<'_, '_> {
 
     fn end(&self, job: StudyJob, record: GameRecord) -> Result<(), Error> {
         let series = &self.series[job.series];
-        let counted = series.evaluate(&record).expect("a game just played replays");
+        let counted = FinishedGame::of(&series.rules, &record).expect("a game just played replays");
         let mut state = self.lock();
         let ledger = state.ledger_of[job.series];
         state.ledgers[ledger].append(&series.place(job.index), &record)?;
@@ -291,7 +292,7 @@ impl SharedSource for StudyGames<'_, '_> {
     }
 
     fn check(&self, job: StudyJob, record: &GameRecord) -> Result<(), RecordFault> {
-        self.series[job.series].evaluate(record).map(|_| ())
+        FinishedGame::of(&self.series[job.series].rules, record).map(|_| ())
     }
 
     fn is_done(&self, series: usize) -> bool {

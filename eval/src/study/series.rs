@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
-use latrunculi_engine::{Action, GameRecord, GameState, Player, Position, Rules, Ruleset, SquareSet};
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::{Action, GameState, Player, Position, Rules, Ruleset, SquareSet};
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
-use super::tally::{CountedGame, StopRule};
+use super::tally::StopRule;
 use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
 use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy};
 use crate::matches::ledger::Place;
-use crate::matches::openings::{GameKeys, Opening, PolicyOpenings, RandomOpenings};
+use crate::matches::openings::{Opening, PolicyOpenings, RandomOpenings};
 use crate::players::Opened;
 use crate::workers::{SeriesHead, SharedPlay};
-use latrunculi_stats::GameResult;
 
 /// What a series measures; first turns as texts of their actions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -223,35 +222,6 @@ impl Series {
     /// Returns whether a game that begins like an earlier one may go another way.
     pub(super) fn is_random(&self) -> bool {
         self.play.agent.is_random()
-    }
-
-    /// Replays a finished game and returns what counts of it.
-    pub(super) fn evaluate(&self, record: &GameRecord) -> Result<CountedGame, RecordFault> {
-        let first = first_player(&self.rules);
-        let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
-        let end = record.replay_with(&self.rules, |state, action| {
-            played.push((*state.position(), action));
-        })?;
-        let Some(outcome) = end.outcome() else {
-            return Err(RecordFault::contradiction("the game", "an unfinished game", "a finished one"));
-        };
-        let after = played.iter().skip(1).map(|(position, _)| position).chain([end.position()]);
-        let has_capture = played.iter().zip(after).skip(record.opening).any(|((before, _), after)| {
-            let opponent = before.player_to_act().opponent();
-            !(before.stones(opponent) & !after.stones(opponent)).is_empty()
-        });
-        let keys = GameKeys::new(&self.rules, record.opening, &played, end.position());
-        let efforts = record.efforts.iter().flatten();
-        Ok(CountedGame {
-            // Games without a drawn opening are all openings of their own.
-            opening_key: if record.opening == 0 { keys.play } else { keys.opening },
-            key: keys.play,
-            result: GameResult::for_player(outcome.winner, first),
-            reason: Some(outcome.reason),
-            actions: record.actions.len(),
-            has_capture,
-            effort: (efforts.clone().sum(), efforts.count() as u64),
-        })
     }
 }
 

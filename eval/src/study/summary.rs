@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::StudySettings;
 use crate::metrics::Metrics;
+use crate::words::enum_with_words;
 use latrunculi_stats::compensation::{FiellerSet, WholeHandicaps};
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{BalanceVerdict, Equivalence, Estimate, Interval, WinDrawLoss};
@@ -192,18 +193,14 @@ pub struct OpeningSummary {
     pub policy: Option<String>,
 }
 
-/// The reason why a measurement ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    /// The interval has the requested width.
-    Width,
-    /// The maximum number of games was played.
-    MaxGames,
-    /// There is no other distinct opening.
-    NoMoreOpenings,
-    /// The study was interrupted.
-    Interrupted,
+enum_with_words! {
+    /// The reason why a measurement ended.
+    StopReason {
+        Width: "the interval has the requested width",
+        MaxGames: "the maximum number of games was played",
+        NoMoreOpenings: "there is no other distinct opening",
+        Interrupted: "the study was interrupted",
+    }
 }
 
 /// The outcome partition of the counted games.
@@ -290,42 +287,36 @@ pub struct VerdictSummary {
     pub p_balanced_holm: f64,
 }
 
-/// The conclusion about the balance of a ruleset, from the games of one agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Conclusion {
-    /// The score is within the margin of ½ whatever the results of games that were cut off, pieces are captured in enough
-    /// games, and another kind of player agrees.
-    Balanced,
-    /// The score is within the margin of ½, but a [`Doubt`] remains.
-    EvenWithThisPlayer,
-    /// The first player is ahead.
-    First,
-    /// The second player is ahead.
-    Second,
-    /// Not shown to be any of these.
-    Unresolved,
+enum_with_words! {
+    /// The conclusion about the balance of a ruleset, from the games of one agent.
+    Conclusion {
+        /// The score is within the margin of ½ whatever the results of games that were cut off, pieces are captured in enough
+        /// games, and another kind of player agrees.
+        Balanced: "balanced",
+        /// The score is within the margin of ½, but a [`Doubt`] remains.
+        EvenWithThisPlayer: "even with this player",
+        First: "first player ahead",
+        Second: "second player ahead",
+        Unresolved: "unresolved",
+    }
 }
 
-/// Why a score near ½ need not mean that the ruleset is balanced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Doubt {
-    /// Captures occur in fewer games than [`StudySettings::min_contact`] asks for.
-    FewCaptures,
-    /// It is not known in how many games captures occur.
-    CapturesUnknown,
-    /// So many games were ended by the program's own limit of turns that their true results could move the score beyond the
-    /// margin.
-    CutOff,
-    /// The player does not search.
-    NoSearch,
-    /// The study has no other kind of player that searches.
-    OneKindOfPlayer,
-    /// Another kind of player has a score that is shown to be off ½, or to differ from this one.
-    KindsDisagree,
-    /// No other kind of player shows balance, and none shows the contrary.
-    NotConfirmed,
+enum_with_words! {
+    /// Why a score near ½ need not mean that the ruleset is balanced.
+    Doubt {
+        /// Captures occur in fewer games than [`StudySettings::min_contact`] asks for.
+        FewCaptures: "captures in too few games",
+        CapturesUnknown: "games with captures not counted",
+        /// So many games were ended by the program's own limit of turns that their true results could move the score beyond the
+        /// margin.
+        CutOff: "too many games cut off",
+        NoSearch: "the player does not search",
+        OneKindOfPlayer: "only one kind of player",
+        /// Another kind of player has a score that is shown to be off ½, or to differ from this one.
+        KindsDisagree: "kinds of players disagree",
+        /// No other kind of player shows balance, and none shows the contrary.
+        NotConfirmed: "not confirmed by another kind of player",
+    }
 }
 
 /// The same cell after openings of another length.
@@ -365,18 +356,18 @@ pub struct TrendSummary {
     pub changes_side: bool,
 }
 
-/// The effect of a larger budget on the distance of the score from ½.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TrendDirection {
-    /// The whole interval of the change is negative.
-    Shrinking,
-    /// The interval of the change lies within the margin.
-    Stable,
-    /// The whole interval of the change is positive.
-    Growing,
-    /// None of these is shown.
-    Unclear,
+enum_with_words! {
+    /// The effect of a larger budget on the distance of the score from ½.
+    TrendDirection {
+        /// The whole interval of the change is negative.
+        Shrinking: "shrinking",
+        /// The interval of the change lies within the margin.
+        Stable: "stable",
+        /// The whole interval of the change is positive.
+        Growing: "growing",
+        /// None of these is shown.
+        Unclear: "no trend shown",
+    }
 }
 
 /// The change of a score since a budget of at most half the size.
@@ -392,16 +383,16 @@ pub struct LastDoubling {
     pub stability: Stability,
 }
 
-/// Whether a score stays where it is when the budget grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stability {
-    /// The interval of the change lies within the margin.
-    Stable,
-    /// The interval of the change does not contain 0.
-    Changed,
-    /// Neither is shown.
-    Unclear,
+enum_with_words! {
+    /// Whether a score stays where it is when the budget grows.
+    Stability {
+        /// The interval of the change lies within the margin.
+        Stable: "stable",
+        /// The interval of the change does not contain 0.
+        Changed: "changed",
+        /// Neither is shown.
+        Unclear: "unclear",
+    }
 }
 
 /// Two families of agents on one ruleset, each with its largest budget.

@@ -4,14 +4,7 @@ use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, Parame
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Rules, Ruleset};
 
-/// A ruleset with one parameter changed.
-#[derive(Clone, Debug)]
-pub(super) struct Derived {
-    pub(super) rules: Rules,
-    pub(super) parameter: &'static str,
-    pub(super) base_value: String,
-    pub(super) value: String,
-}
+use super::summary::Derivation;
 
 /// Why there is no derived ruleset.
 pub(super) enum NotDerived {
@@ -56,7 +49,7 @@ pub(super) fn value(parameter: &Parameter, text: &str) -> Result<ParameterValue,
 }
 
 /// Derives a ruleset; `text` is the value as the user wrote it.
-pub(super) fn derive(base: &Rules, parameter: &'static Parameter, text: &str) -> Result<Derived, NotDerived> {
+pub(super) fn derive(base: &Rules, parameter: &Parameter, text: &str) -> Result<(Rules, Derivation), NotDerived> {
     let useless = |reason: String| {
         let id = &base.ruleset().id;
         NotDerived::Useless(format!("{id} with {} = {text} is left out: {reason}.", parameter.name))
@@ -88,6 +81,12 @@ pub(super) fn derive(base: &Rules, parameter: &'static Parameter, text: &str) ->
     if let Some(note) = rules.settings_without_effect().into_iter().find(|note| note.parameter == parameter.name) {
         return Err(useless(format!("it {}", note.message)));
     }
-    let value = parameter.value_in(&ruleset).to_string();
-    Ok(Derived { rules, parameter: parameter.name, base_value: before.to_string(), value })
+    let derivation = Derivation {
+        base: base.ruleset().id.clone(),
+        parameter: parameter.name.to_owned(),
+        base_value: before.to_string(),
+        value: parameter.value_in(&ruleset).to_string(),
+        differences: Vec::new(),
+    };
+    Ok((rules, derivation))
 }

@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::summary::{ScoreSummary, StopReason};
-use super::tally::CountedGame;
 use super::tally::{SeriesTally, StopRule};
+use crate::matches::FinishedGame;
 use latrunculi_stats::multiplicity::{BalanceEvidence, decide_balance};
 use latrunculi_stats::{BalanceVerdict, Confidence, GameResult};
 
@@ -57,14 +57,17 @@ impl Synthetic {
             if index % self.repeats_every != self.repeats_every - 1 {
                 key += 1;
             }
-            let reason = Some(EndReason::Eliminated);
-            let effort = (0, 0);
-            let game = CountedGame { opening_key: opening, key, result, reason, actions: 1, has_capture: true, effort };
-            tally.add(index, Some(game));
+            tally.add(index, Some(game(opening, key, result)));
             index += 1;
         }
         tally
     }
+}
+
+fn game(opening_key: u64, key: u64, result: GameResult) -> FinishedGame {
+    let (reason, efforts) = (EndReason::Eliminated, [(0, 0); 2]);
+    let (margin, opening, actions, has_capture) = (0.0, 1, 1, true);
+    FinishedGame { result, margin, opening, actions, reason, efforts, has_capture, opening_key, key }
 }
 
 /// Returns the number of replications: the first number, or the second where time does not matter.
@@ -163,7 +166,7 @@ fn games_in_any_order_count_alike() {
     let agent = Synthetic::new(0.4, 0.2);
     let in_order = agent.play(StopRule::of_games(300), 3);
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let games: Vec<CountedGame> = (0..300u64)
+    let games: Vec<FinishedGame> = (0..300u64)
         .map(|index| {
             let at: f64 = rng.random();
             let result = if at < 0.4 {
@@ -173,15 +176,7 @@ fn games_in_any_order_count_alike() {
             } else {
                 GameResult::Loss
             };
-            CountedGame {
-                opening_key: index + 1,
-                key: index + 1,
-                result,
-                reason: Some(EndReason::Eliminated),
-                actions: 1,
-                has_capture: true,
-                effort: (0, 0),
-            }
+            game(index + 1, index + 1, result)
         })
         .collect();
     let mut backwards = SeriesTally::new(StopRule::of_games(300));

@@ -1,8 +1,8 @@
 //! The summary as a table: one row per ruleset and agent, as comma separated values.
 
 use super::summary::{
-    AgentSummary, CellSummary, Conclusion, Derivation, DifferenceSummary, Doubt, LastDoubling, RulesetSummary,
-    ScoreSummary, SecondOpening, Stability, StudySummary, VerdictSummary,
+    AgentSummary, CellSummary, Derivation, DifferenceSummary, LastDoubling, RulesetSummary, ScoreSummary,
+    SecondOpening, StudySummary, VerdictSummary,
 };
 use crate::Number;
 
@@ -105,42 +105,6 @@ impl StudySummary {
             }
         }
         text
-    }
-}
-
-/// Returns the words for a conclusion.
-#[must_use]
-pub fn conclusion_text(conclusion: Conclusion) -> &'static str {
-    match conclusion {
-        Conclusion::Balanced => "balanced",
-        Conclusion::EvenWithThisPlayer => "even with this player",
-        Conclusion::First => "first player ahead",
-        Conclusion::Second => "second player ahead",
-        Conclusion::Unresolved => "unresolved",
-    }
-}
-
-/// Returns a doubt in a few words that follow "even with this player:".
-#[must_use]
-pub fn doubt_text(doubt: Doubt) -> &'static str {
-    match doubt {
-        Doubt::FewCaptures => "captures in too few games",
-        Doubt::CapturesUnknown => "games with captures not counted",
-        Doubt::CutOff => "too many games cut off",
-        Doubt::NoSearch => "the player does not search",
-        Doubt::OneKindOfPlayer => "only one kind of player",
-        Doubt::KindsDisagree => "kinds of players disagree",
-        Doubt::NotConfirmed => "not confirmed by another kind of player",
-    }
-}
-
-/// Returns what a stability means.
-#[must_use]
-pub fn stability_text(stability: Stability) -> &'static str {
-    match stability {
-        Stability::Stable => "stable",
-        Stability::Changed => "changed",
-        Stability::Unclear => "unclear",
     }
 }
 

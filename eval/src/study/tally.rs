@@ -4,27 +4,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::summary::{OutcomeCounts, ScoreSummary, StopReason};
+use crate::matches::FinishedGame;
 use latrunculi_engine::EndReason;
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{ClusteredScore, Confidence, FixedWidth, GameResult, Interval, MeanTest, Score, WinDrawLoss};
-
-/// The data that a study counts of one game.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct CountedGame {
-    /// The same for mirror images of the position after the opening.
-    pub(crate) opening_key: u64,
-    /// The same for mirror images of opening position and play.
-    pub(crate) key: u64,
-    /// How it ended for the first player.
-    pub(crate) result: GameResult,
-    /// Why.
-    pub(crate) reason: Option<EndReason>,
-    pub(crate) actions: usize,
-    /// Whether a player captures in it; captures in the opening do not count.
-    pub(crate) has_capture: bool,
-    /// Nodes or simulations in all, and the number of choices with effort.
-    pub(crate) effort: (u64, u64),
-}
 
 /// The stopping rule of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +29,7 @@ const REPEATS_MIN: usize = 20;
 pub(crate) struct SeriesTally {
     rule: StopRule,
     /// Finished games that wait for earlier ones; `None` stands for a repetition.
-    waiting: BTreeMap<usize, Option<CountedGame>>,
+    waiting: BTreeMap<usize, Option<FinishedGame>>,
     next: usize,
     boundary: usize,
     /// About how many games of the schedule there will be.
@@ -122,7 +105,7 @@ impl SeriesTally {
     }
 
     /// Adds a game; `None` stands for a game that would repeat an earlier one.
-    pub(crate) fn add(&mut self, index: usize, game: Option<CountedGame>) {
+    pub(crate) fn add(&mut self, index: usize, game: Option<FinishedGame>) {
         if self.has(index) || index >= self.rule.games_max {
             return;
         }
@@ -138,7 +121,7 @@ impl SeriesTally {
         }
     }
 
-    fn count(&mut self, game: Option<CountedGame>) {
+    fn count(&mut self, game: Option<FinishedGame>) {
         let counts = &mut self.counts;
         counts.played += u64::from(game.is_some());
         let Some(game) = game.filter(|game| self.keys.insert(game.key)) else {
@@ -148,7 +131,7 @@ impl SeriesTally {
         };
         self.repeated_in_row = 0;
         counts.indices.push(self.next);
-        let is_truncated = game.reason == Some(EndReason::MaxPlies);
+        let is_truncated = game.reason == EndReason::MaxPlies;
         let outcomes = &mut counts.outcomes;
         *match game.result {
             GameResult::Win => &mut outcomes.first_wins,
@@ -156,14 +139,16 @@ impl SeriesTally {
             GameResult::Draw if is_truncated => &mut outcomes.truncated,
             GameResult::Draw => &mut outcomes.rule_draws,
         } += 1;
-        if let Some(reason) = game.reason {
-            *counts.ends.entry(reason.as_str().to_owned()).or_default() += 1;
-        }
+        *counts.ends.entry(game.reason.as_str().to_owned()).or_default() += 1;
         counts.actions += game.actions as u64;
         counts.with_captures += u64::from(game.has_capture);
-        counts.effort.0 += game.effort.0;
-        counts.effort.1 += game.effort.1;
-        let opening = *self.by_opening.entry(game.opening_key).or_insert_with(|| {
+        for (spent, choices) in game.efforts {
+            counts.effort.0 += spent;
+            counts.effort.1 += choices;
+        }
+        // Games without a drawn opening are all openings of their own.
+        let opening_key = if game.opening == 0 { game.key } else { game.opening_key };
+        let opening = *self.by_opening.entry(opening_key).or_insert_with(|| {
             self.openings.push(WinDrawLoss::default());
             self.openings.len() - 1
         });

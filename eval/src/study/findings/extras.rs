@@ -50,25 +50,15 @@ impl Findings<'_> {
             .collect();
         let agent = self.plan.agents[agent].agent.clone();
         let fitted = CompensationFit::measured(&observed).and_then(|fit| Ok((fit.fair_handicap()?, fit)));
-        Some(match fitted {
-            Ok((fair, fit)) => CompensationSummary {
-                agent,
-                cells,
-                coefficients: Some(fit.coefficients()),
-                fair_handicap: Some(fair),
-                fair_handicap_set: Some(fit.fair_handicap_set(self.plan.confidence)),
-                whole_handicaps: fit.whole_handicaps().ok(),
-                refused: None,
-            },
-            Err(reason) => CompensationSummary {
-                agent,
-                cells,
-                coefficients: None,
-                fair_handicap: None,
-                fair_handicap_set: None,
-                whole_handicaps: None,
-                refused: Some(reason.to_string()),
-            },
+        let found = fitted.as_ref().ok();
+        Some(CompensationSummary {
+            agent,
+            cells,
+            coefficients: found.map(|(_, fit)| fit.coefficients()),
+            fair_handicap: found.map(|(fair, _)| *fair),
+            fair_handicap_set: found.map(|(_, fit)| fit.fair_handicap_set(self.plan.confidence)),
+            whole_handicaps: found.and_then(|(_, fit)| fit.whole_handicaps().ok()),
+            refused: fitted.err().map(|reason| reason.to_string()),
         })
     }
 
