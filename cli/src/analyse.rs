@@ -34,7 +34,7 @@ pub(crate) struct AnalyseArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: AnalyseArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: AnalyseArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let networks = args.network.opener(args.agent.model().is_some(), libtorch)?.for_single_positions();
     let state = args.position.state()?;
     if let Some(outcome) = state.outcome() {

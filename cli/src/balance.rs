@@ -107,7 +107,7 @@ pub(crate) struct BalanceArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: BalanceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     if let Some(folder) = &args.report_only {
         report::write_again(folder)?;
         println!("written: {}", folder.join(report::FILE).display());

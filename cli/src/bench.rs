@@ -38,13 +38,13 @@ enum BenchCommand {
     Training(TrainingArgs),
 }
 
-pub(crate) fn run(args: BenchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: BenchArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     match args.command {
         BenchCommand::Engine(args) => engine::run(&args),
         BenchCommand::Search(args) => search::run(&args),
         BenchCommand::Inference(args) => inference::run(&args, libtorch),
         BenchCommand::Selfplay(args) => selfplay::run(&args, libtorch),
-        BenchCommand::Training(args) => libtorch::needed(libtorch, "bench training")?.bench_training(&args),
+        BenchCommand::Training(args) => (libtorch::needed(libtorch, "bench training")?.bench_training)(&args),
     }
 }
 

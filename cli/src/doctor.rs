@@ -25,9 +25,9 @@ pub(crate) struct DoctorArgs {
 
 /// Asks the libtorch of this program, or the program that has it, for a GPU and returns why there is none; the outer error is
 /// why there is no libtorch.
-fn gpu(libtorch: Option<&dyn Libtorch>) -> Result<Result<(), String>, String> {
+fn gpu(libtorch: Option<&Libtorch>) -> Result<Result<(), String>, String> {
     if let Some(libtorch) = libtorch {
-        return Ok(libtorch.gpu(DeviceChoice::Cuda(0)).map(drop).map_err(|error| format!("{error:#}")));
+        return Ok((libtorch.gpu)(DeviceChoice::Cuda(0)).map(drop).map_err(|error| format!("{error:#}")));
     }
     let program = libtorch::program().ok_or_else(libtorch::missing)?;
     let fault = |why: &str| format!("{} cannot be started: {why}", program.display());
@@ -55,7 +55,7 @@ fn prove(url: &str, is_json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     if let Some(url) = &args.store {
         return prove(url, args.json);
     }

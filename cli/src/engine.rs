@@ -49,7 +49,7 @@ struct Input {
     stop: StopSignal,
 }
 
-pub(crate) fn run(args: EngineArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: EngineArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     // The other program may ask for a network at any time.
     let networks = args.network.opener(true, libtorch)?.for_single_positions();
     let mut session = Session::new(&args.ruleset, args.agent, args.seed, networks)?;

@@ -46,7 +46,7 @@ pub(crate) struct InspectArgs {
 pub(crate) fn run(args: InspectArgs) -> anyhow::Result<()> {
     let report = inspect(&args.path, &args)?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report.to_json())?);
+        print_json(&report.to_json())?;
     } else {
         print!("{}", report.to_text());
     }
@@ -148,3 +148,4 @@ fn inspect(path: &Path, args: &InspectArgs) -> anyhow::Result<Report> {
 
 /// What is said of that which was not read whole.
 const NOT_VERIFIED: &str = "no; --verify reads everything and checks it";
+use crate::lines::print_json;

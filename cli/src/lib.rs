@@ -111,7 +111,7 @@ enum Command {
 
 /// Does what the arguments of the program say. `libtorch` is what this program has of it.
 #[must_use]
-pub fn main(libtorch: Option<&dyn Libtorch>) -> ExitCode {
+pub fn main(libtorch: Option<&Libtorch>) -> ExitCode {
     end_quietly_on_a_closed_pipe();
     let cli = Cli::parse();
     match run(cli.command, libtorch) {
@@ -133,14 +133,14 @@ pub fn main(libtorch: Option<&dyn Libtorch>) -> ExitCode {
     }
 }
 
-fn run(command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+fn run(command: Command, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     match command {
         Command::Rulesets(args) => rulesets::run(args),
         Command::Perft(args) => perft::run(args),
         Command::Conformance(args) => conformance::run(args),
-        Command::Train(args) => libtorch::needed(libtorch, "train")?.train(&args),
+        Command::Train(args) => (libtorch::needed(libtorch, "train")?.train)(&args),
         Command::Selfplay(args) => selfplay::run(&args, libtorch),
-        Command::Fit(args) => libtorch::needed(libtorch, "fit")?.fit(&args),
+        Command::Fit(args) => (libtorch::needed(libtorch, "fit")?.fit)(&args),
         Command::Status(args) => status::run(&args),
         Command::Curves(args) => curves::run(&args),
         Command::Match(args) => match_command::run(args, libtorch),
@@ -151,7 +151,7 @@ fn run(command: Command, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> 
         Command::Serve(args) => serve::run(args, libtorch),
         Command::Analyse(args) => analyse::run(args, libtorch),
         Command::Engine(args) => engine::run(args, libtorch),
-        Command::Export(args) => libtorch::needed(libtorch, "export")?.export(args),
+        Command::Export(args) => (libtorch::needed(libtorch, "export")?.export)(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Doctor(args) => doctor::run(&args, libtorch),
         Command::Bench(args) => bench::run(args, libtorch),

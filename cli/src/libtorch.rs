@@ -26,43 +26,30 @@ const PROGRAM: &str = "latrunculi-libtorch";
 /// Computes a batch a number of times and returns the seconds that it took.
 pub type Passes = Box<dyn FnMut(usize) -> anyhow::Result<f64> + Send>;
 
-/// What needs libtorch. The errors of each are everything that keeps it from being done.
+/// What needs libtorch, by what does it. The errors of each are everything that keeps it from being done.
 ///
 /// It takes the arguments of the commands that ask for it, so this module and `bench` name each other.
-#[allow(clippy::missing_errors_doc, reason = "they stand above")]
-pub trait Libtorch: Sync {
+pub struct Libtorch {
     /// Runs `train`.
-    fn train(&self, args: &TrainArgs) -> anyhow::Result<()>;
-
+    pub train: fn(&TrainArgs) -> anyhow::Result<()>,
     /// Runs `fit`.
-    fn fit(&self, args: &FitArgs) -> anyhow::Result<()>;
-
+    pub fit: fn(&FitArgs) -> anyhow::Result<()>,
     /// Runs `export`.
-    fn export(&self, args: ExportArgs) -> anyhow::Result<()>;
-
+    pub export: fn(ExportArgs) -> anyhow::Result<()>,
     /// Runs `bench training`.
-    fn bench_training(&self, args: &TrainingArgs) -> anyhow::Result<()>;
-
+    pub bench_training: fn(&TrainingArgs) -> anyhow::Result<()>,
     /// Returns what computes networks on the GPU that is asked for; `None` where that is the processor, as where `auto`
     /// finds no GPU.
-    fn gpu(&self, device: DeviceChoice) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>>;
-
-    /// Prepares forward passes of `batch` positions on libtorch, inputs ready and outputs left where they are.
-    fn passes(
-        &self,
-        model: &StoredModel,
-        rules: &Arc<Rules>,
-        device: DeviceChoice,
-        precision: Precision,
-        batch: usize,
-    ) -> anyhow::Result<Passes>;
+    pub gpu: fn(DeviceChoice) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>>,
+    /// Prepares forward passes of a batch of so many positions on libtorch, inputs ready and outputs left where they are.
+    pub passes: fn(&StoredModel, &Arc<Rules>, DeviceChoice, Precision, usize) -> anyhow::Result<Passes>,
 }
 
 /// Returns `libtorch`, or executes the program that has it in place of this one, with the same arguments, to do `what`.
 ///
 /// # Errors
 /// When this program has no libtorch and the other one is not there or cannot be started.
-pub(crate) fn needed<'a>(libtorch: Option<&'a dyn Libtorch>, what: &str) -> anyhow::Result<&'a dyn Libtorch> {
+pub(crate) fn needed<'a>(libtorch: Option<&'a Libtorch>, what: &str) -> anyhow::Result<&'a Libtorch> {
     if let Some(libtorch) = libtorch {
         return Ok(libtorch);
     }
@@ -82,14 +69,14 @@ pub(crate) fn needed<'a>(libtorch: Option<&'a dyn Libtorch>, what: &str) -> anyh
 pub(crate) fn gpu(
     device: DeviceChoice,
     has_networks: bool,
-    libtorch: Option<&dyn Libtorch>,
+    libtorch: Option<&Libtorch>,
 ) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>> {
     let is_wanted = match device {
         DeviceChoice::Cpu => false,
         DeviceChoice::Cuda(_) => true,
         DeviceChoice::Auto => has_networks && has_gpu() && (libtorch.is_some() || program().is_some()),
     };
-    if is_wanted { needed(libtorch, &format!("--device {device}"))?.gpu(device) } else { Ok(None) }
+    if is_wanted { (needed(libtorch, &format!("--device {device}"))?.gpu)(device) } else { Ok(None) }
 }
 
 /// Tells whether the system has a GPU that libtorch may be able to use: through NVIDIA's driver, or that of Windows.

@@ -94,7 +94,7 @@ fn two_numbers(text: &str) -> Result<(f64, f64), String> {
     }
 }
 
-pub(crate) fn run(args: MatchArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: MatchArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let agents = || [&args.first, &args.second].into_iter().chain(&args.opening_policy);
     let has_networks = agents().any(|agent| agent.model().is_some());
     let networks = args.players.network.opener(has_networks, libtorch)?.for_matches(agents());

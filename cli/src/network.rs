@@ -27,7 +27,7 @@ impl NetworkArgs {
     ///
     /// # Errors
     /// When the device that was asked for cannot be used.
-    pub(crate) fn opener(&self, has_networks: bool, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<NetworkOpener> {
+    pub(crate) fn opener(&self, has_networks: bool, libtorch: Option<&Libtorch>) -> anyhow::Result<NetworkOpener> {
         let gpu = libtorch::gpu(self.device, has_networks, libtorch)?;
         let loader = gpu.unwrap_or_else(|| Arc::new(Processor));
         Ok(NetworkOpener { loader, precision: self.precision, notice: Arc::new(notice) })

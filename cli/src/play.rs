@@ -91,7 +91,7 @@ impl PlayArgs {
     }
 }
 
-pub(crate) fn run(args: PlayArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: PlayArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let has_networks = [&args.first, &args.second, &args.hint].iter().any(|agent| agent.model().is_some());
     let networks = args.network.opener(has_networks, libtorch)?.for_single_positions();
     if let Some(path) = &args.record {

@@ -80,7 +80,7 @@ fn anchor(text: &str) -> Result<(AgentSpec, f64), String> {
     Ok((agent.parse().map_err(|error| format!("{error}"))?, elo))
 }
 
-pub(crate) fn run(args: RateArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: RateArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let has_networks = args.agents.iter().chain(&args.gauntlet).any(|agent| agent.model().is_some());
     let networks = args.players.network.opener(has_networks, libtorch)?.for_matches(&args.agents);
     let rules = rulesets::load(&args.ruleset)?;

@@ -51,7 +51,7 @@ pub(crate) struct SelfplayArgs {
 ///
 /// # Errors
 /// Everything that keeps the games from being played or written.
-pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let end =
         args.first.checked_add(args.shards).context("--first plus --shards exceeds the largest number of a shard")?;
     let mut config = args.config.read()?;

@@ -36,7 +36,7 @@ pub(crate) struct ServeArgs {
     network: NetworkArgs,
 }
 
-pub(crate) fn run(args: ServeArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: ServeArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let networks = args.network.opener(true, libtorch)?;
     let stop = stop_on_signals()?;
     let rulesets = args.rulesets.iter().map(|path| rulesets::load(path)).collect::<Result<_, _>>()?;

@@ -19,6 +19,7 @@ use serde_json::json;
 
 use crate::display;
 use crate::interrupt::stop_on_signals;
+use crate::lines::print_json;
 use crate::train::{RoundTable, command_to_resume, legend, round_json, time_text};
 
 /// Seconds from one look to the next.
@@ -65,8 +66,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<()> {
         (None, run) => run.as_deref().unwrap_or(Path::new(".")),
     };
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&as_json(root)?)?);
-        return Ok(());
+        return print_json(&as_json(root)?);
     }
     let mut shown = text(root, args.rounds)?;
     print!("{shown}");

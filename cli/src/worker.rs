@@ -52,7 +52,7 @@ pub(crate) struct WorkerArgs {
     quiet: bool,
 }
 
-pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let opener = args.network.opener(true, libtorch)?;
     if args.index >= args.of {
         let reason = format!("--index {} must be below --of {}", args.index, args.of);

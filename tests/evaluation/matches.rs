@@ -127,7 +127,8 @@ fn a_match_by_the_clock_says_so_and_goes_on_from_its_ledger() {
     let ledger = Some(folder.path().join("games.jsonl"));
     let clocked = |pairs, games_at_once| {
         let timed = config("net:any,seconds=0.01", "alphabeta:seconds=0.01", pairs);
-        let config = MatchConfig { games_at_once, threads: 4, ledger: ledger.clone(), ..timed };
+        let players = Players { games_at_once, ..on_threads(4) };
+        let config = MatchConfig { players, ledger: ledger.clone(), ..timed };
         play("bell-8x8", &config)
     };
     let first = clocked(1, 64);

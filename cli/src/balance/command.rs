@@ -18,37 +18,35 @@ pub(super) fn command(settings: &StudySettings) -> String {
     if !is_plain {
         return "latrunculi balance DIR/study.toml --out DIR".to_owned();
     }
-    let points = |value: f64| (value * 1e6).round() / 1e4;
+    let points = |value: f64| ((value * 1e6).round() / 1e4).to_string();
+    let unless = |is_usual: bool, value: String| (!is_usual).then_some(value);
+    let flag = |is_set: bool| is_set.then(String::new);
     let mut options = vec![
-        format!("--rulesets {}", settings.rulesets.join(",")),
-        format!("--agents {}", settings.agents.join(",")),
-        format!("--half-width {}", points(settings.half_width)),
+        ("rulesets", Some(settings.rulesets.join(","))),
+        ("agents", Some(settings.agents.join(","))),
+        ("half-width", Some(points(settings.half_width))),
+        ("margin", unless(settings.margin == usual.margin, points(settings.margin))),
+        ("min-contact", unless(settings.min_contact == usual.min_contact, points(settings.min_contact))),
+        ("min-games", unless(settings.min_games == usual.min_games, settings.min_games.to_string())),
+        ("max-games", unless(settings.max_games == usual.max_games, settings.max_games.to_string())),
+        ("seed", Some(settings.seed.to_string())),
+        ("opening", opening.array.map(|actions| actions.to_string())),
+        ("second-opening", opening.second.map(|actions| actions.to_string())),
+        ("opening-policy", opening.policy.clone()),
+        ("opening-temperature", opening.policy.as_ref().map(|_| opening.temperature.to_string())),
+        ("metrics", flag(settings.metrics)),
+        ("compensation", unless(settings.compensation.is_empty(), list(&settings.compensation))),
+        ("pie", flag(settings.pie)),
+        ("phases", flag(settings.phases)),
     ];
-    let mut add = |is_there: bool, option: String| {
-        if is_there {
-            options.push(option);
-        }
-    };
-    add(settings.margin != usual.margin, format!("--margin {}", points(settings.margin)));
-    let contact = settings.min_contact;
-    add(contact != usual.min_contact, format!("--min-contact {}", points(contact)));
-    add(settings.min_games != usual.min_games, format!("--min-games {}", settings.min_games));
-    add(settings.max_games != usual.max_games, format!("--max-games {}", settings.max_games));
-    add(true, format!("--seed {}", settings.seed));
-    add(opening.array.is_some(), format!("--opening {}", opening.array.unwrap_or_default()));
-    add(opening.second.is_some(), format!("--second-opening {}", opening.second.unwrap_or_default()));
-    if let Some(policy) = &opening.policy {
-        add(true, format!("--opening-policy {policy} --opening-temperature {}", opening.temperature));
-    }
-    let men: Vec<String> = settings.compensation.iter().map(u32::to_string).collect();
-    add(settings.metrics, "--metrics".to_owned());
-    add(!men.is_empty(), format!("--compensation {}", men.join(",")));
-    add(settings.pie, "--pie".to_owned());
-    add(settings.phases, "--phases".to_owned());
-    for (name, values) in &settings.sweep {
-        add(true, format!("--sweep {name}={}", values.join(",")));
-    }
-    format!("latrunculi balance {} --out DIR", options.join(" "))
+    options.extend(settings.sweep.iter().map(|(name, values)| ("sweep", Some(format!("{name}={}", values.join(","))))));
+    let given =
+        options.into_iter().filter_map(|(name, value)| Some(format!("--{name} {}", value?).trim_end().to_owned()));
+    format!("latrunculi balance {} --out DIR", given.collect::<Vec<_>>().join(" "))
+}
+
+fn list(men: &[u32]) -> String {
+    men.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

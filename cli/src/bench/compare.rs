@@ -35,7 +35,7 @@ struct Row {
 }
 
 /// Measures everything, `seconds` for each measurement, and prints a row for each.
-pub(super) fn run(libtorch: Option<&dyn Libtorch>, threads: usize, seconds: f64, json: bool) -> anyhow::Result<()> {
+pub(super) fn run(libtorch: Option<&Libtorch>, threads: usize, seconds: f64, json: bool) -> anyhow::Result<()> {
     if !json {
         println!(
             "batches of {BATCH}, {threads} threads, median of {ROUNDS} rounds in turns; positions per processor second"
@@ -59,7 +59,7 @@ pub(super) fn run(libtorch: Option<&dyn Libtorch>, threads: usize, seconds: f64,
 
 /// Measures all kernels and libtorch in turns.
 fn rows(
-    libtorch: Option<&dyn Libtorch>,
+    libtorch: Option<&Libtorch>,
     (blocks, channels): (usize, usize),
     ruleset: &'static str,
     threads: usize,

@@ -119,7 +119,7 @@ pub(super) enum Compute<'a> {
     /// A fused kernel.
     Fused(Kernel),
     /// libtorch, on a device in a precision that is not `auto`.
-    Libtorch(&'a dyn Libtorch, DeviceChoice, Precision),
+    Libtorch(&'a Libtorch, DeviceChoice, Precision),
 }
 
 impl Compute<'_> {
@@ -142,7 +142,7 @@ impl fmt::Display for Compute<'_> {
 fn passes(rules: &Arc<Rules>, model: &StoredModel, compute: Compute<'_>, batch: usize) -> anyhow::Result<Passes> {
     let kernel = match compute {
         Compute::Libtorch(libtorch, device, precision) => {
-            return libtorch.passes(model, rules, device, precision, batch);
+            return (libtorch.passes)(model, rules, device, precision, batch);
         }
         Compute::Fused(kernel) => kernel,
     };
@@ -209,7 +209,7 @@ pub(super) fn bare(
     Ok(sum)
 }
 
-pub(super) fn run(args: &InferenceArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(super) fn run(args: &InferenceArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let device = args.network.device;
     // Where libtorch is, it is measured too.
     let has_libtorch = libtorch.is_some() || libtorch::program().is_some() || matches!(device, DeviceChoice::Cuda(_));

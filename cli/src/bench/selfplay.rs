@@ -87,7 +87,7 @@ impl Watch for Clock {
     }
 }
 
-pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&dyn Libtorch>) -> anyhow::Result<()> {
+pub(super) fn run(args: &SelfplayArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let device = args.network.device;
     let gpu = libtorch::gpu(device, true, libtorch)?;
     let rules = rulesets::load(&args.network.ruleset)?;

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::games_args::stopped;
 use crate::interrupt::stop_on_interrupt;
+use crate::lines::print_json;
 
 /// Units whose first lines are read, the newest.
 const UNITS_MAX: usize = 2000;
@@ -91,8 +92,7 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
             "slowest": slowest.map(|(secs, unit)| json!({ "name": unit.name, "secs": secs })),
             "rejected": rejected.iter().map(|object| &object.name).collect::<Vec<_>>(),
         });
-        println!("{}", serde_json::to_string_pretty(&report)?);
-        return Ok(());
+        return print_json(&report);
     }
     for run in &runs {
         let state = if run.is_open { "open" } else { "closed" };

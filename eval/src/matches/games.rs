@@ -144,7 +144,10 @@ impl Schedule {
     ) -> Result<(Schedule, Vec<NetworkEvaluator<'e>>), String> {
         let rules = read_ruleset(&play.ruleset)?;
         let repeat = play.config.all_agents().into_iter().try_for_each(AgentSpec::check_repeats);
-        repeat.map_err(Error::from).and_then(|()| Schedule::new(&rules, &play.config, open)).map_err(|error| error.to_string())
+        repeat
+            .map_err(Error::from)
+            .and_then(|()| Schedule::new(&rules, &play.config, open))
+            .map_err(|error| error.to_string())
     }
 }
 

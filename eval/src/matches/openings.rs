@@ -29,23 +29,37 @@ pub struct Opening {
 /// Openings, each drawn from its own seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpeningBook {
-    /// The openings, in playing order.
+    seed: u64,
+    length: usize,
+    first_with: HashMap<u64, usize>,
+    /// The openings drawn so far, in playing order.
     pub openings: Vec<Opening>,
     /// The number of draws rejected as repetitions.
     pub redrawn: u64,
 }
 
 impl OpeningBook {
+    /// Returns a book of openings of `length` random actions, or more to complete a turn, before the first one is drawn.
+    pub(crate) fn new(seed: u64, length: usize) -> OpeningBook {
+        OpeningBook { seed, length, first_with: HashMap::new(), openings: Vec::new(), redrawn: 0 }
+    }
+
     /// Draws `count` openings of `length` random actions, or more to complete a turn.
     ///
     /// Opening `i` depends on the seed and the earlier openings, not on `count`. As long as new positions are
     /// found, no two openings lead to the same position or to mirror images (any symmetry of the rules).
     #[must_use]
     pub fn draw(rules: &Arc<Rules>, seed: u64, count: usize, length: usize) -> OpeningBook {
-        let mut drawn = RandomOpenings::new(seed, length);
+        let mut book = OpeningBook::new(seed, length);
         let beginning = GameState::new(Arc::clone(rules));
-        let openings = (0..count).map(|_| drawn.next(&beginning)).collect();
-        OpeningBook { openings, redrawn: drawn.redrawn }
+        (0..count).for_each(|_| book.draw_next(&beginning));
+        book
+    }
+
+    /// Draws the next opening, of a game that starts at `beginning`.
+    pub(crate) fn draw_next(&mut self, beginning: &GameState) {
+        let opening = self.next(beginning);
+        self.openings.push(opening);
     }
 
     /// Returns the number of openings that are not repetitions.
@@ -53,42 +67,10 @@ impl OpeningBook {
     pub fn distinct(&self) -> usize {
         self.openings.iter().filter(|opening| opening.repeats.is_none()).count()
     }
-}
 
-/// Returns the default number of random opening actions: at most eight placements where stones are placed,
-/// otherwise six actions.
-#[must_use]
-pub fn default_length(rules: &Rules) -> usize {
-    if rules.ruleset().setup.mode == SetupMode::Placement {
-        let position = rules.initial_position();
-        let stones: u8 = Player::BOTH.iter().map(|&player| position.hand(player).stones()).sum();
-        usize::from(stones).min(8)
-    } else {
-        6
-    }
-}
-
-/// Draws random openings, one after the other.
-#[derive(Clone, Debug)]
-pub(crate) struct RandomOpenings {
-    seed: u64,
-    length: usize,
-    first_with: HashMap<u64, usize>,
-    drawn: usize,
-    /// The number of draws rejected as repetitions.
-    pub(crate) redrawn: u64,
-}
-
-impl RandomOpenings {
-    pub(crate) fn new(seed: u64, length: usize) -> RandomOpenings {
-        RandomOpenings { seed, length, first_with: HashMap::new(), drawn: 0, redrawn: 0 }
-    }
-
-    /// Draws the next opening of a game that starts at `beginning`.
-    pub(crate) fn next(&mut self, beginning: &GameState) -> Opening {
+    fn next(&mut self, beginning: &GameState) -> Opening {
         let rules = beginning.rules();
-        let index = self.drawn;
-        self.drawn += 1;
+        let index = self.openings.len();
         let mut repeated: Option<Opening> = None;
         for draw in 0..DRAWS_MAX {
             let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[self.seed, index as u64, draw]));
@@ -113,6 +95,19 @@ impl RandomOpenings {
             let earlier = *self.first_with.entry(key).or_insert(index);
             Opening { actions: Vec::new(), repeats: (earlier != index).then_some(earlier) }
         })
+    }
+}
+
+/// Returns the default number of random opening actions: at most eight placements where stones are placed,
+/// otherwise six actions.
+#[must_use]
+pub fn default_length(rules: &Rules) -> usize {
+    if rules.ruleset().setup.mode == SetupMode::Placement {
+        let position = rules.initial_position();
+        let stones: u8 = Player::BOTH.iter().map(|&player| position.hand(player).stones()).sum();
+        usize::from(stones).min(8)
+    } else {
+        6
     }
 }
 

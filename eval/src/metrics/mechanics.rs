@@ -14,7 +14,6 @@ pub const DECORATIVE_BELOW: f64 = 0.01;
 enum_with_words! {
     /// A mechanism that an action may use.
     Mechanic {
-        /// A stone is placed.
         Placement: "stone placed",
         /// A piece jumps, once or several times. What a step or slide reaches as well is none.
         Jump: "jump",
@@ -22,31 +21,21 @@ enum_with_words! {
         JumpChain: "chain of jumps",
         /// Enemy pieces leave the board, removals included.
         Capture: "capture",
-        /// At least two enemy pieces leave the board at once.
         MultipleCapture: "several captured at once",
-        /// A man in a corner of the board is taken.
         CornerCapture: "capture in a corner",
         /// A man outside the corners is taken between no two flankers, but with enemies on all its sides.
         EnclosureCapture: "man captured by enclosure",
-        /// The piece that has captured goes on in the same turn.
         Continuation: "captor moves again",
-        /// It goes on and captures again.
         ContinuationCapture: "captor moves again and captures",
-        /// A continuation is declined.
         ContinuationDeclined: "captor may move again but stops",
         /// An enemy piece becomes bound.
         Bound: "enemy bound (alligatus)",
-        /// A piece of one's own becomes bound by one's own action.
         SelfBound: "own piece bound by own move",
-        /// A bound piece of either side goes free.
         Released: "bound piece freed",
-        /// Bound enemy pieces are removed by an action of its own.
         Removal: "bound pieces removed",
-        /// A bound enemy piece is taken by moving onto it.
         Displacement: "bound piece taken by moving onto it",
         /// A piece ends its move between two enemies and is not held by them.
         SafeEntry: "safe entry between two enemies",
-        /// The dux moves.
         DuxMove: "dux moves",
         /// The enemy dux becomes bound.
         DuxBound: "dux bound",

@@ -115,7 +115,35 @@ impl Trace {
         let Some(result) = record.result else {
             return record.replay(rules).map(|_| None);
         };
-        let mut tracer = Tracer::new(rules, detector, record, opening_actions, draws);
+        let squares = || vec![0; rules.square_count()];
+        let square_use = || SquareUse { moved_to: squares(), captured_on: squares(), stood_on: squares() };
+        let mut tracer = Tracer {
+            rules,
+            detector,
+            record,
+            opening_actions,
+            draws,
+            beginner: None,
+            number: 0,
+            turns_before: None,
+            pending: None,
+            positions: HashSet::new(),
+            quiet: None,
+            trace: Trace {
+                opening: None,
+                beginner: Player::First,
+                result: GameResult::Draw,
+                reason: None,
+                actions: 0,
+                placement_turns: 0,
+                choices: Vec::with_capacity(record.actions.len()),
+                turns: Vec::with_capacity(record.actions.len()),
+                pieces_at_end: [0; 2],
+                squares: [square_use(), square_use()],
+                repeated: 0,
+                quiet: None,
+            },
+        };
         let end = record.replay_among(rules, |state, legal, action| tracer.see(state, legal, action))?;
         tracer.finish_action(&end);
         let Tracer { beginner, mut trace, quiet, .. } = tracer;
@@ -159,45 +187,7 @@ struct Tracer<'a> {
     trace: Trace,
 }
 
-impl<'a> Tracer<'a> {
-    fn new(
-        rules: &'a Arc<Rules>,
-        detector: &'a Detector,
-        record: &'a GameRecord,
-        opening_actions: u32,
-        draws: &'a [usize; QUIET_DRAWS],
-    ) -> Tracer<'a> {
-        let squares = || vec![0; rules.square_count()];
-        let square_use = || SquareUse { moved_to: squares(), captured_on: squares(), stood_on: squares() };
-        Tracer {
-            rules,
-            detector,
-            record,
-            opening_actions,
-            draws,
-            beginner: None,
-            number: 0,
-            turns_before: None,
-            pending: None,
-            positions: HashSet::new(),
-            quiet: None,
-            trace: Trace {
-                opening: None,
-                beginner: Player::First,
-                result: GameResult::Draw,
-                reason: None,
-                actions: 0,
-                placement_turns: 0,
-                choices: Vec::with_capacity(record.actions.len()),
-                turns: Vec::with_capacity(record.actions.len()),
-                pieces_at_end: [0; 2],
-                squares: [square_use(), square_use()],
-                repeated: 0,
-                quiet: None,
-            },
-        }
-    }
-
+impl Tracer<'_> {
     /// Sees a state before an action is played in it.
     fn see(&mut self, state: &GameState, legal: &[Action], action: Action) -> Result<(), RecordFault> {
         self.finish_action(state);

@@ -156,7 +156,7 @@ pub(super) fn sweeps(study: &Study<'_>) -> Markup {
             strong { "Effect of one changed rule." } " The first player’s score under the changed rule minus the score under the original ruleset, in points, with its " (study.confidence()) " interval."
         },
         domain: (low, high),
-        reference: Some(0.0),
+        reference: 0.0,
         margin: None,
         tick: &|value| numbers::text(100.0 * value, 0),
     };

@@ -98,7 +98,7 @@ fn hazard(lengths: &Lengths) -> Markup {
             }
         }
     };
-    html! { figure { figcaption { "When games end: the height of a bar is the rate of games that end per turn" } (plot.draw(&frame, number_tick, |_| String::new(), &marks)) } }
+    html! { figure { figcaption { "When games end: the height of a bar is the rate of games that end per turn" } (plot.draw(&frame, None, number_tick, |_| String::new(), &marks)) } }
 }
 
 fn branching(metrics: &Metrics) -> Table<'_, &PhaseBranching> {
@@ -239,7 +239,7 @@ fn course(study: &Study<'_>, values: &ValueMetrics) -> Markup {
         div.beside {
             figure {
                 figcaption { "The first player’s expected score by turn; finished games count with their results. Inner band: pointwise; outer band: simultaneous." }
-                (plot.draw(&frame, number_tick, percent_tick, &marks))
+                (plot.draw(&frame, None, number_tick, percent_tick, &marks))
             }
             dl.facts { @for (name, value) in facts { @if let Some(value) = value { dt { (name) } dd { (value) } } } }
         }
@@ -264,7 +264,7 @@ fn pieces(metrics: &Metrics) -> Markup {
     html! {
         figure {
             figcaption { "Pieces on the board by turn, with the interval of each turn" }
-            (plot.draw(&frame, number_tick, number_tick, &marks))
+            (plot.draw(&frame, None, number_tick, number_tick, &marks))
             ul.legend { li { span.swatch.s1 {} "first player" } li { span.swatch.s2 {} "second player" } }
         }
     }

@@ -126,7 +126,7 @@ pub(super) fn ladder(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
         (true, true, false) => "0".to_owned(),
         _ => short_tick(tick),
     };
-    plot.draw_at(&frame, &plot::apart(&frame.x, &ticks, TICK_ROOM), tick_text, percent_tick, &marks)
+    plot.draw(&frame, Some(&plot::apart(&frame.x, &ticks, TICK_ROOM)), tick_text, percent_tick, &marks)
 }
 
 /// Returns what the budgets of the ladders count, as `nodes a choice`.
@@ -290,5 +290,5 @@ fn scatter(study: &Study<'_>, pair: &[String; 2], seen: &[Seen<'_>]) -> Markup {
             }
         }
     };
-    plot.draw(&frame, percent_tick, percent_tick, &marks)
+    plot.draw(&frame, None, percent_tick, percent_tick, &marks)
 }

@@ -269,7 +269,7 @@ fn curves(
                 @for dot in part { (plot::point(&frame, index, dot.minutes, dot.value, dot.ends, &dot.told)) }
             }
         };
-        plot.draw(&frame, number_tick, percent_tick, &marks)
+        plot.draw(&frame, None, number_tick, percent_tick, &marks)
     });
     figure(caption, names, drawn)
 }
@@ -300,7 +300,7 @@ fn by_minutes(
             }
         }
     };
-    Some(plot.draw(&frame, number_tick, y_text, &marks))
+    Some(plot.draw(&frame, None, number_tick, y_text, &marks))
 }
 
 /// Returns what `look` sees in each round, by minutes.

@@ -120,7 +120,7 @@ fn forest(study: &Study<'_>, rows: &[Row<'_>]) -> Markup {
             " interval; the thin line is the wider simultaneous interval. The shaded strip is the margin of balance."
         },
         domain: (domain.0.max(0.0), domain.1.min(1.0)),
-        reference: Some(0.5),
+        reference: 0.5,
         margin: Some(margin),
         tick: &percent_tick,
     };

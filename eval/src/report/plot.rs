@@ -125,26 +125,16 @@ impl Plot<'_> {
         (self.bottom(), TOP)
     }
 
-    /// Draws axes with round numbers, and `marks` in them.
+    /// Draws axes, and `marks` in them; along the bottom with these numbers, or else with round ones.
     pub(super) fn draw(
         &self,
         frame: &Frame,
+        x_ticks: Option<&[f64]>,
         x_text: impl Fn(f64) -> String,
         y_text: impl Fn(f64) -> String,
         marks: &Markup,
     ) -> Markup {
-        self.draw_at(frame, &frame.x.ticks(5), x_text, y_text, marks)
-    }
-
-    /// Draws the same with these numbers along the bottom.
-    pub(super) fn draw_at(
-        &self,
-        frame: &Frame,
-        x_ticks: &[f64],
-        x_text: impl Fn(f64) -> String,
-        y_text: impl Fn(f64) -> String,
-        marks: &Markup,
-    ) -> Markup {
+        let round_ticks = frame.x.ticks(5);
         let bottom = self.bottom();
         html! {
             svg.plot viewBox=(format!("0 0 {WIDTH} {}", place(self.height))) role="img" aria-label=(self.title) {
@@ -156,7 +146,7 @@ impl Plot<'_> {
                     text.tick x=(LEFT - 5.0) y=(place(frame.y.at(tick) + 4.0)) text-anchor="end" { (y_text(tick)) }
                 }
                 line.axis x1=(LEFT) x2=(RIGHT) y1=(place(bottom)) y2=(place(bottom)) {}
-                @for &tick in x_ticks {
+                @for &tick in x_ticks.unwrap_or(&round_ticks) {
                     @let x = place(frame.x.at(tick));
                     line.axis x1=(x) x2=(x) y1=(place(bottom)) y2=(place(bottom + 4.0)) {}
                     text.tick x=(x) y=(place(bottom + 15.0)) text-anchor="middle" { (x_text(tick)) }
@@ -279,7 +269,7 @@ pub(super) struct Forest<'a> {
     /// The ends of the axis.
     pub(super) domain: (f64, f64),
     /// The value that means "none", drawn as a line.
-    pub(super) reference: Option<f64>,
+    pub(super) reference: f64,
     /// Around the reference: what counts as none.
     pub(super) margin: Option<f64>,
     /// How the axis is written.
@@ -293,11 +283,11 @@ impl Forest<'_> {
         let at = |value: f64| format!("{:.2}%", scale.at(value));
         let between = |from: f64, to: f64| format!("{:.2}%", (scale.at(to) - scale.at(from)).max(0.0));
         let ground = html! {
-            @if let (Some(reference), Some(margin)) = (self.reference, self.margin) {
-                rect.margin x=(at(reference - margin)) width=(between(reference - margin, reference + margin)) y="0" height="100%" {}
+            @if let Some(margin) = self.margin {
+                rect.margin x=(at(self.reference - margin)) width=(between(self.reference - margin, self.reference + margin)) y="0" height="100%" {}
             }
             @for tick in scale.ticks(5) { line.grid x1=(at(tick)) x2=(at(tick)) y1="0" y2="100%" {} }
-            @if let Some(reference) = self.reference { line.reference x1=(at(reference)) x2=(at(reference)) y1="0" y2="100%" {} }
+            line.reference x1=(at(self.reference)) x2=(at(self.reference)) y1="0" y2="100%" {}
         };
         let axis = html! {
             li.axis-row aria-hidden="true" {

@@ -17,7 +17,7 @@ use crate::agents::AgentKind;
 use crate::matches::FinishedGame;
 use crate::matches::game_play::{Beginning, GameSource, Matchup};
 use crate::matches::ledger::{Ledger, Place};
-use crate::matches::openings::{Opening, RandomOpenings};
+use crate::matches::openings::{Opening, OpeningBook};
 use crate::workers::{SeriesHead, SharedSource};
 
 /// A game of a series.
@@ -57,7 +57,7 @@ struct SeriesProgress {
     /// Games of the schedule before this one have been given out.
     next: usize,
     /// The random openings drawn so far; `None` where the opening policy draws them in the game.
-    openings: Option<RandomOpenings>,
+    openings: Option<OpeningBook>,
     /// Seconds that games took, and how many did.
     secs: (f64, u64),
     /// How much one game may cost compared with those of other series, before it is known.
@@ -138,7 +138,7 @@ impl SeriesProgress {
         while self.has_game() {
             let index = self.next;
             self.next += 1;
-            let drawn = self.openings.as_mut().map(|openings| series.draw_opening(index, openings));
+            let drawn = self.openings.as_mut().map(|openings| series.opening(index, openings));
             if self.tally.has(index) {
                 continue;
             }

@@ -13,7 +13,7 @@ use super::tally::StopRule;
 use crate::agents::{AgentSpec, NetworkPlay, mix_seeds};
 use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy};
 use crate::matches::ledger::Place;
-use crate::matches::openings::{Opening, PolicyOpenings, RandomOpenings};
+use crate::matches::openings::{Opening, OpeningBook, PolicyOpenings};
 use crate::players::Opened;
 use crate::workers::{SeriesHead, SharedPlay};
 
@@ -197,16 +197,20 @@ impl Series {
         }
     }
 
-    /// Returns the openings of the series, from the first game on; `None` where the opening policy draws them in the games.
-    pub(super) fn openings(&self) -> Option<RandomOpenings> {
-        self.play.opening_policy.is_none().then(|| RandomOpenings::new(self.seed(), self.play.opening_length))
+    /// Returns the book of its openings; `None` where the opening policy draws them in the games.
+    pub(super) fn openings(&self) -> Option<OpeningBook> {
+        self.play.opening_policy.is_none().then(|| OpeningBook::new(self.seed(), self.play.opening_length))
     }
 
-    /// Draws the opening of game `index`, the next one of `openings`; says whether the game would only repeat an earlier one.
-    pub(super) fn draw_opening(&self, index: usize, openings: &mut RandomOpenings) -> (Opening, bool) {
-        let mut beginning = self.beginning(index);
-        self.first_turn.iter().for_each(|&action| beginning.play(action));
-        let opening = openings.next(&beginning);
+    /// Returns the opening of game `index`, which is drawn where `book` does not have it yet; says whether the game would only
+    /// repeat an earlier one.
+    pub(super) fn opening(&self, index: usize, book: &mut OpeningBook) -> (Opening, bool) {
+        while book.openings.len() <= index {
+            let mut beginning = self.beginning(book.openings.len());
+            self.first_turn.iter().for_each(|&action| beginning.play(action));
+            book.draw_next(&beginning);
+        }
+        let opening = book.openings[index].clone();
         let repeats = opening.repeats.is_some() && !self.is_random();
         (opening, repeats)
     }

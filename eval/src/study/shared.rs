@@ -9,7 +9,7 @@ use super::tally::StopRule;
 use crate::agents::NetworkEvaluator;
 use crate::matches::game_play::{Beginning, Matchup};
 use crate::matches::ledger::Place;
-use crate::matches::openings::{Opening, RandomOpenings};
+use crate::matches::openings::{Opening, OpeningBook};
 use crate::players::{Networks, OpenNetwork};
 use crate::workers::read_ruleset;
 use crate::workers::work::SharedGames;
@@ -17,13 +17,7 @@ use crate::workers::work::SharedGames;
 /// A series whose games a worker plays.
 pub(crate) struct SharedSeries {
     series: Series,
-    drawn: Mutex<Option<Drawn>>,
-}
-
-/// The openings drawn so far, each with whether its game would only repeat an earlier one.
-struct Drawn {
-    openings: RandomOpenings,
-    all: Vec<(Opening, bool)>,
+    book: Mutex<Option<OpeningBook>>,
 }
 
 impl SharedSeries {
@@ -46,20 +40,16 @@ impl SharedSeries {
         let first_turn = read_turn(&rules, play.kind.first_turn())?;
         let stop = StopRule::of_games(0);
         let series = Series::new(play.clone(), &rules, evaluated_as.ruleset(), first_turn, opened, stop);
-        let drawn = series.openings().map(|openings| Drawn { openings, all: Vec::new() });
-        Ok((SharedSeries { series, drawn: Mutex::new(drawn) }, evaluators))
+        let book = Mutex::new(series.openings());
+        Ok((SharedSeries { series, book }, evaluators))
     }
 
     /// Returns the opening of a game, unless the opening policy draws it in the game, and whether the game would only repeat
     /// an earlier one.
     fn opening(&self, index: usize) -> (Option<Opening>, bool) {
-        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Drawn { openings, all }) = &mut *drawn else { return (None, false) };
-        while all.len() <= index {
-            all.push(self.series.draw_opening(all.len(), openings));
-        }
-        let (opening, repeats) = all[index].clone();
-        (Some(opening), repeats)
+        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        let drawn = book.as_mut().map(|book| self.series.opening(index, book)).unzip();
+        (drawn.0, drawn.1 == Some(true))
     }
 }
 

@@ -1,7 +1,6 @@
 //! The part of a worker: plays units that are missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -82,29 +81,15 @@ impl GamesWork {
             {
                 continue;
             }
-            let head = match self.head(&worker.store, &id)? {
-                Ok(head) => head,
-                Err(fault) => {
+            let before = written();
+            match self.play_series(games, &id) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(Error::Refused(fault)) => {
                     faults.push(fault);
                     continue;
                 }
-            };
-            let files = match fetch_models(worker, &head)? {
-                Ok(files) => files,
-                Err(fault) => {
-                    faults.push(format!("{}: {fault}", head.title));
-                    continue;
-                }
-            };
-            let before = written();
-            match play_series(games, (&id, &head), &files)? {
-                Ok(false) => {}
-                Ok(true) => return Ok(true),
-                Err(fault) => {
-                    let fault = format!("{}: {fault}", head.title);
-                    faults.push(fault.clone());
-                    self.heads.insert(id.clone(), Err(fault));
-                }
+                Err(error) => return Err(error),
             }
             if written() > before {
                 return Ok(true);
@@ -114,23 +99,57 @@ impl GamesWork {
         Ok(false)
     }
 
-    /// Returns the head of a series, or why it cannot be played here.
-    fn head(&mut self, store: &Store, id: &str) -> Result<Result<SeriesHead, String>, StoreError> {
-        if let Some(known) = self.heads.get(id) {
-            return Ok(known.clone());
-        }
-        let head = SeriesHead::read(store, id)?;
-        let head = head.ok_or_else(|| {
-            format!(
-                "{GAMES}/{id} is not that of this version of the program, {} with searches of version {}; use the version of who \
-                 leads",
-                VERSION.program, VERSION.searches
-            )
-        });
-        let head = head.and_then(|head| VERSION.check(&head.title, &head.program, head.search_version).map(|()| head));
+    /// Plays what is missing of a series, and returns whether other work came first.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where it cannot be played here.
+    fn play_series(&mut self, games: &GamesWorker<'_>, id: &str) -> Result<bool, Error> {
+        let head = match self.heads.get(id) {
+            Some(known) => known.clone(),
+            None => read_head(&games.worker.store, id)?,
+        };
         self.heads.insert(id.to_owned(), head.clone());
-        Ok(head)
+        let head = head.map_err(Error::Refused)?;
+        let mut files = HashMap::new();
+        for model in &head.models {
+            let path = games.worker.fetch_model(&model.sha256)?;
+            files.insert(&*model.name, path.map_err(|fault| Error::Refused(format!("{}: {fault}", head.title)))?);
+        }
+        let path_of = |name: &str| match (files.get(name), split_precision(name).1) {
+            (None, _) => name.to_owned(),
+            (Some(path), None) => path.display().to_string(),
+            (Some(path), Some(precision)) => format!("{}@{precision}", path.display()),
+        };
+        let mut open = |rules: &Arc<Rules>, name: &str| (games.networks)(rules, &path_of(name));
+        let played = match &head.play {
+            SharedPlay::Study(play) => SharedSeries::new(play, &mut open)
+                .map_err(Error::Refused)
+                .and_then(|(series, mut evaluators)| run(games, (id, &head), &series, &mut evaluators)),
+            SharedPlay::Match(play) => Schedule::shared(play, &mut open)
+                .map_err(Error::Refused)
+                .and_then(|(schedule, mut evaluators)| run(games, (id, &head), &schedule, &mut evaluators)),
+        };
+        played.map_err(|error| match error {
+            Error::Refused(fault) => {
+                let fault = format!("{}: {fault}", head.title);
+                self.heads.insert(id.to_owned(), Err(fault.clone()));
+                Error::Refused(fault)
+            }
+            error => error,
+        })
     }
+}
+
+/// Returns the head of a series; the inner error says why it cannot be played here.
+fn read_head(store: &Store, id: &str) -> Result<Result<SeriesHead, String>, StoreError> {
+    let head = SeriesHead::read(store, id)?.ok_or_else(|| {
+        format!(
+            "{GAMES}/{id} is not that of this version of the program, {} with searches of version {}; use the version of who \
+             leads",
+            VERSION.program, VERSION.searches
+        )
+    });
+    Ok(head.and_then(|head| VERSION.check(&head.title, &head.program, head.search_version).map(|()| head)))
 }
 
 /// Lists the series below a folder of a store: that of all series, or that of one.
@@ -147,44 +166,6 @@ fn list_below(store: &Store, folder: &str) -> Result<BTreeMap<String, Listed>, S
         }
     }
     Ok(found)
-}
-
-/// Returns the files of the networks of a series, by their names in the agents' texts; the inner error says what is wrong
-/// with one of them.
-fn fetch_models(worker: &Worker, head: &SeriesHead) -> Result<Result<HashMap<String, PathBuf>, String>, StoreError> {
-    let mut files = HashMap::new();
-    for model in &head.models {
-        match worker.fetch_model(&model.sha256)? {
-            Ok(path) => _ = files.insert(model.name.clone(), path),
-            Err(fault) => return Ok(Err(fault)),
-        }
-    }
-    Ok(Ok(files))
-}
-
-/// Plays what is missing of a series, and returns whether other work came first; the inner error is why it cannot be played
-/// here.
-fn play_series(
-    worker: &GamesWorker<'_>,
-    (id, head): (&str, &SeriesHead),
-    files: &HashMap<String, PathBuf>,
-) -> Result<Result<bool, String>, Error> {
-    let path_of = |name: &str| match (files.get(name), split_precision(name).1) {
-        (None, _) => name.to_owned(),
-        (Some(path), None) => path.display().to_string(),
-        (Some(path), Some(precision)) => format!("{}@{precision}", path.display()),
-    };
-    let mut open = |rules: &Arc<Rules>, name: &str| (worker.networks)(rules, &path_of(name));
-    match &head.play {
-        SharedPlay::Study(play) => match SharedSeries::new(play, &mut open) {
-            Err(fault) => Ok(Err(fault)),
-            Ok((series, mut evaluators)) => run(worker, (id, head), &series, &mut evaluators),
-        },
-        SharedPlay::Match(play) => match Schedule::shared(play, &mut open) {
-            Err(fault) => Ok(Err(fault)),
-            Ok((games, mut evaluators)) => run(worker, (id, head), &games, &mut evaluators),
-        },
-    }
 }
 
 /// The games of a series, as who plays them needs to know them.
@@ -217,10 +198,10 @@ fn run<G: SharedGames>(
     (id, head): (&str, &SeriesHead),
     games: &G,
     evaluators: &mut [NetworkEvaluator<'_>],
-) -> Result<Result<bool, String>, Error> {
+) -> Result<bool, Error> {
     if games.key() != head.key {
         // The key names the networks and what computes them; nothing else of it can differ.
-        return Ok(Err(format!(
+        return Err(Error::Refused(format!(
             "here the games would be others: {}, not {}; use the same --precision and a machine with the same kernels",
             games.key(),
             head.key
@@ -233,7 +214,7 @@ fn run<G: SharedGames>(
         false => play_in_step(&units, worker.games_at_once, worker.pool, evaluators)?,
     }
     let state = units.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    state.failed.map_or(Ok(Ok(state.gives_way)), |error| Err(error.into()))
+    state.failed.map_or(Ok(state.gives_way), |error| Err(error.into()))
 }
 
 /// The games of a series that a worker plays, a unit after the other.

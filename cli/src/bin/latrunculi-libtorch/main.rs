@@ -9,11 +9,7 @@ mod train;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use latrunculi_cli::bench::TrainingArgs;
-use latrunculi_cli::export::ExportArgs;
-use latrunculi_cli::fit::FitArgs;
 use latrunculi_cli::libtorch::{Libtorch, Passes};
-use latrunculi_cli::train::TrainArgs;
 use latrunculi_data::{DeviceChoice, Precision, StoredModel};
 use latrunculi_engine::Rules;
 use latrunculi_learner::OnDevice;
@@ -21,45 +17,30 @@ use latrunculi_model::{Device, InferenceNetwork, Network};
 use latrunculi_train::networks::NetworkLoader;
 
 fn main() -> ExitCode {
-    latrunculi_cli::main(Some(&Linked))
+    latrunculi_cli::main(Some(&Libtorch {
+        train: train::run,
+        fit: fit::run,
+        export: export::run,
+        bench_training: bench_training::run,
+        gpu,
+        passes,
+    }))
 }
 
-/// The libtorch that this program is linked with.
-struct Linked;
+fn gpu(device: DeviceChoice) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>> {
+    let device = Device::open(device)?;
+    Ok(device.is_gpu().then(|| -> Arc<dyn NetworkLoader> { Arc::new(OnDevice(device)) }))
+}
 
-impl Libtorch for Linked {
-    fn train(&self, args: &TrainArgs) -> anyhow::Result<()> {
-        train::run(args)
-    }
-
-    fn fit(&self, args: &FitArgs) -> anyhow::Result<()> {
-        fit::run(args)
-    }
-
-    fn export(&self, args: ExportArgs) -> anyhow::Result<()> {
-        export::run(args)
-    }
-
-    fn bench_training(&self, args: &TrainingArgs) -> anyhow::Result<()> {
-        bench_training::run(args)
-    }
-
-    fn gpu(&self, device: DeviceChoice) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>> {
-        let device = Device::open(device)?;
-        Ok(device.is_gpu().then(|| -> Arc<dyn NetworkLoader> { Arc::new(OnDevice(device)) }))
-    }
-
-    fn passes(
-        &self,
-        model: &StoredModel,
-        rules: &Arc<Rules>,
-        device: DeviceChoice,
-        precision: Precision,
-        batch: usize,
-    ) -> anyhow::Result<Passes> {
-        let device = Device::open(device)?;
-        let network = Network::from_tensors(&model.config, &model.tensors, device)?;
-        let network = InferenceNetwork::new(&network, rules, device, precision)?;
-        Ok(Box::new(move |repeats| Ok(network.bare_seconds(batch, repeats)?)))
-    }
+fn passes(
+    model: &StoredModel,
+    rules: &Arc<Rules>,
+    device: DeviceChoice,
+    precision: Precision,
+    batch: usize,
+) -> anyhow::Result<Passes> {
+    let device = Device::open(device)?;
+    let network = Network::from_tensors(&model.config, &model.tensors, device)?;
+    let network = InferenceNetwork::new(&network, rules, device, precision)?;
+    Ok(Box::new(move |repeats| Ok(network.bare_seconds(batch, repeats)?)))
 }
