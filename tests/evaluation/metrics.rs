@@ -326,7 +326,7 @@ fn headlines_say_the_numbers_in_words() {
     assert_eq!(said("first player").unwrap().split(' ').nth(1), Some("0.500"));
     assert!(said("ended by").unwrap().starts_with("first wins by eliminated 50.0 % ["), "{headlines:?}");
     assert!(said("length").unwrap().contains("nine in ten: 3 to 6"), "{headlines:?}");
-    assert!(said("used").unwrap().contains("safe entry between enemies 50.0 %"), "{headlines:?}");
+    assert!(said("used").unwrap().contains("safe entry between two enemies 50.0 %"), "{headlines:?}");
     assert!(said("perhaps used").unwrap().starts_with("several captured at once 0.0 % [0.0, "), "{headlines:?}");
     assert_eq!(said("lead changes"), None);
 }
