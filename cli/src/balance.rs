@@ -158,7 +158,6 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     if summary.is_complete { Ok(()) } else { Err(Stopped::silently().into()) }
 }
 
-/// Writes the summary in its formats.
 fn write_files(folder: &Path, settings: &StudySettings, summary: &StudySummary) -> anyhow::Result<()> {
     let json = summary.to_json().context("the summary")?;
     write_whole(&folder.join("study.toml"), toml::to_string(settings).context("the settings")?.as_bytes())?;

@@ -60,7 +60,6 @@ pub(crate) fn run(args: &CurvesArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gives runs of one name a number.
 fn number_equal_names(runs: &mut [LearningRun]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (index, run) in runs.iter_mut().enumerate() {
@@ -79,7 +78,6 @@ fn whole_elo(elo: Rated) -> String {
     elo.bound_text(0).unwrap_or_else(interval)
 }
 
-/// Returns the learning curve of a run as text.
 fn text(run: &LearningRun) -> String {
     let about = format!(
         "{} · {} · {} games in {:.1} min{}",

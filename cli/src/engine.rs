@@ -58,7 +58,6 @@ pub(crate) fn run(args: EngineArgs, libtorch: Option<&Libtorch>) -> anyhow::Resu
     converse(&mut session, &inputs, &mut std::io::stdout().lock())
 }
 
-/// Reads lines until there are no more.
 fn read_lines(sender: &SyncSender<Input>) {
     let mut input = BufReader::new(std::io::stdin());
     // What ends the last search that was asked for.

@@ -35,12 +35,10 @@ impl Game {
         Ok(Game { state, past, record })
     }
 
-    /// Returns where the game stands.
     pub(crate) fn state(&self) -> &GameState {
         &self.state
     }
 
-    /// Returns the rules.
     pub(crate) fn rules(&self) -> &Arc<Rules> {
         self.state.rules()
     }
@@ -50,7 +48,6 @@ impl Game {
         &self.past
     }
 
-    /// Returns the game so far as a record.
     pub(crate) fn record(&self) -> &GameRecord {
         &self.record
     }

@@ -27,7 +27,6 @@ pub(crate) fn rules_of(record: &GameRecord, path: &Path) -> anyhow::Result<Arc<R
     })
 }
 
-/// Reads the games of a file one by one.
 pub(crate) fn read(path: &Path) -> anyhow::Result<impl Iterator<Item = anyhow::Result<GameRecord>>> {
     let shown = path.display();
     let about = std::fs::metadata(path).with_context(|| format!("cannot read {shown}"))?;

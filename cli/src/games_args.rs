@@ -72,7 +72,6 @@ pub(crate) fn stopped(error: StoreError) -> anyhow::Error {
     }
 }
 
-/// Reads a number of games.
 pub(crate) fn games() -> RangedU64ValueParser<usize> {
     whole(1..=1_000_000)
 }

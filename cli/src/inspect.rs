@@ -55,7 +55,6 @@ pub(crate) fn run(args: InspectArgs) -> anyhow::Result<()> {
 
 /// What is known for the reading of files, and how closely they are read.
 struct Known {
-    /// Whether everything is read and checked.
     verify: bool,
     /// Whether a folder is read file by file.
     in_folder: bool,
@@ -96,7 +95,6 @@ impl Format {
         })
     }
 
-    /// Tells what a file of this form holds.
     fn describe(self, path: &Path, known: &mut Known) -> anyhow::Result<Report> {
         let verify = known.verify;
         match self {

@@ -20,7 +20,6 @@ use crate::export::ExportArgs;
 use crate::fit::FitArgs;
 use crate::train::TrainArgs;
 
-/// The program that has libtorch.
 const PROGRAM: &str = "latrunculi-libtorch";
 
 /// Computes a batch a number of times and returns the seconds that it took.
@@ -90,7 +89,6 @@ fn place() -> Option<PathBuf> {
     Some(this.with_file_name(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Returns the program that has libtorch, if it is there.
 pub(crate) fn program() -> Option<PathBuf> {
     place().filter(|program| program.is_file())
 }

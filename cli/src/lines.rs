@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// Columns of a line.
 pub(crate) const COLUMNS: usize = 80;
 
 /// Breaks a text between words into lines of at most eighty columns, each after `indent` spaces.
@@ -77,7 +76,6 @@ impl<'a, Row> Table<'a, Row> {
         self.with(Column { name: name.into(), width, is_right: false, cell: Box::new(cell) })
     }
 
-    /// A column of numbers.
     pub(crate) fn right(self, name: impl Into<String>, width: usize, cell: impl Fn(&Row) -> String + 'a) -> Self {
         self.with(Column { name: name.into(), width, is_right: true, cell: Box::new(cell) })
     }
@@ -98,7 +96,6 @@ impl<'a, Row> Table<'a, Row> {
         beside(&head, set(last).trim_end()).trim_end().to_owned()
     }
 
-    /// Returns the names of the columns.
     pub(crate) fn head(&self) -> String {
         self.line(|column| column.name.clone())
     }

@@ -232,7 +232,6 @@ pub(crate) fn check_opening(rules: &Arc<Rules>, seed: u64, length: Option<usize>
     Ok(())
 }
 
-/// Returns the policy from which openings are drawn, if any.
 fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
     let Some(agent) = args.opening_policy.clone() else { return Ok(None) };
     let weighs = matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. });
@@ -242,7 +241,6 @@ fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
     Ok(Some(PolicyOpenings { agent, temperature }))
 }
 
-/// Writes the games whole or not at all.
 fn write_new(path: &Path, reports: &[MatchReport]) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     let games = reports.iter().flat_map(|report| &report.records);

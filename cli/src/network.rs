@@ -10,7 +10,6 @@ use latrunculi_train::networks::Processor;
 
 use crate::libtorch::{self, Libtorch};
 
-/// How networks are used.
 #[derive(Args)]
 pub(crate) struct NetworkArgs {
     /// Where networks compute: auto, cpu, cuda or cuda:N
@@ -34,7 +33,6 @@ impl NetworkArgs {
     }
 }
 
-/// Prints a notice once.
 fn notice(text: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {

@@ -10,7 +10,6 @@ use latrunculi_train::rulesets;
 
 use crate::game_files;
 
-/// Which position.
 #[derive(Args)]
 pub(crate) struct PositionArgs {
     /// A shipped ruleset, or the path of a ruleset file or of a model [default: that of the --record]
@@ -44,7 +43,6 @@ impl PositionArgs {
         self.ruleset.as_deref().or(self.ruleset_option.as_deref())
     }
 
-    /// Returns the game that stands at the position.
     pub(crate) fn state(&self) -> anyhow::Result<GameState> {
         let mut state = match &self.record {
             Some(path) => self.recorded(path)?,
@@ -108,7 +106,6 @@ impl PositionArgs {
     }
 }
 
-/// Tells a list of pieces from the line of a position.
 fn is_list(position: &str) -> bool {
     position.contains(':') && !position.contains('/')
 }

@@ -22,7 +22,6 @@ use crate::interrupt::stop_on_signals;
 use crate::lines::print_json;
 use crate::train::{RoundTable, command_to_resume, legend, round_json, time_text};
 
-/// Seconds from one look to the next.
 const WATCH_SECS: u64 = 1;
 
 #[derive(Args)]
@@ -44,15 +43,11 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
-/// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Activity {
-    /// A program works on it.
     Running,
-    /// It has come to its end.
     Finished,
-    /// Neither.
     Stopped,
 }
 
@@ -132,7 +127,6 @@ fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// Says what the run is doing.
 fn doing(root: &Path, run: &LearningRun) -> String {
     match activity(root, run) {
         Activity::Finished => "finished".to_owned(),

@@ -120,7 +120,6 @@ pub(crate) fn run(args: &WorkerArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     Ok(())
 }
 
-/// What was said last, and when.
 struct Said {
     line: Instant,
     text: String,
@@ -173,7 +172,6 @@ fn say(args: &WorkerArgs, text: &str) {
     }
 }
 
-/// Returns the name of this machine.
 fn host() -> String {
     let of_system = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = of_system.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();

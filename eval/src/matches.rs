@@ -85,7 +85,6 @@ impl MatchConfig {
         }
     }
 
-    /// Returns whether an agent plays by the clock.
     fn plays_by_clock(&self) -> bool {
         self.agents.iter().any(|agent| agent.time.is_some())
     }
@@ -216,7 +215,6 @@ fn kernels_of(series: &str) -> &str {
     series.split_once(KERNELS).map_or("a kernel that it does not name", |(_, kernels)| kernels)
 }
 
-/// A game to be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Job {
     pair: usize,
@@ -224,7 +222,6 @@ struct Job {
     beginner: usize,
 }
 
-/// The games of a match.
 pub(crate) struct Schedule {
     rules: Arc<Rules>,
     config: MatchConfig,
@@ -267,7 +264,6 @@ impl Schedule {
         Ok((Schedule { rules, config, opening_length, book, series, networks, texts }, evaluators))
     }
 
-    /// Returns who plays the games.
     fn matchup(&self) -> Matchup<'_> {
         let [a, b] = &self.config.agents;
         let opening_agent = self.config.opening_policy.as_ref().map(|policy| &policy.agent);
@@ -278,7 +274,6 @@ impl Schedule {
         Matchup { id: 0, rules, evaluated_as, agents: [a, b], opening_agent, texts, networks }
     }
 
-    /// Returns how a game begins.
     fn beginning(&self, job: Job) -> Beginning {
         let known = self.book.as_ref().map(|book| book.openings[job.pair].actions.clone());
         let policy = self
@@ -318,17 +313,14 @@ impl Schedule {
         seats
     }
 
-    /// Returns the seed of a game.
     fn seed(&self, job: Job) -> u64 {
         mix_seeds(&[self.config.seed, job.pair as u64, job.beginner as u64])
     }
 
-    /// Returns the seed of an agent in a game.
     fn agent_seed(&self, job: Job, agent: usize) -> u64 {
         mix_seeds(&[self.seed(job), agent as u64, self.config.agents[agent].seed.unwrap_or(0)])
     }
 
-    /// Returns the seed of the opening of both games of a pair.
     fn opening_seed(&self, pair: usize) -> u64 {
         mix_seeds(&[self.config.seed, pair as u64, 2])
     }
@@ -351,7 +343,6 @@ impl Schedule {
         Ok(Some(game))
     }
 
-    /// Gives a game its record where that is asked for.
     fn keep(&self, game: &mut MatchGame, record: GameRecord) {
         game.record = self.config.keep_records.then(|| Box::new(record));
     }

@@ -56,7 +56,6 @@ impl Players {
 /// Its error is the reason, in words.
 pub type OpenNetwork<'a, 'e> = dyn FnMut(&Arc<Rules>, &str) -> Result<(String, OpenedNetwork<'e>), String> + 'a;
 
-/// A network that is open.
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
     /// Which rules it was opened for, where there are several.

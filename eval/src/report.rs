@@ -64,12 +64,9 @@ pub fn html(summary: &StudySummary, rulesets: &[Ruleset]) -> String {
     page(&Page { title, version: &summary.program_version, files }, &head, &main)
 }
 
-/// What every page says about itself.
 struct Page<'a> {
     title: &'a str,
-    /// The version of the program.
     version: &'a str,
-    /// Where else the numbers are.
     files: &'a str,
 }
 
@@ -98,7 +95,6 @@ fn page(about: &Page<'_>, head: &Markup, main: &Markup) -> String {
     page.into_string()
 }
 
-/// The table of contents: the sections that there are.
 fn contents(study: &Study<'_>) -> Markup {
     let has_metrics =
         study.summary.rulesets.iter().any(|ruleset| study.headline(ruleset).is_some_and(|cell| cell.metrics.is_some()));
@@ -121,14 +117,12 @@ fn contents(study: &Study<'_>) -> Markup {
     }
 }
 
-/// A summary with the rulesets that it is about.
 struct Study<'a> {
     summary: &'a StudySummary,
     rulesets: &'a [Ruleset],
 }
 
 impl<'a> Study<'a> {
-    /// Returns the rulesets that were asked for themselves.
     fn asked(&self) -> impl Iterator<Item = &'a RulesetSummary> + use<'a> {
         self.summary.rulesets.iter().filter(|ruleset| ruleset.derived.is_none())
     }
@@ -159,7 +153,6 @@ fn anchor(ruleset: &str) -> String {
     std::iter::once('r').chain(std::iter::once('-')).chain(letters).collect()
 }
 
-/// A link to a ruleset's section.
 fn link(ruleset: &RulesetSummary) -> Markup {
     html! { a href=(format!("#{}", anchor(&ruleset.name))) { (ruleset.name) } }
 }

@@ -117,7 +117,6 @@ pub fn run_study<'e>(
     Ok(summary)
 }
 
-/// What the parts of a study have in common.
 struct Run<'a, 'e, 'o> {
     config: &'a StudyConfig,
     folder: &'a Folder,

@@ -87,7 +87,6 @@ fn support(verdict: &VerdictSummary, cell: &CellSummary) -> String {
     parts.join(", ")
 }
 
-/// Returns how far a study is.
 pub(super) fn progress(at: &StudyProgress) -> String {
     let mut message = format!("{}/{} series", at.series_done, at.series);
     if at.part.1 > 1 {

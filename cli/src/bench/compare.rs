@@ -10,16 +10,13 @@ use super::{median, or_dash};
 use crate::libtorch::Libtorch;
 use crate::lines::Table;
 
-/// Blocks and channels.
 const NETWORKS: [(usize, usize); 4] = [(4, 32), (5, 48), (6, 64), (10, 128)];
 /// A ruleset for each size of the shipped boards.
 const RULESETS: [&str; 5] = ["bell", "bell-8x8", "bell-9x10", "dutch", "falkener"];
-/// Positions of a batch.
 const BATCH: usize = 64;
 /// How often each is measured, in turns.
 const ROUNDS: usize = 3;
 
-/// A kernel in one setting.
 #[derive(Serialize)]
 struct Row {
     blocks: usize,

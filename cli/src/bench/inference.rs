@@ -113,10 +113,8 @@ pub(super) struct Bare {
     pub(super) per_processor_sec: f64,
 }
 
-/// What computes a network.
 #[derive(Clone, Copy)]
 pub(super) enum Compute<'a> {
-    /// A fused kernel.
     Fused(Kernel),
     /// libtorch, on a device in a precision that is not `auto`.
     Libtorch(&'a Libtorch, DeviceChoice, Precision),
@@ -250,7 +248,6 @@ pub(super) fn run(args: &InferenceArgs, libtorch: Option<&Libtorch>) -> anyhow::
     table.print(args.json, cases.map(measure))
 }
 
-/// What a kernel came to in one setting.
 #[derive(Serialize)]
 struct Row {
     kernel: String,

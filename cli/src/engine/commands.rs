@@ -52,7 +52,6 @@ const COMMANDS: [Command; 24] = [
 /// Names by which `play` knows commands of the same kind; `commands` does not list them.
 const ALIASES: [(&str, &str); 3] = [("board", "show"), ("moves", "legal"), ("exit", "quit")];
 
-/// Returns the command that a name stands for.
 pub(super) fn meant(name: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, command)| *command)
 }

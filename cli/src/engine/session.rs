@@ -70,7 +70,6 @@ impl Session {
         Ok(())
     }
 
-    /// Begins a game at the beginning.
     pub(super) fn begin_anew(&mut self) {
         self.begin(GameState::new(Arc::clone(self.rules())));
     }
@@ -96,7 +95,6 @@ impl Session {
         Ok(())
     }
 
-    /// Plays actions, all or none.
     pub(super) fn play(&mut self, actions: &[&str]) -> anyhow::Result<()> {
         let played = self.game.record().actions.len();
         play_all(&mut self.game, actions).inspect_err(|_| self.game.take_back_to(played))
@@ -150,7 +148,6 @@ impl Session {
     }
 }
 
-/// Makes an agent for these rules.
 fn made(spec: &AgentSpec, rules: &Arc<Rules>, networks: &NetworkOpener) -> anyhow::Result<Box<dyn Agent>> {
     spec.make(rules, &mut networks.factory(rules)).with_context(|| format!("agent {spec}"))
 }

@@ -19,7 +19,6 @@ use super::texts::{TEXT_BYTES_MAX, read_json, study};
 use crate::quoted;
 use crate::train::command_to_resume;
 
-/// Inspects a folder by what lies in it.
 pub(super) fn inspect(path: &Path) -> anyhow::Result<Report> {
     match FolderKind::of(path) {
         Some(FolderKind::Run) => return run(path),

@@ -29,7 +29,6 @@ pub(super) enum Check {
 /// The rules of recorded games, each loaded once.
 #[derive(Default)]
 pub(super) struct KnownRules {
-    /// Those that the user names.
     pub(super) named: Option<Arc<Rules>>,
     /// The folder of the rulesets that lie beside the games.
     pub(super) beside: Option<PathBuf>,
@@ -88,7 +87,6 @@ pub(super) struct Games {
     series: BTreeMap<String, u64>,
     /// How many games were played over.
     played_over: u64,
-    /// Those that are kept, by what they are a sample of.
     samples: BTreeMap<String, Sample>,
 }
 

@@ -64,7 +64,6 @@ pub(super) fn inspect(path: &Path, known: &mut Known) -> anyhow::Result<Report> 
     Ok(report)
 }
 
-/// The lines of a file that are not blank.
 struct Lines<'a> {
     input: BufReader<File>,
     /// The number of the line read last, from 1.
@@ -114,5 +113,4 @@ impl Lines<'_> {
     }
 }
 
-/// The fact that tells of half a line.
 pub(super) const LEFT_OUT: &str = "left_out";

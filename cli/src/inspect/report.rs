@@ -34,14 +34,12 @@ impl Report {
         self.data.push((name, value));
     }
 
-    /// Adds a fact if it is known.
     pub(super) fn add_known(&mut self, name: &'static str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.add(name, value);
         }
     }
 
-    /// Adds those of an object's fields that are there and not null.
     pub(super) fn add_those_of(&mut self, object: &Value, names: &[&'static str]) {
         for name in names {
             self.add_known(name, object.get(name).filter(|value| !value.is_null()).cloned());

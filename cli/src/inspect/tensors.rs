@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 use super::report::Report;
 use super::texts::describe;
 
-/// Kinds that others ask for.
 pub(super) const SHARD: &str = "shard";
 pub(super) const CHECKPOINT: &str = "checkpoint";
 const ONNX: &str = "ONNX network";

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::report::Report;
 
-/// Texts of ours are smaller.
 pub(super) const TEXT_BYTES_MAX: u64 = 1 << 28;
 
 /// Inspects a TOML file: a ruleset, the configuration of a training run, the settings of a study.
@@ -201,7 +200,6 @@ pub(super) fn describe(report: &mut Report, value: &Value) {
     report.add_known("outputs", ports("outputs"));
 }
 
-/// Inspects the summary of a study.
 pub(super) fn study(path: &Path) -> anyhow::Result<Report> {
     let text = read_text(path, TEXT_BYTES_MAX)?;
     let summary = StudySummary::from_json(&text).with_context(|| path.display().to_string())?;

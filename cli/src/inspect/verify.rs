@@ -58,7 +58,6 @@ struct Checksums {
     /// Of the shards in the replay windows, by name of the file.
     #[serde(default)]
     shards: Option<BTreeMap<String, String>>,
-    /// Of the games in flight.
     #[serde(default)]
     pools_checksum: Option<String>,
 }
@@ -81,12 +80,9 @@ fn check_checksums(root: &Path, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What has been read of a folder.
 struct Walk {
-    /// Whether it is a run that has ended.
     is_finished: bool,
     known: Known,
-    /// Files that are whole, by kind.
     kinds: BTreeMap<String, u64>,
     /// Files whose end a kill has cut off, which does no harm.
     warnings: Vec<String>,

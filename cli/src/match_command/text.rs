@@ -129,7 +129,6 @@ fn sprt_text(test: &SprtReport) -> String {
     format!("{verdict}, log-likelihood ratio {ratio:.2} in [{:.2}, {:.2}]{caution}", bounds.lower, bounds.upper)
 }
 
-/// Returns how far a match is.
 pub(super) fn progress(at: &MatchProgress<'_>) -> String {
     let mut message = at.results.to_string();
     if let Some(test) = at.sprt {
@@ -140,13 +139,11 @@ pub(super) fn progress(at: &MatchProgress<'_>) -> String {
     message
 }
 
-/// The table.
 pub(super) struct Rows {
     table: Table<'static, Row>,
     has_heading: bool,
 }
 
-/// A match, or the mean of all.
 struct Row {
     name: String,
     score: f64,

@@ -45,7 +45,6 @@ fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// What the last action did, by squares.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastAction {
     from: SquareSet,

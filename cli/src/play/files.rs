@@ -53,7 +53,6 @@ pub(super) fn append(path: &Path, record: &GameRecord) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Tells whether a file is empty or ends with the end of a line.
 fn ends_a_line(path: &Path) -> std::io::Result<bool> {
     let mut file = File::open(path)?;
     if file.metadata()?.len() == 0 {

@@ -16,9 +16,7 @@ use rustyline::{CompletionType, Config, Editor, Helper};
 use crate::input_lines::{InputLine, read_line};
 use crate::interrupt::Interrupt;
 
-/// Where lines come from.
 pub(super) enum Input {
-    /// A terminal.
     Terminal(Typing),
     /// A pipe or a file, read by a thread, so that Ctrl-C is heard while nothing comes.
     Plain(Receiver<InputLine>),
@@ -46,7 +44,6 @@ impl Input {
         Ok(Input::Terminal(Typing::begin().context("the terminal cannot be used for typing")?))
     }
 
-    /// Tells whether a person types.
     pub(super) fn is_terminal(&self) -> bool {
         matches!(self, Input::Terminal(_))
     }
@@ -128,7 +125,6 @@ impl Typing {
     }
 }
 
-/// Makes the editor of lines.
 fn editor() -> rustyline::Result<Editor<Words, MemHistory>> {
     let config = Config::builder()
         .completion_type(CompletionType::List)
@@ -138,7 +134,6 @@ fn editor() -> rustyline::Result<Editor<Words, MemHistory>> {
     Editor::with_history(config, MemHistory::new())
 }
 
-/// Reads lines until there are no more.
 fn read_lines(sender: &SyncSender<InputLine>) {
     let mut input = BufReader::new(std::io::stdin());
     while let Some(line) = read_line(&mut input) {

@@ -12,7 +12,6 @@ use super::session::Session;
 use crate::game::Game;
 use crate::game_files;
 
-/// Returns the last game of a file.
 pub(super) fn last_game(path: &Path) -> anyhow::Result<GameRecord> {
     let mut last = None;
     for record in game_files::read(path)? {
@@ -60,7 +59,6 @@ impl Session {
         Ok(())
     }
 
-    /// Tells whether a person can be asked.
     fn is_anybody_there(&self) -> bool {
         self.input.is_terminal() && !self.interrupt.was_told_to_end()
     }

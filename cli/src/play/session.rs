@@ -20,13 +20,11 @@ use crate::game::Game;
 use crate::interrupt::{Interrupt, Stopped};
 use crate::position_args::read_state;
 
-/// Who chooses for a player.
 pub(super) enum Seat {
     Human,
     Agent(Box<dyn Agent>, String),
 }
 
-/// A game, who plays it, and the terminal.
 pub(super) struct Session {
     pub(super) game: Game,
     /// Player 1 first.
@@ -46,9 +44,7 @@ pub(super) struct Session {
 
 /// What is to be done after a person's line.
 pub(super) enum Next {
-    /// Nothing has changed.
     Ask,
-    /// The game has changed.
     Draw,
     Leave,
 }
@@ -198,7 +194,6 @@ impl Session {
         format!("{player} ({})> ", ['M', 'm'][player.index()])
     }
 
-    /// Returns what Tab completes.
     pub(super) fn completions(&self) -> Vec<String> {
         let actions = self.game.legal_actions().into_iter().map(|action| self.game.state().action_text(action));
         actions.chain(COMMANDS.map(str::to_owned)).collect()

@@ -10,7 +10,6 @@ pub(super) const COMMANDS: [&str; 13] = [
     "help", "moves", "board", "rules", "hint", "undo", "resign", "save", "load", "record", "curve", "position", "quit",
 ];
 
-/// Other names of commands.
 const ALIASES: [(&str, &str); 6] = [
     ("?", "help"),
     ("exit", "quit"),
@@ -21,18 +20,13 @@ const ALIASES: [(&str, &str); 6] = [
     ("go", "hint"),
 ];
 
-/// What a line means.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning<'a> {
-    /// Nothing was typed.
     Nothing,
-    /// A command and what follows it.
     Command(&'static str, &'a str),
-    /// A legal action.
     Action(Action),
 }
 
-/// Returns what a line means, or why it means nothing.
 pub(super) fn understand<'a>(state: &GameState, line: &'a str) -> Result<Meaning<'a>, String> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(word, rest)| (word, rest.trim()));

@@ -30,7 +30,6 @@ const COLUMNS_OF_CSV: [Column; 12] = [
     ("score", |_, rating| rating.score.map(|score| format!("{score:.6}")).unwrap_or_default()),
 ];
 
-/// Returns a number as text, nothing where it is not finite.
 fn finite(number: f64) -> String {
     if number.is_finite() { format!("{:.3}", Number(number)) } else { String::new() }
 }
@@ -213,7 +212,6 @@ fn prior_text(table: &RatingTable, beginners: &WinDrawLoss) -> String {
     format!("\n{}\n", wrapped(&said, 0))
 }
 
-/// Returns how far a rating is.
 pub(super) fn progress(at: &RatingProgress<'_>) -> String {
     let [one, other] = at.agents;
     format!("pairing {}/{}: {one} against {other} {}", at.pairing + 1, at.pairings, at.results)

@@ -15,7 +15,6 @@ use crate::lines::print_json;
 /// Units whose first lines are read, the newest.
 const UNITS_MAX: usize = 2000;
 
-/// What a worker has delivered.
 #[derive(Default)]
 struct Delivered {
     host: String,

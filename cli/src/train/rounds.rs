@@ -6,17 +6,13 @@ use serde_json::{Value, json};
 
 use crate::lines::wrapped;
 
-/// Rows from one header to the next.
 const HEADER_EVERY: usize = 20;
 
-/// A column of the table.
 struct Column {
     name: &'static str,
-    /// Letters of an entry.
     width: usize,
     /// The order in which columns are added where there is room; those with 0 are always shown.
     rank: usize,
-    /// What it is, where the name does not tell.
     about: &'static str,
     /// The entry; `None` where a round has none. The number is the seconds left of the run's budget.
     entry: fn(&Round, Option<f64>) -> Option<String>,
@@ -61,7 +57,6 @@ const COLUMNS: [Column; 16] = [
 pub(crate) struct RoundTable {
     /// Letters of a line; `None` where there is no limit.
     width: Option<usize>,
-    /// Rows since the header.
     rows: usize,
 }
 
@@ -95,7 +90,6 @@ impl RoundTable {
     }
 }
 
-/// Returns the columns for which there is room.
 fn columns(width: Option<usize>) -> Vec<&'static Column> {
     let needs = |rank: usize| -> usize {
         COLUMNS.iter().filter(|column| column.rank <= rank).map(|column| column.width + 1).sum::<usize>() - 1
@@ -150,7 +144,6 @@ fn player(is_teacher: bool) -> String {
     if is_teacher { "teacher" } else { "network" }.to_owned()
 }
 
-/// Returns the training of a round that has trained.
 fn trained(round: &Round) -> Option<&TrainingMetrics> {
     Some(&round.training).filter(|training| training.steps > 0)
 }

@@ -13,7 +13,6 @@ use super::rounds::{RoundTable, legend};
 #[derive(Debug)]
 pub struct RunText {
     table: RoundTable,
-    /// Letters of a line.
     width: Option<usize>,
 }
 
@@ -118,7 +117,6 @@ pub fn json(event: &Event<'_>) -> Option<Value> {
     })
 }
 
-/// Returns the network in words.
 fn network(config: &TrainConfig) -> String {
     format!("network of {} blocks x {} channels", config.network.blocks, config.network.channels)
 }

@@ -30,7 +30,6 @@ pub struct FinishedGame {
 }
 
 impl FinishedGame {
-    /// Plays a game over.
     pub(crate) fn of(rules: &Arc<Rules>, record: &GameRecord) -> Result<FinishedGame, RecordFault> {
         let mut played: Vec<(Position, Action)> = Vec::with_capacity(record.actions.len());
         let mut efforts = [(0_u64, 0); 2];

@@ -117,7 +117,6 @@ impl SharedSource for MatchGames<'_, '_> {
     }
 }
 
-/// All that the games of a match depend on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MatchPlay {
     ruleset: String,
@@ -152,17 +151,14 @@ impl Schedule {
 }
 
 impl Job {
-    /// Returns the number of the game in the schedule.
     pub(super) fn index(self) -> usize {
         2 * self.pair + self.beginner
     }
 
-    /// Returns the game of this number.
     pub(super) fn of_index(index: usize) -> Job {
         Job { pair: index / 2, beginner: index % 2 }
     }
 
-    /// Returns the game of a place in a ledger.
     pub(super) fn of_place(place: &Place) -> Option<Job> {
         matches!(place.game, 1 | 2).then(|| Job { pair: place.pair, beginner: usize::from(place.game) - 1 })
     }

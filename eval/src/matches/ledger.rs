@@ -45,7 +45,6 @@ pub(crate) fn to_line(place: &Place, record: &GameRecord) -> String {
     serde_json::to_string(&Line { place, record }).expect("a record is data") + "\n"
 }
 
-/// Reads a line of a ledger.
 pub(crate) fn from_line(line: &str) -> Result<(Place, GameRecord), RecordFault> {
     let record = GameRecord::from_line(line)?;
     let place =
@@ -53,7 +52,6 @@ pub(crate) fn from_line(line: &str) -> Result<(Place, GameRecord), RecordFault> 
     Ok((place, record))
 }
 
-/// A game read from a ledger.
 #[derive(Debug)]
 pub(crate) struct LedgerGame {
     /// The line number, from 1.
@@ -70,9 +68,7 @@ const LINE_START: &str = "{\"series\":\"";
 pub(crate) struct Ledger {
     path: PathBuf,
     file: File,
-    /// Length of the whole lines.
     whole_bytes: u64,
-    /// Whether an incomplete line follows them.
     is_torn: bool,
 }
 
@@ -131,7 +127,6 @@ impl Ledger {
         Ok(Ledger { path: path.to_owned(), file, whole_bytes, is_torn: !torn.is_empty() })
     }
 
-    /// Appends a game.
     pub(crate) fn append(&mut self, place: &Place, record: &GameRecord) -> Result<(), Error> {
         let path = self.path.clone();
         let io = |refusal: std::io::Error| refused(&path, refusal);
@@ -153,7 +148,6 @@ impl Ledger {
         Err(refused(&path, reason))
     }
 
-    /// Returns whether the file is still the one of its path.
     fn is_in_place(&self) -> bool {
         let (Ok(own), Ok(there)) = (self.file.metadata(), fs::metadata(&self.path)) else { return false };
         is_same_file(&own, &there)

@@ -204,7 +204,6 @@ impl<'a, 'o> Tally<'a, 'o> {
         Ok(tally)
     }
 
-    /// Returns whether a game has ended already.
     pub(super) fn has(&self, job: Job) -> bool {
         job.pair < self.next_pair || self.waiting.contains_key(&job)
     }
@@ -223,7 +222,6 @@ impl<'a, 'o> Tally<'a, 'o> {
         self.sprt.is_some_and(|sprt| sprt.is_decided)
     }
 
-    /// Takes a game from the ledger.
     pub(super) fn add_recorded(&mut self, game: MatchGame) -> Result<(), Error> {
         let job = Job { pair: game.pair, beginner: game.beginner };
         if !self.has(job) && !self.is_over() {
@@ -298,7 +296,6 @@ impl<'a, 'o> Tally<'a, 'o> {
         Ok(())
     }
 
-    /// Returns what the counted games say.
     pub(super) fn into_report(self) -> MatchReport {
         let config = &self.schedule.config;
         let table = self.table;

@@ -52,11 +52,8 @@ pub struct CalibrationBin {
 /// The largest scale: beyond it every value but 0 is as good as a result.
 const SCALE_MAX: f64 = 50.0;
 
-/// Values of one agent in one game, with the result of that game.
 pub(super) struct AgentGame {
-    /// The index of the game.
     pub(super) game: usize,
-    /// The agent's score.
     pub(super) score: f64,
     /// Its values, in `[-1, 1]` for itself.
     pub(super) values: Vec<f32>,

@@ -6,7 +6,6 @@ use super::trace::Trace;
 /// A curve has at most about so many points.
 const POINTS_MAX: u32 = 80;
 
-/// The turns at which curves are given.
 pub(super) struct Timeline {
     turns: Vec<u32>,
 }
@@ -59,7 +58,6 @@ pub(super) fn measure(
     Curve { points: points.iter().enumerate().map(of_point).collect() }
 }
 
-/// The games that have a value at one turn, each with it.
 struct PointValues {
     turn: u32,
     values: Vec<(usize, f64)>,

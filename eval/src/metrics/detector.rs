@@ -10,7 +10,6 @@ use latrunculi_engine::{Action, ActionKind, EndReason, Outcome, Player, Position
 
 use super::mechanics::Mechanic;
 
-/// A set of mechanisms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MechanicSet(u32);
 
@@ -43,18 +42,14 @@ impl FromIterator<Mechanic> for MechanicSet {
 /// How a piece got from one square to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gait {
-    /// By a step or a slide.
     Step,
-    /// By one jump.
     Jump,
     /// By several jumps, perhaps with slides between them.
     Chain,
 }
 
-/// Tells which mechanisms actions use.
 pub(super) struct Detector {
     rules: Arc<Rules>,
-    /// The mechanisms that the ruleset has.
     has: MechanicSet,
     corners: SquareSet,
 }
@@ -66,7 +61,6 @@ impl Detector {
         Detector { rules: Arc::clone(rules), has, corners }
     }
 
-    /// Returns the mechanisms that the ruleset has.
     pub(super) fn mechanisms(&self) -> impl Iterator<Item = Mechanic> {
         Mechanic::ALL.iter().copied().filter(|&mechanic| self.has.contains(mechanic))
     }
@@ -253,7 +247,6 @@ impl Detector {
     }
 }
 
-/// Returns whether a ruleset has a mechanism.
 fn ruleset_has(rules: &Rules, mechanic: Mechanic) -> bool {
     let ruleset = rules.ruleset();
     let Ruleset { capture, extra, .. } = ruleset;

@@ -64,7 +64,6 @@ pub struct CurvePoint {
 pub(super) struct Sampling<'a> {
     /// For each game the index of its opening, below `openings`.
     pub(super) opening_of: Vec<usize>,
-    /// The number of openings.
     pub(super) openings: usize,
     pub(super) confidence: Confidence,
     pub(super) replications: usize,
@@ -73,7 +72,6 @@ pub(super) struct Sampling<'a> {
 }
 
 impl Sampling<'_> {
-    /// Returns the number of games.
     pub(super) fn games(&self) -> usize {
         self.opening_of.len()
     }
@@ -236,7 +234,6 @@ impl Sampling<'_> {
         }
     }
 
-    /// Adds an observation of a game to a column.
     pub(super) fn add(&self, sums: &mut Ratios, game: usize, column: usize, value: f64) {
         self.add_weighted(sums, game, column, value, 1.0);
     }

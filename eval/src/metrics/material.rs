@@ -64,7 +64,6 @@ pub struct PieceWeight {
 /// A position without a capture for the player to act.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QuietPosition {
-    /// The player to act.
     pub(super) player: Player,
     /// The feature differences, in the order of [`PieceFeature::ALL`].
     pub(super) features: [f64; 5],

@@ -24,15 +24,12 @@ pub(super) const SECOND: usize = 1;
 pub(super) struct Trace {
     /// Which opening it began with; `None` without a random one.
     pub(super) opening: Option<u64>,
-    /// Who begins the game.
     pub(super) beginner: Player,
-    /// How it ended for him.
+    /// How it ended for who began.
     pub(super) result: GameResult,
     /// Why it ended; `None` if it was given up.
     pub(super) reason: Option<EndReason>,
-    /// Actions played.
     pub(super) actions: u32,
-    /// Turns of the placement phase.
     pub(super) placement_turns: u32,
     /// What was chosen, in order.
     pub(super) choices: Vec<ChoiceTrace>,
@@ -44,11 +41,9 @@ pub(super) struct Trace {
     pub(super) squares: [SquareUse; 2],
     /// Beginnings of turns at which the position had stood before.
     pub(super) repeated: u64,
-    /// A quiet position of the game.
     pub(super) quiet: Option<QuietPosition>,
 }
 
-/// One choice of an agent.
 pub(super) struct ChoiceTrace {
     /// The number of the action in the game, from 0.
     pub(super) number: u32,
@@ -57,16 +52,12 @@ pub(super) struct ChoiceTrace {
     pub(super) phase: GamePhase,
     /// How many legal actions there were.
     pub(super) legal: u32,
-    /// The mechanisms that the action used.
     pub(super) used: MechanicSet,
-    /// What the visits say, where they are recorded.
     pub(super) visits: Option<VisitTrace>,
 }
 
-/// The beginning of a turn.
 pub(super) struct TurnTrace {
     pub(super) phase: GamePhase,
-    /// The player to act.
     pub(super) seat: usize,
     /// By seat, the pieces on the board.
     pub(super) pieces: [u32; 2],
@@ -83,7 +74,6 @@ pub(super) struct SquareUse {
 }
 
 impl Trace {
-    /// Returns the number of turns.
     pub(super) fn turn_count(&self) -> u32 {
         self.turns.len() as u32
     }
@@ -177,7 +167,6 @@ struct Tracer<'a> {
     opening_actions: u32,
     draws: &'a [usize; QUIET_DRAWS],
     beginner: Option<Player>,
-    /// How far the game is.
     number: usize,
     turns_before: Option<u16>,
     pending: Option<(Position, Action)>,
@@ -188,7 +177,6 @@ struct Tracer<'a> {
 }
 
 impl Tracer<'_> {
-    /// Sees a state before an action is played in it.
     fn see(&mut self, state: &GameState, legal: &[Action], action: Action) -> Result<(), RecordFault> {
         self.finish_action(state);
         let position = state.position();

@@ -74,7 +74,6 @@ pub struct PhaseSplit {
 pub(super) struct Series {
     /// By turn, as far as there are values.
     by_turn: Vec<Option<f64>>,
-    /// The result.
     score: f64,
     /// Whether the first player won, in decisive games.
     first_wins: Option<bool>,
@@ -93,7 +92,6 @@ impl Series {
         }
     }
 
-    /// Returns the turns that have values, with them.
     fn valued(&self) -> impl Iterator<Item = (usize, f64)> {
         self.by_turn.iter().enumerate().filter_map(|(turn, value)| Some((turn, (*value)?)))
     }
@@ -184,7 +182,6 @@ fn binary_entropy(p: f64) -> f64 {
     part(p) + part(1.0 - p)
 }
 
-/// Fits the scale of every agent that has values.
 pub(super) fn fit_scales(records: &[&GameRecord], traces: &[Trace], sampling: &Sampling<'_>) -> Vec<AgentScale> {
     let mut agents: Vec<&String> = records.iter().flat_map(|record| &record.agents).collect();
     agents.sort_unstable();
@@ -271,7 +268,6 @@ impl ValueMetrics {
     }
 }
 
-/// A number that a game has or has not.
 type GameNumber<'a> = &'a dyn Fn(&Series) -> Option<f64>;
 
 /// Returns the means of some numbers of each game over those games that have them.

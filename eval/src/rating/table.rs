@@ -109,7 +109,6 @@ impl Rated {
         }
     }
 
-    /// Returns the Elo of an agent.
     pub(crate) fn elo(
         fit: &Fit,
         agent: usize,
@@ -288,7 +287,6 @@ fn clustering_tells(fit: &Fit, groups: &[Vec<usize>]) -> Result<bool, Statistics
     Ok(all_tell)
 }
 
-/// What a fit says of its agents.
 struct FittedAgents<'a> {
     fit: &'a Fit,
     covariance: Covariance,

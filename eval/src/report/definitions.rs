@@ -136,7 +136,6 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The explanations.
 pub(super) fn section(study: &Study<'_>) -> Markup {
     let content = html! {
         p {

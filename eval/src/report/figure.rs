@@ -23,7 +23,6 @@ const RIGHT: f64 = WIDTH - 210.0;
 const TOP: f64 = 76.0;
 const ROW: f64 = 20.0;
 
-/// A ruleset in the picture.
 struct Row<'a> {
     ruleset: &'a RulesetSummary,
     score: ScoreSummary,

@@ -19,7 +19,6 @@ const CURVE_POINTS: usize = 80;
 /// Curves end when fewer games than this share still go on.
 const CURVE_SHARE_MIN: f64 = 0.05;
 
-/// Everything about the games of one ruleset.
 pub(super) fn of_ruleset(study: &Study<'_>, metrics: &Metrics) -> Markup {
     html! {
         p.note {

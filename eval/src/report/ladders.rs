@@ -15,7 +15,6 @@ pub(super) fn has_ladders(study: &Study<'_>) -> bool {
     study.summary.rulesets.iter().any(|ruleset| !ruleset.trends.is_empty())
 }
 
-/// Returns whether there are several kinds of players.
 pub(super) fn has_agreements(study: &Study<'_>) -> bool {
     study.summary.rulesets.iter().any(|ruleset| !ruleset.agreements.is_empty())
 }
@@ -153,7 +152,6 @@ pub(super) fn fair_strip(frame: &Frame, across: (f64, f64), margin: f64) -> Mark
     }
 }
 
-/// A trend in words with its numbers.
 pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
     html! {
         p.trend {
@@ -202,7 +200,6 @@ fn rank_agreements<'a>(study: &Study<'a>) -> Table<'a, &'a RankAgreement> {
         .column("Rulesets", |pair| html! { (pair.rulesets) })
 }
 
-/// Returns the pairs of agents whose agreement is known.
 fn agreement_pairs(study: &Study<'_>) -> Vec<[String; 2]> {
     let mut pairs: Vec<[String; 2]> = Vec::new();
     for agreement in study.summary.rulesets.iter().flat_map(|ruleset| &ruleset.agreements) {

@@ -65,14 +65,12 @@ impl<'a, Row> Table<'a, Row> {
         table
     }
 
-    /// A column whose cells are the names of the rows.
     pub(super) fn row_head(self, name: &str, cell: impl Fn(&Row) -> Markup + 'a) -> Self {
         let mut table = self.column(name, cell);
         table.last().is_row_head = true;
         table
     }
 
-    /// A column of words.
     pub(super) fn text(self, name: &str, cell: impl Fn(&Row) -> Markup + 'a) -> Self {
         self.column(name, cell).styled("text")
     }
@@ -81,7 +79,6 @@ impl<'a, Row> Table<'a, Row> {
         self.columns.last_mut().expect("a method that changes the last column follows one that adds it")
     }
 
-    /// Classes of the last column.
     pub(super) fn styled(mut self, class: &'static str) -> Self {
         self.last().class = class;
         self

@@ -46,7 +46,6 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
     page(&about, &head, &main)
 }
 
-/// The table of all runs.
 fn results(runs: &[LearningRun]) -> Table<'_, (usize, &LearningRun, Vec<Measured>)> {
     let caption = html! { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last; with several rulesets the mean over those measured until then. Different opponents and rulesets cannot be compared." };
     let score = |run: &LearningRun, measured: Option<&&Measured>, standing: Option<&Standing>| {
@@ -97,7 +96,6 @@ fn interval(result: &MatchScore) -> Interval {
     Interval { lower: result.lower, upper: result.upper }
 }
 
-/// Everything about one run.
 fn section(index: usize, run: &LearningRun) -> Markup {
     let measured = run.measured();
     let content = html! {
@@ -200,12 +198,10 @@ fn by_ruleset(run: &LearningRun, measured: &[Measured]) -> Markup {
     }
 }
 
-/// A measured number, by time.
 struct Dot {
     minutes: f64,
     value: f64,
     ends: (f64, f64),
-    /// It in words.
     told: String,
 }
 
@@ -325,7 +321,6 @@ fn games_plot(run: &LearningRun) -> Markup {
     }
 }
 
-/// The losses, by time.
 fn losses(run: &LearningRun) -> Markup {
     let taught = || run.rounds.iter().filter(|round| round.training.steps > 0);
     let series = [
@@ -343,7 +338,6 @@ fn losses(run: &LearningRun) -> Markup {
     )
 }
 
-/// The matches one by one.
 fn matches<'a>(run: &LearningRun, measured: &'a [Measured]) -> Table<'a, &'a Measured> {
     let has_earlier = measured.iter().any(|one| one.verdict.earlier.is_some());
     let caption = html! {
@@ -396,12 +390,10 @@ fn elo_with_interval(measured: &Measured) -> Markup {
 /// What the asterisk at an Elo means.
 const ELO_HELD: &str = " * The matches give no finite Elo; a weak prior holds these numbers.";
 
-/// A mean number of actions.
 fn actions(mean: f64) -> Markup {
     numbers::plain(mean, 1)
 }
 
-/// The rounds one by one.
 fn rounds(run: &LearningRun) -> Table<'_, &Round> {
     let of_games = |round: &Round, look: fn(&RulesetMetrics) -> Option<f64>| round.all_games().and_then(look);
     let loss = |round: &Round, look: fn(&StepReport) -> f64| {
@@ -427,7 +419,6 @@ fn rounds(run: &LearningRun) -> Table<'_, &Round> {
         .column("Value loss", move |round| loss(round, |losses| losses.heads[heads::VALUE]))
 }
 
-/// What the words mean.
 fn reading() -> Markup {
     let terms = [
         (

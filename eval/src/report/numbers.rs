@@ -25,7 +25,6 @@ pub(super) fn plain(value: f64, decimals: usize) -> Markup {
     html! { data value=(value) { (text(value, decimals)) } }
 }
 
-/// A number with its sign.
 pub(super) fn signed(value: f64, decimals: usize) -> Markup {
     html! { data value=(value) { (signed_text(value, decimals)) } }
 }
@@ -114,7 +113,6 @@ pub(super) fn points_in(difference: f64, interval: Interval) -> Markup {
     html! { (points(difference)) " " span.i { "(" (points_interval(interval)) ")" } }
 }
 
-/// What there is, or a dash.
 pub(super) fn or_dash<T>(found: Option<T>, show: impl FnOnce(T) -> Markup) -> Markup {
     found.map_or_else(|| html! { "–" }, show)
 }

@@ -44,7 +44,6 @@ fn drawn_actions(study: &Study<'_>) -> Option<String> {
     }
 }
 
-/// The results with the headline agent.
 pub(super) fn sections(study: &Study<'_>) -> Markup {
     let mut rows: Vec<Row<'_>> =
         study.asked().filter_map(|ruleset| Some((ruleset, study.headline(ruleset)?))).collect();

@@ -87,15 +87,12 @@ pub(super) fn place(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A plot with two axes.
 pub(super) struct Plot<'a> {
     /// What it shows, for readers who do not see it too.
     pub(super) title: &'a str,
-    /// What there is to see in it, in a sentence.
     pub(super) description: &'a str,
     /// The height in the units of the view box.
     pub(super) height: f64,
-    /// What runs along the bottom.
     pub(super) x_label: &'a str,
 }
 
@@ -158,7 +155,6 @@ impl Plot<'_> {
     }
 }
 
-/// Returns a line through points.
 pub(super) fn line(frame: &Frame, class: &str, points: &[(f64, f64)]) -> Markup {
     html! { path class=(format!("line {class}")) d=(path(frame, points.iter().copied())) {} }
 }
@@ -248,13 +244,10 @@ pub(super) fn short_tick(value: f64) -> String {
 
 /// One row of a [`Forest`].
 pub(super) struct ForestRow {
-    /// What is measured, and a link to more.
     pub(super) label: Markup,
-    /// The numbers in words.
     pub(super) shown: Markup,
     /// The class that colours the row.
     pub(super) class: &'static str,
-    /// The point estimate.
     pub(super) value: f64,
     /// Its interval.
     pub(super) interval: (f64, f64),
@@ -264,20 +257,16 @@ pub(super) struct ForestRow {
 
 /// Intervals below one another along a common axis. The places are in percent of the width, so that text keeps its size.
 pub(super) struct Forest<'a> {
-    /// What it shows.
     pub(super) caption: Markup,
-    /// The ends of the axis.
     pub(super) domain: (f64, f64),
     /// The value that means "none", drawn as a line.
     pub(super) reference: f64,
     /// Around the reference: what counts as none.
     pub(super) margin: Option<f64>,
-    /// How the axis is written.
     pub(super) tick: &'a dyn Fn(f64) -> String,
 }
 
 impl Forest<'_> {
-    /// Draws the rows.
     pub(super) fn draw(&self, rows: &[ForestRow]) -> Markup {
         let scale = Scale::linear(self.domain, (2.0, 98.0));
         let at = |value: f64| format!("{:.2}%", scale.at(value));

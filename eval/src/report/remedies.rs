@@ -16,7 +16,6 @@ fn is_measured(ruleset: &RulesetSummary) -> bool {
     ruleset.compensation.is_some() || ruleset.pie.is_some() || ruleset.phases.is_some()
 }
 
-/// The section, where there is something to show.
 pub(super) fn section(study: &Study<'_>) -> Markup {
     let rows: Vec<&RulesetSummary> = study.asked().filter(|ruleset| is_measured(ruleset)).collect();
     if rows.is_empty() {

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::{Study, layout, numbers, words};
 
-/// The settings.
 pub(super) fn section(study: &Study<'_>) -> Markup {
     let summary = study.summary;
     let settings = &summary.settings;

@@ -5,7 +5,6 @@ use crate::study::summary::{AgentSummary, CellSummary, Conclusion, OpeningSummar
 /// Below this share of games won by anybody, a ruleset is called mostly drawn.
 const MOSTLY_DRAWN_BELOW: f64 = 0.5;
 
-/// Returns what an agent is, with its budget.
 pub(super) fn agent(agent: &AgentSummary) -> String {
     match (agent.budget, agent.budget_unit.as_deref()) {
         (Some(budget), Some(unit)) => format!("{}, {budget} {unit} a choice", family(&agent.family)),
@@ -34,7 +33,6 @@ fn parts(family: &str) -> (&str, &str) {
     family.split_at(at.filter(|_| !family.starts_with("net ")).unwrap_or(family.len()))
 }
 
-/// Returns what agents of a family are.
 pub(super) fn family(family: &str) -> String {
     let (kind, rest) = parts(family);
     match kind {
@@ -50,7 +48,6 @@ pub(super) fn family(family: &str) -> String {
     }
 }
 
-/// Says why a cell has no score.
 pub(super) fn no_score(cell: &CellSummary) -> &'static str {
     if cell.outcomes.games() == 0 { "no games" } else { "one opening only" }
 }

@@ -9,7 +9,6 @@ use super::{faulty_settings, sweep};
 use crate::Error;
 use crate::agents::{AgentKind, AgentSpec, SearchKind};
 
-/// Checks the settings as a whole and reads the agents.
 pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Vec<AgentSpec>, Error> {
     let mut faults = Vec::new();
     let mut demand = |holds: bool, fault: &str| {
@@ -84,7 +83,6 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     if faults.is_empty() { Ok(specs) } else { Err(faulty_settings(&faults)) }
 }
 
-/// Returns the family and the budget of an agent.
 pub(super) fn describe(spec: &AgentSpec, text: &str) -> AgentSummary {
     let (family, budget, unit) = match &spec.kind {
         AgentKind::Random => ("random".to_owned(), None, None),

@@ -24,7 +24,6 @@ use latrunculi_stats::multiplicity::{BalanceEvidence, BalanceFinding, decide_bal
 
 type Played = [(Series, SeriesTally)];
 
-/// Says what the games of a study found.
 pub(super) fn summary(
     plan: &Plan,
     played: &Played,

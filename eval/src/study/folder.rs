@@ -20,7 +20,6 @@ use crate::Error;
 use crate::matches::FinishedGame;
 use crate::matches::ledger::{Ledger, LedgerGame, line_fault};
 
-/// The file of the settings.
 const GUARD: &str = "study.json";
 
 /// What no later call may change, except that it may ask for more games ([`extends`]).
@@ -30,9 +29,7 @@ struct Guard {
     settings: StudySettings,
     /// The id and the fingerprint of every ruleset that was asked for.
     rulesets: Vec<[String; 2]>,
-    /// The same of those derived from them.
     derived: Vec<[String; 2]>,
-    /// Every network with its checksum.
     networks: Vec<String>,
     /// What alpha-beta's evaluation of these rulesets is, in short.
     evaluation: String,
@@ -41,12 +38,10 @@ struct Guard {
     search_version: u32,
 }
 
-/// Ledgers that are open.
 pub(super) struct OpenLedgers {
     pub(super) ledgers: Vec<Ledger>,
     /// Which of them each series has.
     pub(super) ledger_of: Vec<usize>,
-    /// The games of each series that are there.
     pub(super) tallies: Vec<SeriesTally>,
 }
 
@@ -62,7 +57,6 @@ fn extends(found: &StudySettings, asked: &StudySettings) -> bool {
     asked.max_games >= found.max_games && asked.min_games >= found.min_games && asked.half_width <= found.half_width
 }
 
-/// The folder of a study.
 pub(super) struct Folder {
     path: PathBuf,
     /// How the program that played the games differs from this one, which then may count them but play no others.
@@ -70,7 +64,6 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder of a study, or makes it.
     pub(super) fn open(path: &Path, plan: &Plan) -> Result<Folder, Error> {
         let id = |rules: &Rules| [rules.ruleset().id.clone(), ruleset_fingerprint(rules.ruleset())];
         let ids = |is_derived| {

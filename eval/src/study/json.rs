@@ -22,7 +22,6 @@ const FRACTIONS: [&str; 10] = [
     "draw_rate",
     "decisive_rate",
 ];
-/// Squares of the largest board.
 const BOARD_SQUARES_MAX: usize = 256;
 
 /// Checks the numbers of a summary by their names, at every depth: fractions lie in `[0, 1]`, standard errors are not

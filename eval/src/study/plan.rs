@@ -30,7 +30,6 @@ const RULESET_IN_PATH: &str = "{ruleset}";
 /// How long openings are that are drawn from a policy, unless all stones are placed later.
 const POLICY_OPENING: usize = 20;
 
-/// One ruleset of a study.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) rules: Arc<Rules>,
@@ -38,7 +37,6 @@ pub(super) struct Entry {
     pub(super) derived: Option<(usize, Derivation)>,
 }
 
-/// What a study is made of.
 pub(super) struct Plan {
     pub(super) settings: StudySettings,
     pub(super) confidence: Confidence,

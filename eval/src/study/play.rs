@@ -20,7 +20,6 @@ use crate::matches::ledger::{Ledger, Place};
 use crate::matches::openings::{Opening, OpeningBook};
 use crate::workers::{SeriesHead, SharedSource};
 
-/// A game of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StudyJob {
     series: usize,
@@ -50,7 +49,6 @@ struct State<'a, 'o> {
     at_once: usize,
 }
 
-/// Where a series stands.
 struct SeriesProgress {
     tally: SeriesTally,
     needs_network: bool,

@@ -21,7 +21,6 @@ use crate::workers::{SeriesHead, SharedPlay};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SeriesKind {
-    /// The game as it is.
     Main,
     /// The same with openings of another length.
     SecondOpening,
@@ -45,7 +44,6 @@ impl SeriesKind {
     }
 }
 
-/// All that the games of a series depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StudyPlay {
@@ -54,10 +52,8 @@ pub(crate) struct StudyPlay {
     /// The ruleset whose evaluation alpha-beta uses: a derived one is played by the same player as its base.
     pub(super) evaluated_as: String,
     pub(super) agent: AgentSpec,
-    /// The study's seed.
     pub(super) seed: u64,
     pub(super) kind: SeriesKind,
-    /// Actions that are drawn.
     pub(super) opening_length: usize,
     /// From whose policy; `None` for any legal action.
     pub(super) opening_policy: Option<PolicyOpenings>,
@@ -65,10 +61,8 @@ pub(crate) struct StudyPlay {
     pub(crate) visits_within: usize,
 }
 
-/// A series of games.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
-    /// All that its games depend on.
     pub(super) play: StudyPlay,
     /// The ruleset and the agent, by their places in the study.
     pub(super) ruleset: usize,
@@ -136,7 +130,6 @@ impl Series {
         }
     }
 
-    /// Returns whether it is played around a network.
     pub(super) fn needs_network(&self) -> bool {
         self.networks.iter().any(Option::is_some)
     }
@@ -162,7 +155,6 @@ impl Series {
         Place { series: self.key.clone(), pair: index, game: 1 }
     }
 
-    /// Returns who plays the games.
     pub(super) fn matchup(&self, id: usize) -> Matchup<'_> {
         let [own, opener] = self.networks.each_ref().map(|network| network.as_ref().map(|(at, play)| (*at, play)));
         Matchup {

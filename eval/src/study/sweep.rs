@@ -6,7 +6,6 @@ use latrunculi_engine::{Rules, Ruleset};
 
 use super::summary::Derivation;
 
-/// Why there is no derived ruleset.
 pub(super) enum NotDerived {
     /// The base has this value itself.
     Same,
@@ -14,7 +13,6 @@ pub(super) enum NotDerived {
     Useless(String),
 }
 
-/// Returns the parameter of that name, or says what it may have meant.
 pub(super) fn parameter(name: &str) -> Result<&'static Parameter, String> {
     Parameter::named(name).ok_or_else(|| {
         let names = PARAMETERS.iter().map(|parameter| parameter.name);

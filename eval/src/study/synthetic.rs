@@ -36,7 +36,6 @@ impl Synthetic {
         self.win + self.draw / 2.0
     }
 
-    /// Plays a series to its end.
     fn play(self, rule: StopRule, seed: u64) -> SeriesTally {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut tally = SeriesTally::new(rule);

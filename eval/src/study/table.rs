@@ -6,7 +6,6 @@ use super::summary::{
 };
 use crate::Number;
 
-/// A ruleset with an agent.
 struct Row<'a> {
     ruleset: &'a RulesetSummary,
     agent: &'a AgentSummary,
@@ -24,7 +23,6 @@ impl Row<'_> {
     }
 }
 
-/// What a column is called, and its cell.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
 /// The columns, as docs/FORMATS.md explains them; what is not known is empty.

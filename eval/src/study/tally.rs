@@ -9,7 +9,6 @@ use latrunculi_engine::EndReason;
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{ClusteredScore, Confidence, FixedWidth, GameResult, Interval, MeanTest, Score, WinDrawLoss};
 
-/// The stopping rule of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StopRule {
     /// The width to be reached; `None` plays `games_max` games.
@@ -24,7 +23,6 @@ pub(crate) struct StopRule {
 /// So many repetitions in a row, and at least a batch of them, end a series: hardly any new game is left.
 const REPEATS_MIN: usize = 20;
 
-/// The games of one series.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesTally {
     rule: StopRule,
@@ -40,11 +38,9 @@ pub(crate) struct SeriesTally {
     by_opening: HashMap<u64, usize>,
     openings: Vec<WinDrawLoss>,
     keys: HashSet<u64>,
-    /// The counts.
     pub(crate) counts: Counts,
 }
 
-/// The counts of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     /// Games played, and those of the schedule left out or not counted as repetitions.
@@ -53,7 +49,6 @@ pub(crate) struct Counts {
     pub(crate) outcomes: OutcomeCounts,
     pub(crate) ends: BTreeMap<String, u64>,
     pub(crate) actions: u64,
-    /// Games in which a player captures.
     pub(crate) with_captures: u64,
     /// Nodes or simulations in all, and the number of choices with effort.
     pub(crate) effort: (u64, u64),
@@ -219,7 +214,6 @@ impl SeriesTally {
         })
     }
 
-    /// Returns the results of each opening.
     pub(crate) fn openings(&self) -> &[WinDrawLoss] {
         &self.openings
     }

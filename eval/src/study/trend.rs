@@ -4,7 +4,6 @@ use super::estimates::estimate;
 use super::summary::{AgentSummary, CellSummary, LastDoubling, Stability, TrendDirection, TrendSummary};
 use latrunculi_stats::{Confidence, Estimate, Interval};
 
-/// A budget and the score with it.
 type Rung = (u64, Estimate);
 
 /// Returns the trend of each family that has a score with at least two budgets; those of so many `rulesets` shall hold

@@ -13,14 +13,11 @@ use crate::agents::{AgentError, AgentSpec, SHIPPED_MODEL};
 use crate::matches::MatchPlay;
 use crate::study::StudyPlay;
 
-/// The folder of what is played.
 pub(super) const GAMES: &str = "games";
 /// Games of a unit: enough that the store is asked seldom, few enough that a pre-empted worker loses little.
 pub(super) const GAMES_PER_UNIT: usize = 10;
-/// No head is larger.
 const HEAD_BYTES_MAX: u64 = 1 << 20;
 
-/// What a series is, and all that a game of it depends on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SeriesHead {
@@ -28,24 +25,19 @@ pub(crate) struct SeriesHead {
     pub(crate) search_version: u32,
     /// What alpha-beta's evaluation is, in short; empty where it takes no part.
     pub(crate) evaluation: String,
-    /// The series as ledgers name it.
     pub(crate) key: String,
     /// Ruleset and agents, for people.
     pub(crate) title: String,
-    /// Games of the whole schedule.
     pub(crate) games: usize,
-    /// Games of a unit.
     pub(crate) per_unit: usize,
     /// The networks, except the one that is part of the program.
     pub(crate) models: Vec<SharedModel>,
     pub(crate) play: SharedPlay,
 }
 
-/// A network in the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SharedModel {
-    /// As the agents' texts name it.
     pub(crate) name: String,
     pub(crate) sha256: String,
 }

@@ -31,7 +31,6 @@ pub fn is_replayed(seed: u64) -> bool {
 
 /// Games that workers may play.
 pub(crate) trait SharedSource: GameSource<Error = Error> {
-    /// Returns the series of a game, and its index there.
     fn index(&self, job: Self::Job) -> (usize, usize);
 
     /// Returns the index of a game in its series by its place in a ledger; `None` where there is no such game.
@@ -40,7 +39,6 @@ pub(crate) trait SharedSource: GameSource<Error = Error> {
     /// Returns what workers must know of a series.
     fn head(&self, series: usize) -> SeriesHead;
 
-    /// Checks a game as a ledger's games are checked.
     fn check(&self, job: Self::Job, record: &GameRecord) -> Result<(), RecordFault>;
 
     /// Returns how many games are asked for at once.
@@ -55,7 +53,6 @@ pub(crate) trait SharedSource: GameSource<Error = Error> {
     fn tell(&self);
 }
 
-/// A series of which games are missing.
 struct Open<J> {
     id: String,
     head: SeriesHead,

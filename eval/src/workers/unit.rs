@@ -12,17 +12,14 @@ use crate::matches::ledger::{Place, from_line};
 /// No unit is larger: games of thousands of actions with the visits of each.
 pub(super) const UNIT_BYTES_MAX: u64 = 256 << 20;
 
-/// Returns the folder of a series' units.
 pub(super) fn folder(id: &str) -> String {
     format!("{UNITS}/{id}")
 }
 
-/// Returns the name of a unit.
 pub(super) fn name(id: &str, unit: u64) -> String {
     format!("{}/{unit:08}", folder(id))
 }
 
-/// Returns the number of the unit of a name, if it is that of one.
 pub(super) fn number(name: &str) -> Option<u64> {
     let number = name.rsplit('/').next()?;
     (number.len() == 8).then(|| number.parse().ok()).flatten()

@@ -55,7 +55,6 @@ pub struct GamesWork {
     complete: HashMap<String, (Wanted, Instant)>,
 }
 
-/// What the store says of a series.
 #[derive(Clone, Debug, Default)]
 struct Listed {
     wanted: Wanted,
@@ -152,7 +151,6 @@ fn read_head(store: &Store, id: &str) -> Result<Result<SeriesHead, String>, Stor
     Ok(head.and_then(|head| VERSION.check(&head.title, &head.program, head.search_version).map(|()| head)))
 }
 
-/// Lists the series below a folder of a store: that of all series, or that of one.
 fn list_below(store: &Store, folder: &str) -> Result<BTreeMap<String, Listed>, StoreError> {
     let mut found: BTreeMap<String, Listed> = BTreeMap::new();
     for object in store.list(folder)? {
@@ -170,19 +168,15 @@ fn list_below(store: &Store, folder: &str) -> Result<BTreeMap<String, Listed>, S
 
 /// The games of a series, as who plays them needs to know them.
 pub(crate) trait SharedGames: Sync {
-    /// The series, as ledgers name it.
     fn key(&self) -> &str;
 
     /// Returns the games of a range that are played, those that would repeat earlier ones left out.
     fn played(&self, range: [usize; 2]) -> Vec<usize>;
 
-    /// Returns the place of a game in a ledger.
     fn place(&self, index: usize) -> Place;
 
-    /// Returns who plays.
     fn matchup(&self) -> Matchup<'_>;
 
-    /// Returns how a game begins.
     fn beginning(&self, index: usize) -> Beginning;
 
     /// Returns what computes the networks; empty without one.
@@ -231,18 +225,15 @@ struct UnitGames<'a, G> {
 #[derive(Default)]
 struct State {
     queue: VecDeque<usize>,
-    /// The units that are being played.
     open: BTreeMap<u64, OpenUnit>,
     /// Those that are written, or have no games.
     settled: BTreeSet<u64>,
-    /// Since when nothing was missing.
     nothing_missing: Option<Instant>,
     /// Whether other work comes first.
     gives_way: bool,
     failed: Option<StoreError>,
 }
 
-/// A unit that is being played.
 struct OpenUnit {
     left: usize,
     /// The games that have ended, as lines of a ledger.

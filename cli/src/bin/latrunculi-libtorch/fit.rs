@@ -30,7 +30,6 @@ struct FitState {
     steps: u64,
     checkpoint_every: u64,
     samples: u64,
-    /// Checksum of the model that it began with.
     model: Option<String>,
     config: String,
 }

@@ -65,7 +65,6 @@ fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Consol
     Ok(TrainingRun::begin(config, folder, &origin, stop, console)?)
 }
 
-/// Shows a run on the terminal.
 struct Console {
     display: Display,
     /// The lines for people; `None` where programs read.
