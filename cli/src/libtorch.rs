@@ -22,6 +22,9 @@ use crate::train::TrainArgs;
 
 const PROGRAM: &str = "latrunculi-libtorch";
 
+/// What computes networks on a GPU.
+pub type Loader = Arc<dyn NetworkLoader>;
+
 /// Computes a batch a number of times and returns the seconds that it took.
 pub type Passes = Box<dyn FnMut(usize) -> anyhow::Result<f64> + Send>;
 
@@ -39,7 +42,7 @@ pub struct Libtorch {
     pub bench_training: fn(&TrainingArgs) -> anyhow::Result<()>,
     /// Returns what computes networks on the GPU that is asked for; `None` where that is the processor, as where `auto`
     /// finds no GPU.
-    pub gpu: fn(DeviceChoice) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>>,
+    pub gpu: fn(DeviceChoice) -> anyhow::Result<Option<Loader>>,
     /// Prepares forward passes of a batch of so many positions on libtorch, inputs ready and outputs left where they are.
     pub passes: fn(&StoredModel, &Arc<Rules>, DeviceChoice, Precision, usize) -> anyhow::Result<Passes>,
 }
@@ -69,7 +72,7 @@ pub(crate) fn gpu(
     device: DeviceChoice,
     has_networks: bool,
     libtorch: Option<&Libtorch>,
-) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>> {
+) -> anyhow::Result<Option<Loader>> {
     let is_wanted = match device {
         DeviceChoice::Cpu => false,
         DeviceChoice::Cuda(_) => true,

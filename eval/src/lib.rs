@@ -10,7 +10,6 @@ mod players;
 pub mod rating;
 pub mod report;
 pub mod study;
-mod words;
 pub mod workers;
 
 pub use agents::{

@@ -45,7 +45,7 @@ use trace::Trace;
 use values::{PhaseSplit, ValueMetrics};
 
 use crate::Error;
-use crate::words::enum_with_words;
+use latrunculi_engine::named;
 use latrunculi_stats::bootstrap::draw_index;
 use latrunculi_stats::{BootstrapKey, Confidence};
 
@@ -69,13 +69,15 @@ impl Default for MetricsConfig {
     }
 }
 
-enum_with_words! {
+named! {
     /// A phase of the game.
-    GamePhase {
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub GamePhase {
         /// Stones go from the hand onto the board.
-        Placement: "placement",
+        Placement = "placement",
         /// Pieces move.
-        Movement: "movement",
+        Movement = "movement",
     }
 }
 

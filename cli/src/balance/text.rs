@@ -45,7 +45,7 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
                 continue;
             };
             let verdict = cell.verdict.as_ref();
-            let conclusion = verdict.map_or("", |verdict| verdict.verdict.words());
+            let conclusion = verdict.map_or("", |verdict| verdict.verdict.as_str());
             let outcomes = &cell.outcomes;
             let games = outcomes.win_draw_loss();
             let truncated = match outcomes.truncated {
@@ -77,11 +77,11 @@ fn support(verdict: &VerdictSummary, cell: &CellSummary) -> String {
     let mut parts = vec![captures];
     if let Some(last) = &verdict.last_doubling {
         let (change, interval) = (Number(100.0 * last.change.value), last.interval.percent());
-        let stability = last.stability.words();
+        let stability = last.stability.as_str();
         parts.push(format!("since budget {} {change:+.1} {interval:+.1} ({stability})", last.budgets[0]));
     }
     if !verdict.doubts.is_empty() {
-        let doubts: Vec<&str> = verdict.doubts.iter().map(|&doubt| doubt.words()).collect();
+        let doubts: Vec<&str> = verdict.doubts.iter().map(|&doubt| doubt.as_str()).collect();
         parts.push(format!("not called balanced: {}", doubts.join("; ")));
     }
     parts.join(", ")

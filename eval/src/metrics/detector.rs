@@ -56,13 +56,13 @@ pub(super) struct Detector {
 
 impl Detector {
     pub(super) fn new(rules: &Arc<Rules>) -> Detector {
-        let has = Mechanic::ALL.iter().copied().filter(|&mechanic| ruleset_has(rules, mechanic)).collect();
+        let has = Mechanic::ALL.into_iter().filter(|&mechanic| ruleset_has(rules, mechanic)).collect();
         let corners = rules.board().iter().filter(|&square| rules.orthogonal_neighbours(square).len() == 2).collect();
         Detector { rules: Arc::clone(rules), has, corners }
     }
 
     pub(super) fn mechanisms(&self) -> impl Iterator<Item = Mechanic> {
-        Mechanic::ALL.iter().copied().filter(|&mechanic| self.has.contains(mechanic))
+        Mechanic::ALL.into_iter().filter(|&mechanic| self.has.contains(mechanic))
     }
 
     /// Returns the mechanisms that `action` used: those of the ruleset, and no others.

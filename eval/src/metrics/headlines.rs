@@ -30,7 +30,7 @@ impl Metrics {
         ] {
             let usages = self.mechanics.iter().filter(|usage| usage.role == role);
             let texts: Vec<String> =
-                usages.map(|usage| format!("{} {}", usage.mechanic.words(), percent(&usage.overall.games))).collect();
+                usages.map(|usage| format!("{} {}", usage.mechanic.as_str(), percent(&usage.overall.games))).collect();
             if !texts.is_empty() {
                 lines.push((name, list(texts.into_iter())));
             }
@@ -49,7 +49,7 @@ impl Metrics {
             let in_men = |feature: &PieceWeight| {
                 let is_unit = feature.feature == PieceFeature::Men;
                 let worth = feature.in_men.as_ref().filter(|_| !is_unit)?;
-                Some(format!("{} {}", feature.feature.words(), number(worth, 2)))
+                Some(format!("{} {}", feature.feature.as_str(), number(worth, 2)))
             };
             let texts: Vec<String> = values.weights.iter().filter_map(in_men).collect();
             if !texts.is_empty() {

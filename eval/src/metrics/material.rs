@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimates::{MetricEstimate, Sampling};
 use super::trace::Trace;
-use crate::words::enum_with_words;
+use latrunculi_engine::named;
 use latrunculi_stats::cholesky::cholesky;
 
 /// The number of random actions of a game tried to find one that begins a turn in a quiet position.
@@ -19,18 +19,21 @@ const REGULARISATION: f64 = 0.5;
 /// The largest number of steps of a fit.
 const STEPS_MAX: usize = 50;
 
-enum_with_words! {
+named! {
     /// A material or mobility difference between the players.
-    PieceFeature {
-        Tempo: "being the player to act",
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub PieceFeature {
+        /// Being the player to act.
+        Tempo = "being the player to act",
         /// Men on the board.
-        Men: "one man more",
+        Men = "one man more",
         /// The dux on the board.
-        Dux: "having the dux",
+        Dux = "having the dux",
         /// Men on the board that are bound.
-        BoundMen: "one bound man more",
+        BoundMen = "one bound man more",
         /// The moves a player would have if it were that player's turn.
-        Mobility: "one possible move more",
+        Mobility = "one possible move more",
     }
 }
 
@@ -79,14 +82,13 @@ impl QuietPosition {
         }
         let player = position.player_to_act();
         let more = |count: &dyn Fn(Player) -> u32| f64::from(count(player)) - f64::from(count(player.opponent()));
-        let feature = |feature| match feature {
+        let features = PieceFeature::ALL.map(|feature| match feature {
             PieceFeature::Tempo => 1.0,
             PieceFeature::Men => more(&|player| position.men(player).len()),
             PieceFeature::Dux => more(&|player| u32::from(position.dux(player).is_some())),
             PieceFeature::BoundMen => more(&|player| (position.men(player) & position.bound()).len()),
             PieceFeature::Mobility => more(&|player| rules.mobility(position, player)),
-        };
-        let features = std::array::from_fn(|index| feature(PieceFeature::ALL[index]));
+        });
         Some(QuietPosition { player, features, result: 0.0 })
     }
 }

@@ -5,55 +5,71 @@ use serde::{Deserialize, Serialize};
 use super::detector::Detector;
 use super::estimates::{MetricEstimate, Rate, Sampling};
 use super::trace::{FIRST, SECOND, Trace};
-use crate::words::enum_with_words;
+use latrunculi_engine::named;
 use latrunculi_stats::proportion::clopper_pearson;
 
 /// A mechanism used in fewer games than this share is decorative.
 pub const DECORATIVE_BELOW: f64 = 0.01;
 
-enum_with_words! {
+named! {
     /// A mechanism that an action may use.
-    Mechanic {
-        Placement: "stone placed",
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub Mechanic {
+        /// A stone is placed.
+        Placement = "stone placed",
         /// A piece jumps, once or several times. What a step or slide reaches as well is none.
-        Jump: "jump",
+        Jump = "jump",
         /// A piece makes several jumps in one move. Where one jump reaches as far it is none.
-        JumpChain: "chain of jumps",
+        JumpChain = "chain of jumps",
         /// Enemy pieces leave the board, removals included.
-        Capture: "capture",
-        MultipleCapture: "several captured at once",
-        CornerCapture: "capture in a corner",
+        Capture = "capture",
+        /// At least two enemy pieces leave the board at once.
+        MultipleCapture = "several captured at once",
+        /// A man in a corner of the board is taken.
+        CornerCapture = "capture in a corner",
         /// A man outside the corners is taken between no two flankers, but with enemies on all its sides.
-        EnclosureCapture: "man captured by enclosure",
-        Continuation: "captor moves again",
-        ContinuationCapture: "captor moves again and captures",
-        ContinuationDeclined: "captor may move again but stops",
+        EnclosureCapture = "man captured by enclosure",
+        /// The piece that has captured goes on in the same turn.
+        Continuation = "captor moves again",
+        /// It goes on and captures again.
+        ContinuationCapture = "captor moves again and captures",
+        /// A continuation is declined.
+        ContinuationDeclined = "captor may move again but stops",
         /// An enemy piece becomes bound.
-        Bound: "enemy bound (alligatus)",
-        SelfBound: "own piece bound by own move",
-        Released: "bound piece freed",
-        Removal: "bound pieces removed",
-        Displacement: "bound piece taken by moving onto it",
+        Bound = "enemy bound (alligatus)",
+        /// A piece of one's own becomes bound by one's own action.
+        SelfBound = "own piece bound by own move",
+        /// A bound piece of either side goes free.
+        Released = "bound piece freed",
+        /// Bound enemy pieces are removed by an action of its own.
+        Removal = "bound pieces removed",
+        /// A bound enemy piece is taken by moving onto it.
+        Displacement = "bound piece taken by moving onto it",
         /// A piece ends its move between two enemies and is not held by them.
-        SafeEntry: "safe entry between two enemies",
-        DuxMove: "dux moves",
+        SafeEntry = "safe entry between two enemies",
+        /// The dux moves.
+        DuxMove = "dux moves",
         /// The enemy dux becomes bound.
-        DuxBound: "dux bound",
+        DuxBound = "dux bound",
         /// The enemy dux is taken or enclosed.
-        DuxCaptured: "dux taken",
+        DuxCaptured = "dux taken",
         /// The player can do nothing else.
-        ForcedPass: "forced pass",
+        ForcedPass = "forced pass",
     }
 }
 
-enum_with_words! {
+named! {
     /// What a share of games says of a mechanism.
-    MechanicRole {
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub MechanicRole {
         /// The whole interval lies at or above 1 % of the games.
-        Used: "used",
+        Used = "used",
         /// The whole interval lies below 1 % of the games.
-        Decorative: "decorative",
-        Undecided: "too few games to say",
+        Decorative = "decorative",
+        /// Too few games to say.
+        Undecided = "too few games to say",
     }
 }
 

@@ -64,7 +64,7 @@ fn mechanics<'a>(rows: &'a [Row<'a>]) -> Table<'a, &'a Row<'a>> {
     let caption = html! { "Percentage of games in which a mechanism is used; empty if the ruleset does not have it. The intervals are in each ruleset’s section." };
     let table = Table::new("Use of mechanisms by ruleset", caption, rows).class("matrix");
     mechanics.into_iter().fold(table.row_head("Ruleset", |(ruleset, _)| link(ruleset)), |table, mechanic| {
-        table.column(mechanic.words(), move |(_, metrics)| {
+        table.column(mechanic.as_str(), move |(_, metrics)| {
             let found = metrics.mechanics.iter().find(|found| found.mechanic == mechanic);
             let share = found.map(|found| found.overall.games.rate);
             html! { @if let Some(share) = share { span.share style=(format!("--share:{:.0}%", 55.0 * share)) { (numbers::share_of_100(share)) } } }

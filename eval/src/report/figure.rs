@@ -95,7 +95,7 @@ fn legend(rows: &[Row<'_>]) -> Markup {
     let found = [First, Second, Balanced, EvenWithThisPlayer, Unresolved]
         .into_iter()
         .filter(|conclusion| rows.iter().any(|row| row.conclusion == *conclusion))
-        .map(|conclusion| (conclusion.words().to_owned(), colour(conclusion), false));
+        .map(|conclusion| (conclusion.as_str().to_owned(), colour(conclusion), false));
     let drawn = format!("more than {} % of the games drawn", 100.0 * MOSTLY_DRAWN);
     let placed = found.chain([(drawn, "#57606a", true)]).scan(21.0, |next, (words, colour, is_drawn)| {
         let at = *next;

@@ -119,7 +119,7 @@ fn branching(metrics: &Metrics) -> Table<'_, &PhaseBranching> {
     };
     let caption = html! { "The number of legal actions at the players’ own choices. “Options that matter” is their effective number by the search’s visits" @if are_partial { ", recorded for the first choices of each game only; the other columns hold all choices" } "." };
     Table::new("Number of choices", caption, &metrics.branching.phases)
-        .row_head("Phase", |phase| html! { (phase.phase.words()) })
+        .row_head("Phase", |phase| html! { (phase.phase.as_str()) })
         .column("Mean", |phase| numbers::measured(&phase.overall.mean, 1))
         .column("Median", |phase| numbers::measured(&phase.overall.median, 0))
         .column("95 % at most", |phase| numbers::measured(&phase.overall.p95, 0))
@@ -138,7 +138,7 @@ fn mechanics(mechanics: &[MechanicUse]) -> Table<'_, &MechanicUse> {
     let caption = html! { "How often each mechanism of the rules is used, by any player and by either player. A mechanism used in fewer than 1 % of the games is decorative." };
     Table::new("Use of mechanisms", caption, mechanics)
         .class("dense")
-        .row_head("Mechanism", |found| html! { (found.mechanic.words()) })
+        .row_head("Mechanism", |found| html! { (found.mechanic.as_str()) })
         .column("Games", |found| match found.never_seen_upper {
             Some(upper) => html! { "never seen" br; span.i.nowrap { "(at most " (numbers::percent(upper)) ")" } },
             None => numbers::rate(&found.overall.games),
@@ -149,7 +149,7 @@ fn mechanics(mechanics: &[MechanicUse]) -> Table<'_, &MechanicUse> {
         .column("Second player’s games", |found| numbers::rate(&found.second.games))
         .column("Winners’ games", move |found| rate(found.winner.as_ref().map(|usage| &usage.games)))
         .column("Losers’ games", move |found| rate(found.loser.as_ref().map(|usage| &usage.games)))
-        .text("Role", |found| html! { (found.role.words()) })
+        .text("Role", |found| html! { (found.role.as_str()) })
 }
 
 /// Returns the points to draw: while enough games go on, and not too many.
@@ -276,7 +276,7 @@ fn piece_values(values: &PieceValues) -> Table<'_, &PieceWeight> {
     };
     Table::new("Piece values", caption, &values.weights)
         .class("dense")
-        .row_head("Thing", |weight| html! { (weight.feature.words()) })
+        .row_head("Thing", |weight| html! { (weight.feature.as_str()) })
         .column("In men", |weight| numbers::or_dash(weight.in_men.as_ref(), |men| numbers::measured(men, 2)))
         .column("Weight", |weight| numbers::measured(&weight.weight, 2))
 }

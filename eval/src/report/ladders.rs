@@ -156,7 +156,7 @@ pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
     html! {
         p.trend {
             @if names_family { (words::family(&trend.family)) ": " }
-            strong { (trend.direction.words()) }
+            strong { (trend.direction.as_str()) }
             ", from " (numbers::points_width_exact(trend.distances[0])) " to " (numbers::points_width_exact(trend.distances[1]))
             " points away from 50 %, a change of " (numbers::points_in(trend.change.value, trend.interval))
             @if trend.changes_side { "; the advantage passes to the other player" }

@@ -150,7 +150,7 @@ fn table<'a>(study: &Study<'_>, rows: &'a [Row<'a>]) -> Table<'a, &'a Row<'a>> {
         .row_head("Ruleset", |(ruleset, _)| html! { (link(ruleset)) " " br; span.soft { (ruleset.title) } })
         .sorted("First player’s score", |(_, cell)| (cell.score.map(|score| score.score), score(cell)))
         .sorted("Verdict", |(_, cell)| {
-            (cell.verdict.as_ref().map(|found| found.verdict.words()), verdict_with_draws(cell))
+            (cell.verdict.as_ref().map(|found| found.verdict.as_str()), verdict_with_draws(cell))
         })
         .sorted("Won / drawn / lost", |(_, cell)| (Some(cell.outcomes.first_wins), results(&cell.outcomes)))
         .sorted("Drawn", |(_, cell)| {
@@ -210,7 +210,7 @@ pub(super) fn change_since(last: Option<LastDoubling>) -> Markup {
     html! {
         @match last {
             Some(last) => {
-                (last.stability.words()) ", " (numbers::points_in(last.change.value, last.interval))
+                (last.stability.as_str()) ", " (numbers::points_in(last.change.value, last.interval))
             }
             None => span.soft { "no smaller budget" },
         }
@@ -250,8 +250,8 @@ pub(super) fn verdict(cell: &CellSummary) -> Markup {
         @match &cell.verdict {
             Some(found) => {
                 @let (class, mark) = words::verdict_class(found.verdict);
-                span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (found.verdict.words()) }
-                @for &doubt in &found.doubts { " " span.reason { (doubt.words()) } }
+                span class=(format!("verdict {class}")) { span aria-hidden="true" { (mark) " " } (found.verdict.as_str()) }
+                @for &doubt in &found.doubts { " " span.reason { (doubt.as_str()) } }
             }
             None => span.soft { "none" },
         }
@@ -261,7 +261,7 @@ pub(super) fn verdict(cell: &CellSummary) -> Markup {
 /// Returns why a score near one half is not taken for balance.
 fn doubts(cell: &CellSummary) -> Option<String> {
     let doubts = &cell.verdict.as_ref()?.doubts;
-    (!doubts.is_empty()).then(|| doubts.iter().map(|&doubt| doubt.words()).collect::<Vec<_>>().join("; "))
+    (!doubts.is_empty()).then(|| doubts.iter().map(|&doubt| doubt.as_str()).collect::<Vec<_>>().join("; "))
 }
 
 /// What limits the results, in whole sentences.

@@ -147,7 +147,7 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
             }
             ". "
             @if let Some(effort) = cell.effort_mean { "Search effort per choice: " (numbers::plain(effort, 0)) " " (agent.budget_unit.as_deref().unwrap_or("nodes")) " on average. " }
-            "Ended because " (cell.stop.words()) "."
+            "Ended because " (cell.stop.as_str()) "."
             @if let Some(second) = &cell.second_opening {
                 " With " (words::opening(&second.opening)) " instead"
                 @if let Some(score) = &second.score { ": " (numbers::percent_in(score.score, score.interval)) " over " (numbers::count(second.games)) " games" }

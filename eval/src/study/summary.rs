@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::StudySettings;
 use crate::metrics::Metrics;
-use crate::words::enum_with_words;
+use latrunculi_engine::named;
 use latrunculi_stats::compensation::{FiellerSet, WholeHandicaps};
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::{BalanceVerdict, Equivalence, Estimate, Interval, WinDrawLoss};
@@ -193,13 +193,19 @@ pub struct OpeningSummary {
     pub policy: Option<String>,
 }
 
-enum_with_words! {
+named! {
     /// The reason why a measurement ended.
-    StopReason {
-        Width: "the interval has the requested width",
-        MaxGames: "the maximum number of games was played",
-        NoMoreOpenings: "there is no other distinct opening",
-        Interrupted: "the study was interrupted",
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub StopReason {
+        /// The interval has the requested width.
+        Width = "the interval has the requested width",
+        /// The maximum number of games was played.
+        MaxGames = "the maximum number of games was played",
+        /// There is no other distinct opening.
+        NoMoreOpenings = "there is no other distinct opening",
+        /// The study was interrupted.
+        Interrupted = "the study was interrupted",
     }
 }
 
@@ -287,35 +293,45 @@ pub struct VerdictSummary {
     pub p_balanced_holm: f64,
 }
 
-enum_with_words! {
+named! {
     /// The conclusion about the balance of a ruleset, from the games of one agent.
-    Conclusion {
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub Conclusion {
         /// The score is within the margin of ½ whatever the results of games that were cut off, pieces are captured in enough
         /// games, and another kind of player agrees.
-        Balanced: "balanced",
+        Balanced = "balanced",
         /// The score is within the margin of ½, but a [`Doubt`] remains.
-        EvenWithThisPlayer: "even with this player",
-        First: "first player ahead",
-        Second: "second player ahead",
-        Unresolved: "unresolved",
+        EvenWithThisPlayer = "even with this player",
+        /// The first player is ahead.
+        First = "first player ahead",
+        /// The second player is ahead.
+        Second = "second player ahead",
+        /// Not shown to be any of these.
+        Unresolved = "unresolved",
     }
 }
 
-enum_with_words! {
+named! {
     /// Why a score near ½ need not mean that the ruleset is balanced.
-    Doubt {
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub Doubt {
         /// Captures occur in fewer games than [`StudySettings::min_contact`] asks for.
-        FewCaptures: "captures in too few games",
-        CapturesUnknown: "games with captures not counted",
+        FewCaptures = "captures in too few games",
+        /// It is not known in how many games captures occur.
+        CapturesUnknown = "games with captures not counted",
         /// So many games were ended by the program's own limit of turns that their true results could move the score beyond the
         /// margin.
-        CutOff: "too many games cut off",
-        NoSearch: "the player does not search",
-        OneKindOfPlayer: "only one kind of player",
+        CutOff = "too many games cut off",
+        /// The player does not search.
+        NoSearch = "the player does not search",
+        /// The study has no other kind of player that searches.
+        OneKindOfPlayer = "only one kind of player",
         /// Another kind of player has a score that is shown to be off ½, or to differ from this one.
-        KindsDisagree: "kinds of players disagree",
+        KindsDisagree = "kinds of players disagree",
         /// No other kind of player shows balance, and none shows the contrary.
-        NotConfirmed: "not confirmed by another kind of player",
+        NotConfirmed = "not confirmed by another kind of player",
     }
 }
 
@@ -356,17 +372,19 @@ pub struct TrendSummary {
     pub changes_side: bool,
 }
 
-enum_with_words! {
+named! {
     /// The effect of a larger budget on the distance of the score from ½.
-    TrendDirection {
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub TrendDirection {
         /// The whole interval of the change is negative.
-        Shrinking: "shrinking",
+        Shrinking = "shrinking",
         /// The interval of the change lies within the margin.
-        Stable: "stable",
+        Stable = "stable",
         /// The whole interval of the change is positive.
-        Growing: "growing",
+        Growing = "growing",
         /// None of these is shown.
-        Unclear: "no trend shown",
+        Unclear = "no trend shown",
     }
 }
 
@@ -383,15 +401,17 @@ pub struct LastDoubling {
     pub stability: Stability,
 }
 
-enum_with_words! {
+named! {
     /// Whether a score stays where it is when the budget grows.
-    Stability {
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub Stability {
         /// The interval of the change lies within the margin.
-        Stable: "stable",
+        Stable = "stable",
         /// The interval of the change does not contain 0.
-        Changed: "changed",
+        Changed = "changed",
         /// Neither is shown.
-        Unclear: "unclear",
+        Unclear = "unclear",
     }
 }
 

@@ -9,12 +9,11 @@ mod train;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use latrunculi_cli::libtorch::{Libtorch, Passes};
+use latrunculi_cli::libtorch::{Libtorch, Loader, Passes};
 use latrunculi_data::{DeviceChoice, Precision, StoredModel};
 use latrunculi_engine::Rules;
 use latrunculi_learner::OnDevice;
 use latrunculi_model::{Device, InferenceNetwork, Network};
-use latrunculi_train::networks::NetworkLoader;
 
 fn main() -> ExitCode {
     latrunculi_cli::main(Some(&Libtorch {
@@ -27,9 +26,9 @@ fn main() -> ExitCode {
     }))
 }
 
-fn gpu(device: DeviceChoice) -> anyhow::Result<Option<Arc<dyn NetworkLoader>>> {
+fn gpu(device: DeviceChoice) -> anyhow::Result<Option<Loader>> {
     let device = Device::open(device)?;
-    Ok(device.is_gpu().then(|| -> Arc<dyn NetworkLoader> { Arc::new(OnDevice(device)) }))
+    Ok(device.is_gpu().then(|| -> Loader { Arc::new(OnDevice(device)) }))
 }
 
 fn passes(
