@@ -187,7 +187,7 @@ pub fn play_match<'e>(
                 );
                 return Err(line_fault(path, line, fault));
             }
-            let game = schedule.recorded(&place, record);
+            let game = schedule.recorded(&place, &record);
             match game.map_err(|fault| line_fault(path, line, fault))? {
                 Some(game) => tally.add_recorded(game),
                 None => Ok(()),
@@ -330,21 +330,10 @@ impl Schedule {
     }
 
     /// Checks a game of the ledger; `None` for games that are not part of this match.
-    fn recorded(&self, place: &Place, record: GameRecord) -> Result<Option<MatchGame>, RecordFault> {
-        if !(1..=2).contains(&place.game) {
-            return Err(RecordFault::contradiction("game", place.game, "1 or 2"));
-        }
-        if place.pair >= self.config.pairs || self.would_repeat(place.pair) {
-            return Ok(None);
-        }
-        let job = Job { pair: place.pair, beginner: usize::from(place.game) - 1 };
-        let mut game = self.evaluate(job, &record)?;
-        self.keep(&mut game, record);
-        Ok(Some(game))
-    }
-
-    fn keep(&self, game: &mut MatchGame, record: GameRecord) {
-        game.record = self.config.keep_records.then(|| Box::new(record));
+    fn recorded(&self, place: &Place, record: &GameRecord) -> Result<Option<MatchGame>, RecordFault> {
+        let job = Job::of_place(place).ok_or_else(|| RecordFault::contradiction("game", place.game, "1 or 2"))?;
+        let is_part = job.pair < self.config.pairs && !self.would_repeat(job.pair);
+        is_part.then(|| self.evaluate(job, record)).transpose()
     }
 
     /// Replays a finished game and returns what is counted of it.
@@ -355,7 +344,8 @@ impl Schedule {
         // If both agents are the same, the seats do not matter.
         let beginner = if self.config.agents[0] == self.config.agents[1] { 0 } else { job.beginner as u64 };
         game.key = mix_seeds(&[game.key, beginner]);
-        Ok(MatchGame { pair: job.pair, beginner: job.beginner, record: None, game })
+        let record = self.config.keep_records.then(|| Box::new(record.clone()));
+        Ok(MatchGame { pair: job.pair, beginner: job.beginner, record, game })
     }
 }
 

@@ -164,7 +164,7 @@ mod tests {
             steps_total: 7,
             ..Round::default()
         };
-        let line = metrics.to_json().unwrap();
+        let line = serde_json::to_value(&metrics).unwrap();
         let keys: Vec<&str> = line.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(
             keys,
@@ -189,7 +189,7 @@ mod tests {
         metrics.teacher = Some(false);
         let choice = PrecisionChoice { precision: Precision::F32, difference: None };
         metrics.games = Some(of_games(&played, &[], 1, choice, "f32".to_owned()));
-        let line = metrics.to_json().unwrap();
+        let line = serde_json::to_value(&metrics).unwrap();
         assert_eq!(serde_json::from_value::<Round>(line.clone()).unwrap(), metrics);
         assert!(line["end_reasons"].is_object() && line["actors_busy"].is_number());
     }

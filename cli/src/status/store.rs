@@ -82,8 +82,7 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
             })
             .collect();
         let report = json!({
-            "series": series.iter().map(|one| json!({ "title": one.title, "units": one.units[0], "wanted": one.units[1],
-                "all": one.units[2], "is_closed": one.is_closed })).collect::<Vec<_>>(),
+            "series": series,
             "runs": runs.iter().map(|one| json!({ "run": one.run, "generation": one.generation, "is_open": one.is_open,
                 "units": one.units[0], "all": one.units[1] })).collect::<Vec<_>>(),
             "workers": workers,
@@ -98,13 +97,7 @@ pub(super) fn run(url: &str, json: bool) -> anyhow::Result<()> {
         println!("run {}, generation {} {state}: {} of {} units", run.run, run.generation, run.units[0], run.units[1]);
     }
     for one in series.iter().filter(|one| !one.is_closed) {
-        println!(
-            "{}: {} units, {} wanted, {} at most",
-            crate::shown(&one.title),
-            one.units[0],
-            one.units[1],
-            one.units[2]
-        );
+        println!("{}: {} units, {} wanted, {} at most", crate::shown(&one.title), one.units, one.wanted, one.all);
     }
     let closed = series.iter().filter(|one| one.is_closed).count();
     if closed > 0 {

@@ -91,7 +91,7 @@ pub fn json(event: &Event<'_>) -> Option<Value> {
             "samples": done.samples,
         }),
         Event::RoundEnded { metrics, secs_left, .. } => {
-            let mut line = metrics.to_json().ok()?;
+            let mut line = json!(metrics);
             line["event"] = json!("round");
             line["secs_left"] = json!(secs_left);
             line

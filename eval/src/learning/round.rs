@@ -44,14 +44,6 @@ pub struct Round {
 }
 
 impl Round {
-    /// Returns the line of the metrics file, keys in alphabetical order.
-    ///
-    /// # Errors
-    /// Never; the numbers of a round are JSON.
-    pub fn to_json(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(self)
-    }
-
     /// Returns the sums over all games of the round, if any were played.
     #[must_use]
     pub fn all_games(&self) -> Option<&RulesetMetrics> {

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use latrunculi_engine::GameRecord;
-use latrunculi_engine::record::RecordFault;
 use serde::{Deserialize, Serialize};
 
 use super::game_play::{Beginning, GameSource, Matchup};
@@ -68,7 +67,7 @@ impl GameSource for MatchGames<'_, '_> {
     fn end(&self, job: Job, record: GameRecord) -> Result<(), Error> {
         let game = self.schedule.evaluate(job, &record).expect("a game just played replays");
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        if tally.add(game, record)?.is_break() {
+        if tally.add(game, &record)?.is_break() {
             self.abort();
         }
         Ok(())
@@ -94,10 +93,6 @@ impl SharedSource for MatchGames<'_, '_> {
 
     fn head(&self, _series: usize) -> SeriesHead {
         self.schedule.head()
-    }
-
-    fn check(&self, job: Job, record: &GameRecord) -> Result<(), RecordFault> {
-        self.schedule.evaluate(job, record).map(|_| ())
     }
 
     fn window(&self) -> usize {

@@ -110,12 +110,6 @@ impl MeanReport {
     #[must_use]
     pub fn of(reports: &[MatchReport]) -> MeanReport {
         let counted: Vec<&MatchReport> = reports.iter().filter(|report| report.score.is_some()).collect();
-        let mut total = WinDrawLoss::default();
-        for report in &counted {
-            total.wins += report.total.wins;
-            total.draws += report.total.draws;
-            total.losses += report.total.losses;
-        }
         let scores: Vec<f64> = counted.iter().filter_map(|report| report.score).collect();
         let parts: Option<Vec<(f64, Interval)>> =
             counted.iter().map(|report| Some((report.score?, report.interval?))).collect();
@@ -123,7 +117,7 @@ impl MeanReport {
         let count = scores.len() as f64;
         MeanReport {
             rulesets: counted.len(),
-            total,
+            total: counted.iter().map(|report| report.total).sum(),
             score: (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count),
             interval: parts.and_then(|parts| Interval::of_mean(&parts)),
             margin: margins.filter(|margins| !margins.is_empty()).map(|margins| Estimate {
@@ -233,18 +227,15 @@ impl<'a, 'o> Tally<'a, 'o> {
     }
 
     /// Takes a game that has just ended; answers whether to go on.
-    pub(super) fn add(&mut self, mut game: MatchGame, record: GameRecord) -> Result<ControlFlow<()>, Error> {
+    pub(super) fn add(&mut self, game: MatchGame, record: &GameRecord) -> Result<ControlFlow<()>, Error> {
         let job = Job { pair: game.pair, beginner: game.beginner };
         if let Some(ledger) = &mut self.ledger {
-            ledger.append(&self.schedule.place(job), &record)?;
+            ledger.append(&self.schedule.place(job), record)?;
         }
         if !self.is_over() {
-            if self.schedule.config.keep_records {
-                self.schedule.keep(&mut game, record.clone());
-            }
             self.take(job, game);
             self.count()?;
-            self.tell(Some(&record));
+            self.tell(Some(record));
         }
         Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
@@ -316,7 +307,11 @@ impl<'a, 'o> Tally<'a, 'o> {
             }
         }
         let openings: HashSet<u64> = self.counted.iter().map(|game| game.game.opening_key).collect();
-        let estimates = Estimates::of(&table, self.pairs_repeated, config.confidence);
+        let refused = why_no_interval(&table, self.pairs_repeated);
+        let test = refused.is_none().then(|| table.agent().mean_test());
+        let interval = test.map(|test| test.interval(config.confidence));
+        // Of pairs that are all alike the spread is not known.
+        let spread = test.and_then(|_| table.agent().score().ok());
         let mean = |sum: f64, count: u64| if count > 0 { sum / count as f64 } else { 0.0 };
         MatchReport {
             ruleset: self.schedule.rules.ruleset().id.clone(),
@@ -336,13 +331,13 @@ impl<'a, 'o> Tally<'a, 'o> {
             beginner: table.first_player_games(),
             pentanomial: table.agent().counts,
             score: total.mean(),
-            interval: estimates.interval,
+            interval,
             confidence: config.confidence.level(),
-            interval_refused: estimates.refused,
+            interval_refused: refused,
             margin: margin(&self.counted, config.confidence),
-            elo: estimates.elo,
-            normalized_elo: estimates.normalized_elo,
-            likelihood_of_superiority: estimates.likelihood_of_superiority,
+            elo: test.map(|test| EloEstimate::of_score(test.mean(), interval)),
+            normalized_elo: spread.and_then(|score| score.normalized_elo().ok()),
+            likelihood_of_superiority: test.map(|test| test.p_below(0.5)),
             sprt: self.sprt,
             truncated: ends.get(EndReason::MaxPlies.as_str()).copied().unwrap_or(0),
             ends,
@@ -376,39 +371,15 @@ fn margin(counted: &[MatchGame], confidence: Confidence) -> Option<Estimate> {
     Some(Estimate { standard_error: unseen * (1.0 + found.value.abs()) / confidence.z(), ..found })
 }
 
-/// What a table of pairs says about the first agent's strength.
-#[derive(Default)]
-struct Estimates {
-    interval: Option<Interval>,
-    refused: Option<String>,
-    elo: Option<EloEstimate>,
-    normalized_elo: Option<Estimate>,
-    likelihood_of_superiority: Option<f64>,
-}
-
-impl Estimates {
-    fn of(table: &PairTable, pairs_repeated: u64, confidence: Confidence) -> Estimates {
-        let refuse = |reason: String| Estimates { refused: Some(reason), ..Estimates::default() };
-        let pairs = table.pairs();
-        if pairs == 0 && pairs_repeated > 0 {
-            return refuse("every pair of games repeats itself: both agents play the same, whoever begins".to_owned());
+/// Returns why so few pairs give no interval; `None` where they do.
+fn why_no_interval(table: &PairTable, pairs_repeated: u64) -> Option<String> {
+    match (table.pairs(), pairs_repeated > 0) {
+        (0, true) => Some("every pair of games repeats itself: both agents play the same, whoever begins".to_owned()),
+        (pairs @ (0 | 1), is_repeating) => {
+            let why = if is_repeating { "the match would repeat one game" } else { "too few games" };
+            Some(format!("{why}: {pairs} pair of games says nothing about the spread"))
         }
-        if pairs < 2 {
-            let repeating = if pairs_repeated > 0 { "the match would repeat one game" } else { "too few games" };
-            return refuse(format!("{repeating}: {pairs} pair of games says nothing about the spread"));
-        }
-        let pairs = table.agent();
-        let test = pairs.mean_test();
-        let interval = test.interval(confidence);
-        // Of pairs that are all alike the spread is not known.
-        let score = pairs.score().ok();
-        Estimates {
-            interval: Some(interval),
-            refused: None,
-            elo: Some(EloEstimate::of_score(test.mean(), Some(interval))),
-            normalized_elo: score.and_then(|score| score.normalized_elo().ok()),
-            likelihood_of_superiority: Some(test.p_below(0.5)),
-        }
+        _ => None,
     }
 }
 
@@ -424,7 +395,7 @@ mod tests {
         table.record(GameResult::Win, GameResult::Win);
         assert_eq!(table.agent_games(), WinDrawLoss::new(3, 0, 1));
         // Each pair is one outcome, however many games it has.
-        let found = Estimates::of(&table, 0, Confidence::NINETY_FIVE).interval.expect("an interval");
+        let found = table.agent().mean_test().interval(Confidence::NINETY_FIVE);
         let of_four = WinDrawLoss::new(3, 0, 1).mean_test().interval(Confidence::NINETY_FIVE);
         assert!(found.half_width() > of_four.half_width() && found.contains(0.75), "{found:?} {of_four:?}");
     }

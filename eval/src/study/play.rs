@@ -7,7 +7,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use latrunculi_engine::GameRecord;
-use latrunculi_engine::record::RecordFault;
 
 use super::series::Series;
 use super::tally::SeriesTally;
@@ -287,10 +286,6 @@ impl SharedSource for StudyGames<'_, '_> {
 
     fn head(&self, series: usize) -> SeriesHead {
         self.series[series].head()
-    }
-
-    fn check(&self, job: StudyJob, record: &GameRecord) -> Result<(), RecordFault> {
-        FinishedGame::of(&self.series[job.series].rules, record).map(|_| ())
     }
 
     fn is_done(&self, series: usize) -> bool {

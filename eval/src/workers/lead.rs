@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use latrunculi_engine::GameRecord;
-use latrunculi_engine::record::RecordFault;
 use latrunculi_store::{StoreError, Waiting};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -14,6 +13,7 @@ use super::head::{GAMES, SeriesHead};
 use super::unit::{self, UNIT_BYTES_MAX};
 use crate::Error;
 use crate::agents::mix_seeds;
+use crate::matches::FinishedGame;
 use crate::matches::game_play::{GameSource, check_beginning, play_again};
 use crate::matches::ledger::Place;
 
@@ -38,8 +38,6 @@ pub(crate) trait SharedSource: GameSource<Error = Error> {
 
     /// Returns what workers must know of a series.
     fn head(&self, series: usize) -> SeriesHead;
-
-    fn check(&self, job: Self::Job, record: &GameRecord) -> Result<(), RecordFault>;
 
     /// Returns how many games are asked for at once.
     fn window(&self) -> usize {
@@ -236,7 +234,7 @@ fn check<S: SharedSource>(
     let check = |(index, job, record): &(usize, S::Job, GameRecord)| -> Result<(), String> {
         let at = |fault: String| format!("game {index}: {fault}");
         check_beginning(source, *job, record).map_err(|fault| at(fault.to_string()))?;
-        source.check(*job, record).map_err(|fault| at(fault.to_string()))?;
+        FinishedGame::of(source.matchup(*job).rules, record).map_err(|fault| at(fault.to_string()))?;
         let repeats = source.matchup(*job).networks.iter().all(Option::is_none);
         if !repeats || !is_replayed(record.seed) {
             return Ok(());

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use latrunculi_engine::{GameRecord, Rules};
 use latrunculi_store::{PlayedUnit, Store, StoreError, Worker};
 use rayon::ThreadPool;
+use serde::Serialize;
 
 use super::VERSION;
 use super::head::{GAMES, SeriesHead, SharedPlay};
@@ -375,12 +376,16 @@ impl<G: SharedGames> GameSource for UnitGames<'_, G> {
 }
 
 /// Where a series of games stands, as the store shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SeriesStatus {
     /// Ruleset and agents.
     pub title: String,
-    /// Units that are there, that are wanted, and of the whole schedule. Units whose games would all repeat others never come.
-    pub units: [u64; 3],
+    /// Units that are there.
+    pub units: u64,
+    /// Those that are wanted.
+    pub wanted: u64,
+    /// Those of the whole schedule. Units whose games would all repeat others never come.
+    pub all: u64,
     /// Whether nothing more is wanted.
     pub is_closed: bool,
 }
@@ -393,9 +398,9 @@ pub fn series(store: &Store) -> Result<Vec<SeriesStatus>, StoreError> {
     let mut found = Vec::new();
     for (id, Listed { wanted, is_closed }) in list_below(store, GAMES)? {
         let Some(head) = SeriesHead::read(store, &id)? else { continue };
-        let there = store.list(&unit::folder(&id))?.len() as u64;
-        let wanted = wanted.of(head.units()).count() as u64;
-        found.push(SeriesStatus { units: [there, wanted, head.units()], title: head.title, is_closed });
+        let (units, all) = (store.list(&unit::folder(&id))?.len() as u64, head.units());
+        let wanted = wanted.of(all).count() as u64;
+        found.push(SeriesStatus { title: head.title, units, wanted, all, is_closed });
     }
     Ok(found)
 }
