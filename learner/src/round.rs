@@ -387,7 +387,7 @@ impl TrainingRun<'_> {
 
     /// Writes the metrics of a round, then the checkpoint, which records their length.
     fn save_round(&mut self, metrics: &learning::Round) -> Result<(), Error> {
-        let line = serde_json::to_value(&metrics)?;
+        let line = serde_json::to_value(metrics)?;
         self.events.add(metrics.generation, &line)?;
         self.folder.add_metrics(&line)?;
         self.state.metrics_bytes = self.folder.metrics_bytes();
