@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, Command, Id};
 use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
 use latrunculi_eval::study::{StudyConfig, StudyProgress, StudySettings, StudySummary, run_study, saved_study};
@@ -76,6 +76,11 @@ struct SettingsArgs {
     sweep: Vec<(String, Vec<String>)>,
 }
 
+/// Each by its name, so that a refusal names the one that was given.
+fn settings_names() -> Vec<Id> {
+    SettingsArgs::augment_args(Command::new("balance")).get_arguments().map(|option| option.get_id().clone()).collect()
+}
+
 #[derive(Args)]
 pub(crate) struct BalanceArgs {
     #[command(flatten)]
@@ -85,11 +90,11 @@ pub(crate) struct BalanceArgs {
     out: Option<PathBuf>,
     /// Continues the study in this folder with its settings; with --max-games, --min-games or --half-width it plays more
     /// games
-    #[arg(long, value_name = "DIR", conflicts_with = "SettingsArgs")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = settings_names())]
     resume: Option<PathBuf>,
     /// Writes report.html again from the summary in this folder, without playing
     #[arg(long, value_name = "DIR", 
-        conflicts_with_all = ["SettingsArgs", "out", "resume", "max_games", "min_games", "half_width", "json"])]
+        conflicts_with_all = settings_names(), conflicts_with_all = ["out", "resume", "max_games", "min_games", "half_width", "json"])]
     report_only: Option<PathBuf>,
     /// Plays until the half-width of the score's interval is this many points of 100 [default: 3]
     #[arg(long, value_name = "POINTS", value_parser = settings::points())]
