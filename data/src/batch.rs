@@ -1,32 +1,67 @@
-//! Positions on their way into the network, as plain vectors.
+//! Positions on their way into the network, and what it answers.
+//!
+//! Legend: `B` positions, `P` planes, `S` scalars of the position, `A` squares, `L` legal actions of all positions.
 
-use latrunculi_engine::{Action, GameState};
-use std::sync::Arc;
+use latrunculi_engine::{Action, GameState, SquareSet};
 
 use crate::error::{Error, check_length};
-use crate::features::{EncodedPosition, Encoder, SCALARS, Shape};
+use crate::features::{EncodedPosition, SCALARS, Shape, dense_plane};
 use crate::policy_index::{ActionIndices, action_indices};
 
-/// Encoded positions of one ruleset, without targets.
-#[derive(Clone, Copy, Debug)]
-pub struct EncodedBatch<'a> {
-    /// `[B, C, H, W]`, 0 or 1.
-    pub planes: &'a [f32],
-    /// `[B, S]`: of the positions alone.
-    pub scalars: &'a [f32],
-    /// `[R]`: the numbers of the ruleset.
-    pub rule_inputs: &'a [f32],
+/// Encoded positions of one ruleset. The memory is reused from batch to batch.
+#[derive(Clone, Debug)]
+pub struct PositionBatch {
+    /// `[B, P]`: each plane as the set of the squares where it is 1.
+    pub planes: Vec<SquareSet>,
+    /// `[B, S]`: the scalars of the positions.
+    pub scalars: Vec<f32>,
     /// `[B + 1]`: the actions of position `i` are `action_offsets[i]..action_offsets[i + 1]`.
-    pub action_offsets: &'a [u32],
+    pub action_offsets: Vec<u32>,
     /// `[L]`: the two entries of the policy vector whose sum is the action's logit.
-    pub action_indices: &'a [ActionIndices],
+    pub action_indices: Vec<ActionIndices>,
 }
 
-impl EncodedBatch<'_> {
+impl Default for PositionBatch {
+    fn default() -> Self {
+        PositionBatch { planes: Vec::new(), scalars: Vec::new(), action_offsets: vec![0], action_indices: Vec::new() }
+    }
+}
+
+impl PositionBatch {
+    /// Removes all positions.
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// Keeps the first `count` positions at most.
+    pub fn truncate(&mut self, count: usize) {
+        let plane_count = self.planes.len() / self.len().max(1);
+        self.action_offsets.truncate(count + 1);
+        self.action_indices.truncate(self.action_offsets[self.len()] as usize);
+        self.planes.truncate(self.len() * plane_count);
+        self.scalars.truncate(self.len() * SCALARS.len());
+    }
+
+    /// Adds a position: its planes, its own scalars, and the policy indices of its legal actions.
+    pub fn push(&mut self, planes: &[SquareSet], scalars: &[f32], actions: impl IntoIterator<Item = ActionIndices>) {
+        self.planes.extend_from_slice(planes);
+        self.scalars.extend_from_slice(scalars);
+        self.action_indices.extend(actions);
+        self.action_offsets.push(self.action_indices.len() as u32);
+    }
+
+    /// Adds a position of a game with its legal actions.
+    pub fn push_game(&mut self, game: &GameState, legal_actions: &[Action]) {
+        let (rules, position) = (game.rules(), game.position());
+        let encoded = EncodedPosition::new(rules, position, game.repetitions());
+        let indices = legal_actions.iter().map(|&action| action_indices(rules, position, action));
+        self.push(&encoded.planes, &encoded.scalars, indices);
+    }
+
     /// Returns `B`.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.action_offsets.len().saturating_sub(1)
+        self.action_offsets.len() - 1
     }
 
     /// Tells whether there is no position.
@@ -35,90 +70,50 @@ impl EncodedBatch<'_> {
         self.len() == 0
     }
 
-    /// Returns the first `count` positions.
-    /// Panics when there are fewer.
+    /// Writes the planes as numbers over `values`: `[B, P, A]`, ranks from the player's own side up.
+    pub fn write_planes(&self, area: usize, values: &mut Vec<f32>) {
+        values.clear();
+        self.planes.iter().for_each(|&plane| dense_plane(plane, area, values));
+    }
+
+    /// Returns the actions of a position.
     #[must_use]
-    pub fn first(&self, count: usize) -> EncodedBatch<'_> {
-        let plane_len = self.planes.len() / self.len().max(1);
-        let action_offsets = &self.action_offsets[..=count];
-        EncodedBatch {
-            planes: &self.planes[..count * plane_len],
-            scalars: &self.scalars[..count * SCALARS.len()],
-            rule_inputs: self.rule_inputs,
-            action_offsets,
-            action_indices: &self.action_indices[..action_offsets[count] as usize],
-        }
+    pub fn actions(&self, index: usize) -> &[ActionIndices] {
+        &self.action_indices[self.action_offsets[index] as usize..self.action_offsets[index + 1] as usize]
     }
 
-    /// Checks that planes and scalars have the lengths that `shape` asks for.
-    pub fn validate(&self, shape: &Shape) -> Result<(), Error> {
-        check_length("planes", self.planes.len(), self.len() * shape.planes * shape.area())?;
-        check_length("scalars", self.scalars.len(), self.len() * SCALARS.len())
-    }
-}
-
-/// Positions being encoded, one after the other. The memory is reused from batch to batch.
-#[derive(Clone, Debug)]
-pub struct EncodedPositions {
-    planes: Vec<f32>,
-    scalars: Vec<f32>,
-    action_offsets: Vec<u32>,
-    action_indices: Vec<ActionIndices>,
-    encoder: Option<Encoder>,
-}
-
-impl Default for EncodedPositions {
-    fn default() -> Self {
-        EncodedPositions {
-            planes: Vec::new(),
-            scalars: Vec::new(),
-            action_offsets: vec![0],
-            action_indices: Vec::new(),
-            encoder: None,
+    /// Checks that the vectors have the lengths that `shape` asks for and that the indices lie within the policy.
+    pub fn check(&self, shape: &Shape) -> Result<(), Error> {
+        check_length("planes", self.planes.len(), self.len() * shape.planes)?;
+        check_length("scalars", self.scalars.len(), self.len() * SCALARS.len())?;
+        let none = shape.policy_len() as u32;
+        match self.action_indices.iter().position(|&[first, second]| first >= none || second > none) {
+            Some(index) => Err(Error::out_of_range("action_indices", index)),
+            None => Ok(()),
         }
     }
 }
 
-impl EncodedPositions {
-    /// Removes all positions.
+/// What the network answers for the positions of a batch. The memory is reused by the next one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// `[L]`: one logit per legal action.
+    pub logits: Vec<f32>,
+    /// `[B + 1]`: the logits of position `i` are `offsets[i]..offsets[i + 1]`.
+    pub offsets: Vec<usize>,
+    /// `[B]`: probabilities of win, draw and loss for the player to act.
+    pub win_draw_loss: Vec<[f32; 3]>,
+    /// `[B]`: expected final material margin for the player to act, in `(-1, 1)`.
+    pub margin: Vec<f32>,
+}
+
+impl Answers {
+    /// Removes all answers.
     pub fn clear(&mut self) {
-        self.planes.clear();
-        self.scalars.clear();
-        self.action_offsets.truncate(1);
-        self.action_indices.clear();
-    }
-
-    /// Adds a position with its legal actions.
-    /// Panics when it is of another ruleset than those before.
-    pub fn push(&mut self, game: &GameState, legal_actions: &[Action]) {
-        let (rules, position) = (game.rules(), game.position());
-        let encoder = match &mut self.encoder {
-            Some(encoder) if Arc::ptr_eq(encoder.rules(), rules) => encoder,
-            other => {
-                let encoder = Encoder::new(Arc::clone(rules));
-                let is_same = other.as_ref().is_none_or(|other| {
-                    other.rule_inputs() == encoder.rule_inputs() && other.shape() == encoder.shape()
-                });
-                assert!(is_same || self.action_offsets.len() == 1, "a batch is of one ruleset");
-                other.insert(encoder)
-            }
-        };
-        let encoded = EncodedPosition::new(rules, position, game.repetitions());
-        encoder.extend_planes(&encoded, &mut self.planes);
-        self.scalars.extend_from_slice(&encoded.scalars);
-        self.action_indices.extend(legal_actions.iter().map(|&action| action_indices(rules, position, action)));
-        self.action_offsets.push(self.action_indices.len() as u32);
-    }
-
-    /// Returns the positions as a batch.
-    #[must_use]
-    pub fn as_batch(&self) -> EncodedBatch<'_> {
-        EncodedBatch {
-            planes: &self.planes,
-            scalars: &self.scalars,
-            rule_inputs: self.encoder.as_ref().map_or(&[], Encoder::rule_inputs),
-            action_offsets: &self.action_offsets,
-            action_indices: &self.action_indices,
-        }
+        self.logits.clear();
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.win_draw_loss.clear();
+        self.margin.clear();
     }
 }

@@ -141,19 +141,22 @@ impl Encoder {
 
     /// Appends the planes of a position as `[C, H, W]` f32, ranks from the player's own side up.
     pub fn extend_planes(&self, position: &EncodedPosition, values: &mut Vec<f32>) {
-        let begin = values.len();
-        values.resize(begin + self.shape.planes * self.shape.area(), 0.0);
-        for (plane, squares) in values[begin..].chunks_exact_mut(self.shape.area()).zip(&position.planes) {
-            for square in squares.iter() {
-                plane[square.index()] = 1.0;
-            }
-        }
+        position.planes.iter().for_each(|&plane| dense_plane(plane, self.shape.area(), values));
     }
 
     /// Appends the scalars of a position and those of the ruleset, `[S]`.
     pub fn extend_scalars(&self, position: &EncodedPosition, values: &mut Vec<f32>) {
         values.extend_from_slice(&position.scalars);
         values.extend_from_slice(&self.rule_inputs);
+    }
+}
+
+/// Appends a plane as numbers, `[A]`.
+pub(crate) fn dense_plane(plane: SquareSet, area: usize, values: &mut Vec<f32>) {
+    let begin = values.len();
+    values.resize(begin + area, 0.0);
+    for square in plane.iter() {
+        values[begin + square.index()] = 1.0;
     }
 }
 

@@ -116,129 +116,119 @@ pub mod group {
 }
 
 impl ParameterLayout {
-    /// Returns the layout of a network for play.
-    #[must_use]
-    pub fn new(config: &NetworkConfig) -> ParameterLayout {
-        ParameterLayout::of_play(config).layout
-    }
-
     /// Returns the layout of a network in training: the parameters for play, then those of the heads that only training
     /// has.
     #[must_use]
     pub fn for_training(config: &NetworkConfig) -> ParameterLayout {
-        let mut builder = ParameterLayout::of_play(config);
-        let (keys, hidden) = (config.policy_channels, config.value_hidden);
-        let head = (1.0 / config.channels as f64).sqrt();
-        builder.add("training.survival.weight", &[1, config.channels], true, Start::Normal(0.3 * head));
-        builder.add("training.opponent_policy.from.weight", &[keys, config.channels], true, Start::Normal(0.3 * head));
-        builder.add("training.opponent_policy.to.weight", &[keys, config.channels], true, Start::Normal(head));
-        builder.end_group();
-        builder.add("training.survival.bias", &[1], false, Start::Zero);
-        builder.add("training.opponent_policy.from.bias", &[keys], false, Start::Zero);
-        builder.add("training.opponent_policy.to.bias", &[keys], false, Start::Zero);
-        builder.end_group();
+        let mut layout = ParameterLayout::new(config);
+        let (channels, keys, hidden) = (config.channels, config.policy_channels, config.value_hidden);
+        let head = (1.0 / channels as f64).sqrt();
+        let weights = [
+            ("training.survival.weight", [1, channels], Start::Normal(0.3 * head)),
+            ("training.opponent_policy.from.weight", [keys, channels], Start::Normal(0.3 * head)),
+            ("training.opponent_policy.to.weight", [keys, channels], Start::Normal(head)),
+        ];
+        layout.add_group(true, weights);
+        let biases = [
+            ("training.survival.bias", [1], Start::Zero),
+            ("training.opponent_policy.from.bias", [keys], Start::Zero),
+            ("training.opponent_policy.to.bias", [keys], Start::Zero),
+        ];
+        layout.add_group(false, biases);
         let last = Start::Normal(0.3 * (1.0 / hidden as f64).sqrt());
-        builder.add("training.moves_left.weight", &[1, hidden], true, last);
-        builder.add("training.opponent_policy.stop_pass.weight", &[2, hidden], true, last);
-        builder.add("training.opponent_policy.queries.weight", &[4 * keys, hidden], true, last);
-        builder.end_group();
-        // A game has about fifty more turns.
-        builder.add("training.moves_left.bias", &[1], false, Start::Constant(4.0));
-        builder.add("training.opponent_policy.stop_pass.bias", &[2], false, Start::Zero);
-        builder.add("training.opponent_policy.queries.bias", &[4 * keys], false, Start::Zero);
-        builder.end_group();
-        builder.layout
+        let weights = [
+            ("training.moves_left.weight", [1, hidden], last),
+            ("training.opponent_policy.stop_pass.weight", [2, hidden], last),
+            ("training.opponent_policy.queries.weight", [4 * keys, hidden], last),
+        ];
+        layout.add_group(true, weights);
+        let biases = [
+            // A game has about fifty more turns.
+            ("training.moves_left.bias", [1], Start::Constant(4.0)),
+            ("training.opponent_policy.stop_pass.bias", [2], Start::Zero),
+            ("training.opponent_policy.queries.bias", [4 * keys], Start::Zero),
+        ];
+        layout.add_group(false, biases);
+        layout
     }
 
-    fn of_play(config: &NetworkConfig) -> Builder {
-        let mut builder =
-            Builder { layout: ParameterLayout { parameters: Vec::new(), group_lens: Vec::new() }, offset: 0 };
+    /// Returns the layout of a network for play.
+    #[must_use]
+    pub fn new(config: &NetworkConfig) -> ParameterLayout {
+        let mut layout = ParameterLayout { parameters: Vec::new(), group_lens: Vec::new() };
         let channels = config.channels;
-        let convolutions = || (0..config.blocks).flat_map(|block| (1..=2).map(move |half| (block, half)));
+        let convolutions = || {
+            let halves = |block| (1..=2).map(move |half| (format!("blocks.{block}.conv{half}"), half));
+            (0..config.blocks).flat_map(halves)
+        };
         let pooled = || (0..config.blocks).filter(|&block| config.is_pooled(block));
 
         // Inputs are sparse zeros and ones: a tenth or so are ones.
         let stem = 2.0 * (2.0 / (9.0 * PLANES.len() as f64)).sqrt();
-        builder.add("stem.weight", &[channels, 3, 3, PLANES.len()], true, Start::Normal(stem));
-        builder.end_group();
-        builder.add("stem.bias", &[channels], false, Start::Zero);
-        builder.end_group();
+        layout.add_group(true, [("stem.weight", [channels, 3, 3, PLANES.len()], Start::Normal(stem))]);
+        layout.add_group(false, [("stem.bias", [channels], Start::Zero)]);
         let scalars = 0.5 * (1.0 / SCALARS.len() as f64).sqrt();
-        builder.add("stem.scalars.weight", &[channels, SCALARS.len()], true, Start::Normal(scalars));
-        builder.end_group();
+        layout.add_group(true, [("stem.scalars.weight", [channels, SCALARS.len()], Start::Normal(scalars))]);
 
-        let trunk = (2.0 / (9.0 * channels as f64)).sqrt();
-        for (block, half) in convolutions() {
-            let name = format!("blocks.{block}.conv{half}.weight");
-            builder.add(&name, &[channels, 3, 3, channels], true, Start::Normal(trunk));
-        }
-        builder.end_group();
-        for (block, half) in convolutions() {
-            // The factor keeps the variance through a ReLU (Brock et al. 2021, section 3); with a second gain of zero
-            // every block starts as the identity.
-            let start = if half == 1 { Start::Constant(1.7128585) } else { Start::Zero };
-            builder.add(&format!("blocks.{block}.conv{half}.gain"), &[channels], false, start);
-        }
-        builder.end_group();
-        for (block, half) in convolutions() {
-            builder.add(&format!("blocks.{block}.conv{half}.bias"), &[channels], false, Start::Zero);
-        }
-        builder.end_group();
+        let trunk = Start::Normal((2.0 / (9.0 * channels as f64)).sqrt());
+        let weight = |(name, _)| (format!("{name}.weight"), [channels, 3, 3, channels], trunk);
+        layout.add_group(true, convolutions().map(weight));
+        // The factor keeps the variance through a ReLU (Brock et al. 2021, section 3); with a second gain of zero
+        // every block starts as the identity.
+        let gain = |half| if half == 1 { Start::Constant(1.7128585) } else { Start::Zero };
+        layout.add_group(false, convolutions().map(|(name, half)| (format!("{name}.gain"), [channels], gain(half))));
+        layout.add_group(false, convolutions().map(|(name, _)| (format!("{name}.bias"), [channels], Start::Zero)));
 
-        for block in pooled() {
-            builder.add(&format!("blocks.{block}.global.weight"), &[channels, 2 * channels], true, Start::Zero);
-        }
-        builder.end_group();
+        let weight = |block| (format!("blocks.{block}.global.weight"), [channels, 2 * channels], Start::Zero);
+        layout.add_group(true, pooled().map(weight));
 
         let (keys, features) = (config.policy_channels, config.value_channels);
         let head = (1.0 / channels as f64).sqrt();
-        builder.add("policy.from.weight", &[keys, channels], true, Start::Normal(0.3 * head));
-        builder.end_group();
-        builder.add("policy.from.bias", &[keys], false, Start::Zero);
-        builder.end_group();
-        builder.add("policy.to.weight", &[keys, channels], true, Start::Normal(head));
-        builder.add("value.features.weight", &[features, channels], true, Start::Normal(1.4 * head));
-        builder.end_group();
-        builder.add("policy.to.bias", &[keys], false, Start::Zero);
-        builder.add("value.features.bias", &[features], false, Start::Zero);
-        builder.end_group();
+        layout.add_group(true, [("policy.from.weight", [keys, channels], Start::Normal(0.3 * head))]);
+        layout.add_group(false, [("policy.from.bias", [keys], Start::Zero)]);
+        let to = ("policy.to.weight", [keys, channels], Start::Normal(head));
+        layout.add_group(true, [to, ("value.features.weight", [features, channels], Start::Normal(1.4 * head))]);
+        let to = ("policy.to.bias", [keys], Start::Zero);
+        layout.add_group(false, [to, ("value.features.bias", [features], Start::Zero)]);
 
         let hidden = config.value_hidden;
-        let summary = (1.0 / features as f64).sqrt();
-        builder.add("value.hidden.weight", &[hidden, 2 * features], true, Start::Normal(summary));
-        builder.end_group();
-        builder.add("value.hidden.bias", &[hidden], false, Start::Zero);
-        builder.end_group();
-        let outputs = [("value.win_draw_loss", 3), ("value.margin", 1), ("policy.stop_pass", 2)];
-        let last = 0.3 * (1.0 / hidden as f64).sqrt();
-        for (name, len) in outputs.into_iter().chain([("policy.queries", 4 * keys)]) {
-            builder.add(&format!("{name}.weight"), &[len, hidden], true, Start::Normal(last));
-        }
-        builder.end_group();
-        for (name, len) in outputs.into_iter().chain([("policy.queries", 4 * keys)]) {
-            builder.add(&format!("{name}.bias"), &[len], false, Start::Zero);
-        }
-        builder.end_group();
+        let summary = Start::Normal((1.0 / features as f64).sqrt());
+        layout.add_group(true, [("value.hidden.weight", [hidden, 2 * features], summary)]);
+        layout.add_group(false, [("value.hidden.bias", [hidden], Start::Zero)]);
+        let outputs =
+            [("value.win_draw_loss", 3), ("value.margin", 1), ("policy.stop_pass", 2), ("policy.queries", 4 * keys)];
+        let last = Start::Normal(0.3 * (1.0 / hidden as f64).sqrt());
+        layout.add_group(true, outputs.map(|(name, len)| (format!("{name}.weight"), [len, hidden], last)));
+        layout.add_group(false, outputs.map(|(name, len)| (format!("{name}.bias"), [len], Start::Zero)));
 
-        for block in pooled() {
-            builder.add(&format!("blocks.{block}.global.size.weight"), &[channels, channels], true, Start::Zero);
-        }
-        builder.end_group();
-        builder.add("value.hidden.size.weight", &[hidden, features], true, Start::Zero);
-        builder.end_group();
+        let weight = |block| (format!("blocks.{block}.global.size.weight"), [channels, channels], Start::Zero);
+        layout.add_group(true, pooled().map(weight));
+        layout.add_group(true, [("value.hidden.size.weight", [hidden, features], Start::Zero)]);
 
         // The embedding is 0 at first and has a gradient, because what reads it is not 0.
-        builder.add(RULE_WEIGHTS, &[RULE_EMBEDDING, rule_inputs::count()], false, Start::Zero);
-        builder.end_group();
+        layout.add_group(false, [(RULE_WEIGHTS, [RULE_EMBEDDING, rule_inputs::count()], Start::Zero)]);
         let reader = Start::Normal(0.3 * (1.0 / RULE_EMBEDDING as f64).sqrt());
-        builder.add("stem.rules.weight", &[channels, RULE_EMBEDDING], true, reader);
-        builder.end_group();
-        for (block, half) in convolutions() {
-            let name = format!("blocks.{block}.conv{half}.rules.weight");
-            builder.add(&name, &[2 * channels, RULE_EMBEDDING], true, reader);
+        layout.add_group(true, [("stem.rules.weight", [channels, RULE_EMBEDDING], reader)]);
+        let weight = |(name, _)| (format!("{name}.rules.weight"), [2 * channels, RULE_EMBEDDING], reader);
+        layout.add_group(true, convolutions().map(weight));
+        layout
+    }
+
+    /// Adds parameters that follow one another and are computed on together.
+    fn add_group<N: Into<String>, const D: usize>(
+        &mut self,
+        decays: bool,
+        parameters: impl IntoIterator<Item = (N, [usize; D], Start)>,
+    ) {
+        let begin = self.len();
+        let mut offset = begin;
+        for (name, shape, start) in parameters {
+            let shape = shape.iter().map(|&len| len as i64).collect();
+            let parameter = Parameter { name: name.into(), shape, offset, decays, start };
+            offset += parameter.len();
+            self.parameters.push(parameter);
         }
-        builder.end_group();
-        builder
+        self.group_lens.push(offset - begin);
     }
 
     /// Returns the number of all entries.
@@ -286,29 +276,5 @@ impl ParameterLayout {
             mask.extend((0..parameter.len()).map(|_| value));
         }
         mask
-    }
-}
-
-struct Builder {
-    layout: ParameterLayout,
-    offset: i64,
-}
-
-impl Builder {
-    fn add(&mut self, name: &str, shape: &[usize], decays: bool, start: Start) {
-        let parameter = Parameter {
-            name: name.to_owned(),
-            shape: shape.iter().map(|&len| len as i64).collect(),
-            offset: self.offset,
-            decays,
-            start,
-        };
-        self.offset += parameter.len();
-        self.layout.parameters.push(parameter);
-    }
-
-    fn end_group(&mut self) {
-        let before = self.layout.group_lens.iter().sum::<i64>();
-        self.layout.group_lens.push(self.offset - before);
     }
 }

@@ -5,7 +5,7 @@
 //! of the ruleset in batches), `H` ranks, `W` files, `A = H * W` squares, `P = ceil(A / 8)` bytes of a packed plane, `L`
 //! legal actions of all positions.
 
-pub mod batch;
+mod batch;
 mod device_choice;
 mod error;
 pub mod exported;
@@ -31,7 +31,7 @@ pub mod tensor_file;
 pub mod trained_ruleset;
 pub mod training_config;
 
-pub use batch::{EncodedBatch, EncodedPositions};
+pub use batch::{Answers, PositionBatch};
 pub use device_choice::{DeviceChoice, UnknownDevice};
 pub use error::{Error, check_length};
 pub use exported::{ExportFormat, read_exported, verify_check_data};

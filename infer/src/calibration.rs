@@ -8,9 +8,9 @@ use latrunculi_engine::{Action, GameState, Rules};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::batch::{Answers, PositionBatch};
 use crate::model::Session;
 use crate::policy;
+use latrunculi_data::{Answers, PositionBatch};
 
 /// Games, decisions of each, and every how many decisions a position is taken.
 const GAMES: usize = 16;

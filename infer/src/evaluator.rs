@@ -7,8 +7,8 @@ use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Action, GameState, Rules};
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
-use crate::batch::{Answers, PositionBatch};
 use crate::model::{RulesetNetworks, Session};
+use latrunculi_data::{Answers, PositionBatch};
 
 /// Answers for search with a network, a batch of one ruleset at a time, on the calling thread. Each evaluating thread has
 /// its own; it answers any ruleset.
@@ -16,8 +16,44 @@ use crate::model::{RulesetNetworks, Session};
 pub struct InferenceEvaluator {
     networks: RulesetNetworks,
     sessions: RulesetCache<Session>,
+    buffers: EvaluationBuffers,
+}
+
+/// What an evaluator of games keeps from batch to batch.
+#[derive(Debug, Default)]
+pub struct EvaluationBuffers {
     positions: PositionBatch,
     answers: Answers,
+}
+
+impl EvaluationBuffers {
+    /// Evaluates games of one ruleset by what `answer` answers to them.
+    /// Panics when there is not one list of actions and one evaluation per game, or a game is of another ruleset.
+    pub fn evaluate(
+        &mut self,
+        games: &[&GameState],
+        legal_actions: &[&[Action]],
+        evaluations: &mut [Evaluation],
+        answer: impl FnOnce(&PositionBatch, &mut Answers) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        assert!(games.len() == legal_actions.len() && games.len() == evaluations.len(), "one of each per position");
+        let is_same = |left: &Arc<Rules>, right: &Arc<Rules>| {
+            Arc::ptr_eq(left, right) || ruleset_fingerprint(left.ruleset()) == ruleset_fingerprint(right.ruleset())
+        };
+        assert!(games.iter().all(|game| is_same(game.rules(), games[0].rules())), "a batch is of one ruleset");
+        self.positions.clear();
+        for (game, actions) in games.iter().zip(legal_actions) {
+            self.positions.push_game(game, actions);
+        }
+        answer(&self.positions, &mut self.answers)?;
+        let Answers { logits, offsets, win_draw_loss, .. } = &self.answers;
+        for ((evaluation, offset), values) in evaluations.iter_mut().zip(offsets.windows(2)).zip(win_draw_loss) {
+            evaluation.policy_logits.clear();
+            evaluation.policy_logits.extend_from_slice(&logits[offset[0]..offset[1]]);
+            evaluation.win_draw_loss = *values;
+        }
+        Ok(())
+    }
 }
 
 impl InferenceEvaluator {
@@ -27,8 +63,7 @@ impl InferenceEvaluator {
         InferenceEvaluator {
             networks: networks.clone(),
             sessions: RulesetCache::default(),
-            positions: PositionBatch::default(),
-            answers: Answers::default(),
+            buffers: EvaluationBuffers::default(),
         }
     }
 }
@@ -40,29 +75,13 @@ impl Evaluator<GameState> for InferenceEvaluator {
         legal_actions: &[&[Action]],
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError> {
-        assert!(games.len() == legal_actions.len() && games.len() == evaluations.len(), "one of each per position");
         let Some(game) = games.first() else { return Ok(()) };
-        let rules = game.rules();
-        let is_same = |other: &Arc<Rules>| {
-            Arc::ptr_eq(other, rules) || ruleset_fingerprint(other.ruleset()) == ruleset_fingerprint(rules.ruleset())
-        };
-        assert!(games.iter().all(|other| is_same(other.rules())), "a batch is of one ruleset");
-        let networks = &self.networks;
-        let begun = self.sessions.get_or_make(rules, || Ok::<_, Error>(networks.get(rules)?.session()));
-        let session = begun.map_err(|error| EvalError(error.to_string()))?;
-        self.positions.clear();
-        for (game, actions) in games.iter().zip(legal_actions) {
-            self.positions.push_game(game, actions);
-        }
-        let answered = session.answer(&self.positions, &mut self.answers);
-        answered.map_err(|error| EvalError(error.to_string()))?;
-        let Answers { logits, offsets, win_draw_loss, .. } = &self.answers;
-        for ((evaluation, offset), values) in evaluations.iter_mut().zip(offsets.windows(2)).zip(win_draw_loss) {
-            evaluation.policy_logits.clear();
-            evaluation.policy_logits.extend_from_slice(&logits[offset[0]..offset[1]]);
-            evaluation.win_draw_loss = *values;
-        }
-        Ok(())
+        let failed = |error: Error| EvalError(error.to_string());
+        let (networks, rules) = (&self.networks, game.rules());
+        let session = self.sessions.get_or_make(rules, || Ok(networks.get(rules)?.session())).map_err(failed)?;
+        let answer =
+            |positions: &PositionBatch, answers: &mut Answers| session.answer(positions, answers).map_err(failed);
+        self.buffers.evaluate(games, legal_actions, evaluations, answer)
     }
 
     fn positions_at_once(&self) -> usize {

@@ -5,9 +5,9 @@
 
 use latrunculi_data::ActionIndices;
 
-use crate::batch::Answers;
 use crate::native::lanes::{LANES, Lanes};
 use crate::weights::{Linear, Weights};
+use latrunculi_data::Answers;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Dense {

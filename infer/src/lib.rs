@@ -1,7 +1,6 @@
 //! A model file in, answers out, without libtorch: an [`InferenceModel`] gives an [`InferenceNetwork`] for a ruleset and a
 //! [`Kernel`], that a [`Session`] for each thread. `reference.rs` is the definition that the tests hold all kernels to.
 
-mod batch;
 mod calibration;
 mod evaluator;
 mod heads;
@@ -21,8 +20,7 @@ mod training;
 mod weights;
 mod winograd;
 
-pub use batch::{Answers, PositionBatch};
-pub use evaluator::InferenceEvaluator;
+pub use evaluator::{EvaluationBuffers, InferenceEvaluator};
 pub use kernel::{GROUP, Kernel, Unit};
 pub use model::{InferenceModel, InferenceNetwork, RulesetNetworks, Session};
 pub use training::{GradientKernel, LossWeights, Losses, PARTS, Sharing, TrainingWeights};

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use latrunculi_data::{Error, NamedTensor, NetworkConfig, RulesetCache, Shape, rule_inputs};
 use latrunculi_engine::Rules;
 
-use crate::batch::{Answers, PositionBatch};
 use crate::calibration;
 use crate::kernel::Kernel;
 use crate::native::tiled;
 use crate::portable;
 use crate::weights::Parameters;
+use latrunculi_data::{Answers, PositionBatch};
 
 /// What is said of weights whose answers are no numbers.
 const NOT_FINITE: &str = "the network answered with something that is not a number: its weights are broken";

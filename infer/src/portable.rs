@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use latrunculi_data::{SCALARS, Shape};
 
-use crate::batch::{Answers, PositionBatch};
 use crate::heads::{self, Dense, HeadBuffers, Heads};
 use crate::native::lanes::{LANES, Lanes};
 use crate::products::multiply;
 use crate::weights::{Convolution, Weights};
 use crate::winograd::{Cells, Finish, Scratch, Transformed};
+use latrunculi_data::{Answers, PositionBatch};
 
 #[derive(Debug)]
 struct PackedHead {

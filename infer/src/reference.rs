@@ -3,8 +3,8 @@
 use latrunculi_data::{ActionIndices, SCALARS};
 use latrunculi_engine::{Square, SquareSet};
 
-use crate::batch::{Answers, PositionBatch};
 use crate::weights::{Convolution, Linear, Weights};
+use latrunculi_data::{Answers, PositionBatch};
 
 /// How numbers are rounded that a kernel stores.
 pub(crate) type Rounding = fn(f32) -> f32;

@@ -13,7 +13,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::reference;
-use crate::{Answers, InferenceModel, InferenceNetwork, Kernel, PositionBatch};
+use crate::{InferenceModel, InferenceNetwork, Kernel};
+use latrunculi_data::{Answers, PositionBatch};
 
 fn normal(rng: &mut ChaCha8Rng) -> f32 {
     // The sum of four uniform numbers, scaled to variance 1.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use latrunculi_data::{EncodedPositions, ExportFormat, Precision, Shape};
+use latrunculi_data::{Answers, ExportFormat, PositionBatch, Precision, Shape, rule_inputs};
 use latrunculi_engine::{GameState, Rules, presets};
-use latrunculi_model::{Answers, Device, ExportSample, InferenceNetwork, Model};
+use latrunculi_model::{Device, ExportSample, InferenceNetwork, Model};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -50,18 +50,11 @@ impl Exports {
             bail!("the model names no ruleset that it was trained on");
         };
         let rules = Arc::new(trained.rules().context("the ruleset in the model file cannot be read")?);
-        let positions = sample_positions(model, &rules, SAMPLE_POSITIONS.max(self.check_positions), 1)?;
-        let (shape, batch) = (Shape::of(&rules), positions.as_batch());
+        let mut samples = vec![sample(model, &rules, SAMPLE_POSITIONS.max(self.check_positions))?];
         // The same file serves every board: it is tried on another size, too.
-        let others = other_boards(&rules);
-        let others = others
-            .iter()
-            .map(|rules| Ok((Shape::of(rules), sample_positions(model, rules, OTHER_POSITIONS, 1)?)))
-            .collect::<Result<Vec<_>, Error>>()?;
-        let mut samples = vec![ExportSample { shape, batch }];
-        samples.extend(
-            others.iter().map(|(shape, positions)| ExportSample { shape: *shape, batch: positions.as_batch() }),
-        );
+        for rules in other_boards(&rules) {
+            samples.push(sample(model, &rules, OTHER_POSITIONS)?);
+        }
         for &format in &self.formats {
             let path = self.path(format.extension());
             let report = model.export(format, &path, &samples, self.overwrite).of_libtorch()?;
@@ -77,8 +70,8 @@ impl Exports {
         }
         if self.check_positions > 0 {
             let path = self.path(CHECK_DATA);
-            let sample = ExportSample { shape, batch: batch.first(self.check_positions) };
-            model.write_check_data(&path, &sample, self.overwrite).of_libtorch()?;
+            samples[0].batch.truncate(self.check_positions);
+            model.write_check_data(&path, &samples[0], self.overwrite).of_libtorch()?;
             say(format!("wrote {} ({} positions)", path.display(), self.check_positions));
         }
         Ok(())
@@ -125,12 +118,12 @@ fn other_boards(rules: &Rules) -> Vec<Arc<Rules>> {
 
 /// Returns `count` positions of games: in every other game the network draws its actions from its policy,
 /// in the others they are drawn evenly from the legal ones.
-fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) -> Result<EncodedPositions, Error> {
+fn sample(model: &Model, rules: &Arc<Rules>, count: usize) -> Result<ExportSample, Error> {
     let mut network = InferenceNetwork::new(&model.network, rules, Device::CPU, Precision::F32).of_libtorch()?;
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut games = vec![GameState::new(Arc::clone(rules)); SAMPLE_GAMES];
     let mut legal = vec![Vec::new(); SAMPLE_GAMES];
-    let (mut sample, mut batch) = (EncodedPositions::default(), EncodedPositions::default());
+    let (mut sample, mut batch) = (PositionBatch::default(), PositionBatch::default());
     let mut answers = Answers::default();
     let mut left = count;
     while left > 0 {
@@ -140,13 +133,13 @@ fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) 
                 *game = GameState::new(Arc::clone(rules));
             }
             game.legal_actions(legal);
-            batch.push(game, legal);
+            batch.push_game(game, legal);
             if left > 0 {
-                sample.push(game, &[]);
+                sample.push_game(game, &[]);
                 left -= 1;
             }
         }
-        network.answer(&batch.as_batch(), &mut answers).of_libtorch().context("asking the network")?;
+        network.answer(&batch, &mut answers).of_libtorch().context("asking the network")?;
         let mut logits = &answers.logits[..];
         for (index, (game, legal)) in games.iter_mut().zip(&legal).enumerate() {
             let (own, others) = logits.split_at(legal.len());
@@ -155,7 +148,7 @@ fn sample_positions(model: &Model, rules: &Arc<Rules>, count: usize, seed: u64) 
             game.play(legal[choice]);
         }
     }
-    Ok(sample)
+    Ok(ExportSample { shape: Shape::of(rules), rule_inputs: rule_inputs::of(rules.ruleset()), batch: sample })
 }
 
 /// Draws an index by the softmax of `logits`.

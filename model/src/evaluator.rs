@@ -1,12 +1,13 @@
 //! The network as an evaluator of positions for search.
 
-use latrunculi_data::{EncodedPositions, Precision, RulesetCache};
+use latrunculi_data::{Answers, PositionBatch, Precision, RulesetCache};
 use latrunculi_engine::{Action, GameState};
+use latrunculi_infer::EvaluationBuffers;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::inference::{Answers, InferenceNetwork};
+use crate::inference::InferenceNetwork;
 use crate::network::Network;
 
 /// Evaluates positions for search with a network, a batch of one ruleset at a time. It answers any ruleset; the network
@@ -19,8 +20,7 @@ pub struct NetEvaluator {
     device: Device,
     precision: Precision,
     ready: RulesetCache<InferenceNetwork>,
-    positions: EncodedPositions,
-    answers: Answers,
+    buffers: EvaluationBuffers,
 }
 
 impl NetEvaluator {
@@ -32,8 +32,7 @@ impl NetEvaluator {
             device,
             precision,
             ready: RulesetCache::default(),
-            positions: EncodedPositions::default(),
-            answers: Answers::default(),
+            buffers: EvaluationBuffers::default(),
         }
     }
 }
@@ -45,27 +44,14 @@ impl Evaluator<GameState> for NetEvaluator {
         legal_actions: &[&[Action]],
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError> {
-        assert!(games.len() == legal_actions.len() && games.len() == evaluations.len(), "one of each per position");
         let Some(game) = games.first() else { return Ok(()) };
         let failed = |error: Error| EvalError(error.to_string());
         let NetEvaluator { network, device, precision, .. } = self;
         let make = || InferenceNetwork::new(network, game.rules(), *device, *precision);
         let ready = self.ready.get_or_make(game.rules(), make).map_err(failed)?;
-        self.positions.clear();
-        for (game, actions) in games.iter().zip(legal_actions) {
-            self.positions.push(game, actions);
-        }
-        let batch = self.positions.as_batch();
-        ready.answer(&batch, &mut self.answers).map_err(failed)?;
-        let offsets = batch.action_offsets.windows(2);
-        for ((evaluation, offset), win_draw_loss) in
-            evaluations.iter_mut().zip(offsets).zip(&self.answers.win_draw_loss)
-        {
-            evaluation.policy_logits.clear();
-            evaluation.policy_logits.extend_from_slice(&self.answers.logits[offset[0] as usize..offset[1] as usize]);
-            evaluation.win_draw_loss = *win_draw_loss;
-        }
-        Ok(())
+        let answer =
+            |positions: &PositionBatch, answers: &mut Answers| ready.answer(positions, answers).map_err(failed);
+        self.buffers.evaluate(games, legal_actions, evaluations, answer)
     }
 }
 

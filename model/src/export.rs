@@ -34,7 +34,7 @@ use latrunculi_data::exported::DESCRIPTION;
 use latrunculi_data::files::write_atomically;
 use latrunculi_data::npz::{ArrayReader, ArrayWriter};
 use latrunculi_data::tensor_file::{TensorFile, WEIGHTS};
-use latrunculi_data::{EncodedBatch, Error as DataError, ExportFormat, SCALARS, Shape};
+use latrunculi_data::{Error as DataError, ExportFormat, PositionBatch, SCALARS, Shape};
 
 pub(crate) use torchscript::Archive;
 
@@ -42,27 +42,31 @@ pub(crate) use torchscript::Archive;
 pub const EXPORT_TOLERANCE: f64 = 1e-4;
 
 /// Positions of one ruleset on which an exported file is compared with the network.
-#[derive(Clone, Copy, Debug)]
-pub struct ExportSample<'a> {
+#[derive(Clone, Debug)]
+pub struct ExportSample {
     /// Sizes of the positions.
     pub shape: Shape,
+    /// `[R]`: the numbers of the ruleset.
+    pub rule_inputs: Vec<f32>,
     /// The positions; their actions are not read.
-    pub batch: EncodedBatch<'a>,
+    pub batch: PositionBatch,
 }
 
-impl ExportSample<'_> {
+impl ExportSample {
     /// Returns the positions as tensors `[B, planes, ranks, files]` and `[B, scalars]`.
     fn tensors(&self) -> Result<[Tensor; 2], Error> {
         let (shape, batch) = (&self.shape, &self.batch);
         let count = batch.len();
-        let fits = batch.validate(shape).is_ok() && SCALARS.len() + batch.rule_inputs.len() == shape.scalars;
+        let fits = batch.check(shape).is_ok() && SCALARS.len() + self.rule_inputs.len() == shape.scalars;
         if count == 0 || !fits {
             return Err(Error("the sample does not have the network's shape".to_owned()));
         }
         let size = [count, shape.planes, shape.ranks, shape.files].map(|len| len as i64);
-        let planes = Tensor::f_from_slice(batch.planes)?.f_view(size)?;
-        let own = Tensor::f_from_slice(batch.scalars)?.f_view([count as i64, -1])?;
-        let rules = Tensor::f_from_slice(batch.rule_inputs)?.f_view([1, -1])?.f_expand([count as i64, -1], false)?;
+        let mut planes = Vec::new();
+        batch.write_planes(shape.area(), &mut planes);
+        let planes = Tensor::f_from_slice(&planes)?.f_view(size)?;
+        let own = Tensor::f_from_slice(&batch.scalars)?.f_view([count as i64, -1])?;
+        let rules = Tensor::f_from_slice(&self.rule_inputs)?.f_view([1, -1])?.f_expand([count as i64, -1], false)?;
         Ok([planes, Tensor::f_cat(&[own, rules], 1)?])
     }
 }
@@ -89,7 +93,7 @@ impl Model {
         &self,
         format: ExportFormat,
         path: &Path,
-        samples: &[ExportSample<'_>],
+        samples: &[ExportSample],
         overwrite: bool,
     ) -> Result<ExportReport, Error> {
         refuse_existing(path, overwrite)?;
@@ -105,7 +109,7 @@ impl Model {
         format: ExportFormat,
         path: &Path,
         file: &mut NewFile,
-        samples: &[ExportSample<'_>],
+        samples: &[ExportSample],
     ) -> Result<ExportReport, Error> {
         let torch = |error: Error| error.of_file(path);
         let network = self.exported_graph().map_err(torch)?;
@@ -142,10 +146,10 @@ impl Model {
     }
 
     /// Returns what the network answers in play, in the order of the exported outputs. `planes` are those of the sample.
-    fn answers(&self, sample: &ExportSample<'_>, planes: &Tensor) -> Result<Vec<Tensor>, Error> {
-        let (rule_inputs, area) = (sample.batch.rule_inputs.to_vec(), sample.shape.area());
+    fn answers(&self, sample: &ExportSample, planes: &Tensor) -> Result<Vec<Tensor>, Error> {
+        let (rule_inputs, area) = (sample.rule_inputs.clone(), sample.shape.area());
         let network = self.network.graph(Some(&RulesetConditioning { rule_inputs, area }))?;
-        let scalars = Tensor::f_from_slice(sample.batch.scalars)?.f_view([sample.batch.len() as i64, -1])?;
+        let scalars = Tensor::f_from_slice(&sample.batch.scalars)?.f_view([sample.batch.len() as i64, -1])?;
         let weights = network.weights_on(tch::Device::Cpu, Kind::Float)?;
         let outputs = Runner::new(network.graph).run(&weights, &channels_last(planes)?, &scalars)?;
         let logits = outputs.action_logits().map(|logits| logits.flatten(1, -1));
@@ -162,7 +166,7 @@ impl Model {
     /// Writes an `.npz` archive with `sample` and this network's own answers, so that other programs can
     /// compare theirs: the arrays `planes`, `scalars` and one per output.
     /// Fails when there is a file and `overwrite` is not set, the system refuses or libtorch fails.
-    pub fn write_check_data(&self, path: &Path, sample: &ExportSample<'_>, overwrite: bool) -> Result<(), Error> {
+    pub fn write_check_data(&self, path: &Path, sample: &ExportSample, overwrite: bool) -> Result<(), Error> {
         refuse_existing(path, overwrite)?;
         let torch = |error: Error| error.of_file(path);
         let bytes = tch::no_grad(|| -> Result<Vec<u8>, Error> {
@@ -325,8 +329,8 @@ mod tests {
         [made_up_batch(&shape(), count, 10), other]
     }
 
-    fn sample(batch: &TrainingBatch) -> ExportSample<'_> {
-        ExportSample { shape: batch.shape, batch: encoded(batch) }
+    fn sample(batch: &TrainingBatch) -> ExportSample {
+        ExportSample { shape: batch.shape, rule_inputs: batch.rule_inputs.clone(), batch: encoded(batch) }
     }
 
     #[test]

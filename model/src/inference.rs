@@ -13,31 +13,20 @@ use crate::graph::Output;
 use crate::network::Network;
 use crate::runner::{Outputs, Runner, channels_last};
 use crate::weights::RulesetConditioning;
-use latrunculi_data::{EncodedBatch, Precision, SCALARS, Shape};
+use latrunculi_data::{Answers, PositionBatch, Precision, SCALARS, Shape};
 use latrunculi_engine::Rules;
-
-/// The network's answers to the positions of a batch. The memory is reused for the next batch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers {
-    /// `[L]`: one logit per legal action.
-    pub logits: Vec<f32>,
-    /// `[B]`: probabilities of win, draw, loss for the player to act.
-    pub win_draw_loss: Vec<[f32; 3]>,
-    /// `[B]`: expected final material margin for the player to act, in `(-1, 1)`.
-    pub margin: Vec<f32>,
-}
 
 /// A network for play under one ruleset.
 #[derive(Debug)]
 pub struct InferenceNetwork {
     shape: Shape,
-    conditioning: RulesetConditioning,
     device: Device,
     precision: Precision,
     runner: Runner,
     /// The weights of the runner's graph.
     weights: Vec<Tensor>,
     gather: ActionGather,
+    planes: Vec<f32>,
     entries: Vec<f32>,
 }
 
@@ -67,12 +56,12 @@ impl InferenceNetwork {
         let precision = device.precision(precision);
         Ok(InferenceNetwork {
             shape,
-            conditioning,
             device,
             precision,
             weights: graph.weights_on(device.0, device.kind(precision))?,
             runner: Runner::new(graph.graph),
             gather: ActionGather::default(),
+            planes: Vec::new(),
             entries: Vec::new(),
         })
     }
@@ -86,16 +75,12 @@ impl InferenceNetwork {
     /// Evaluates a batch; `answers` is overwritten.
     ///
     /// On the processor it computes in the calling thread alone (see [`device::use_one_thread`]).
-    /// Fails when the batch does not fit or is of another ruleset, an answer is not finite, or the device fails.
-    pub fn answer(&mut self, batch: &EncodedBatch<'_>, answers: &mut Answers) -> Result<(), Error> {
+    /// Fails when the batch does not fit, an answer is not finite, or the device fails.
+    pub fn answer(&mut self, batch: &PositionBatch, answers: &mut Answers) -> Result<(), Error> {
         device::use_one_thread();
-        batch.validate(&self.shape)?;
-        if batch.rule_inputs != self.conditioning.rule_inputs && !batch.is_empty() {
-            let reason = "the batch is of another ruleset than the network was made ready for";
-            return Err(Error(reason.to_owned()));
-        }
+        batch.check(&self.shape)?;
         let mut gather = std::mem::take(&mut self.gather);
-        gather.fill(&self.shape, batch.action_offsets, batch.action_indices)?;
+        gather.fill(&self.shape, &batch.action_offsets, &batch.action_indices)?;
         let result = tch::no_grad(|| self.answer_checked(batch, &gather, answers));
         self.gather = gather;
         result
@@ -103,17 +88,18 @@ impl InferenceNetwork {
 
     fn answer_checked(
         &mut self,
-        batch: &EncodedBatch<'_>,
+        batch: &PositionBatch,
         gather: &ActionGather,
         answers: &mut Answers,
     ) -> Result<(), Error> {
-        let outputs = self.forward(batch.planes, batch.scalars, batch.len())?;
+        batch.write_planes(self.shape.area(), &mut self.planes);
+        let outputs = self.forward(&self.planes, &batch.scalars, batch.len())?;
         let size = batch.len() as i64;
         let values =
             Tensor::f_cat(&[outputs.get(Output::WinDrawLoss), &outputs.get(Output::Margin).f_view([size, 1])?], 1)?;
         let values = self.fetch(&values)?;
-        answers.win_draw_loss.clear();
-        answers.margin.clear();
+        answers.clear();
+        answers.offsets.extend(batch.action_offsets[1..].iter().map(|&end| end as usize));
         for row in values.chunks_exact(4) {
             answers.win_draw_loss.push([row[0], row[1], row[2]]);
             answers.margin.push(row[3]);

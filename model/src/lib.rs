@@ -26,7 +26,7 @@ pub use device::Device;
 pub use error::{Error, TrainError};
 pub use evaluator::NetEvaluator;
 pub use export::{ExportReport, ExportSample};
-pub use inference::{Answers, InferenceNetwork};
+pub use inference::InferenceNetwork;
 pub use model_file::Model;
 pub use network::Network;
 pub use training::Trainer;

@@ -1,8 +1,8 @@
 //! Tests of the network on made-up positions.
 
 use latrunculi_data::{
-    EncodedBatch, NetworkConfig, PLANES, Pooling, Precision, SCALARS, Shape, SparsePolicy, StepReport, TrainingBatch,
-    TrainingConfig, heads,
+    Answers, NetworkConfig, PLANES, Pooling, PositionBatch, Precision, SCALARS, Shape, SparsePolicy, StepReport,
+    TrainingBatch, TrainingConfig, heads,
 };
 use latrunculi_infer::{GradientKernel, Unit};
 use rand::SeedableRng;
@@ -15,7 +15,8 @@ use crate::network::WeightedGraph;
 use crate::runner::{Outputs, Runner, channels_last};
 use crate::testing::{made_up_batch, made_up_rules};
 use crate::weights::{RulesetConditioning, WeightMaker};
-use crate::{Answers, Device, InferenceNetwork, Network, TrainError, Trainer};
+use crate::{Device, InferenceNetwork, Network, TrainError, Trainer};
+use latrunculi_engine::Square;
 
 pub(crate) fn shape() -> Shape {
     Shape::board(6, 5)
@@ -48,13 +49,15 @@ pub(crate) fn trained(pooling: Pooling) -> Trainer {
     trainer
 }
 
-pub(crate) fn encoded(batch: &TrainingBatch) -> EncodedBatch<'_> {
-    EncodedBatch {
-        planes: &batch.planes,
-        scalars: &batch.scalars,
-        rule_inputs: &batch.rule_inputs,
-        action_offsets: &batch.action_offsets,
-        action_indices: &batch.action_indices,
+/// The positions of a batch whose planes are 0 or 1.
+pub(crate) fn encoded(batch: &TrainingBatch) -> PositionBatch {
+    let area = batch.shape.area();
+    let squares = |plane: &[f32]| (0..area).filter(|&index| plane[index] != 0.0).map(Square::from_index).collect();
+    PositionBatch {
+        planes: batch.planes.chunks(area).map(squares).collect(),
+        scalars: batch.scalars.clone(),
+        action_offsets: batch.action_offsets.clone(),
+        action_indices: batch.action_indices.clone(),
     }
 }
 
@@ -230,20 +233,17 @@ fn a_batch_of_one_answers_as_a_batch_of_many() {
     let network = trained(Pooling::GlobalBias).network().unwrap();
     let batch = made_up_batch(&shape(), 17, 10);
     let mut copy = in_play(&network, &batch, Precision::F32);
+    let all = encoded(&batch);
     let mut together = Answers::default();
-    copy.answer(&encoded(&batch), &mut together).unwrap();
+    copy.answer(&all, &mut together).unwrap();
     assert_eq!(together.logits.len(), batch.policy.len());
     let mut alone = Answers::default();
     for position in 0..17 {
         let actions = batch.action_offsets[position] as usize..batch.action_offsets[position + 1] as usize;
-        let plane_len = PLANES.len() * shape().area();
-        let one = EncodedBatch {
-            planes: &batch.planes[position * plane_len..(position + 1) * plane_len],
-            scalars: &batch.scalars[position * SCALARS.len()..(position + 1) * SCALARS.len()],
-            rule_inputs: &batch.rule_inputs,
-            action_offsets: &[0, actions.len() as u32],
-            action_indices: &batch.action_indices[actions.clone()],
-        };
+        let mut one = PositionBatch::default();
+        let (planes, scalars) = (&all.planes[position * PLANES.len()..], &all.scalars[position * SCALARS.len()..]);
+        let indices = all.actions(position).iter().copied();
+        one.push(&planes[..PLANES.len()], &scalars[..SCALARS.len()], indices);
         copy.answer(&one, &mut alone).unwrap();
         let pairs = alone.logits.iter().zip(&together.logits[actions]);
         for (left, right) in pairs.chain(alone.win_draw_loss[0].iter().zip(&together.win_draw_loss[position])) {

@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use latrunculi_engine::Rules;
+use latrunculi_train::Error;
 use latrunculi_train::models::{self, NetworkOpener};
 
 use access::Access;
@@ -51,41 +52,6 @@ pub struct Settings {
     pub studies: PathBuf,
 }
 
-/// Why nothing can be served.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// Another program listens there.
-    #[error(
-        "port {port} of {address} is in use by another program; choose another one with --port, or any free one with --port 0"
-    )]
-    PortInUse {
-        /// The address.
-        address: IpAddr,
-        /// The port.
-        port: u16,
-    },
-    /// The system refuses the address.
-    #[error("cannot listen at {address}: {source}")]
-    Listen {
-        /// The address with its port.
-        address: SocketAddr,
-        /// The reason.
-        source: std::io::Error,
-    },
-    /// A ruleset has the id of another one.
-    #[error("two rulesets are called {0:?}: give yours an id of its own (id = \"...\" at the top of its file)")]
-    SameId(String),
-    /// The model cannot be used.
-    #[error(transparent)]
-    Model(#[from] latrunculi_train::Error),
-    /// The system gives no random numbers for the token.
-    #[error("cannot draw a token: {0}")]
-    Random(getrandom::Error),
-    /// The system refuses threads or connections.
-    #[error("cannot serve: {0}")]
-    System(#[from] std::io::Error),
-}
-
 /// A server that listens and does not answer yet.
 pub struct Server {
     listener: TcpListener,
@@ -102,24 +68,28 @@ const BLOCKING_THREADS: usize = 8;
 
 impl Server {
     /// Listens at the address and starts the threads of the searches.
-    /// Fails with [`ServeError`] when the port is taken, the model cannot be read, two rulesets have one id, or the system
-    /// refuses.
-    pub fn bind(settings: Settings) -> Result<Server, ServeError> {
+    /// Fails when the port is taken, the model cannot be read, two rulesets have one id, or the system refuses.
+    pub fn bind(settings: Settings) -> Result<Server, Error> {
         if let Some(model) = &settings.model {
             models::read(model.as_ref())?;
         }
-        let asked = SocketAddr::new(settings.address, settings.port);
-        let listener = TcpListener::bind(asked).map_err(|source| match source.kind() {
-            ErrorKind::AddrInUse => ServeError::PortInUse { address: settings.address, port: settings.port },
-            _ => ServeError::Listen { address: asked, source },
+        let Settings { address, port, .. } = settings;
+        let asked = SocketAddr::new(address, port);
+        let listener = TcpListener::bind(asked).map_err(|refusal| match refusal.kind() {
+            ErrorKind::AddrInUse => Error::Refused(format!(
+                "port {port} of {address} is in use by another program; choose another one with --port, or any free one with --port 0"
+            )),
+            _ => Error::Refused(format!("cannot listen at {asked}: {refusal}")),
         })?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        let access = Access::new(address).map_err(ServeError::Random)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let access =
+            Access::new(address).map_err(|refusal| Error::Refused(format!("cannot draw a token: {refusal}")))?;
         let url = access.url();
         let (runs, studies) = (Folder::of_runs(settings.runs), Folder::of_studies(settings.studies));
-        let library = Library::new(runs, studies, settings.model, settings.rulesets).map_err(ServeError::SameId)?;
-        let app = App::new(access, library, Searches::start(&settings.networks.for_single_positions())?);
+        let library = Library::new(runs, studies, settings.model, settings.rulesets)?;
+        let app =
+            App::new(access, library, Searches::start(&settings.networks.for_single_positions()).map_err(refused)?);
         Ok(Server { listener, url, app })
     }
 
@@ -130,13 +100,14 @@ impl Server {
     }
 
     /// Answers until `stop` becomes true; ends within a second of that, searches included.
-    /// Fails with [`ServeError::System`] when the system refuses connections altogether.
-    pub fn run(self, stop: &AtomicBool) -> Result<(), ServeError> {
+    /// Fails when the system refuses connections altogether.
+    pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
             .max_blocking_threads(BLOCKING_THREADS)
-            .build()?;
+            .build()
+            .map_err(refused)?;
         let app = Arc::new(self.app);
         let searches = app.searches();
         let served = runtime.block_on(async {
@@ -148,8 +119,12 @@ impl Server {
         });
         searches.end();
         runtime.shutdown_timeout(END_MAX);
-        Ok(served?)
+        served.map_err(refused)
     }
+}
+
+fn refused(refusal: std::io::Error) -> Error {
+    Error::Refused(format!("cannot serve: {refusal}"))
 }
 
 /// Waits until the flag is true.

@@ -10,6 +10,7 @@ use latrunculi_engine::{GameState, Player, Rules, presets};
 use latrunculi_eval::AgentSpec;
 use latrunculi_eval::agents::SHIPPED_MODEL;
 use latrunculi_eval::report::rules_in_words;
+use latrunculi_train::error::{Error, bail};
 use latrunculi_train::{error_chain, models, rulesets, run_dir};
 use serde_json::{Value, json};
 
@@ -41,16 +42,18 @@ const RUNS: &str = "runs/";
 const STUDIES: &str = "studies/";
 
 impl Library {
-    /// Returns the id that two rulesets share where they do.
+    /// Fails when two rulesets have one id.
     pub(crate) fn new(
         runs: Folder,
         studies: Folder,
         model: Option<String>,
         own: Vec<Arc<Rules>>,
-    ) -> Result<Library, String> {
+    ) -> Result<Library, Error> {
         let mut ids: HashSet<&str> = presets::NAMES.iter().copied().collect();
         if let Some(twice) = own.iter().map(|rules| &rules.ruleset().id).find(|id| !ids.insert(id)) {
-            return Err(twice.clone());
+            bail!(
+                "two rulesets are called {twice:?}: give yours an id of its own (id = \"...\" at the top of its file)"
+            );
         }
         Ok(Library { runs, studies, model, own, shipped: Mutex::default() })
     }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::time::Duration;
 
-use latrunculi_serve::{ServeError, Server};
+use latrunculi_serve::Server;
 use serde_json::json;
 
 use crate::client::{Served, settings};
@@ -97,8 +97,8 @@ fn a_port_in_use_is_named_with_the_way_out() {
     let mut taken = settings(IpAddr::V4(Ipv4Addr::LOCALHOST), nowhere, nowhere);
     taken.port = served.address.port();
     let error = Server::bind(taken).err().expect("the port is taken");
-    assert!(matches!(error, ServeError::PortInUse { .. }));
-    assert!(error.to_string().contains("--port"), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("in use") && text.contains("--port"), "{text}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use latrunculi_data::Precision;
-use latrunculi_serve::{ServeError, Server, Settings};
+use latrunculi_serve::{Server, Settings};
 use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::networks::Processor;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) struct Served {
     pub(crate) url: String,
     pub(crate) address: SocketAddr,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<(), ServeError>>>,
+    thread: Option<JoinHandle<Result<(), latrunculi_train::Error>>>,
 }
 
 /// What the server said.

@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
+use latrunculi_data::{Answers, PositionBatch};
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, Shape, StoredModel};
 use latrunculi_engine::{GameState, Rules};
-use latrunculi_infer::{Answers, InferenceModel, Kernel, PositionBatch};
+use latrunculi_infer::{InferenceModel, Kernel};
 use latrunculi_train::{models, rulesets};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

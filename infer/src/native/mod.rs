@@ -10,10 +10,10 @@ pub(crate) mod tiled;
 pub(crate) mod tiled {
     use latrunculi_data::{NetworkConfig, Shape, TrainingBatch};
 
-    use crate::batch::{Answers, PositionBatch};
     use crate::kernel::Unit;
     use crate::training::{LossWeights, Losses, TrainingWeights};
     use crate::weights::Weights;
+    use latrunculi_data::{Answers, PositionBatch};
 
     pub(crate) const CHUNK: usize = 1;
 

@@ -11,9 +11,9 @@ use super::convolution::{Bf16, Bias, Epilogue, Scratch, Strip, Tiles};
 use super::parts::{BF16S, GlobalBias, Pooled, Reader, ReaderBuffers, Stem, StemBuffers, bias_of, pool};
 use super::unit::TileUnit;
 use super::with_unit;
-use crate::batch::{Answers, PositionBatch};
 use crate::kernel::{GROUP, Unit};
 use crate::weights::{Convolution, Weights};
+use latrunculi_data::{Answers, PositionBatch};
 
 #[derive(Debug)]
 struct Packed {

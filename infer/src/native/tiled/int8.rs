@@ -13,10 +13,10 @@ use super::convolution::{Bf16, Bias, Epilogue, Int8, Scratch, Strip, Tiles, conv
 use super::parts::{BF16S, GlobalBias, Pooled, Reader, ReaderBuffers, Stem, StemBuffers, bias_of};
 use super::unit::TileUnit;
 use super::with_unit;
-use crate::batch::{Answers, PositionBatch};
 use crate::kernel::{GROUP, Unit};
 use crate::native::lanes::LANES;
 use crate::weights::{Convolution, Weights};
+use latrunculi_data::{Answers, PositionBatch};
 
 /// A convolution from one scale of activations to another or to residual sums.
 #[derive(Debug)]

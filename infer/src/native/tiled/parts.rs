@@ -11,11 +11,11 @@ use latrunculi_data::{SCALARS, Shape};
 use super::aligned::{Aligned, TILE};
 use super::convolution::Tiles;
 use super::unit::TileUnit;
-use crate::batch::{Answers, PositionBatch};
 use crate::heads::{Dense, HeadBuffers, Heads, TOGETHER, split};
 use crate::kernel::GROUP;
 use crate::native::lanes::{LANES, Lanes};
 use crate::weights::{Linear, Weights};
+use latrunculi_data::{Answers, PositionBatch};
 
 /// Elements of a tile of bfloat16 or `f32`.
 pub(super) const BF16S: usize = TILE / 2;
