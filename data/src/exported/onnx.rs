@@ -15,156 +15,117 @@ pub const OPSET: i64 = 17;
 /// Protobuf has no larger messages, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 31;
 
-/// A file.
-#[derive(Clone, PartialEq, Message)]
-pub struct Model {
-    #[prost(int64, optional, tag = "1")]
-    pub ir_version: Option<i64>,
-    #[prost(string, optional, tag = "2")]
-    pub producer_name: Option<String>,
-    #[prost(string, optional, tag = "3")]
-    pub producer_version: Option<String>,
-    #[prost(string, optional, tag = "6")]
-    pub doc_string: Option<String>,
-    #[prost(message, optional, tag = "7")]
-    pub graph: Option<Graph>,
-    #[prost(message, repeated, tag = "8")]
-    pub opset_import: Vec<OperatorSet>,
-    #[prost(message, repeated, tag = "14")]
-    pub metadata_props: Vec<Property>,
-}
-
-/// Which version of which operators a file is written in.
-#[derive(Clone, PartialEq, Message)]
-pub struct OperatorSet {
-    /// Empty for ONNX's own.
-    #[prost(string, optional, tag = "1")]
-    pub domain: Option<String>,
-    #[prost(int64, optional, tag = "2")]
-    pub version: Option<i64>,
-}
-
-/// A text under a name.
-#[derive(Clone, PartialEq, Message)]
-pub struct Property {
-    #[prost(string, optional, tag = "1")]
-    pub key: Option<String>,
-    #[prost(string, optional, tag = "2")]
-    pub value: Option<String>,
-}
-
-/// Operations, each after those whose results it reads.
-#[derive(Clone, PartialEq, Message)]
-pub struct Graph {
-    #[prost(message, repeated, tag = "1")]
-    pub node: Vec<Node>,
-    #[prost(string, optional, tag = "2")]
-    pub name: Option<String>,
-    #[prost(message, repeated, tag = "5")]
-    pub initializer: Vec<Constant>,
-    #[prost(message, repeated, tag = "11")]
-    pub input: Vec<ValueInfo>,
-    #[prost(message, repeated, tag = "12")]
-    pub output: Vec<ValueInfo>,
-}
-
-/// One operation.
-#[derive(Clone, PartialEq, Message)]
-pub struct Node {
-    #[prost(string, repeated, tag = "1")]
-    pub input: Vec<String>,
-    #[prost(string, repeated, tag = "2")]
-    pub output: Vec<String>,
-    #[prost(string, optional, tag = "3")]
-    pub name: Option<String>,
-    #[prost(string, optional, tag = "4")]
-    pub op_type: Option<String>,
-    #[prost(message, repeated, tag = "5")]
-    pub attribute: Vec<Attribute>,
-    #[prost(string, optional, tag = "7")]
-    pub domain: Option<String>,
-}
-
-/// A setting of an operation. Zero is written too: an attribute without a value is none.
-#[derive(Clone, PartialEq, Message)]
-pub struct Attribute {
-    #[prost(string, optional, tag = "1")]
-    pub name: Option<String>,
-    #[prost(int64, optional, tag = "3")]
-    pub i: Option<i64>,
-    #[prost(int64, repeated, packed = "false", tag = "8")]
-    pub ints: Vec<i64>,
-    /// [`ATTRIBUTE_INT`] or [`ATTRIBUTE_INTS`].
-    #[prost(int32, optional, tag = "20")]
-    pub r#type: Option<i32>,
-}
-
 /// Type of an attribute: `i`.
 pub const ATTRIBUTE_INT: i32 = 2;
 /// Type of an attribute: `ints`.
 pub const ATTRIBUTE_INTS: i32 = 7;
-
-/// A tensor of known entries.
-#[derive(Clone, PartialEq, Message)]
-pub struct Constant {
-    #[prost(int64, repeated, packed = "false", tag = "1")]
-    pub dims: Vec<i64>,
-    /// [`FLOAT`] or [`INT64`].
-    #[prost(int32, optional, tag = "2")]
-    pub data_type: Option<i32>,
-    #[prost(string, optional, tag = "8")]
-    pub name: Option<String>,
-    /// The entries, little end first.
-    #[prost(bytes = "vec", optional, tag = "9")]
-    pub raw_data: Option<Vec<u8>>,
-}
-
 /// Type of entries: 32-bit floating point.
 pub const FLOAT: i32 = 1;
 /// Type of entries: 64-bit whole numbers.
 pub const INT64: i32 = 7;
 
-/// Name and type of an input or output.
-#[derive(Clone, PartialEq, Message)]
-pub struct ValueInfo {
-    #[prost(string, optional, tag = "1")]
-    pub name: Option<String>,
-    #[prost(message, optional, tag = "2")]
-    pub r#type: Option<Type>,
-    #[prost(string, optional, tag = "3")]
-    pub doc_string: Option<String>,
+/// Declares messages: each field with its type and its place in the file.
+macro_rules! messages {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$of:meta])* $field:ident: $kind:ty = ($($place:tt)+),)+ })+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Message)]
+        pub struct $name {
+            $($(#[$of])* #[prost($($place)+)] pub $field: $kind,)+
+        }
+    )+};
 }
 
-/// The type of a value: always a tensor.
-#[derive(Clone, PartialEq, Message)]
-pub struct Type {
-    #[prost(message, optional, tag = "1")]
-    pub tensor_type: Option<TensorType>,
-}
+messages! {
+    /// A file.
+    Model {
+        ir_version: Option<i64> = (int64, optional, tag = "1"),
+        producer_name: Option<String> = (string, optional, tag = "2"),
+        producer_version: Option<String> = (string, optional, tag = "3"),
+        doc_string: Option<String> = (string, optional, tag = "6"),
+        graph: Option<Graph> = (message, optional, tag = "7"),
+        opset_import: Vec<OperatorSet> = (message, repeated, tag = "8"),
+        metadata_props: Vec<Property> = (message, repeated, tag = "14"),
+    }
 
-/// Type of entries and size.
-#[derive(Clone, PartialEq, Message)]
-pub struct TensorType {
-    #[prost(int32, optional, tag = "1")]
-    pub elem_type: Option<i32>,
-    #[prost(message, optional, tag = "2")]
-    pub shape: Option<Size>,
-}
+    /// Which version of which operators a file is written in.
+    OperatorSet {
+        /// Empty for ONNX's own.
+        domain: Option<String> = (string, optional, tag = "1"),
+        version: Option<i64> = (int64, optional, tag = "2"),
+    }
 
-/// The size of a tensor.
-#[derive(Clone, PartialEq, Message)]
-pub struct Size {
-    #[prost(message, repeated, tag = "1")]
-    pub dim: Vec<Dimension>,
-}
+    /// A text under a name.
+    Property {
+        key: Option<String> = (string, optional, tag = "1"),
+        value: Option<String> = (string, optional, tag = "2"),
+    }
 
-/// One dimension: a number, or a name where it is free.
-#[derive(Clone, PartialEq, Message)]
-pub struct Dimension {
-    #[prost(int64, optional, tag = "1")]
-    pub dim_value: Option<i64>,
-    #[prost(string, optional, tag = "2")]
-    pub dim_param: Option<String>,
+    /// Operations, each after those whose results it reads.
+    Graph {
+        node: Vec<Node> = (message, repeated, tag = "1"),
+        name: Option<String> = (string, optional, tag = "2"),
+        initializer: Vec<Constant> = (message, repeated, tag = "5"),
+        input: Vec<ValueInfo> = (message, repeated, tag = "11"),
+        output: Vec<ValueInfo> = (message, repeated, tag = "12"),
+    }
+
+    /// One operation.
+    Node {
+        input: Vec<String> = (string, repeated, tag = "1"),
+        output: Vec<String> = (string, repeated, tag = "2"),
+        name: Option<String> = (string, optional, tag = "3"),
+        op_type: Option<String> = (string, optional, tag = "4"),
+        attribute: Vec<Attribute> = (message, repeated, tag = "5"),
+        domain: Option<String> = (string, optional, tag = "7"),
+    }
+
+    /// A setting of an operation. Zero is written too: an attribute without a value is none.
+    Attribute {
+        name: Option<String> = (string, optional, tag = "1"),
+        i: Option<i64> = (int64, optional, tag = "3"),
+        ints: Vec<i64> = (int64, repeated, packed = "false", tag = "8"),
+        /// [`ATTRIBUTE_INT`] or [`ATTRIBUTE_INTS`].
+        r#type: Option<i32> = (int32, optional, tag = "20"),
+    }
+
+    /// A tensor of known entries.
+    Constant {
+        dims: Vec<i64> = (int64, repeated, packed = "false", tag = "1"),
+        /// [`FLOAT`] or [`INT64`].
+        data_type: Option<i32> = (int32, optional, tag = "2"),
+        name: Option<String> = (string, optional, tag = "8"),
+        /// The entries, little end first.
+        raw_data: Option<Vec<u8>> = (bytes = "vec", optional, tag = "9"),
+    }
+
+    /// Name and type of an input or output.
+    ValueInfo {
+        name: Option<String> = (string, optional, tag = "1"),
+        r#type: Option<Type> = (message, optional, tag = "2"),
+        doc_string: Option<String> = (string, optional, tag = "3"),
+    }
+
+    /// The type of a value: always a tensor.
+    Type {
+        tensor_type: Option<TensorType> = (message, optional, tag = "1"),
+    }
+
+    /// Type of entries and size.
+    TensorType {
+        elem_type: Option<i32> = (int32, optional, tag = "1"),
+        shape: Option<Size> = (message, optional, tag = "2"),
+    }
+
+    /// The size of a tensor.
+    Size {
+        dim: Vec<Dimension> = (message, repeated, tag = "1"),
+    }
+
+    /// One dimension: a number, or a name where it is free.
+    Dimension {
+        dim_value: Option<i64> = (int64, optional, tag = "1"),
+        dim_param: Option<String> = (string, optional, tag = "2"),
+    }
 }
 
 fn fault(reason: impl Into<String>) -> String {
