@@ -234,26 +234,6 @@ fn every_symmetry_commutes_with_playing() {
 }
 
 #[test]
-fn stones_never_appear_and_never_share_a_square() {
-    on_random_games(2, 300, |state, _, action| {
-        let count = |state: &GameState, player| {
-            state.position().stones(player).len() + u32::from(state.position().hand(player).stones())
-        };
-        let mut next = state.clone();
-        next.play(action);
-        for player in Player::BOTH {
-            assert!(count(&next, player) <= count(state, player), "{}", context(&next));
-        }
-        let position = next.position();
-        assert!((position.stones(Player::First) & position.stones(Player::Second)).is_empty());
-        assert!((position.bound() & !(position.stones(Player::First) | position.stones(Player::Second))).is_empty());
-        if position.phase() == Phase::Placement || state.position().phase() == Phase::Placement {
-            assert!(next.last_taken().is_empty(), "placement captured\n{}", context(&next));
-        }
-    });
-}
-
-#[test]
 fn every_game_ends_by_the_cap() {
     for id in presets::NAMES {
         let rules = rules(id);

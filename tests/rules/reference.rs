@@ -231,20 +231,6 @@ impl Reference {
         game
     }
 
-    /// A position of the movement phase without a past.
-    pub(crate) fn from_position(parameters: &Map<String, Value>, pieces: &str, side: u8, quiet_turns: usize) -> Self {
-        let mut game = Self::new(parameters);
-        game.board = Board::from_pieces(game.rules.files, game.rules.ranks, pieces);
-        game.to_act = side;
-        game.placing = false;
-        game.men_in_hand = [0; 2];
-        game.dux_in_hand = [0; 2];
-        game.left_in_group = 0;
-        game.quiet_turns = quiet_turns;
-        game.history = vec![game.position()];
-        game
-    }
-
     /// The player to act.
     pub(crate) fn to_act(&self) -> u8 {
         self.to_act
@@ -258,21 +244,6 @@ impl Reference {
     /// All bound squares, as texts in order.
     pub(crate) fn bound(&self) -> Vec<String> {
         square_texts(&self.bound_squares())
-    }
-
-    /// The square of the piece that may go on.
-    pub(crate) fn continuation(&self) -> Option<String> {
-        self.continuation.map(|continuation| continuation.at.text())
-    }
-
-    /// The whole board, `M:c2,b4 D:a1 m:b3`.
-    pub(crate) fn pieces(&self) -> String {
-        self.board.pieces_text()
-    }
-
-    /// The squares emptied of a piece by the last action, as texts in order.
-    pub(crate) fn captured_by_last(&self) -> Vec<String> {
-        square_texts(&self.captured_by_last)
     }
 
     /// The texts of all legal actions, in bytewise order.

@@ -27,12 +27,6 @@ pub(crate) struct Square {
 }
 
 impl Square {
-    /// Reads `c4`.
-    pub(crate) fn from_text(text: &str) -> Self {
-        let file = i32::from(text.as_bytes()[0]) - i32::from(b'a');
-        Self { file, rank: text[1..].parse::<i32>().unwrap() - 1 }
-    }
-
     /// Writes `c4`.
     pub(crate) fn text(self) -> String {
         let file = char::from(b'a' + u8::try_from(self.file).unwrap());
@@ -93,36 +87,6 @@ impl Board {
             }
         }
         board
-    }
-
-    /// Reads pieces by kind: `M:c2,b4 D:a1 m:b3`.
-    pub(crate) fn from_pieces(files: usize, ranks: usize, pieces: &str) -> Self {
-        let mut board = Self::empty(files, ranks);
-        for group in pieces.split_whitespace() {
-            let (letter, squares) = group.split_once(':').unwrap();
-            let piece = Piece::from_letter(letter.chars().next().unwrap());
-            for square in squares.split(',') {
-                board.set(Square::from_text(square), piece);
-            }
-        }
-        board
-    }
-
-    /// Writes the pieces by kind, kinds in the order M, D, m, d, squares as texts in order.
-    pub(crate) fn pieces_text(&self) -> String {
-        let mut groups = Vec::new();
-        for letter in ['M', 'D', 'm', 'd'] {
-            let mut squares: Vec<String> = self
-                .squares()
-                .filter(|&square| self.at(square) == Piece::from_letter(letter))
-                .map(Square::text)
-                .collect();
-            squares.sort();
-            if !squares.is_empty() {
-                groups.push(format!("{letter}:{}", squares.join(",")));
-            }
-        }
-        groups.join(" ")
     }
 
     /// All squares.
