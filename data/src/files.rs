@@ -17,7 +17,6 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result
 }
 
 /// A file that is being written in the folder of its later path, and gets its name when it is whole.
-///
 /// When it is dropped before, it is removed, and what was at the path is unchanged. After a kill a file
 /// `.NAME.*.unfinished` remains; [`NewFile::create`] removes those in its folder, except what is being written.
 #[derive(Debug)]
@@ -101,7 +100,6 @@ pub fn remove_unfinished(folder: &Path) {
 }
 
 /// Returns a checksum of what `source` gives until its end, sixteen hexadecimal digits.
-///
 /// Source: Fowler, Noll and Vo, FNV-1a, 64 bits.
 pub fn checksum(mut source: impl Read) -> io::Result<String> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

@@ -12,7 +12,6 @@ pub enum Pooling {
     /// Not at all: each block adds two squares to what a square depends on.
     None,
     /// Mean and maximum of every channel over the board become a bias of every channel.
-    ///
     /// Source: Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3 (all channels here).
     #[default]
     GlobalBias,
@@ -20,13 +19,11 @@ pub enum Pooling {
 
 /// Length of the embedding of a ruleset, from which a scale and a shift of each channel of every convolution in a block are
 /// made; for a known ruleset they are folded into the convolutions.
-///
 /// Source: Perez et al. 2018, "FiLM: Visual Reasoning with a General Conditioning Layer".
 pub const RULE_EMBEDDING: usize = 32;
 
 /// Returns the factor by which the means over a board of `area` squares are multiplied for the weights that know the
 /// board's size: 0 for 9x9, -0.25 for 8x8, 0.75 for 12x12.
-///
 /// Source: Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3 (there by the width of the board).
 #[must_use]
 pub fn size_factor(area: usize) -> f32 {

@@ -19,7 +19,6 @@ const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
 /// to 10 bytes per byte of their shard.
 const UNPACKED_PER_BYTE: u64 = 64;
 const UNPACKED_BYTES: u64 = 16 << 20;
-/// The most bytes of an array's header.
 const HEADER_BYTES_MAX: u64 = 1 << 16;
 
 /// Writes an archive, array by array.
@@ -178,7 +177,6 @@ impl ArrayReader {
     }
 }
 
-/// Reads the header of an array.
 fn array_file<'a>(name: &str, bytes: &'a [u8]) -> Result<NpyFile<&'a [u8]>, Error> {
     // The time that the header's parser takes grows exponentially with the depth of brackets. Headers of plain arrays
     // have one pair of braces and one of parentheses: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }

@@ -35,7 +35,6 @@ pub fn action_indices(rules: &Rules, position: &Position, action: Action) -> Act
 }
 
 /// Returns the symmetries whose images of a position may be trained on, the identity first.
-///
 /// Left and right may always be exchanged, up and down only where stones are placed: a player who begins with an array
 /// never plays from the other side. Exchanging files and ranks is left out.
 #[must_use]

@@ -13,7 +13,6 @@ use crate::policy_index::augmentations;
 use crate::replay_settings::ReplaySettings;
 use crate::sample::{Samples, TrainingBatch};
 
-/// The samples of one generation.
 #[derive(Debug)]
 struct Shard {
     generation: u64,
@@ -24,7 +23,6 @@ struct Shard {
 }
 
 /// Tells whether the game of a sample was drawn; `None` where its value target has nothing of the result.
-///
 /// In games of alpha-beta the target is a mixture of the result and of what was expected: a draw raises the probability of a
 /// draw above the expected one.
 fn is_drawn(result: [f32; 3], expected: [f32; 3]) -> Option<bool> {
@@ -305,7 +303,6 @@ pub struct Draws<'a> {
 
 impl Draws<'_> {
     /// Draws `count` batches, each of one ruleset and of `batch_size` samples.
-    ///
     /// The rulesets stand at equal distances on the line of all shares, from a random place on: each is drawn in
     /// proportion to its share, and one step sees rulesets that are far from one another.
     pub fn batches(&mut self, batch_size: usize, count: usize) -> Vec<TrainingBatch> {

@@ -87,9 +87,7 @@ impl ReplaySettings {
     }
 
     /// Returns how many of the newest samples are drawn from when there have been `total`.
-    ///
     /// `c * (1 + beta * ((total / c)^alpha - 1) / alpha)`, and everything up to `c`.
-    ///
     /// Source: Wu 2019, "Accelerating Self-Play Learning in Go", appendix C.
     #[must_use]
     pub fn window_len(&self, total: u64) -> u64 {

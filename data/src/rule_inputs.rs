@@ -20,7 +20,6 @@ enum Question {
     IsAbsent,
 }
 
-/// One number that a ruleset gives.
 #[derive(Debug)]
 struct RuleInput {
     parameter: &'static Parameter,

@@ -84,10 +84,8 @@ pub fn markdown_row<K: Kind>(name: &str, meaning: &str) -> String {
 
 /// A number of an array.
 pub trait Scalar: AutoSerialize + Deserialize + Copy + 'static {
-    /// Its name in documentation.
     const NAME: &'static str;
 
-    /// Returns it for the range check.
     fn to_f64(self) -> f64;
 }
 
@@ -107,15 +105,12 @@ scalars!(u8, u32, i64, f32);
 
 /// An entry of a column in memory: a number or a row of numbers.
 pub trait Entry: Copy + 'static {
-    /// Its numbers.
     type Scalar: Scalar;
-    /// The dimensions that it adds to those of the column.
     const DIMENSIONS: &'static [Dimension];
 
     /// Returns the numbers of entries, one after the other.
     fn flat(entries: &[Self]) -> &[Self::Scalar];
 
-    /// Returns the entries of numbers.
     fn from_flat(numbers: Vec<Self::Scalar>) -> Vec<Self>;
 }
 
@@ -147,14 +142,11 @@ impl<T: Scalar, const K: usize> Entry for [T; K] {
 
 /// How a column is stored.
 pub trait Kind {
-    /// What one sample gives.
     type Value<'a>: Copy;
-    /// What the column holds.
     type Entry: Entry;
     /// Dimensions of the column, without those of its entries.
     const DIMENSIONS: &'static [Dimension];
 
-    /// Adds the value of one sample.
     fn push(value: Self::Value<'_>, shape: &Shape, column: &mut Vec<Self::Entry>);
 
     /// Adds another column; `samples_before` samples were there.

@@ -58,7 +58,6 @@ impl Rules {
     }
 
     /// Returns the enemy pieces that the move of `player` to `to`, already made, takes at once.
-    ///
     /// With an active trigger the moved piece is one of the flankers; with a positional one everything
     /// that is flanked is taken, however it came about. Nobody takes his own pieces.
     #[inline(always)]
@@ -204,7 +203,6 @@ impl Rules {
     }
 
     /// Updates the bound flags after `player`'s piece has come to rest on `to` (or nothing has moved).
-    ///
     /// What is bound by position follows from the board. What a move has bound stays bound while what
     /// holds it stands; the new move adds what it completes, with `capture.release = effective` only
     /// between flankers that are free; and then whatever has a bound flanker goes free.

@@ -21,7 +21,6 @@ pub(crate) const fn direction_count(lines: Lines) -> usize {
 }
 
 /// Calls `visit` with each of the first four or all eight directions.
-///
 /// Written out, so that each call knows its direction when it is compiled and a step is one shift.
 #[inline(always)]
 pub fn each_direction(count: usize, mut visit: impl FnMut(Direction)) {

@@ -8,7 +8,6 @@ use crate::squares::SquareSet;
 impl Rules {
     /// Returns the opening position without the pieces on `squares` and with so many men fewer in each hand,
     /// that of player 1 first; a hand has no fewer than none.
-    ///
     /// A side that has put down its last stone waits while the other goes on placing.
     #[must_use]
     pub fn initial_position_without(&self, squares: SquareSet, men_in_hand: [u8; 2]) -> Position {

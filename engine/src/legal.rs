@@ -15,7 +15,6 @@ const SHUTTLE_MOVES_MAX: u8 = 6;
 
 impl Rules {
     /// Replaces the content of `actions` by the legal actions, in a fixed order.
-    ///
     /// `history` holds the keys of the positions between turns since the last capture, this one included;
     /// only rulesets whose legality depends on it look at it. The position must belong to an unfinished
     /// game; then the list is not empty.

@@ -218,7 +218,6 @@ impl<'a, const N: usize> View<'a, N> {
     }
 
     /// Returns where a chain of one or more jumps of the piece on `start` may end.
-    ///
     /// The piece has left its square, which is empty meanwhile; but the chain may not end there.
     fn chain_landings(&self, start: Square, mover: &Mover, landing: Bits<N>) -> Bits<N> {
         let hops = Hops::new(self, mover, landing);
@@ -287,7 +286,6 @@ impl<'a, const N: usize> View<'a, N> {
 }
 
 /// The hops of a kind of piece in chains.
-///
 /// The piece that chains has left its square `start`: it can be neither jumped over nor stopped at, but
 /// passed through.
 struct Hops<'v, 'a, const N: usize> {

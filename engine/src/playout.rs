@@ -4,7 +4,6 @@ use crate::action::Action;
 use crate::state::GameState;
 
 /// Plays `state` to its end and returns the number of actions played.
-///
 /// `choose` gets the number of legal actions and returns the index of the one to play. `actions` is
 /// memory for the legal list, reused.
 /// Panics when `choose` returns an index that is not below the number it got.

@@ -86,7 +86,6 @@ pub struct Shuttle {
 }
 
 /// What holds the bound pieces where a move must complete the binding (`capture.trigger = active`).
-///
 /// A hold belongs to its two flankers: when one of them leaves, the piece goes free even if it is also
 /// flanked on another line, into which it walked itself. So each line has its own set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,7 +109,6 @@ impl Holds {
 }
 
 /// The stones now and everything else about a game but its history.
-///
 /// Made by [`crate::Rules`] and only consistent with the rules that made it. Copying is cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {

@@ -153,7 +153,6 @@ pub struct RecordError(String);
 
 impl GameRecord {
     /// Returns the record of a game that stands at `state` and of which nothing has been played yet.
-    ///
     /// `agents` are the two agents' texts, that of player 1 first.
     #[must_use]
     pub fn new(state: &GameState, agents: [String; 2], seed: u64) -> GameRecord {

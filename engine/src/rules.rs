@@ -92,7 +92,6 @@ impl Mover {
 }
 
 /// A ruleset made ready to play.
-///
 /// Built once by [`Rules::new`]; everything that plays reads it and nothing changes it.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -324,7 +323,6 @@ impl Rules {
     }
 
     /// Returns why games are the same as with the default of `parameter`, or `None` where they may differ.
-    ///
     /// What several settings bring about together is not always seen, as that a corner is an enclosure too.
     #[must_use]
     pub fn why_without_effect(&self, parameter: &str) -> Option<&'static str> {

@@ -29,7 +29,6 @@ impl Square {
 }
 
 /// A set of squares in `N` words of 64, square 0 in the lowest bit of the first word.
-///
 /// Boards differ in size, and a small one should not pay for a large one: everything public holds four
 /// words ([`SquareSet`]), and the inner loops work on the first `N` of them that the board needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

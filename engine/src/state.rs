@@ -53,7 +53,6 @@ impl GameState {
     }
 
     /// Returns a game that begins at `position`, without history.
-    ///
     /// The game is over at once where the rules say so: the player to act has no legal action, or a counter has reached
     /// its limit.
     #[must_use]

@@ -31,7 +31,6 @@ impl Symmetry {
 
 impl Rules {
     /// Returns the symmetries under which these rules do not change, the identity first.
-    ///
     /// The left-right mirror always is one. Up and down, which exchanges the two players' sides of the
     /// board but not the players, is one where no piece has a forward direction; swapping files and ranks
     /// needs a square board besides.
@@ -132,7 +131,6 @@ impl Rules {
     }
 
     /// Returns the position with the players exchanged: colours swapped and ranks mirrored.
-    ///
     /// The rules treat the players alike, so that what holds for the one player here holds for the other there.
     #[must_use]
     pub fn exchange_sides(&self, position: &Position) -> Position {

@@ -36,7 +36,6 @@ impl Position {
 
 impl Rules {
     /// Returns what `player` could take or bind by one move or removal if it were his turn now.
-    ///
     /// For whose turn it is see [`Position::as_turn_of`]. What the game's history forbids is not looked at.
     #[must_use]
     pub fn threats(&self, position: &Position, player: Player) -> Threats {

@@ -16,7 +16,6 @@ use latrunculi_data::{Answers, PositionBatch};
 const GAMES: usize = 16;
 const DECISIONS: usize = 96;
 const STRIDE: usize = 12;
-/// Seed of their actions.
 const SEED: u64 = 1;
 
 /// Returns 128 positions of games whose actions are drawn from the network's policy.

@@ -142,7 +142,6 @@ impl Heads {
     }
 
     /// Answers up to [`TOGETHER`] positions and appends to `answers`.
-    ///
     /// `summaries` are `[2V']`: means and then maxima of the features over the squares, relu done. `squares` are
     /// `[A][2D']`: from-square and then to-square channels.
     #[inline(always)]

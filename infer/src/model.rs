@@ -38,7 +38,6 @@ impl InferenceModel {
     }
 
     /// Folds `rules` into the weights and arranges them for `kernel`.
-    ///
     /// `calibration` is read by [`Kernel::Int8`] alone: some hundred positions of real games under these rules, from
     /// which it takes the scales of its activations. The answers depend on them.
     /// Fails when the kernel is not available here or the positions do not fit.

@@ -52,7 +52,6 @@ fn multiply_strip<const N: usize>(weight: &[[f32; LANES]], inputs: &[f32], write
 }
 
 /// Adds the product of a transposed matrix with another to `sums`, `[I]` of sixteen outputs.
-///
 /// `inputs` is `[rows][I]`; `outputs` begins with the sixteen outputs of the first row, those of the next are `stride`
 /// further on.
 #[inline(always)]

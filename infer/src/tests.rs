@@ -131,7 +131,6 @@ fn differences(left: &Answers, right: &Answers) -> (f32, f32) {
 }
 
 /// Compares the kernels with the reference on a board, at every width and pooling.
-///
 /// bfloat16 keeps eight bits, which bounds how far its answers lie from exact ones. Compared with a reference that
 /// rounds in the same places, what is left is the order of sums, and the roundings that it turns.
 fn agree(files: usize, ranks: usize) {

@@ -225,7 +225,6 @@ impl Tensors {
         Ok(tensor.values)
     }
 
-    /// Takes a matrix without bias.
     fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Linear, Error> {
         let weight = self.take(&format!("{name}.weight"), &[rows, columns])?;
         Ok(Linear { rows, columns, weight, bias: vec![0.0; rows] })
@@ -238,7 +237,6 @@ impl Tensors {
 
     /// Takes a convolution of the trunk: the weights of each output channel are shifted to mean 0, scaled to length 1
     /// and multiplied by its gain.
-    ///
     /// Source: Brock, De, Smith 2021, "Characterizing signal propagation to close the performance gap in unnormalized
     /// ResNets" (arXiv 2101.08692), equation 4.
     fn standardised(&mut self, name: &str, channels: usize) -> Result<Convolution, Error> {

@@ -16,7 +16,6 @@ use crate::state::RunState;
 
 /// The most samples trained on per sample played, whatever the configuration was; `replay.reuse` is at most this.
 const REUSE_MAX: u64 = 1000;
-/// More games than there are per sample.
 const GAMES_PER_SAMPLE_MAX: u64 = 1000;
 /// The most samples that can be missing: twice the most of a generation.
 const SHORTFALL_MAX: u64 = 1 << 31;
@@ -64,7 +63,6 @@ pub(crate) fn counters(
     Ok(has_metrics)
 }
 
-/// What is wrong.
 #[derive(Default)]
 struct Faults(Vec<String>);
 

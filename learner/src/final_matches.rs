@@ -22,7 +22,6 @@ use crate::run::TrainingRun;
 /// The most that is read of a file; a match has some hundred bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The matches that have ended.
 #[derive(Deserialize, Serialize)]
 struct Played {
     /// The network, its precision and the settings of the matches; those of another are not counted.

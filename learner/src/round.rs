@@ -49,7 +49,6 @@ use crate::state::{MixWindow, teacher_games};
 /// The generation with which a run that begins with a trained network begins to train it.
 const SETTLED_FROM: u64 = 3;
 
-/// What a round is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
     /// The generation to be played, if any.
@@ -60,7 +59,6 @@ struct Round {
     measures: Vec<usize>,
 }
 
-/// What a round came to.
 #[derive(Default)]
 struct RoundResults {
     played: Option<GenerationGames>,
@@ -348,7 +346,6 @@ impl TrainingRun<'_> {
         Ok(RoundResults { played: Some(played), network, trained, verdicts, measured: kept })
     }
 
-    /// Notes which shards are in the replay windows.
     fn note_windows(&mut self) {
         for (known, window) in self.state.rulesets.iter_mut().zip(self.windows.windows()) {
             known.window = window.generations().collect();
@@ -423,7 +420,6 @@ impl TrainingRun<'_> {
 /// Half of the most games that alpha-beta plays in a unit of work: each takes a second or some.
 const TEACHER_UNIT: usize = 8;
 
-/// What is played in a round.
 enum Games {
     /// By alpha-beta, to the end.
     Lists(Vec<GameList>),
@@ -433,7 +429,6 @@ enum Games {
     Workers(WorkersGames),
 }
 
-/// A generation that workers play.
 struct WorkersGames {
     /// The games of each ruleset, and how many of them a unit has.
     games: Vec<(Arc<Rules>, u64, u64)>,
@@ -444,7 +439,6 @@ struct WorkersGames {
 }
 
 impl TrainingRun<'_> {
-    /// Returns what is to be played in a generation.
     fn games_of(&mut self, generation: u64) -> Result<Games, Error> {
         Ok(match generation::teacher_plays(&self.config, generation) {
             _ if self.workers.is_some() => Games::Workers(self.workers_games(generation)?),
@@ -471,7 +465,6 @@ impl TrainingRun<'_> {
         self.rulesets.iter().zip(self.teacher_games()).map(listed).collect()
     }
 
-    /// Returns what workers have to play in a generation.
     fn workers_games(&mut self, generation: u64) -> Result<WorkersGames, Error> {
         let Some(leader) = self.workers.clone() else { bail!("there are no workers") };
         if generation::teacher_plays(&self.config, generation) {

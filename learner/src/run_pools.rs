@@ -55,7 +55,6 @@ impl PoolTasks {
     }
 }
 
-/// Returns the name of a pool of a mix.
 fn mix_pool(number: u64) -> String {
     // No ruleset is called so.
     format!("mix:{number}")

@@ -210,7 +210,6 @@ impl RunState {
 /// What a configuration has in place of a value that only the other one has.
 const MISSING: &str = "missing";
 
-/// A value in which two configurations differ.
 #[derive(Debug, PartialEq, Eq)]
 struct Difference {
     key: String,

@@ -22,7 +22,6 @@ pub(crate) struct ActionGather {
 
 impl ActionGather {
     /// Sorts the entries of a batch by the tensor that holds them.
-    ///
     /// `offsets` is `[B + 1]`, `indices` `[L]`, as in [`latrunculi_data::TrainingBatch`].
     pub(crate) fn new(shape: &Shape, offsets: &[u32], indices: &[[u32; 2]]) -> Result<ActionGather, DataError> {
         let mut gather = ActionGather::default();
@@ -125,7 +124,6 @@ impl ActionGather {
     }
 
     /// Returns the logits as a padded table `[B, width] f32` from the fetched entries, `[entry_count]`.
-    ///
     /// Row `i` begins with the actions of position `i`; its remaining entries are -10,000, so that their probability
     /// is 0 and a target of 0 there adds nothing to the loss.
     pub(crate) fn table(&self, entries: &Tensor, offsets: &[u32], width: usize) -> Result<Tensor, Error> {

@@ -91,7 +91,6 @@ fn gpu_count() -> Result<usize, Error> {
 }
 
 /// Loads libtorch's CUDA library, once.
-///
 /// The program is linked with the CPU libraries only, so that one program runs with and without a GPU. This must come
 /// before the first question to libtorch about CUDA, because libtorch keeps the first answer.
 fn open_gpu_library() -> Result<(), Error> {
@@ -135,7 +134,6 @@ pub fn use_one_thread() {
 }
 
 /// Configures the allocator to keep the memory that libtorch frees, once.
-///
 /// A batch needs tensors of some megabytes for a short time. By default glibc returns such blocks to the system and
 /// maps them again page by page, thousands of times a second: 7 to 10 % of a training step.
 fn keep_memory() {

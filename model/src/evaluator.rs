@@ -12,7 +12,6 @@ use crate::network::Network;
 
 /// Evaluates positions for search with a network, a batch of one ruleset at a time. It answers any ruleset; the network
 /// is made ready for each on first use.
-///
 /// On the processor it computes in the calling thread alone; each thread should have its own evaluator.
 #[derive(Debug)]
 pub struct NetEvaluator {

@@ -85,7 +85,6 @@ pub struct ExportReport {
 impl Model {
     /// Writes this model for other programs to `path`: one file for every board and ruleset. The file is written beside,
     /// read back, compared with the network on each of `samples`, and renamed only when it agrees.
-    ///
     /// Files of weights must come back bit for bit; then the network made of them is compared as well.
     /// Fails when there is a file and `overwrite` is not set, when an output differs by more than [`EXPORT_TOLERANCE`] or a
     /// weight comes back changed, when the system refuses or libtorch fails.

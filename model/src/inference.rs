@@ -73,7 +73,6 @@ impl InferenceNetwork {
     }
 
     /// Evaluates a batch; `answers` is overwritten.
-    ///
     /// On the processor it computes in the calling thread alone (see [`device::use_one_thread`]).
     /// Fails when the batch does not fit, an answer is not finite, or the device fails.
     pub fn answer(&mut self, batch: &PositionBatch, answers: &mut Answers) -> Result<(), Error> {

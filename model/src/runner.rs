@@ -71,7 +71,6 @@ impl Runner {
     }
 
     /// Runs the operations.
-    ///
     /// `weights` are those of the graph in its order, `planes` is `[B, P, H, W]` channels last in memory and `scalars`
     /// `[B, S]`: all of one kind but the weights behind [`Op::Float`], all on one device. Returns the outputs in `f32`.
     pub(crate) fn run(&self, weights: &[Tensor], planes: &Tensor, scalars: &Tensor) -> Result<Outputs, Error> {
@@ -161,7 +160,6 @@ impl Runner {
 }
 
 /// Returns the maximum over the board: `[B, C, H, W]` to `[B, C]`.
-///
 /// In 16 bits libtorch's `amax` is ten times slower than its pooling, in 32 bits three times faster.
 pub(crate) fn maximum(board: &Tensor) -> Result<Tensor, Error> {
     if board.f_kind()? == Kind::Float {

@@ -24,7 +24,6 @@ use latrunculi_data::{
 };
 use latrunculi_infer::{GradientKernel, LossWeights, Losses, Sharing, TrainingWeights, Unit};
 
-/// Checks the settings of a training.
 fn check_config(config: &TrainingConfig) -> Result<(), Error> {
     let reasons = config.validate();
     if reasons.is_empty() {
@@ -309,7 +308,6 @@ impl Trainer {
     }
 
     /// Updates the weights by `gradient`, `[N] f32`.
-    ///
     /// Source: Loshchilov, Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
     fn update(&mut self, gradient: Tensor, report: &StepReport) -> Result<(), Error> {
         let config = &self.config;
@@ -373,7 +371,6 @@ impl Totals {
     }
 }
 
-/// Checks the batches of a step.
 fn check(batches: &[TrainingBatch]) -> Result<Vec<ActionGather>, DataError> {
     if batches.is_empty() {
         check_length("batches", 0, 1)?;
@@ -385,7 +382,6 @@ fn check(batches: &[TrainingBatch]) -> Result<Vec<ActionGather>, DataError> {
     checked.collect()
 }
 
-/// Returns the sum of the entropies of the policy targets.
 fn target_entropy(batch: &TrainingBatch) -> f64 {
     let surprise = |p: &f32| if *p > 0.0 { -f64::from(*p) * f64::from(*p).ln() } else { 0.0 };
     batch.policy.iter().map(surprise).sum()

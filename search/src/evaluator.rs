@@ -27,7 +27,6 @@ pub struct EvalError(pub String);
 /// Answers a batch of positions.
 pub trait Evaluator<G: Game> {
     /// Writes the evaluation of `games[i]` to `evaluations[i]`.
-    ///
     /// `games` holds `B >= 1` unfinished games of one ruleset; `legal_actions[i]` are the legal actions of
     /// `games[i]`. `evaluations` has `B` entries, whose vectors are cleared and refilled so that their
     /// memory is reused.

@@ -37,7 +37,6 @@ fn write_uniform(action_count: usize, evaluation: &mut Evaluation) {
 }
 
 /// Evaluates a position by random playouts; the policy is uniform.
-///
 /// Source: Coulom 2006, "Efficient selectivity and backup operators in Monte-Carlo tree search".
 #[derive(Clone, Debug)]
 pub struct Rollouts<G: Game> {

@@ -7,7 +7,6 @@ use latrunculi_engine::Player;
 use crate::game::Game;
 
 /// An exhaustive search that keeps the values of all positions searched so far.
-///
 /// Positions are identified by [`Game::full_key`], so the game must end by what that key covers: turns played,
 /// turns without a capture, repetition, passes.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +29,6 @@ impl Exhaustive {
 
     /// Returns the result of perfect play for the **first** player: 1 win, 0 draw, -1 loss; `None` when more
     /// than `positions_max` positions would have to be known.
-    ///
     /// The game must end on every path; the depth of the recursion is the length of the longest.
     pub fn value<G: Game>(&mut self, game: &G, positions_max: usize) -> Option<i8> {
         if let Some(outcome) = game.outcome() {

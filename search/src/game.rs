@@ -22,7 +22,6 @@ pub trait Game: Clone {
     fn outcome(&self) -> Option<Outcome>;
 
     /// Replaces the content of `actions` by the legal actions, in a fixed order.
-    ///
     /// Not empty while the game goes on; empty once it is over.
     fn legal_actions(&self, actions: &mut Vec<Self::Action>);
 
@@ -51,13 +50,11 @@ pub trait Game: Clone {
     fn own_action_key(&self, action: Self::Action) -> u64;
 
     /// Tells whether the end of this game follows from the position alone.
-    ///
     /// False for repetition, blockade, the ply cap, and for a lack of legal actions caused by history:
     /// such an end must not be proven under [`Game::position_key`].
     fn outcome_is_positional(&self) -> bool;
 
     /// Returns a number of actions from here within which the history does not matter.
-    ///
     /// A lower bound: within so many actions nothing that [`Game::position_key`] leaves out (repetition, turns without a
     /// capture, shuttle record, ply cap) can end the game or change the legal actions. 0 when unknown; `u32::MAX` when
     /// the game has no such rule.

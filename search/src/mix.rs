@@ -1,7 +1,6 @@
 //! Numbers that look random from numbers that count.
 
 /// Spreads the bits of a number over 64, so that neighbouring numbers give unrelated ones.
-///
 /// Source: Steele, Lea and Flood 2014 (SplitMix64).
 #[must_use]
 pub fn mix(number: u64) -> u64 {

@@ -312,7 +312,6 @@ impl Heuristic<TicTacToe> for OpenLines {
 }
 
 /// Nim in which a turn is spent stone by stone: who takes the last stone wins.
-///
 /// The player to act takes one stone at a time from one heap and may [`NimAction::Stop`] after the first;
 /// emptying the heap ends the turn as well. Between turns the second player to have moved loses exactly
 /// when the exclusive or of the heaps is zero (Bouton 1901), so that every value is known.

@@ -267,7 +267,6 @@ impl ActiveGame {
         self.play(if is_random { random } else { demonstration.index });
     }
 
-    /// Returns the next search.
     fn plan_search(&mut self, settings: &SelfPlaySettings) -> PlannedSearch {
         let record = &mut self.record;
         if record.start.policy_actions > 0 {

@@ -57,7 +57,6 @@ impl PoolPlan {
         GameKey { run_seed: self.run_seed, series: series_of(&self.name), game }
     }
 
-    /// Checks the settings.
     fn validate(&self) -> Result<(), SelfPlayError> {
         let mut reasons = self.settings.validate();
         if !(1..=IN_FLIGHT_MAX).contains(&self.in_flight) {
@@ -366,7 +365,6 @@ impl PoolTask<'_> {
 /// Games in turn without a sample after which no more are begun.
 const GAMES_WITHOUT_SAMPLES_MAX: u64 = 1000;
 
-/// What all actors share.
 struct Run<'a> {
     queue: Mutex<VecDeque<(usize, PoolTask<'a>)>>,
     parallel_trees: bool,
@@ -376,7 +374,6 @@ struct Run<'a> {
     stop: AtomicBool,
 }
 
-/// A pool that an actor plays.
 struct ActivePool<'a> {
     plan: &'a PoolPlan,
     quota: Quota,

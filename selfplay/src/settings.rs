@@ -49,7 +49,6 @@ pub struct StartSettings {
 }
 
 /// Playout-cap randomisation: a few full searches make targets, many fast ones play the games cheaply.
-///
 /// Source: Wu 2019, "Accelerating Self-Play Learning in Go", section 3.1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -63,7 +62,6 @@ pub struct PlayoutCapSettings {
 }
 
 impl Default for PlayoutCapSettings {
-    /// Off.
     fn default() -> Self {
         PlayoutCapSettings { quiet_full_probability: 1.0, fast_simulations: 4 }
     }

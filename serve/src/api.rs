@@ -131,7 +131,6 @@ async fn in_our_words(response: Response, method: &Method) -> Response {
     Refusal::with(status, message).into_response()
 }
 
-/// Answers with an object.
 fn found(value: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }

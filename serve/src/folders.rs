@@ -16,7 +16,6 @@ pub(crate) struct Folder {
     kind: FolderKind,
 }
 
-/// No more folders are listed.
 const LISTED_MAX: usize = 1000;
 
 impl Folder {

@@ -24,7 +24,6 @@ pub(crate) struct Game {
     actions: Vec<String>,
 }
 
-/// No game has more actions.
 const ACTIONS_MAX: usize = 10_000;
 
 impl Game {

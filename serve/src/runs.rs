@@ -60,7 +60,6 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
 }
 
 /// Returns the rounds of a run whose lines begin at byte `from` of its metrics or later, and where the next ones will begin.
-///
 /// A resumed run cuts off what came after its checkpoint: a file shorter than `from` is told again from its beginning.
 pub(crate) fn metrics(runs: &Folder, name: &str, from: u64) -> Result<Value, Refusal> {
     runs.path(name, &[run_dir::CONFIG])?;

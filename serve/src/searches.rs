@@ -34,13 +34,11 @@ pub(crate) const NODES_MAX: u64 = 20_000_000;
 pub(crate) const SECONDS_MAX: f64 = 120.0;
 /// The most actions that alpha-beta weighs one after the other.
 const LINES_MAX: usize = 8;
-/// No more searches wait.
 const WAITING_MAX: usize = 32;
 /// No more searches are remembered, those under way included.
 const KEPT_MAX: usize = 128;
 /// A search of which nobody has asked for so long ends.
 const ABANDONED: Duration = Duration::from_secs(30);
-/// The longest that a question for news waits.
 const NEWS_WAIT: Duration = Duration::from_secs(10);
 /// How often running searches are looked after.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -161,7 +159,6 @@ pub(crate) struct News {
     notice: Option<String>,
 }
 
-/// A search that is remembered.
 struct Job {
     /// Until a thread takes it on.
     task: Option<Task>,
@@ -333,7 +330,6 @@ struct Kept {
     notice: Option<String>,
 }
 
-/// Makes the agent of a task.
 fn open(task: &Task, networks: &NetworkOpener) -> Result<Kept, String> {
     let rules = task.state.rules();
     let said = Arc::new(Mutex::new(None));

@@ -17,7 +17,6 @@ use crate::refusal::Refusal;
 /// File name of a study's page.
 const REPORT: &str = "report.html";
 const REPORT_BYTES_MAX: u64 = 64 << 20;
-/// Folder of the games of a study.
 const GAMES: &str = "games";
 /// How many games an answer has, and how many bytes of them it reads at most.
 const GAMES_MAX: usize = 50;

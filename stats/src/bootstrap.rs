@@ -13,7 +13,6 @@ use super::interval::{Confidence, Interval};
 pub const UNDEFINED_FRACTION_MAX: f64 = 0.01;
 
 /// The key of the random numbers of one bootstrap; replicate `b` is stream `b` of this key.
-///
 /// Results depend on the key only, not on the number of threads or the order of statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BootstrapKey<'a> {
@@ -27,7 +26,6 @@ pub struct BootstrapKey<'a> {
 
 impl BootstrapKey<'_> {
     /// Returns the generator of replicate `replicate`.
-    ///
     /// ChaCha8 with the 32-byte key seed, FNV-1a of the ruleset, FNV-1a of the statistic, 0, each 8 bytes
     /// little endian, and the replicate as stream.
     pub fn stream(self, replicate: u64) -> ChaCha8Rng {
@@ -46,7 +44,6 @@ fn fnv_1a(text: &str) -> u64 {
 }
 
 /// Draws an index below `count` without bias.
-///
 /// Implemented here (Lemire 2019, arXiv 1805.10941) so that the numbers of a report do not change when a
 /// library changes its sampling.
 pub fn draw_index(stream: &mut ChaCha8Rng, count: u64) -> usize {
@@ -152,7 +149,6 @@ impl BootstrapBand {
     }
 
     /// Returns the factor `t` for which `θ̂ ± t·SE` holds at all points together.
-    ///
     /// The `level` quantile over replicates of the largest `|θ* − θ̂|/SE` of all points. Points whose
     /// replicates do not vary are ignored; if none varies the factor is 0.
     #[must_use]

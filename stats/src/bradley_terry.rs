@@ -150,7 +150,6 @@ impl BradleyTerry {
     }
 
     /// Tests "the advantage does not change with strength" against `γ + λ·(θ_first + θ_second)/2`.
-    ///
     /// For a given `λ` the model is linear in the strengths, so `λ` is found by a search along the profile,
     /// within ±[`STRENGTH_SLOPE_MAX`].
     /// Fails as [`BradleyTerry::advantage_test`]; [`StatisticsError::Unidentified`] with two agents that do not also play

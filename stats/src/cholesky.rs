@@ -7,7 +7,6 @@ use nalgebra::{Cholesky, DefaultAllocator, Dim, OMatrix};
 const PIVOT_MIN: f64 = 1e-12;
 
 /// Factors a symmetric matrix; `None` unless it is positive definite.
-///
 /// A matrix is taken as singular if a row is a combination of the rows before it up to rounding errors: its
 /// pivot is then at most `1e-12` of its diagonal entry.
 #[must_use]

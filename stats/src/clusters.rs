@@ -6,7 +6,6 @@ use super::error::StatisticsError;
 use super::score::{Score, WinDrawLoss};
 
 /// A score whose standard error treats all games of one opening as one observation.
-///
 /// Games of one opening resemble each other: 1,000 games from 100 openings taken as independent give a
 /// nominal 95 % interval less than half of its coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

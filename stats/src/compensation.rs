@@ -82,10 +82,8 @@ impl CompensationFit {
     }
 
     /// Returns Fieller's confidence set of the fair handicap.
-    ///
     /// The handicaps `h` with `(b₀ + b₁h)² <= z²·(V₀₀ + 2hV₀₁ + h²V₁₁)`. An interval as long as the
     /// handicap's effect is itself significant.
-    ///
     /// Source: Fieller 1954, JRSS B 16, 175-185.
     #[must_use]
     pub fn fair_handicap_set(&self, confidence: Confidence) -> FiellerSet {

@@ -7,23 +7,18 @@ use super::interval::Estimate;
 use super::score::GameResult;
 
 /// The way draws enter a Bradley-Terry model.
-///
 /// `Δ` is the first player's strength less the second's plus the first-move advantage, in nats. Without
 /// draws both are `P(first) = 1/(1 + e^(−Δ))`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawModel {
     /// `P(first) = 1/(1+e^(−Δ+δ))`, `P(second) = 1/(1+e^(Δ+δ))`, the rest drawn; parameter `δ > 0`.
-    ///
     /// BayesElo's model; `δ` in Elo is its `drawElo`.
-    ///
     /// Source: Rao and Kupper 1967, JASA 62, 194-204.
     RaoKupper,
     /// `P(first) : P(draw) : P(second) = e^(Δ/2) : ν : e^(−Δ/2)`; parameter `ν > 0`.
-    ///
     /// An exponential family in `Δ` whose sufficient statistic is the score, so the fit reproduces every
     /// agent's points.
-    ///
     /// Source: Davidson 1970, JASA 65, 317-328; Davidson and Beaver 1977, Biometrics 33, 693-702.
     Davidson,
 }
@@ -59,7 +54,6 @@ impl DrawModel {
     }
 
     /// Returns the draw parameter, `δ` or `ν`, that gives equally strong agents just these results, in closed form.
-    ///
     /// The counts are the first player's, the wins and losses positive. Rao-Kupper:
     /// `δ = ½·ln[(1−p_L)/p_L · (1−p_W)/p_W]`; Davidson: `ν = p_D/√(p_W·p_L)`.
     pub(super) fn draw_parameter_of_equals(self, [wins, draws, losses]: [f64; 3]) -> f64 {

@@ -44,10 +44,8 @@ impl Confidence {
     }
 
     /// Returns the level that each of `count` intervals needs so that all hold at once (Šidák).
-    ///
     /// The single level is `level^(1/count)`, exact for independent intervals and safe for normal ones.
     /// A `count` of 0 or 1 changes nothing.
-    ///
     /// Source: Šidák 1967, JASA 62, 626-633.
     #[must_use]
     pub fn simultaneous(self, count: usize) -> Confidence {
@@ -55,7 +53,6 @@ impl Confidence {
     }
 
     /// Returns the level that each of `count` intervals needs by Bonferroni, `1 − alpha/count`.
-    ///
     /// Never less than [`Confidence::simultaneous`], and right whatever the dependence.
     #[must_use]
     pub fn bonferroni(self, count: usize) -> Confidence {
@@ -138,10 +135,8 @@ pub struct Estimate {
 
 impl Estimate {
     /// Returns the interval of the mean of values in `[-1, 1]`, such as material margins; it never leaves that range.
-    ///
     /// It is [`Estimate::interval`] where that stays inside. Otherwise it is normal on the scale of `atanh`, where the
     /// standard error is `SE/(1 − m²)`; of a mean of ±1 it is the part of the normal interval inside the range.
-    ///
     /// Source: Fisher 1915 (the transformation), the delta method.
     #[must_use]
     pub fn interval_of_margin(self, confidence: Confidence) -> Interval {

@@ -5,7 +5,6 @@ use super::distribution::{bisect, normal_cdf};
 use super::interval::{Confidence, Interval};
 
 /// Independent outcomes of `K` possible values in `[0, 1]`, counted.
-///
 /// Source: Tango 1998, Statistics in Medicine 17, 891-908, for three values (his difference of two rates is twice the
 /// mean less 1); the restricted likelihood of more values is that of Owen 1988, Biometrika 75, 237-249, in which the
 /// ends of the range may have a probability though they were not seen.
@@ -57,7 +56,6 @@ impl<const K: usize> MeanTest<K> {
     }
 
     /// Returns one outcome's variance at the likeliest probabilities whose mean is `mean`.
-    ///
     /// They are `p = count / (n (1 + λ d))` with `d` an outcome less the mean. No `1 + λ d` is negative; where λ makes
     /// it 0 at an end of the range that was not seen, that end has the probability that the others lack.
     fn variance_under(&self, mean: f64) -> f64 {

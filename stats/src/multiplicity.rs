@@ -43,7 +43,6 @@ pub struct Equivalence {
 
 impl Equivalence {
     /// Returns the p-value of the pair: the larger one.
-    ///
     /// At most `α` just when the `1 − 2α` interval lies inside the margin.
     #[must_use]
     pub fn p(self) -> f64 {
@@ -104,7 +103,6 @@ impl BalanceEvidence {
 }
 
 /// Decides the balance of a family of rulesets.
-///
 /// Rulesets that pass the equivalence test, with Holm's correction, are [`BalanceVerdict::Balanced`], even if
 /// so many games were played that a tiny advantage is significant. The others are decided by the two-sided
 /// test with Holm's correction. A ruleset is never called balanced because a difference is not significant.

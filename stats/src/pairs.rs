@@ -7,7 +7,6 @@ use super::mean_test::MeanTest;
 use super::score::{GameResult, Score, WinDrawLoss, standard_error};
 
 /// Results of paired games: the same opening twice, agent A first in game 1 and second in game 2.
-///
 /// The joint table is the primary record, because each pentanomial is a marginal of it: one stored
 /// from the agent's view has lost the variance of the first player's score, and the other way round.
 /// Unfinished pairs do not belong here.
@@ -88,7 +87,6 @@ fn repeated(result: GameResult, count: u64) -> WinDrawLoss {
 }
 
 /// Counts of pairs by the points of one side: 0, ½, 1, 1½ and 2 of 2.
-///
 /// In letters: LL, LD, LW or DD, DW, WW. Whose points they are, the maker says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pentanomial {
@@ -121,7 +119,6 @@ impl Pentanomial {
     }
 
     /// Returns the score with standard error `√(Var/pairs)`, which knows that a pair shares its opening.
-    ///
     /// Below 200 pairs the variance is divided by one pair less.
     /// Fails with [`StatisticsError::NoObservations`] without pairs.
     pub fn score(self) -> Result<Score, StatisticsError> {

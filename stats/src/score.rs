@@ -15,22 +15,18 @@ use super::mean_test::MeanTest;
 pub const ELO_PER_NAT: f64 = 173.717_792_761_300_73;
 
 /// Normalised Elo per game standard deviation, `C = 800/ln 10`.
-///
 /// Source: Van den Bergh, "Normalized Elo".
 pub const NORMALIZED_ELO_PER_DEVIATION: f64 = 347.435_585_522_601_46;
 
 /// The margin by which a score is kept off 0 and 1 before its Elo is taken.
-///
 /// Source: fishtest and OpenBench, which clamp to `[1e-3, 1 − 1e-3]`.
 pub const ELO_SCORE_MARGIN: f64 = 1e-3;
 
 /// Fewer observations than this have their variance divided by `N − 1` instead of `N`.
-///
 /// The published tools divide by `N` always; from here on the two differ by less than 0.3 % in width.
 pub const SMALL_SAMPLE: u64 = 200;
 
 /// Returns the logistic Elo difference `E(s) = −400·log₁₀(1/s − 1)` of a score in `(0, 1)`.
-///
 /// `None` at and beyond the ends, where it is infinite. One hundredth of score near ½ is 6.95 Elo.
 #[must_use]
 pub fn elo_from_score(score: f64) -> Option<f64> {
@@ -154,7 +150,6 @@ impl WinDrawLoss {
     }
 
     /// Returns one game's variance `σ² = [W(1−s)² + D(½−s)² + L·s²]/N`, in `[0, ¼]`.
-    ///
     /// Divided by `N`, as the published tools do; `None` without games.
     #[must_use]
     pub fn variance(self) -> Option<f64> {
@@ -257,7 +252,6 @@ impl Score {
     }
 
     /// Returns the deviation that one independent game would need for this standard error, `SE·√N`.
-    ///
     /// For games it is `σ`, for pairs `√2·σ_pair`.
     #[must_use]
     pub fn game_deviation(self) -> f64 {
@@ -282,7 +276,6 @@ impl Score {
     }
 
     /// Returns the logistic Elo difference with its asymmetric bounds `E(s ± z·SE)`.
-    ///
     /// The value is taken of `s` kept [`ELO_SCORE_MARGIN`] off the ends; a bound outside `(0, 1)`, or
     /// without any spread to compute it from, is `None`.
     #[must_use]
@@ -304,10 +297,8 @@ impl Score {
     }
 
     /// Returns the likelihood of superiority `Φ((s − ½)/SE)`, in `[0, 1]`.
-    ///
     /// The older `½ + ½·erf((W−L)/√(2(W+L)))` ignores draws and the pairing of games.
     /// Fails with [`StatisticsError::NoVariance`] when every observation was the same.
-    ///
     /// Source: fastchess, fishtest.
     pub fn likelihood_of_superiority(self) -> Result<f64, StatisticsError> {
         let score = self.estimate()?;

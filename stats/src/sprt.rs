@@ -8,7 +8,6 @@ use super::pairs::Pentanomial;
 use super::score::score_from_elo;
 
 /// The count used for a class without observations, so that no likelihood is zero.
-///
 /// Source: fastchess, fishtest, OpenBench.
 pub const EMPTY_CLASS_COUNT: f64 = 1e-3;
 
@@ -24,7 +23,6 @@ pub struct SprtBounds {
 impl SprtBounds {
     /// Makes Wald's bounds from the probabilities of accepting H1 wrongly (`alpha`) and H0 wrongly (`beta`).
     /// Fails with [`StatisticsError::OutOfRange`] unless both are above 0 and below ½.
-    ///
     /// Source: Wald 1947, "Sequential Analysis".
     pub fn new(alpha: f64, beta: f64) -> Result<SprtBounds, StatisticsError> {
         let range = "above 0 and below 1/2";
@@ -106,7 +104,6 @@ impl Sprt {
     }
 
     /// Returns the log-likelihood ratio and the decision after `pairs`.
-    ///
     /// The first decision other than [`SprtVerdict::Continue`] is final, whatever later results show. The
     /// mean score at that moment is biased: do not report it as an estimate.
     pub fn test(&self, pairs: Pentanomial) -> Result<(f64, SprtVerdict), StatisticsError> {
@@ -116,10 +113,8 @@ impl Sprt {
 }
 
 /// Returns the most likely probabilities of the five classes with mean score `score`, in `(0, 1)`.
-///
 /// `pᵢ = p̂ᵢ/(1 + θφᵢ)` with `φᵢ = aᵢ − score`; `θ` is the root of `Σ p̂ᵢφᵢ/(1 + θφᵢ)`, which falls from +∞ to −∞
 /// in `(−1/max φ, −1/min φ)`.
-///
 /// Source: Van den Bergh, "support_MLE_multinomial", proposition 1.1.
 fn most_likely_with_mean(frequencies: &[f64; 5], score: f64) -> [f64; 5] {
     let offsets = Pentanomial::SCORES.map(|class| class - score);

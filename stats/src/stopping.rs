@@ -5,7 +5,6 @@ use super::interval::Confidence;
 use super::score::Score;
 
 /// Stops when the interval is narrow enough, wherever it lies.
-///
 /// Unlike a stop at a significant result, this keeps the mean nearly unbiased and the coverage of a 95 %
 /// interval at 94 to 95 %, so the score may be published.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +16,6 @@ pub struct FixedWidth {
 
 impl FixedWidth {
     /// Makes the rule `z·SE <= half_width` and at least `games_min` games.
-    ///
     /// After some hundred games the variance itself is known well enough to stop on.
     /// Fails with [`StatisticsError::OutOfRange`] unless `0 < half_width < ½`.
     pub fn new(half_width: f64, games_min: u64, confidence: Confidence) -> Result<FixedWidth, StatisticsError> {
@@ -39,7 +37,6 @@ impl FixedWidth {
     }
 
     /// Returns the half-width that is known after these games.
-    ///
     /// `z·SE`; or, when every result was the same, the Clopper-Pearson upper end `1 − (α/2)^(1/n)` for the rate
     /// of other results in `n` openings, which bounds how far the score can be off.
     #[must_use]
@@ -52,7 +49,6 @@ impl FixedWidth {
     }
 
     /// Returns whether the measurement is complete.
-    ///
     /// `score` must have the standard error of its `openings`, not of its games, when openings repeat.
     #[must_use]
     pub fn is_reached(&self, score: Score, openings: u64) -> bool {

@@ -12,7 +12,6 @@ use crate::store::{StopFlag, Store};
 impl Store {
     /// Opens a store: a folder, `file://`, `s3://`, `gs://` or `az://`. A folder must be there, or is made if `make` says so.
     /// Nothing is asked of a bucket yet.
-    ///
     /// Credentials come from the environment as `object_store` takes them, never from the URL.
     pub fn open(url: &str, make: bool, stop: StopFlag) -> Result<Store, StoreError> {
         let refuse = |reason: &str| StoreError::url(&without_secrets(url), reason);

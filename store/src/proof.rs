@@ -9,7 +9,6 @@ use crate::store::{Created, Store};
 
 /// The folder of what is written to prove a store.
 const FOLDER: &str = "proof";
-/// The objects of a proof.
 const FIRST: &str = "first";
 const RACE: &str = "race";
 /// Writers that race for one name.

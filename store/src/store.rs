@@ -135,7 +135,6 @@ impl Store {
     }
 
     /// Writes an object under a name that nothing has. Whoever comes second is told [`Created::Theirs`].
-    ///
     /// A store's "there is one already" is not believed: it may be this program's own object whose reply was lost, or an
     /// answer to a conflict that left nothing. What is there is read and compared.
     pub fn create(&self, name: &str, bytes: &[u8]) -> Result<Created, StoreError> {
@@ -346,7 +345,6 @@ impl Store {
     }
 }
 
-/// The attempts at one object.
 struct Retry<'a> {
     store: &'a Store,
     attempt: &'static str,

@@ -17,7 +17,6 @@ use crate::unit::{Reason, UnitHeader, Version, place_aside};
 const REMEMBERED: usize = 10_000;
 /// A worker of which so many units were moved aside ends.
 const ASIDE_MAX: usize = 3;
-/// No reason is longer.
 const REASON_BYTES_MAX: u64 = 1 << 16;
 /// The folder of networks, each named after its SHA-256.
 const MODELS: &str = "models";
@@ -25,7 +24,6 @@ const MODELS: &str = "models";
 const MODELS_KEPT: usize = 16;
 /// A file that was begun so long ago belongs to a worker that was killed.
 const UNFINISHED: Duration = Duration::from_secs(86_400);
-/// No network is larger.
 const MODEL_BYTES_MAX: u64 = 1 << 30;
 
 /// Who plays, and what it has done since it began.

@@ -31,11 +31,25 @@ fn other_sites_and_other_names_of_the_machine_are_not_answered() {
     let served = Served::bare();
     let own = served.address.to_string();
     let status = |headers: &[(&str, &str)]| served.raw("GET", "/api/runs", headers, "").status;
-    assert_eq!(status(&[("Host", &own)]), 200);
-    assert_eq!(status(&[("Host", "board.evil.example")]), 403);
-    assert_eq!(status(&[("Host", &own), ("Origin", "http://evil.example")]), 403);
+    let port = served.address.port();
+    assert_eq!(served.url, format!("http://{own}/"));
+    for host in ["127.0.0.1", "localhost", "[::1]"] {
+        assert_eq!(status(&[("Host", &format!("{host}:{port}"))]), 200, "{host}");
+    }
+    for host in [format!("evil.example:{port}"), format!("{own}0"), format!("localhost.evil.example:{port}")] {
+        assert_eq!(status(&[("Host", &host)]), 403, "{host}");
+    }
+    for host in ["board.evil.example", "127.0.0.1", ""] {
+        assert_eq!(status(&[("Host", host)]), 403, "{host}");
+    }
+    for origin in ["http://evil.example", "null"] {
+        assert_eq!(status(&[("Host", &own), ("Origin", origin)]), 403, "{origin}");
+    }
     assert_eq!(status(&[("Host", &own), ("Origin", &format!("http://{own}"))]), 200);
+    assert_eq!(status(&[("Host", &own), ("Sec-Fetch-Site", "same-origin")]), 200);
     assert_eq!(status(&[("Host", &own), ("Sec-Fetch-Site", "cross-site")]), 403);
+    let link = served.raw("GET", "/", &[("Host", &own), ("Sec-Fetch-Site", "cross-site")], "");
+    assert_eq!(link.status, 200, "a link to the page is followed");
     // A form of another site cannot send JSON.
     let form = [("Host", &*own), ("Content-Type", "text/plain")];
     assert_eq!(served.raw("POST", "/api/game", &form, r#"{"ruleset":"bell"}"#).status, 422);
@@ -49,13 +63,20 @@ fn an_address_that_others_reach_needs_the_token() {
     assert_eq!(token.len(), 32);
     let host = ("Host", "board.example:1");
     served.raw("GET", "/", &[host], "").refusal(401);
-    served.raw("GET", "/?token=00000000000000000000000000000000", &[host], "").refusal(401);
+    for other in ["00000000000000000000000000000000", &token[1..]] {
+        served.raw("GET", &format!("/?token={other}"), &[host], "").refusal(401);
+    }
+    // Only the page sets the cookie.
+    served.raw("GET", &format!("/api/start?token={token}"), &[host], "").refusal(401);
     let entered = served.raw("GET", &format!("/?token={token}"), &[host], "");
     assert_eq!(entered.status, 303);
     let cookie = entered.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
     assert!(cookie.contains("httponly") && cookie.contains("samesite=lax"), "{cookie}");
     let cookie = cookie.split(';').next().expect("a value");
-    assert_eq!(served.raw("GET", "/api/start", &[host, ("Cookie", cookie)], "").status, 200);
+    let among_others = format!("other=1; {cookie}");
+    assert_eq!(served.raw("GET", "/api/start", &[host, ("Cookie", &among_others)], "").status, 200);
+    let name = cookie.split('=').next().expect("a name");
+    served.raw("GET", "/api/start", &[host, ("Cookie", &format!("{name}=0"))], "").refusal(401);
     let stranger = [host, ("Cookie", cookie), ("Origin", "http://evil.example")];
     served.raw("GET", "/api/start", &stranger, "").refusal(403);
 }

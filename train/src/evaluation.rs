@@ -22,7 +22,6 @@ use crate::networks::PlayEvaluator;
 /// The name of the run's own network. No agent's text can contain it: a model's name there is never empty.
 const OWN_NETWORK: &str = "";
 
-/// Returns a network as an agent.
 fn network(model: String, simulations: u32) -> AgentSpec {
     AgentSpec {
         kind: AgentKind::Network { model, simulations: Some(simulations), search: None },

@@ -3,7 +3,6 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Lets a limited number of actors in at a time, in the order in which they come.
-///
 /// It reserves a core for the training beside self-play. Without it, two actors and the training on two cores share them
 /// by the operating system's clock, and games and training end at different times.
 #[derive(Debug)]

@@ -35,7 +35,6 @@ pub struct FolderLock {
     _locked: Vec<File>,
 }
 
-/// The file that is locked.
 const LOCK: &str = "lock";
 
 /// Locks a folder.

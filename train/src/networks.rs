@@ -129,7 +129,6 @@ const NETWORKS_KEPT: usize = 4;
 
 /// Computes networks for searches that evaluate one position at a time. `auto` is 32 bits there: one position takes the
 /// kernels in fewer bits as long as a whole group ([`latrunculi_infer::GROUP`]).
-///
 /// The last four networks are kept with what was prepared for their rulesets, for whoever opens one of them again.
 pub struct SinglePositions {
     loader: Arc<dyn NetworkLoader>,

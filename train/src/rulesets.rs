@@ -53,7 +53,6 @@ pub fn load_file(name_or_path: &str) -> Result<RulesetFile, Error> {
     })
 }
 
-/// Returns the text of the ruleset in a model file.
 fn text_in_model(path: &Path) -> Result<String, Error> {
     let header = TensorFileHeader::read(path)?;
     let info = header.metadata.get("info").and_then(|text| serde_json::from_str::<ModelInfo>(text).ok());

@@ -65,10 +65,8 @@ pub const EXPORT: &str = "export";
 /// Extension of the files of games in flight.
 pub const POOLS_EXTENSION: &str = "pools";
 
-/// How many of the newest checkpoints are kept.
 const CHECKPOINTS_KEPT: usize = 3;
 
-/// No name of a file is longer.
 const NAME_BYTES_MAX: u64 = 4096;
 
 /// A run's folder, locked against other programs while this lives.

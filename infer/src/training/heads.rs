@@ -17,7 +17,6 @@ const STOP: usize = 4;
 const QUERIES: usize = 6;
 
 /// The products of the opponent's policy: every from-square with every to-square.
-///
 /// Legend: `R` rows of `from`, `A` rows of `to`, `R'` and `A'` rounded up to 16, `W` the length of a row, a multiple of 16.
 /// What is written beyond the `R` rows is not read.
 pub(crate) trait MapProducts {
@@ -49,7 +48,6 @@ pub(crate) struct Heads {
     last: Layer,
 }
 
-/// A dense layer.
 #[derive(Debug)]
 struct Layer {
     inputs: usize,
@@ -153,7 +151,6 @@ impl Heads {
 
     /// Computes the losses of sample `index`, adds them to `losses`, and the gradient of their weighted sum to `gradient`,
     /// from `hidden` to `last_bias`.
-    ///
     /// `squares` is `[A, Q]`, the channels of each square; `of_squares`, the same, is overwritten with their gradient.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]

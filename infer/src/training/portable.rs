@@ -30,7 +30,6 @@ struct Packed {
     bias: Vec<[f32; LANES]>,
 }
 
-/// The pooling of a block.
 #[derive(Debug)]
 struct PackedPooling {
     /// Its place among the blocks that pool.
@@ -327,7 +326,6 @@ impl<'a> Network<'a> {
         square / area * self.cells.len() + self.cells.of(square % area)
     }
 
-    /// Writes the planes of a chunk to their cells.
     fn fill_planes(&self, batch: &TrainingBatch, start: usize, count: usize, planes: &mut [f32]) {
         let (area, of_sample, wide) = (self.shape.area(), self.shape.planes, self.shape.planes.next_multiple_of(LANES));
         planes.fill(0.0);

@@ -14,7 +14,6 @@ pub(crate) fn add_product(sums: &mut [f32], factor: f32, values: &[f32]) {
 }
 
 /// Returns `e` to the power of `x`, for `x` of at most 0; below -87 that of -87, 2e-38. The relative error is below 3e-7.
-///
 /// Source: Moshier, Cephes Mathematical Library, `expf`: the polynomial.
 #[inline(always)]
 fn exp(x: f32) -> f32 {

@@ -155,7 +155,6 @@ impl Transformed {
     }
 
     /// Computes the convolution of `positions` boards.
-    ///
     /// `input` is `[positions][cells][C']`, whose cells beside the board are 0, `output` is `[positions][cells][O']`,
     /// whose cells beside the board are not written, and `bias` is `[positions][O'/16]`.
     #[inline(always)]

@@ -207,7 +207,6 @@ impl Pickle {
         self.0.extend(b"ub");
     }
 
-    /// A name and a truth value.
     fn flag(&mut self, name: &str, value: bool) {
         self.text(name);
         self.0.push(if value { 0x88 } else { 0x89 });

@@ -6,7 +6,6 @@ use crate::game::Game;
 pub const EVALUATION_MAX: i32 = 900_000;
 
 /// Evaluates positions and actions of a game in one integer unit (a hundredth of a man in Latrunculi).
-///
 /// Must be a function of the position: two games with the same [`Game::position_key`] get the same answers, since the
 /// transposition table identifies them.
 pub trait Heuristic<G: Game> {
@@ -24,7 +23,6 @@ pub trait Heuristic<G: Game> {
     }
 
     /// Tells whether quiescence search looks at a legal action: captures, removals.
-    ///
     /// Every chain of tactical actions must end.
     fn is_tactical(&self, game: &G, action: G::Action) -> bool {
         self.capture_gain(game, action) > 0

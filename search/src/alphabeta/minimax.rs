@@ -7,7 +7,6 @@ use super::heuristic::Heuristic;
 use crate::game::Game;
 
 /// Returns the value of `game` for the player to act, looking `depth` actions ahead.
-///
 /// The same value as [`super::AlphaBeta`]'s without reductions: leaves are evaluated after at most
 /// `quiescence_plies_max` captures, wins score [`WIN`] less the actions to them. No window, no table, no ordering. The
 /// value of a game that is over is for the first player.

@@ -55,7 +55,6 @@ impl Limits {
 }
 
 /// Which parts of the search are in use; everything is by default.
-///
 /// Without reductions and with `exact_depth` the value at a fixed depth is that of [`minimax()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlphaBetaSettings {
@@ -385,7 +384,6 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     }
 
     /// Returns the score of the game at `ply` for the player to act, searched `depth` actions deep.
-    ///
     /// Fail-soft: outside `(alpha, beta)` the value is a bound. The game must not be over.
     fn negamax(&mut self, ply: usize, depth: i32, alpha: i32, beta: i32) -> Score {
         if depth <= 0 {
@@ -540,7 +538,6 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     }
 
     /// Returns the score of the game at `ply` after its tactical actions are searched.
-    ///
     /// The player to act may stand pat: only a continuation can be compulsory (`extra.mode`), which no shipped ruleset asks
     /// for; there the score is as if it could be left.
     fn quiescence(&mut self, ply: usize, depth: u32, alpha: i32, beta: i32) -> Score {

@@ -41,7 +41,6 @@ const EMPTY: Slot = Slot {
 pub(crate) const NO_TAG: u32 = 0;
 
 /// A table of fixed size in buckets of two: one entry stays while it is deeper, one is always replaced.
-///
 /// Entries of earlier searches count as absent, so that a search does not depend on the searches before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {

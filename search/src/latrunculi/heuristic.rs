@@ -214,7 +214,6 @@ impl LatrunculiHeuristic {
     }
 
     /// Sums the values of the pieces that `player`'s move from `from` to `to` flanks.
-    ///
     /// Follows the common rules of custodial capture. It only orders actions and selects those of quiescence, so rare
     /// cases (rows with a dux in them, bound flankers) may be missed.
     fn flanking_gain(&self, position: &Position, player: Player, from: u16, to: u16) -> i32 {

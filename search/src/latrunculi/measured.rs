@@ -12,7 +12,6 @@ use crate::mcts::{Search, SearchBudget, SearchResult, Settings};
 use crate::mix;
 
 /// Plays `state` to its end with uniformly random actions and returns their number.
-///
 /// `actions` is memory for the legal list, reused.
 pub fn play_at_random(state: &mut GameState, actions: &mut Vec<Action>, seed: u64) -> u64 {
     let mut random = seed;
@@ -23,7 +22,6 @@ pub fn play_at_random(state: &mut GameState, actions: &mut Vec<Action>, seed: u6
 }
 
 /// Both searches of one ruleset, to measure their speed.
-///
 /// They have no type parameters, so they are compiled in this crate; the program that measures them is not optimised.
 pub struct MeasuredSearches {
     alphabeta: AlphaBeta<GameState, LatrunculiHeuristic>,

@@ -78,7 +78,6 @@ impl LeafBatch {
     }
 
     /// Evaluates `leaves`, at least one, in one call and returns the answers in the same order.
-    ///
     /// For callers that hand the answers on themselves; an answer may be swapped out of the slice.
     pub fn evaluate<'a, G: Game + 'a>(
         &mut self,

@@ -55,7 +55,6 @@ pub(crate) struct Completion {
 
 impl Completion {
     /// Computes `v_mix` (equation 33) and `sigma` (equation 8) of a node.
-    ///
     /// `value` is the evaluator's value for `player`, the one to act. Writes the completed
     /// value of each edge (equation 10) to `completed`. An action that was found to end the game has the value of that
     /// end, visited or not.
@@ -111,7 +110,6 @@ impl Completion {
     }
 
     /// Writes the improved policy `softmax(logits + sigma(completed q))` (equation 11) to `policy`.
-    ///
     /// On entry, `policy` holds the completed values of the edges.
     pub(crate) fn improve(&self, edges: &[Edge], policy: &mut [f32]) {
         let mixed = (self.slope * (self.mixed_value - self.greatest)).exp();
@@ -173,7 +171,6 @@ pub(crate) struct GumbelRoot {
 
 impl GumbelRoot {
     /// Picks the root's best edge among those with `considered_visit` visits in this search.
-    ///
     /// The score is `g + logits + sigma(completed q)` (section 3.2); of equals the greatest of `ties`. Edges whose result
     /// is proven need no visit: when only such have that many visits, the best of the others is taken.
     pub(crate) fn select(

@@ -222,7 +222,6 @@ impl<G: Game> Search<G> {
     }
 
     /// Begins a search: sets the budget and draws the noise from a generator forked off `rng`.
-    ///
     /// The tree stays, so that starting again continues a search.
     /// Panics when the game at the root is over.
     pub fn start(&mut self, budget: SearchBudget, rng: &mut ChaCha8Rng) {
@@ -256,7 +255,6 @@ impl<G: Game> Search<G> {
     }
 
     /// Runs until a position must be evaluated or the search is done.
-    ///
     /// Repeats its answer when called again before [`Search::receive`].
     pub fn select(&mut self) -> Step {
         if self.pending != Pending::None {
@@ -346,7 +344,6 @@ impl<G: Game> Search<G> {
     /// Tries the actions of a new node, the one at the leaf, that may end the game, and marks those that do. Returns the
     /// best of them, with its value, if it is better for the player to act than the evaluation, or if every action ends
     /// the game; of equals the one with the greatest tie.
-    ///
     /// A search with few simulations else hardly sees that the opponent can end the game at once: it repeated positions
     /// when ahead, because the reply that made the third repetition had no visit.
     fn try_actions(&mut self, node: u32) -> Option<(u32, ValueSum)> {
@@ -666,7 +663,6 @@ impl<G: Game> Search<G> {
     }
 
     /// Adds one visit with `value` to the path, and the proofs that follow from a new one at its end.
-    ///
     /// Once an edge is proven, all its visits count as the proven result; the change is passed up, so that the means above
     /// reflect it (as in synthesis and lc0).
     fn back_up(&mut self, value: ValueSum, mut is_news: bool) {

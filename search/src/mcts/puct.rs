@@ -32,7 +32,6 @@ fn explore_scale(settings: &PuctSettings, visits: u32) -> f32 {
 
 impl PuctNode<'_> {
     /// Picks the edge with the greatest `Q + s * P / (1 + W)`; of equals the greatest of `ties`. Skips edges proven lost.
-    ///
     /// An action without a visit, unless it is known to end the game, has the assumed value `avg - r * sqrt(m)`, with `m`
     /// the prior of the visited actions and `avg` between the network's and the search's value of the node (KataGo,
     /// `getFpuValueForChildrenAssumeVisited`): never 0.

@@ -4,7 +4,6 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// The result of a search at its root.
-///
 /// The vectors have one entry per legal action of the root, in `legal_actions` order. Values are for the
 /// player to act at the root, in `[-1, 1]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +75,6 @@ impl<A: Copy> SearchResult<A> {
     }
 
     /// Draws an action index in proportion to `policy^(1 / temperature)`.
-    ///
     /// Returns the chosen action's index when `temperature` is 0 or the root is proven.
     #[must_use]
     pub fn sample_by_policy(&self, temperature: f32, rng: &mut ChaCha8Rng) -> usize {

@@ -99,7 +99,6 @@ impl Default for Mode {
 }
 
 /// Which ends of the game may be proven and backed up as exact bounds.
-///
 /// A proof lets the search skip a subtree and stop early; every end counts as an exact *value* in any case. But for `Off`,
 /// all actions of a new node are tried at once, so that no end one action ahead is overlooked for want of visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +115,6 @@ pub enum Proofs {
 }
 
 /// The constants of the Gumbel mode.
-///
 /// Source: Danihelka et al. 2022, "Policy improvement by planning with Gumbel"; mctx, `gumbel_muzero_policy`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -174,7 +172,6 @@ impl MaxConsideredActions {
 pub(crate) const RANGE_MIN: f32 = 1e-6;
 
 /// The constants of the PUCT mode, KataGo's where not said otherwise.
-///
 /// Source: Wu 2019 (arXiv 1902.10565) and KataGo's `searchexplorehelpers.cpp`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -194,7 +194,6 @@ impl<A: Copy> Tree<A> {
     }
 
     /// Returns the bounds that follow for a node from those of its edges.
-    ///
     /// Source: lc0, `MaybeSetBounds` (src/search/classic/search.cc); Winands, Björnsson and Saito 2008.
     pub(crate) fn bounds_from_edges(&self, node_index: u32) -> Bounds {
         let node = &self.nodes[node_index as usize];
@@ -224,7 +223,6 @@ impl<A: Copy> Tree<A> {
     }
 
     /// Fills `into` with the part of this tree below the edge `edge_index` of the root.
-    ///
     /// Leaves `into` empty when that edge has no node.
     pub(crate) fn copy_subtree(&self, edge_index: usize, into: &mut Tree<A>) {
         into.clear();

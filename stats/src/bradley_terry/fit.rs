@@ -18,14 +18,11 @@ use crate::score::Score;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covariance {
     /// The inverse of the joint observed Fisher information: every game independent, the model right.
-    ///
     /// For Davidson's model observed and expected information are the same; for Rao and Kupper's the
     /// observed one is that of the games as they were.
-    ///
     /// Source: Efron and Hinkley 1978, Biometrika 65, 457-487.
     Fisher,
     /// The sandwich by opening, `V = I⁻¹(Σ_c g_c·g_cᵀ)I⁻¹·C/(C−1)`, `g_c` the summed score of opening `c`.
-    ///
     /// Right when the games of an opening resemble each other, or when the model is somewhat wrong.
     Clustered,
 }
@@ -190,7 +187,6 @@ impl Fit {
 
     /// Returns how likely one agent is stronger than another, in `[0, 1]`: 1 less the one-sided p-value of "as strong".
     /// `None` where their difference is given or no games compare them.
-    ///
     /// Between groups the p-value is half the probability that every point went as it did (mid-p).
     pub fn likelihood_stronger(
         &self,
@@ -272,7 +268,6 @@ impl Fit {
     }
 
     /// Returns the first player's expected score at equal strength, `s* = p_W + p_D/2`: the headline number.
-    ///
     /// The standard error is the delta method's, from the joint covariance of advantage and draws.
     /// Fails with [`StatisticsError::TooFew`] openings for [`Covariance::Clustered`].
     pub fn equal_strength_score(&self, covariance: Covariance) -> Result<Score, StatisticsError> {

@@ -42,7 +42,6 @@ impl Separation {
 
     /// Agents in groups such that each agent of a group took every point against each agent of a later group
     /// that it met; best first.
-    ///
     /// One group means that all strengths are finite. Source: Ford 1957, American Mathematical Monthly 64, 28-33:
     /// finite exactly if "took points off" joins any agent to any other.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {

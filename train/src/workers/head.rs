@@ -16,7 +16,6 @@ use crate::config::TrainConfig;
 use crate::error::{Error, bail};
 use crate::generation;
 
-/// A generation has no more units.
 const UNITS_MAX: u64 = 1 << 20;
 /// No head or manifest is larger.
 const BYTES_MAX: u64 = 64 << 20;

@@ -24,11 +24,9 @@ use crate::run_dir::STORE_ID;
 
 /// The longest wait between two looks at the store, while nothing comes.
 const WAIT_MAX: Duration = Duration::from_secs(5);
-/// No unit is larger.
 const UNIT_BYTES_MAX: u64 = 1 << 30;
 /// Generations that are asked how long the games of a ruleset are: one that had too many games has none in the next ones.
 const GENERATIONS_ASKED: u64 = 4;
-/// It is sixteen digits.
 const OWNER_BYTES_MAX: u64 = 256;
 /// The share of each ruleset's units that a quorum needs.
 const QUORUM: f64 = 0.9;
@@ -184,7 +182,6 @@ impl Leader {
     }
 
     /// Writes the head, or returns the one that is there, if it is this run's.
-    ///
     /// A learner that is started again may have other settings, and where the training comes before the games it may come to
     /// weights that differ in their last digits from those that it had written; the games of what is written count.
     fn publish(&self, head: GenerationHead) -> Result<GenerationHead, Error> {
@@ -428,7 +425,6 @@ fn play_again(plan: &PoolPlan, game: u64) -> Result<PlayedGame, String> {
     played.pop().and_then(|(_, mut games)| games.pop()).ok_or_else(|| "it cannot be played again".to_owned())
 }
 
-/// Checks a unit and makes its samples.
 fn check(content: &[u8], unit: &UnitPlace, (plan, series): &(PoolPlan, String)) -> Result<Taken, String> {
     let games = [unit.first, unit.first + unit.count];
     let (header, body) = UnitHeader::read_checked(content, VERSION, series, games)?;

@@ -264,7 +264,6 @@ struct Playable {
     kernel: String,
 }
 
-/// The units of a generation as a worker takes them.
 struct Units<'a> {
     worker: &'a TrainingWorker<'a>,
     /// Which units it takes first.
@@ -345,7 +344,6 @@ struct StreamState {
     fault: Option<Error>,
 }
 
-/// A unit that is being played.
 struct UnitInPlay {
     place: UnitPlace,
     begun: Instant,
