@@ -1,5 +1,4 @@
 //! Positions on their way into the network, and what it answers.
-//!
 //! Legend: `B` positions, `P` planes, `S` scalars of the position, `A` squares, `L` legal actions of all positions.
 
 use latrunculi_engine::{Action, GameState, SquareSet};

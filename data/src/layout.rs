@@ -1,6 +1,5 @@
 //! The positions of the parameters in the one flat vector that holds them all; those that are computed on together are next to
 //! each other.
-//!
 //! Legend: `C` channels, `N` blocks, `M` pooled blocks, `P` planes, `S` scalars of the position, `R` numbers of the
 //! ruleset, `E` length of its embedding, `F` numbers of a channel that are made of it (scale and shift, or shift alone),
 //! `D` policy channels, `V` value channels, `K` value hidden.

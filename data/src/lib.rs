@@ -1,6 +1,5 @@
 //! What a network sees and learns from: features, policy index, samples, shards, replay window. And the files of networks.
 //! Plain vectors and files; nothing here knows libtorch.
-//!
 //! Legend: `N` samples or `B` positions of a batch, `C` planes, `S` scalars (of positions alone in shards, with those
 //! of the ruleset in batches), `H` ranks, `W` files, `A = H * W` squares, `P = ceil(A / 8)` bytes of a packed plane, `L`
 //! legal actions of all positions.
@@ -21,7 +20,6 @@ pub mod policy_index;
 mod precision;
 pub mod ranges;
 pub mod replay;
-mod replay_settings;
 pub mod rule_inputs;
 mod ruleset_cache;
 pub mod sample;
@@ -42,8 +40,7 @@ pub use model_info::{MatchScore, MeasuredMargin, Measurement, ModelHistory, Mode
 pub use network_config::{NetworkConfig, Pooling};
 pub use policy_index::ActionIndices;
 pub use precision::{Precision, PrecisionDifference, cpu_has_bf16};
-pub use replay::{Draws, ReplayPart, ReplayWindow, ReplayWindows};
-pub use replay_settings::ReplaySettings;
+pub use replay::{Draws, ReplayPart, ReplaySettings, ReplayWindow, ReplayWindows};
 pub use ruleset_cache::RulesetCache;
 pub use sample::{Sample, Samples, SparsePolicy, TrainingBatch, sums_to_one};
 pub use shard::{SHARD_VERSION, ShardInfo, ShardSummary, read_shard, write_shard};

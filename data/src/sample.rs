@@ -1,5 +1,4 @@
 //! The samples that training learns from: the one declaration of their columns, and what they must be besides.
-//!
 //! Shards, checks and the table of docs/FORMATS.md follow from it; what else a training target needs is in ARCHITECTURE.md.
 
 use latrunculi_engine::{Rules, SquareSet, Symmetry};
@@ -7,7 +6,7 @@ use latrunculi_engine::{Rules, SquareSet, Symmetry};
 use crate::error::{Error, check_length};
 use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, Shape, packed_plane_len, unpack_plane};
 use crate::policy_index::{ActionIndices, entries, indices_for_opponent};
-use crate::replay_settings::ReplaySettings;
+use crate::replay::ReplaySettings;
 use crate::schema::Dimension::{Actions, Planes, Samples as PerSampleRow, Scalars, Squares};
 use crate::schema::{
     BatchColumn, INDEX_OR_NONE, MARGIN, NOT_NEGATIVE, PROBABILITY, PackedPlanes, PackedSquares, PerAction, PerSample,

@@ -11,7 +11,7 @@ use crate::error::{Error, check_length};
 use crate::features::{EncodedPosition, Encoder, PLANES, SCALARS, Shape, pack_plane, packed_plane_len};
 use crate::npz::{ArrayReader, ArrayWriter};
 use crate::policy_index::ActionIndices;
-use crate::replay_settings::ReplaySettings;
+use crate::replay::ReplaySettings;
 
 /// One dimension of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +84,10 @@ pub fn markdown_row<K: Kind>(name: &str, meaning: &str) -> String {
 
 /// A number of an array.
 pub trait Scalar: AutoSerialize + Deserialize + Copy + 'static {
+    /// Its name in documentation.
     const NAME: &'static str;
 
+    /// Returns it for the range check.
     fn to_f64(self) -> f64;
 }
 
@@ -105,12 +107,15 @@ scalars!(u8, u32, i64, f32);
 
 /// An entry of a column in memory: a number or a row of numbers.
 pub trait Entry: Copy + 'static {
+    /// Its numbers.
     type Scalar: Scalar;
+    /// The dimensions that it adds to those of the column.
     const DIMENSIONS: &'static [Dimension];
 
     /// Returns the numbers of entries, one after the other.
     fn flat(entries: &[Self]) -> &[Self::Scalar];
 
+    /// Returns the entries of numbers.
     fn from_flat(numbers: Vec<Self::Scalar>) -> Vec<Self>;
 }
 
@@ -142,11 +147,14 @@ impl<T: Scalar, const K: usize> Entry for [T; K] {
 
 /// How a column is stored.
 pub trait Kind {
+    /// What one sample gives.
     type Value<'a>: Copy;
+    /// What the column holds.
     type Entry: Entry;
     /// Dimensions of the column, without those of its entries.
     const DIMENSIONS: &'static [Dimension];
 
+    /// Adds the value of one sample.
     fn push(value: Self::Value<'_>, shape: &Shape, column: &mut Vec<Self::Entry>);
 
     /// Adds another column; `samples_before` samples were there.

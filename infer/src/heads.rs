@@ -1,5 +1,4 @@
 //! The last layers, which every kernel shares: from the heads' channels of each square to logits and values, in `f32`.
-//!
 //! Legend: `A` squares, `D` policy channels, `V` value channels, `K` value hidden; `D'`, `V'`, `K'` are these rounded
 //! up to [`LANES`], the channels beyond being 0.
 

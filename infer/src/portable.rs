@@ -1,6 +1,5 @@
 //! The kernel in plain Rust, for every processor: 32-bit floats, with the convolutions of `winograd`. The board has a border
 //! of zeros, so that tiles at its edge are computed as the others.
-//!
 //! Legend: `N` positions computed together, `A` squares, `C'` channels and `P'` planes rounded up to [`LANES`], `D'` and
 //! `V'` channels of the heads; *cells* are those of [`Cells`].
 

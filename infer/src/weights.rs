@@ -1,5 +1,4 @@
 //! The weights of a network in `f32`: those of every board and ruleset, and those for one ruleset, folded with its board.
-//!
 //! Legend: `C` channels, `P` planes, `S` scalars of the position, `R` numbers of the ruleset, `E` length of its embedding,
 //! `D` policy channels, `V` value channels, `K` value hidden. Squares are seen as `[rank, file]`; a 3x3 convolution has
 //! nine taps, rank by rank from the own side up.

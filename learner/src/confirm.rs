@@ -1,5 +1,4 @@
 //! Whether the counters of a checkpoint agree with what the folder of its run holds.
-//!
 //! A counter that is too large lets a run train for ever, one that is too small lets it train twice on the same samples.
 
 use std::collections::BTreeSet;

@@ -30,7 +30,6 @@ mod state;
 
 mod error;
 pub mod export;
-pub mod learner;
 pub mod play_network;
 
 #[cfg(doc)]
@@ -38,4 +37,5 @@ use latrunculi_train::{Observer, TrainConfig};
 
 pub use error::{OfLibtorch, is_divergence};
 pub use play_network::{LibtorchNetwork, OnDevice};
+pub use round::{StepPlan, train_steps};
 pub use run::{RunEnd, StopFlag, TrainingRun};

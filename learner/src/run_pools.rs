@@ -1,5 +1,4 @@
 //! The pools of a run: which games are in flight, and how many samples each of them owes to a generation.
-//!
 //! A generation of `samples_per_generation` samples is divided by share: [`MixSettings::fraction`] of it equally among the
 //! mixes that are played, the rest among the trained rulesets. A pool is suspended at the end of a game, so it exceeds
 //! its quota by a few samples; the next generation plays so many less. Workers play a number of games that was estimated to

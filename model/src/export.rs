@@ -1,15 +1,5 @@
 //! Files for other programs, each read back and compared with the network before it gets its name.
-//!
-//! All formats hold the same function, for every board and ruleset, with names and shapes (`B`, `ranks` and `files` are
-//! free):
-//!
-//! | in / out | name | shape | |
-//! |---|---|---|---|
-//! | in | `planes` | `[B, planes, ranks, files]` | zeros and ones |
-//! | in | `scalars` | `[B, scalars]` | those of the position, then those of the ruleset |
-//! | out | `policy_logits` | `[B, policy_len]` | an action's logit is the sum of its two entries |
-//! | out | `win_draw_loss` | `[B, 3]` | probabilities for the player to act |
-//! | out | `margin` | `[B]` | expected final margin for the player to act, in `(-1, 1)` |
+//! All formats hold the same function, for every board and ruleset, with names and shapes as in docs/FORMATS.md.
 
 mod description;
 mod onnx;

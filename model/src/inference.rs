@@ -1,5 +1,4 @@
 //! A network for play under one ruleset: weights folded for it, one precision, logits of legal actions only.
-//!
 //! Legend: `B` positions, `P` planes, `S` scalars of the position, `H` ranks, `W` files, `L` all legal actions.
 
 use std::time::Instant;

@@ -1,8 +1,6 @@
 //! Games that have ended on another machine: their records travel, and whoever receives them plays them again.
-//!
 //! A record holds the actions and what each search found, not the samples: results, margins and positions follow from it
 //! by the same code as on the machine that played it, so none of them can be wrong without being found.
-//!
 //! The bytes: the records (postcard), compressed (deflate).
 
 use std::io::{Read, Write};

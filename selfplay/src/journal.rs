@@ -1,6 +1,5 @@
 //! The journal of a list of games that alpha-beta plays: every game is written as it ends, so that a kill loses only the
 //! games in flight. Such games depend on nothing but their numbers, so that those written are not played again.
-//!
 //! The file grows by one entry per game: the length of the game in bytes and its checksum (CRC-32), both u32 in
 //! little-endian order, then the game (postcard). An incomplete or damaged entry ends the journal: it and what follows
 //! are dropped when the journal is opened again. Only the program that wrote a journal reads it; it is removed when the

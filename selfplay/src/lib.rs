@@ -1,5 +1,4 @@
 //! Plays many games at once and turns them into training samples.
-//!
 //! No network is named here: callers bring an evaluator ([`latrunculi_search::Evaluator`]), such as a network, or let
 //! alpha-beta play ([`TeacherSettings`]).
 

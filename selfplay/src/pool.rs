@@ -1,5 +1,4 @@
 //! Pools of games in flight, and the actors that play them.
-//!
 //! An actor plays one pool at a time to its quota, and suspends it at the end of a batch. Between two calls of [`play_pools`]
 //! a pool holds records of its games and no trees. What it plays depends on its plan, its state and the evaluations alone:
 //! not on the actors, nor on whether it was saved and read again in between.

@@ -1,8 +1,6 @@
 //! The teacher of the first generations: alpha-beta in place of a network.
-//!
 //! In the array rulesets random play shuffles to a draw, so that a fresh network would learn nothing from its own games.
 //! Instead alpha-beta plays both sides of the first games.
-//!
 //! What is learnt from them: all actions that alpha-beta holds equal are equally probable in the policy target, because
 //! which of them it played cannot be learnt. The value target is a mixture of the result and of its score, and in a game
 //! with a noisy player its score alone: the result then tells of the noise, which the position does not show.

@@ -1,5 +1,4 @@
 //! Who is answered.
-//!
 //! A page of another site must not reach the server through the browser of its user. On a loopback address the server
 //! answers to its own names only (another name that resolves to it is DNS rebinding). On every other address a request needs
 //! the token. In both cases requests that another site has caused are refused.

@@ -1,5 +1,4 @@
 //! The board in a browser: one page with everything that it needs, served by the program itself.
-//!
 //! The page plays, analyses and replays games, and shows training runs and studies. The server keeps no games: a request
 //! carries a game as ruleset, start and actions, and the server plays it over (`games`), so browsers cannot disturb one
 //! another. Searches run on their own threads, bounded in number, time and memory (`searches`). `access` decides who is

@@ -1,5 +1,4 @@
 //! Searches: a few threads think, one after the other, about what browsers ask.
-//!
 //! Each search is bounded in effort and time, can be stopped, and ends when nobody asks for it any more. So many may wait;
 //! what has ended is kept until newer ones need its place.
 

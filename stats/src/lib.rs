@@ -1,6 +1,5 @@
 //! Statistics of game results: scores, intervals, the bootstrap, sequential tests, ratings, multiple testing. The same
 //! numbers on any number of threads.
-//!
 //! A win counts 1, a draw ½, a loss 0, of the player or agent that each count and score names. `N` counts games, `σ²` is the
 //! variance of one game's score, `s` a mean score in `[0, 1]`. Strengths are in nats, of [`ELO_PER_NAT`] Elo. A number that the
 //! data do not determine is a [`StatisticsError`] or `None`, never `NaN`.

@@ -1,5 +1,4 @@
 //! The configuration of a training run.
-//!
 //! A configuration is a TOML text that holds every value, or names with `base = "other.toml"` another one and holds what
 //! differs from it.
 

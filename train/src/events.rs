@@ -1,8 +1,6 @@
 //! TensorBoard events files.
-//!
 //! An events file is a sequence of records: length (8 bytes, little-endian), masked CRC-32C of it, the record, masked
 //! CRC-32C of that. Each record is a protobuf `Event`; the first names the version.
-//!
 //! Source: TensorFlow, `core/util/event.proto`, `core/framework/summary.proto`, `core/lib/io/record_writer.cc`.
 
 use std::fs::File;

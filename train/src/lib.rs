@@ -1,5 +1,4 @@
 //! Training runs and networks in play, without libtorch.
-//!
 //! A run is a folder ([`run_dir`]), made from a [`TrainConfig`]. This crate reads such folders, plays the games of a
 //! generation ([`generation`]) with a network ([`networks`]) or alpha-beta, and defines what a run reports ([`metrics`],
 //! [`observer`]). The training itself, which needs libtorch, is the crate `latrunculi-learner`. The library prints nothing.

@@ -1,5 +1,4 @@
 //! Random mixes of rules: neighbours of the trained rulesets in the parameter space.
-//!
 //! A mix is a trained ruleset with one to three parameters changed. It is accepted when [`Rules::new`] takes it, it is no
 //! shipped ruleset, random games under it end before the cap and not all of them drawn, the changes show in these games,
 //! and it is not held out (`configs/held-out`). A network that has played mixes reads the rules instead of recognising

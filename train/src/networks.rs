@@ -1,5 +1,4 @@
 //! Networks in play: what computes them.
-//!
 //! On the processor the fused kernels of `latrunculi-infer` do ([`Processor`]). A program with libtorch has a
 //! [`NetworkLoader`] for GPUs too.
 

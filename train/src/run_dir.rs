@@ -1,27 +1,5 @@
 //! The folder of a training run. Its files are written under another name and renamed, so that a run can be resumed
-//! after a kill at any moment.
-//!
-//! ```text
-//! RUN/
-//!   config.toml           the configuration, every value resolved
-//!   rulesets/bell.toml    the rules by name, every parameter resolved
-//!   provenance.json       program version, seed, machine
-//!   shards/000000-bell.npz       samples by generation and ruleset
-//!   shards/000001-bell.journal   games of the generation that alpha-beta is playing
-//!   checkpoints/000001.safetensors   everything the next generation depends on, by number of generations
-//!   checkpoints/000001.pools         the games in flight at that moment
-//!   metrics.jsonl         one line per round
-//!   tensorboard/          the same for TensorBoard
-//!   latest                name of the newest whole checkpoint
-//!   networks/000009.safetensors   the network that was measured after so many generations, where the run measures later
-//!                         ones against it
-//!   export/               the model of the newest checkpoint; at the end also other formats
-//!   final.json            the final matches that have ended, until all have
-//!   result.json           the final matches
-//!   learning.html, .csv   learning curve
-//!   store-id              tells the run from others in a store of workers
-//!   lock                  held by the program that works in the folder
-//! ```
+//! after a kill at any moment. What each file holds: docs/FORMATS.md.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

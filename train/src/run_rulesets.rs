@@ -1,5 +1,4 @@
 //! The rulesets that a run trains on, each with its share of the samples.
-//!
 //! Shares are equal by family, and within a family by ruleset: what two variations of one game have in common is learnt
 //! from both. The family of a ruleset is the one that its file is based on in the end (`base` in the file), and the
 //! rulesets whose family has no other member in the run count as one family together. No ruleset gets less than

@@ -1,5 +1,4 @@
 //! The heads, their losses and their gradients, one sample at a time, in `f32`.
-//!
 //! Legend as in the module above; `D'` and `V'` are rounded up to [`LANES`], the channels beyond being 0; `Q` is the
 //! length of a square's row: from, to, features, the opponent's from and to (`D'`, `D'`, `V'`, `D'`, `D'`), survival,
 //! rounded up to 32.

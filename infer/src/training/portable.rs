@@ -1,8 +1,6 @@
 //! The gradient in plain Rust, for every processor: 32-bit floats, with the convolutions of `winograd`.
-//!
 //! Some samples make a chunk and go through the network together, layer by layer: forwards as in play with all
 //! activations kept, backwards with the same convolution over turned weights, and the gradient of the weights.
-//!
 //! Legend: `n` samples of a chunk, `A` squares, `C'` channels and `P'` planes rounded up to [`LANES`], `Q` as in
 //! `heads.rs`; *cells* are those of [`Cells`].
 

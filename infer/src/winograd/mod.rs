@@ -1,7 +1,6 @@
 //! Convolutions of 3 by 3 in `f32` by Winograd's transform F(4x4, 3x3): Lavin and Gray, "Fast Algorithms for Convolutional
 //! Neural Networks" (2015), section 4.3. A tile of 4 by 4 squares and its neighbours, 6 by 6 cells, become 36 numbers of each
 //! channel, its *points*, at each of which the convolution is a product. The sums are rounded otherwise than plain ones.
-//!
 //! Legend: `T` tiles, `C'` input channels and `O'` output channels rounded up to [`LANES`].
 
 mod gradient;

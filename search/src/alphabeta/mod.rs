@@ -1,7 +1,6 @@
 //! Alpha-beta search: iterative deepening, principal variation search, a transposition table, captures first, killers, history,
 //! quiescence. A function of position, settings and limits alone. Ties are drawn by a seeded hash of what the player to act
 //! sees, so that both players choose alike; only which entries the full table drops depends on the side.
-//!
 //! Source: Knuth and Moore 1975 (alpha-beta); Marsland and Campbell 1982 (principal variation search);
 //! Schaeffer 1989 (history); Campbell 1985 and Kishimoto and Müller 2004 (the graph-history interaction).
 

@@ -1,5 +1,4 @@
 //! Gumbel MuZero's planning: sequential halving at the root, completed values everywhere.
-//!
 //! Source: Danihelka, Guez, Schrittwieser and Silver 2022, "Policy improvement by planning with Gumbel";
 //! equations are numbered as there. Equal to mctx (`seq_halving.py`, `qtransforms.py`,
 //! `action_selection.py`) up to rounding; `tests/search/golden/` holds mctx's results.

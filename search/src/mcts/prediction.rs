@@ -1,5 +1,4 @@
 //! Leaves that a search will probably want next, evaluated in one batch with the leaf that it waits for.
-//!
 //! A prediction makes the next simulations with the mean value above each leaf in place of an evaluation, and takes them back.
 //! The search finds the same with and without: an evaluation that was made ahead is used when its leaf is reached, if it is.
 

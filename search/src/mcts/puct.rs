@@ -1,5 +1,4 @@
 //! Upper confidence bounds with the prior, as KataGo uses them.
-//!
 //! Source: Wu 2019, "Accelerating self-play learning in Go" (arXiv 1902.10565), and KataGo's
 //! `searchexplorehelpers.cpp`.
 

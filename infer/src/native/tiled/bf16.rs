@@ -1,5 +1,4 @@
 //! The kernel of bfloat16: activations and weights of 16 bits, sums of 32.
-//!
 //! Legend: `A` squares, `K` blocks of 32 channels, `N` tiles of 16 channels.
 
 use std::arch::x86_64::*;

@@ -1,6 +1,5 @@
 //! The gradient of the loss: forwards as in play with all activations kept, backwards with the same convolution over
 //! turned weights. Two groups of sixteen samples make a chunk: sums over 32 samples are one product of tiles.
-//!
 //! Legend: `A` squares, `K` blocks of 32 channels, `N` tiles of 16 channels, `Q` as in `training/heads.rs`.
 
 use latrunculi_data::{NetworkConfig, PLANES, SCALARS, Shape, TrainingBatch};

@@ -1,6 +1,5 @@
 //! The kernel of 8-bit integers: unsigned activations with one scale per tensor, signed weights with one scale per output
 //! channel, sums of 32 bits; residual sums in 16-bit floats; stem, pooling and heads in bfloat16 and `f32`.
-//!
 //! Legend: `A` squares, `Q` blocks of 64 channels, `K` blocks of 32, `N` tiles of 16. An activation is `u8 * scale`.
 
 use std::arch::x86_64::*;

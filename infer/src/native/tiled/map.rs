@@ -1,5 +1,4 @@
 //! The products of the opponent's policy: every from-square with every to-square.
-//!
 //! Legend: `R` rows (from-squares and queries), `A` columns (to-squares), `W` channels of both, a multiple of 16; `R'` and
 //! `A'` are `R` and `A` rounded up to 16.
 

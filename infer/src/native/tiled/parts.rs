@@ -1,6 +1,5 @@
 //! What the kernels of this module share: inputs, stem bias, pooling and the reading of the trunk, all around
 //! bfloat16 tiles of the trunk's activations.
-//!
 //! Legend: `A` squares, `C'` channels rounded up to 32, `K` blocks of 32 channels, `N` tiles of 16 channels, `D'` and
 //! `V'` as in `heads.rs`.
 
