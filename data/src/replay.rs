@@ -294,7 +294,6 @@ pub struct ReplayWindows {
     mixes: VecDeque<ReplayWindow>,
 }
 
-/// Returns the settings of a window that has a share of the samples.
 fn shared(settings: ReplaySettings, share: f64) -> ReplaySettings {
     ReplaySettings { window_base: settings.window_base * share, ..settings }
 }

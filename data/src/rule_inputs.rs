@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use latrunculi_engine::Ruleset;
 use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, ParameterValue};
 
-/// What one number says about a parameter.
 #[derive(Clone, Copy, Debug)]
 enum Question {
     /// Is it this name, or is this name in it?

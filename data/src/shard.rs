@@ -134,7 +134,6 @@ pub fn read_shard(path: &Path, rules: &Rules) -> Result<(ShardInfo, Samples), Er
     Ok((info, samples))
 }
 
-/// Opens a shard and checks the version of its format.
 pub(crate) fn open_shard(path: &Path) -> Result<ArrayReader, Error> {
     let in_file = |error| Error::of_file(path, error);
     let mut reader = ArrayReader::open(path).map_err(in_file)?;

@@ -170,7 +170,6 @@ impl Rules {
         }
     }
 
-    /// Returns the pieces that a removal action takes.
     pub(crate) fn removed_by<const N: usize>(&self, position: &Position, first: Square, last: Square) -> Bits<N> {
         let player = position.to_act;
         match self.ruleset.capture.removal_scope {

@@ -15,7 +15,6 @@ use crate::state::GameState;
 const HOLD_MARKS: [char; 5] = ['-', '|', '/', '\\', '+'];
 
 impl Holds {
-    /// Returns the squares of each kind of hold with its mark.
     fn by_mark(&self) -> [(char, SquareSet); 5] {
         let [rank, file, rising, falling] = self.lines;
         let [a, b, c, d, e] = HOLD_MARKS;

@@ -88,7 +88,6 @@ impl Kernel {
         }
     }
 
-    /// Checks that this processor and system have it.
     pub(crate) fn check_available(self) -> Result<(), Error> {
         if self.is_available() {
             return Ok(());

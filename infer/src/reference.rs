@@ -6,7 +6,6 @@ use latrunculi_engine::{Square, SquareSet};
 use crate::weights::{Convolution, Linear, Weights};
 use latrunculi_data::{Answers, PositionBatch};
 
-/// How numbers are rounded that a kernel stores.
 pub(crate) type Rounding = fn(f32) -> f32;
 
 pub(crate) fn exact(value: f32) -> f32 {

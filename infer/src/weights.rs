@@ -79,7 +79,6 @@ pub(crate) struct Block {
     pub(crate) pooling: Option<Linear>,
 }
 
-/// The weights of a network for one ruleset.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weights {
     pub(crate) config: NetworkConfig,

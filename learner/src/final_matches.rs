@@ -40,7 +40,6 @@ struct Match {
     secs: f64,
 }
 
-/// The matches of a run.
 pub(crate) struct FinalMatches<'a> {
     run: &'a TrainingRun<'a>,
     network: LibtorchNetwork,

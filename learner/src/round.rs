@@ -1,11 +1,9 @@
 //! A round: the games of a generation, and beside them the training on all generations before.
-//!
 //! Round `g` plays generation `g` with the averaged weights at the beginning of the round, and makes the steps that the
 //! samples of generations `0..g` allow. Both depend on the checkpoint before the round alone, whichever ends first. The
 //! round after the last generation only trains. The training comes before the games in two cases: before the first
 //! generation that a new network plays, which would otherwise be untrained, and where the configuration says so. A network
 //! that was trained before is not trained on its first games alone.
-//!
 //! A game that a network plays belongs to the generation in which it ends. Games in flight are part of the checkpoint and
 //! go on in the next round with its network. A round that is interrupted is repeated from the checkpoint; only the games
 //! that alpha-beta had finished are kept, in the journal.
@@ -73,7 +71,6 @@ struct RoundResults {
 }
 
 impl TrainingRun<'_> {
-    /// Makes the next round and the checkpoint after it.
     pub(crate) fn round(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         let round = self.next_round();

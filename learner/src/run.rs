@@ -278,7 +278,6 @@ impl<'o> TrainingRun<'o> {
         self.folder.root()
     }
 
-    /// Returns what the run has done so far.
     pub(crate) fn totals(&self) -> Totals {
         let RunState { generations, games, samples, .. } = self.state;
         Totals { generations, games, samples }
@@ -374,7 +373,6 @@ pub(crate) fn choose_precision_of(
     chosen.context("a run has a ruleset")
 }
 
-/// Names a match in progress.
 pub(crate) fn match_name(rules: &Rules) -> String {
     format!("match in {}", rules.ruleset().id)
 }
@@ -384,18 +382,15 @@ pub(crate) fn match_seed(seed: u64, number: u64) -> u64 {
     seed ^ (number + 1) << 32
 }
 
-/// Describes a run that begins or goes on.
 fn describe(origin: &Origin, device: Device) -> Value {
     origin.describe(&device.to_string(), libtorch_version())
 }
 
-/// Returns how the opponents that are networks are opened.
 pub(crate) fn opponent_networks(config: &TrainConfig, device: Device) -> NetworkOpener {
     let loader: Arc<dyn NetworkLoader> = if device.is_gpu() { Arc::new(OnDevice(device)) } else { Arc::new(Processor) };
     NetworkOpener { loader, precision: config.precision, notice: Arc::new(|_: &str| ()) }
 }
 
-/// Checks that the opponents of the matches can play.
 fn check_opponents(rulesets: &[RunRuleset], config: &TrainConfig, device: Device) -> Result<(), Error> {
     let evaluation = &config.evaluation;
     let opponents = std::iter::once(("evaluation.baseline", &evaluation.baseline))

@@ -23,7 +23,6 @@ use latrunculi_train::run_rulesets::RunRuleset;
 #[cfg(doc)]
 use latrunculi_train::mixes::MixSettings;
 
-/// The pools of a generation.
 pub(crate) struct PoolTasks {
     /// Pools that play, with their quotas.
     pub(crate) tasks: Vec<PoolTask<'static>>,

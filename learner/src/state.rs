@@ -75,7 +75,6 @@ pub(crate) struct MixState {
     pub(crate) ahead: i64,
 }
 
-/// The shards of a mix in the replay window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MixWindow {
@@ -135,7 +134,6 @@ pub(crate) struct RunState {
 }
 
 impl RunState {
-    /// Returns the state of a run that begins.
     pub(crate) fn new(config: &TrainConfig, rulesets: &[RunRuleset], precision: Precision) -> Result<RunState, Error> {
         let ruleset = |trained: &RunRuleset| RulesetState {
             name: trained.id().to_owned(),
@@ -153,7 +151,6 @@ impl RunState {
         })
     }
 
-    /// Writes a checkpoint and makes it the newest.
     pub(crate) fn save(&self, folder: &RunDir, trainer: &Trainer) -> Result<(), Error> {
         let extra = serde_json::to_string(self).context("writing the state of the run")?;
         trainer.save(&folder.checkpoint_path(self.generations), &extra).of_libtorch()?;

@@ -8,7 +8,6 @@ use std::path::Path;
 pub struct Error(pub(crate) String);
 
 impl Error {
-    /// Names the file that it is said of.
     pub(crate) fn of_file(self, path: &Path) -> Error {
         Error(format!("{}: {self}", path.display()))
     }

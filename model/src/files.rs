@@ -25,7 +25,6 @@ pub(crate) fn named<'a>(
     tensors.into_iter().map(named).collect()
 }
 
-/// Returns a tensor of a file on the processor.
 pub(crate) fn tensor(stored: &NamedTensor) -> Result<Tensor, Error> {
     let shape: Vec<i64> = stored.shape.iter().map(|&len| len as i64).collect();
     Ok(Tensor::f_from_slice(&stored.values)?.f_view(shape.as_slice())?)

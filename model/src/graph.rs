@@ -90,7 +90,6 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Returns the values that this operation reads.
     pub(crate) fn inputs(&self) -> Vec<ValueIndex> {
         match self {
             Op::Planes | Op::Scalars => Vec::new(),

@@ -1,12 +1,9 @@
 //! The training step: loss, gradient, AdamW, moving average of the weights.
-//!
 //! A step takes batches of any boards and rulesets, each of one, and makes of them the gradient of their union. The
 //! ruleset of a batch is folded into the weights that the batch sees, so it costs nothing per position.
-//!
 //! A step depends on the [`Trainer`] and the batches alone, and a checkpoint holds the whole trainer, so a training that
 //! continues from a checkpoint gives the same weights as one that was not interrupted. On the processor the same seed,
 //! batches and parts of a batch give the same weights bit by bit, on any number of threads.
-//!
 //! Legend: `B` positions, `L` all legal actions, `N` all parameters.
 
 use tch::{Kind, Tensor};
@@ -337,7 +334,6 @@ impl Trainer {
     }
 }
 
-/// Returns the sum of the products of weights and their gradient.
 fn product(weights: &Tensor, gradient: &[f32]) -> Result<Tensor, Error> {
     Ok(weights.f_reshape([-1])?.f_dot(&Tensor::f_from_slice(gradient)?)?)
 }

@@ -5,10 +5,8 @@ use std::fmt::Debug;
 use latrunculi_engine::{Outcome, Player};
 
 /// A game in progress, as search sees it.
-///
 /// One turn may hold several actions, so `player_to_act` need not change after [`Game::play`]; every
 /// sign in a search follows the player to act and never the depth.
-///
 /// Searches copy games with [`Clone::clone_from`] many times a second: implement it so that it reuses
 /// the memory of its target.
 pub trait Game: Clone {

@@ -29,7 +29,6 @@ pub(crate) struct ActiveGame {
     legal: Vec<Action>,
 }
 
-/// The start of one game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Start {
     /// Uniformly random actions before anything else.
@@ -187,7 +186,6 @@ impl ActiveGame {
         self.record = record;
     }
 
-    /// Returns the record of the game as it stands.
     pub(crate) fn suspend(&mut self) -> GameRecord {
         let words = |stream: &ChaCha8Rng| stream.get_word_pos() as u64;
         self.record.stream_words = [&self.search_stream, &self.choice_stream, &self.effort_stream].map(words);
@@ -207,7 +205,6 @@ impl ActiveGame {
         Ok(self.finish(plan, outcome))
     }
 
-    /// Returns the number of samples so far.
     pub(crate) fn samples_count(&self) -> u64 {
         self.record.decisions.iter().filter(|decision| decision.is_kept).count() as u64
     }
@@ -281,7 +278,6 @@ impl ActiveGame {
         PlannedSearch { budget: settings.effort(is_full), purpose: SearchPurpose::Decision { is_full } }
     }
 
-    /// Gives the search the evaluation of its leaf.
     pub(crate) fn receive(&mut self) {
         self.search.receive(&self.evaluation);
         self.is_waiting = false;
@@ -319,7 +315,6 @@ impl ActiveGame {
         self.record.actions.push(index as u16);
     }
 
-    /// Returns the finished game.
     pub(crate) fn finish(&mut self, plan: &PoolPlan, outcome: Outcome) -> PlayedGame {
         let record = &self.record;
         let result_weight = plan.teacher.map_or(1.0, |teacher| teacher.result_weight_with(record.noisy_player));

@@ -51,7 +51,6 @@ pub struct PoolPlan {
 }
 
 impl PoolPlan {
-    /// Returns the key of a game.
     pub(crate) fn key(&self, game: u64) -> GameKey {
         GameKey { run_seed: self.run_seed, series: series_of(&self.name), game }
     }

@@ -37,7 +37,6 @@ impl PlannedSearch {
     }
 }
 
-/// A decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decision {
     /// Actions that had been played before.
@@ -50,7 +49,6 @@ pub(crate) struct Decision {
     pub(crate) is_kept: bool,
 }
 
-/// A game that is being played.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GameRecord {
     /// Its number in the pool.
@@ -152,7 +150,6 @@ impl GameRecord {
 
     /// Returns the samples of the finished game: the decisions that are kept. The result has
     /// `result_weight` in their results, in `[0, 1]`, the search's expectation the rest.
-    ///
     /// Where a player was noisy to the end (`is_noisy`), the final margin tells of the noise as the result does: the margin of
     /// the position itself stands for it. Which pieces survive, and how long the game lasts, are those of the game as it was
     /// played.
@@ -218,7 +215,6 @@ impl GameRecord {
     }
 }
 
-/// What a network is shown of a decision.
 struct Seen {
     position: EncodedPosition,
     player: Player,

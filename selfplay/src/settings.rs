@@ -108,7 +108,6 @@ impl SelfPlaySettings {
         reasons
     }
 
-    /// Returns the budget of a search.
     pub(crate) fn effort(&self, is_full: bool) -> SearchBudget {
         let simulations = if is_full { self.simulations } else { self.playout_cap.fast_simulations };
         SearchBudget { simulations, add_noise: is_full }

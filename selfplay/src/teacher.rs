@@ -119,7 +119,6 @@ impl TeacherSettings {
         is_noisy.then(|| if stream.random_bool(0.5) { Player::First } else { Player::Second })
     }
 
-    /// Returns the weight of the result in the value targets of a game.
     pub(crate) fn result_weight_with(&self, noisy_player: Option<Player>) -> f32 {
         if noisy_player.is_some() { 0.0 } else { self.result_weight }
     }

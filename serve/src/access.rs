@@ -11,14 +11,12 @@ use axum::http::{HeaderMap, Method, header};
 
 use crate::refusal::Refusal;
 
-/// Decides who is answered.
 pub(crate) struct Access {
     address: SocketAddr,
     /// Needed unless the address is a loopback address.
     token: Option<String>,
 }
 
-/// What becomes of a request.
 pub(crate) enum Entry {
     /// It is answered.
     Open,
@@ -41,7 +39,6 @@ impl Access {
         }
     }
 
-    /// Decides about a request.
     pub(crate) fn check(&self, request: &Parts) -> Result<Entry, Refusal> {
         let host = text(&request.headers, header::HOST).unwrap_or_default();
         if self.token.is_none() && !self.is_own_name(host) {

@@ -25,7 +25,6 @@ use crate::{assets, runs, studies};
 
 /// The longest body of a request, in bytes: a game of ten thousand actions with all its values.
 const BODY_BYTES_MAX: usize = 1 << 20;
-/// The longest that a request may take.
 const REQUEST_MAX: Duration = Duration::from_secs(60);
 
 /// The page loads its own files only, and runs no script but them.
@@ -35,7 +34,6 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
 const REPORT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
                              sandbox allow-scripts; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/// Everything that requests need.
 pub(crate) struct App {
     access: Access,
     library: Library,
@@ -61,7 +59,6 @@ impl Drop for App {
 type Shared = State<Arc<App>>;
 type Answer = Result<Response, Refusal>;
 
-/// Returns all addresses.
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(page))

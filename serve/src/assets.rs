@@ -1,17 +1,14 @@
 //! The page and everything that it needs, embedded in the program.
 
-/// A file of the page.
 pub(crate) struct Asset {
     pub(crate) kind: &'static str,
     pub(crate) text: &'static str,
 }
 
-/// The page itself.
 pub(crate) const PAGE: &str = include_str!("../assets/index.html");
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Returns a file of the page by its name.
 pub(crate) fn find(name: &str) -> Option<Asset> {
     let (kind, text) = match name {
         "style.css" => ("text/css; charset=utf-8", include_str!("../assets/style.css")),

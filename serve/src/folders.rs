@@ -7,7 +7,6 @@ use latrunculi_train::folders::FolderKind;
 
 use crate::refusal::Refusal;
 
-/// A folder of runs or of studies.
 pub(crate) struct Folder {
     root: PathBuf,
     /// What one of its folders is called, for messages.
@@ -27,7 +26,6 @@ impl Folder {
         Folder { root, what: "study", kind: FolderKind::Study }
     }
 
-    /// Returns the folder as it was named.
     pub(crate) fn shown(&self) -> String {
         self.root.display().to_string()
     }

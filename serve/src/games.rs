@@ -99,7 +99,6 @@ pub(crate) fn seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D:
     }
 }
 
-/// A game that is to be saved.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordRequest {
     #[serde(flatten)]

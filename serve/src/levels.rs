@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// An agent with a name for people.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Level {
     name: String,

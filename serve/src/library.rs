@@ -29,7 +29,6 @@ pub(crate) struct Library {
     shipped: Mutex<HashMap<&'static str, Arc<Rules>>>,
 }
 
-/// A model that may play.
 pub(crate) struct FoundModel {
     /// What [`latrunculi_train::models::NetworkOpener`] opens.
     pub(crate) path: String,

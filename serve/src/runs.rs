@@ -27,7 +27,6 @@ pub(crate) fn list(runs: &Folder) -> Value {
     json!({ "folder": runs.shown(), "runs": names.collect::<Vec<_>>() })
 }
 
-/// Returns the whole seconds since a file was written.
 fn seconds_since_written(path: &Path) -> Option<u64> {
     secs_since_written(path).map(|secs| secs as u64)
 }

@@ -27,7 +27,6 @@ use crate::refusal::Refusal;
 
 /// The most simulations of one search; its tree then takes some thirty megabytes.
 pub(crate) const SIMULATIONS_MAX: u32 = 10_000;
-/// The most nodes of one alpha-beta search.
 pub(crate) const NODES_MAX: u64 = 20_000_000;
 /// The longest that one search may take, in seconds.
 pub(crate) const SECONDS_MAX: f64 = 120.0;
@@ -44,7 +43,6 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// How many agents each thread keeps between searches, with their networks.
 const AGENTS_KEPT: usize = 3;
 
-/// What a browser asks for.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SearchRequest {
     game: Game,
@@ -61,7 +59,6 @@ pub(crate) struct SearchRequest {
     seconds: Option<f64>,
 }
 
-/// A search as the threads take it on.
 struct Task {
     state: GameState,
     /// The agent, its model as the opener finds it.
@@ -134,7 +131,6 @@ impl SearchRequest {
     }
 }
 
-/// Where a search stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Phase {
@@ -144,7 +140,6 @@ enum Phase {
     Failed,
 }
 
-/// What is known of a search.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct News {
     /// Grows with each change.
@@ -210,7 +205,6 @@ impl Shared {
     }
 }
 
-/// The searches of all browsers.
 #[derive(Clone)]
 pub(crate) struct Searches(Arc<Shared>);
 
@@ -321,7 +315,6 @@ fn look_after(shared: &Shared) {
     }
 }
 
-/// An agent that a thread keeps.
 struct Kept {
     key: String,
     agent: Box<dyn Agent>,
@@ -348,7 +341,6 @@ fn open(task: &Task, networks: &NetworkOpener) -> Result<Kept, String> {
     Ok(Kept { key: task.key.clone(), agent: agent?, notice })
 }
 
-/// Takes on one search after the other.
 fn think_always(shared: &Shared, networks: &NetworkOpener) {
     // The one used last at the end.
     let mut agents: Vec<Kept> = Vec::new();

@@ -21,10 +21,8 @@ const GAMES: &str = "games";
 /// How many games an answer has, and how many bytes of them it reads at most.
 const GAMES_MAX: usize = 50;
 const GAMES_BYTES_MAX: u64 = 8 << 20;
-/// No more files of games are listed.
 const FILES_MAX: usize = 2000;
 
-/// Returns the studies of a folder.
 pub(crate) fn list(studies: &Folder) -> Value {
     let about = |name: String| json!({ "has_report": studies.path(&name, &[REPORT]).is_ok(), "name": name });
     let found: Vec<Value> = studies.names().into_iter().map(about).collect();
@@ -56,13 +54,11 @@ fn entries(studies: &Folder, name: &str, parts: &[&str]) -> Vec<String> {
     names
 }
 
-/// Returns the page of a study.
 pub(crate) fn report(studies: &Folder, name: &str) -> Result<String, Refusal> {
     let path = studies.path(name, &[REPORT])?;
     read_text(&path, REPORT_BYTES_MAX).map_err(|error| Refusal::wrong(error_chain(&error)))
 }
 
-/// Which games of a file are wanted.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Wanted {
     /// Those whose lines begin at this byte or later.
@@ -90,7 +86,6 @@ enum WantedResult {
     CutOff,
 }
 
-/// What a line of a ledger says beside the game.
 #[derive(Deserialize)]
 struct LedgerLine {
     #[serde(default)]

@@ -69,7 +69,6 @@ pub struct Bootstrap<'a> {
 
 impl Bootstrap<'_> {
     /// Resamples one or more numbers, such as the points of a curve.
-    ///
     /// `statistic` is called with the opening indices `0..C` for the estimate, and with `B` draws of `C` indices
     /// with replacement. It returns the same number of values each time; a replicate is left out if it
     /// returns `None` or a value that is not finite.

@@ -20,11 +20,9 @@ pub struct ClusteredScore {
 
 impl ClusteredScore {
     /// Judges the games of each opening, all from one point of view.
-    ///
     /// With `n_c` games and `y_c` points in opening `c`, `s = Σy_c/N` and
     /// `SE² = C/(C−1) · Σ(y_c − s·n_c)²/N²`. Openings without games do not count.
     /// Fails with [`StatisticsError::TooFew`] below two openings with games.
-    ///
     /// Source: Liang and Zeger 1986, Biometrika 73, 13-22; Kish 1965, "Survey Sampling".
     pub fn new(openings: &[WinDrawLoss]) -> Result<ClusteredScore, StatisticsError> {
         let played = || openings.iter().filter(|opening| opening.games() > 0);

@@ -105,11 +105,9 @@ impl CompensationFit {
     }
 
     /// Returns the mixture of the two whole handicaps around `h*` that is fair on average.
-    ///
     /// The fraction `(s₋ − ½)/(s₋ − s₊)` of the games gets the larger handicap, `s₋` and `s₊` being the
     /// expected scores at the smaller and larger one. Its score is ½ by construction; the standard
     /// error is its uncertainty.
-    ///
     /// Source: the idea of KataGo's `adjustKomiToEven`.
     pub fn whole_handicaps(&self) -> Result<WholeHandicaps, StatisticsError> {
         let smaller = self.fair_handicap()?.floor();

@@ -72,11 +72,9 @@ pub struct Interval {
 impl Interval {
     /// Returns the interval of the mean of independent values, each given with its own interval of the wanted
     /// confidence; `None` without values.
-    ///
     /// With the estimates `x_i` in `[l_i, u_i]` it reaches from `x̄ − sqrt(Σ(x_i − l_i)²)/n` to
     /// `x̄ + sqrt(Σ(u_i − x_i)²)/n`, so that values at an end of their range, whose standard error is 0, count with
     /// what their intervals leave open.
-    ///
     /// Source: Zou and Donner 2008, Statistics in Medicine 27, 1693-1702 (confidence limits of sums from those of the
     /// parts).
     #[must_use]

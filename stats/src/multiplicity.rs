@@ -6,11 +6,9 @@ use super::error::StatisticsError;
 use super::mean_test::MeanTest;
 
 /// Returns p-values adjusted by Holm's step-down, in the order given.
-///
 /// `p₍ᵢ₎ = max_{j<=i} min(1, (m−j+1)·p₍ⱼ₎)`. Rejecting those at most `α` keeps the chance of any false
 /// rejection at `α`, whatever the dependence. For confirmatory families such as "is it unbalanced?".
 /// Fails with [`StatisticsError::OutOfRange`] for a p-value outside `[0, 1]`.
-///
 /// Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
 pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {
     let order = ascending(p_values)?;

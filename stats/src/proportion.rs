@@ -6,12 +6,10 @@ use super::error::StatisticsError;
 use super::interval::{Confidence, Interval};
 
 /// Returns Wilson's score interval of the rate `p̂ = successes/trials`, inside `[0, 1]`.
-///
 /// Centre `(p̂ + z²/2n)/(1 + z²/n)`, half-width `z/(1 + z²/n)·√(p̂(1−p̂)/n + z²/4n²)`. The usual choice:
 /// its coverage is near the level on average.
 /// Fails with [`StatisticsError::NoObservations`] without trials, [`StatisticsError::OutOfRange`] for more successes than
 /// trials.
-///
 /// Source: Wilson 1927; Newcombe 1998, Statistics in Medicine 17, 857-872, method 3.
 pub fn wilson(successes: u64, trials: u64, confidence: Confidence) -> Result<Interval, StatisticsError> {
     check(successes, trials)?;
@@ -34,12 +32,10 @@ pub fn wilson_effective(rate: f64, trials: f64, confidence: Confidence) -> Inter
 }
 
 /// Returns the Clopper-Pearson interval of a rate, inside `[0, 1]`, which never covers less than its level.
-///
 /// `[B⁻¹(α/2; k, n−k+1), B⁻¹(1−α/2; k+1, n−k)]`, with 0 at `k = 0` and 1 at `k = n`. For claims like
 /// "never happened": the upper end of 0 of `n` is `1 − (α/2)^(1/n)`.
 /// Fails with [`StatisticsError::NoObservations`] without trials, [`StatisticsError::OutOfRange`] for more successes than
 /// trials.
-///
 /// Source: Clopper and Pearson 1934; Newcombe 1998, method 5.
 pub fn clopper_pearson(successes: u64, trials: u64, confidence: Confidence) -> Result<Interval, StatisticsError> {
     check(successes, trials)?;

@@ -1,11 +1,9 @@
 //! Rank correlation.
 
 /// Returns Kendall's `τ_b = (C − D)/√((P − T₁)(P − T₂))` of paired values, in `[-1, 1]`.
-///
 /// `C` and `D` count the concordant and discordant pairs of positions, `P` all pairs, and `T₁`, `T₂` the pairs tied
 /// in each list. `None` when all values of a list are tied.
 /// Panics when the lists differ in length.
-///
 /// Source: Kendall 1945, Biometrika 33, 239-251.
 #[must_use]
 pub fn kendall_tau(one: &[f64], other: &[f64]) -> Option<f64> {

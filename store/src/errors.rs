@@ -45,7 +45,6 @@ impl StoreError {
     }
 }
 
-/// How an error of an attempt is taken.
 #[derive(Debug)]
 pub(crate) enum Kind {
     /// There is no such object; of a write or a list, no such store.
@@ -61,7 +60,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of an error.
     pub(crate) fn of(error: &object_store::Error) -> Kind {
         use object_store::Error as E;
         match error {

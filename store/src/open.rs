@@ -37,7 +37,6 @@ impl Store {
     }
 }
 
-/// Returns the URL without what may be a password.
 fn without_secrets(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     match (plain.split_once("://"), plain.rsplit_once('@')) {

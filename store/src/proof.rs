@@ -7,13 +7,10 @@ use std::thread;
 use crate::errors::StoreError;
 use crate::store::{Created, Store};
 
-/// The folder of what is written to prove a store.
 const FOLDER: &str = "proof";
 const FIRST: &str = "first";
 const RACE: &str = "race";
-/// Writers that race for one name.
 const RACERS: usize = 8;
-/// No object of a proof has more bytes.
 const BYTES_MAX: u64 = 64;
 
 /// One thing that the program needs of a store.

@@ -17,7 +17,6 @@ use crate::worker::model_name;
 /// Set from another thread or a signal handler, it ends what a store is doing.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// How often the stop flag is looked at.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 /// The waits between attempts: the first, and the longest.
 const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(10)];

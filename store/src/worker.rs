@@ -13,7 +13,6 @@ use crate::errors::StoreError;
 use crate::store::{Created, Store, sha256};
 use crate::unit::{Reason, UnitHeader, Version, place_aside};
 
-/// The newest units that a worker remembers.
 const REMEMBERED: usize = 10_000;
 /// A worker of which so many units were moved aside ends.
 const ASIDE_MAX: usize = 3;

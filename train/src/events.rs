@@ -108,7 +108,6 @@ fn add_scalars(path: &str, value: &Value, values: &mut Vec<Scalar>) {
     }
 }
 
-/// Returns the length of the events at the beginning of a file that are whole.
 fn whole_events(file: &File) -> u64 {
     let (mut file, mut whole) = (BufReader::new(file), 0);
     while let Ok(bytes) = read_framed(&mut file) {

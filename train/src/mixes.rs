@@ -82,7 +82,6 @@ held_out!(
     "savard-steps",
 );
 
-/// A combination of values that no mix of a family has.
 struct Combination {
     family: String,
     values: Vec<(&'static Parameter, ParameterValue)>,
@@ -150,7 +149,6 @@ pub fn draw(trained: &[RunRuleset], number: u64, stream: &mut ChaCha8Rng) -> Res
     bail!("mixes: none of {ATTEMPTS_MAX} changes of the trained rulesets is playable; set mixes.fraction to 0")
 }
 
-/// Draws a ruleset in proportion to the shares.
 fn by_share<'a>(trained: &'a [RunRuleset], stream: &mut ChaCha8Rng) -> &'a RunRuleset {
     let mut left = stream.random::<f64>();
     let found = trained.iter().find(|trained| {

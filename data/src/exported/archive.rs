@@ -26,7 +26,6 @@ fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>, String> {
     ZipArchive::new(BufReader::new(file)).map_err(fault)
 }
 
-/// Returns the text of an array of bytes.
 pub(super) fn array_text(path: &Path, name: &str, verify: bool) -> Result<String, String> {
     if verify {
         self::verify(path)?;

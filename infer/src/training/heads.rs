@@ -91,7 +91,6 @@ impl Layer {
     }
 }
 
-/// What a thread works in.
 #[derive(Debug, Default)]
 pub(crate) struct HeadBuffers {
     summary: Vec<f32>,

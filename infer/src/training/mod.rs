@@ -1,11 +1,9 @@
 //! The gradient of the loss on the processor, without libtorch: a batch of one ruleset in, losses and the gradient of the
 //! folded weights out.
-//!
 //! [`GradientKernel::in_bf16`] computes the trunk in bfloat16 on a [`Unit`], with sums of 32 bits, and heads and losses in
 //! 32 bits; [`GradientKernel::in_f32`] computes everything in 32 bits, on every processor. What the losses are is defined by
 //! the training step of `latrunculi-model`, which computes the same with libtorch, but shares the gradient of a maximum
 //! among equal squares where this gives it to the first; its tests compare both.
-//!
 //! Legend: `B` samples, `A` squares, `P` planes, `S` scalars of the position, `N` blocks, `M` pooled blocks, `C` channels,
 //! `D` policy channels, `V` value channels, `K` value hidden.
 

@@ -272,7 +272,6 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Computes all activations of a chunk.
     fn forward(&self, batch: &TrainingBatch, start: usize, count: usize, workspace: &mut Workspace) {
         let (area, wide, row) = (self.shape.area(), self.wide(), self.heads.row);
         let (board, scalars) = (self.cells.len() * wide, SCALARS.len());

@@ -69,7 +69,6 @@ impl Cells {
     }
 }
 
-/// What is done with the sums of a convolution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finish<'a> {
     /// The negative become 0.
@@ -82,7 +81,6 @@ pub(crate) enum Finish<'a> {
     AddAndRectify,
 }
 
-/// The weights of a convolution at the points.
 #[derive(Debug)]
 pub(crate) struct Transformed {
     /// `C'`

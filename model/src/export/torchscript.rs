@@ -18,7 +18,6 @@ use latrunculi_data::network_config::{SIZE_CENTRE, SIZE_STEP};
 const VERSION: &str = "3\n";
 const FOLDER: &str = "latrunculi";
 
-/// An archive in the making.
 #[derive(Debug)]
 pub(crate) struct Archive {
     code: String,

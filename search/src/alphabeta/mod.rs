@@ -165,7 +165,6 @@ pub struct AlphaBeta<G: Game, H> {
     is_aborted: bool,
 }
 
-/// The working memory of one ply.
 #[derive(Clone, Debug)]
 struct Frame<G: Game> {
     game: G,

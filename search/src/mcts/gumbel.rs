@@ -12,10 +12,8 @@ use super::tree::{Child, Edge};
 const SCORE_MIN: f32 = -1e9;
 
 /// Replaces the content of `visits` by the schedule of sequential halving, one visit count per simulation.
-///
 /// Simulation `i` goes to the best action among those with `visits[i]` visits so far. `considered`
 /// actions are halved until two are left, each phase visiting its survivors equally often.
-///
 /// Source: Danihelka et al. 2022, section 3.3 and figure 1; Karnin et al. 2013 for the halving; mctx,
 /// `get_sequence_of_considered_visits`.
 pub fn considered_visits(considered: usize, simulations: u32, visits: &mut Vec<u32>) {
@@ -135,10 +133,8 @@ impl Completion {
     }
 
     /// Picks the edge below the root that brings the visits closest to the improved policy.
-    ///
     /// Meant for few simulations: in a long search the values of visited actions get ever more weight, and the others may
     /// never be tried.
-    ///
     /// `argmax(pi'(a) - N(a) / (1 + sum N))`, equation 14; of equals the greatest of `ties`. Skips edges proven lost. On
     /// entry, `policy` holds the completed values of the edges.
     pub(crate) fn select_interior(&self, edges: &[Edge], ties: &[u32], player: Player, policy: &mut [f32]) -> usize {
@@ -155,7 +151,6 @@ impl Completion {
     }
 }
 
-/// The state of a Gumbel root besides its edges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GumbelRoot {
     /// `ln(prior)`, its greatest entry 0.

@@ -277,7 +277,6 @@ impl<G: Game> Search<G> {
         Step::Done
     }
 
-    /// Tells whether the search waits for the evaluation of its leaf.
     pub(crate) fn is_waiting(&self) -> bool {
         self.pending != Pending::None
     }
@@ -497,7 +496,6 @@ impl<G: Game> Search<G> {
         self.gumbel_root.select(edges, ties, player, considered_visit, &completion, scratch)
     }
 
-    /// Returns a node as PUCT sees it.
     fn puct_node(&self, node_index: u32, value_sum: ValueSum, visits: u32) -> PuctNode<'_> {
         let node = self.tree.nodes[node_index as usize];
         let draw_value = self.draw_value();
@@ -564,7 +562,6 @@ fn softmax(logits: &[f32], probabilities: &mut Vec<f32>) {
     }
 }
 
-/// Draws from the standard Gumbel distribution.
 fn gumbel(rng: &mut ChaCha8Rng) -> f32 {
     // In (0, 1): neither logarithm meets a 0.
     let uniform = (rng.random::<u32>() as f64 + 0.5) / 4_294_967_296.0;

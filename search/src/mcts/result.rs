@@ -225,7 +225,6 @@ impl<G: Game> Search<G> {
     }
 }
 
-/// Returns the first of the indices with the greatest rank.
 fn first_best<R: PartialOrd>(indices: impl Iterator<Item = usize>, rank: impl Fn(&usize) -> R) -> Option<usize> {
     let mut best: Option<(R, usize)> = None;
     for index in indices {

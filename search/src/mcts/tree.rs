@@ -13,7 +13,6 @@ const END_WIN: u32 = u32::MAX - 1;
 const END_DRAW: u32 = u32::MAX - 2;
 const END_LOSS: u32 = u32::MAX - 3;
 
-/// What an edge leads to.
 pub(crate) enum Child {
     /// Not evaluated, or evaluated and not kept.
     None,
@@ -111,7 +110,6 @@ impl Edge {
     }
 }
 
-/// An evaluated position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) edges_start: u32,
@@ -272,7 +270,6 @@ impl ValueSum {
         ValueSum { lead: f64::from(win - loss) * sign(player), draw: f64::from(draw) }
     }
 
-    /// Returns the value of a game that is over.
     pub(crate) fn from_outcome(outcome: Outcome) -> ValueSum {
         ValueSum::exact(outcome.winner.map_or(0, |winner| sign(winner) as i8))
     }

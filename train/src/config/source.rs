@@ -60,7 +60,6 @@ impl ConfigSource {
         }
     }
 
-    /// Returns the text.
     pub(super) fn text(&self) -> Result<String, Error> {
         match self {
             ConfigSource::Shipped(index) => Ok(TEXTS[*index].to_owned()),

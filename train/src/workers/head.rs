@@ -17,7 +17,6 @@ use crate::error::{Error, bail};
 use crate::generation;
 
 const UNITS_MAX: u64 = 1 << 20;
-/// No head or manifest is larger.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// What a generation is, and all that its games depend on.
@@ -56,7 +55,6 @@ pub struct HeadRuleset {
     pub per_unit: u64,
 }
 
-/// A unit of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UnitPlace {
     pub(super) number: u64,
@@ -150,12 +148,10 @@ impl GenerationHead {
         })
     }
 
-    /// Returns the folder of the units.
     pub(super) fn units_folder(&self) -> String {
         format!("{UNITS}/{}/{:06}", self.run, self.generation)
     }
 
-    /// Returns the name of a unit.
     pub(super) fn unit_name(&self, unit: u64) -> String {
         format!("{}/{unit:06}", self.units_folder())
     }
@@ -180,7 +176,6 @@ impl GenerationHead {
         units
     }
 
-    /// Returns the rules of the head's rulesets.
     pub(super) fn rules(&self) -> Result<Vec<Arc<Rules>>, Error> {
         let rules = |ruleset: &HeadRuleset| Ok(Arc::new(RulesetFile::parse(&ruleset.text)?.rules()));
         self.rulesets.iter().map(rules).collect()

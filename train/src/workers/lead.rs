@@ -218,7 +218,6 @@ impl Leader {
         }
     }
 
-    /// Waits until enough units are there.
     fn wait(
         &self,
         head: &GenerationHead,
@@ -370,7 +369,6 @@ impl Leader {
         Ok(())
     }
 
-    /// Takes the units that a manifest names.
     fn take_again(
         &self,
         head: &GenerationHead,
@@ -416,7 +414,6 @@ pub(super) fn is_drawn(pool: &str, game: u64) -> bool {
     is_replayed(crc32fast::hash(format!("{pool} {game}").as_bytes()).into())
 }
 
-/// Plays a game of alpha-beta.
 fn play_again(plan: &PoolPlan, game: u64) -> Result<PlayedGame, String> {
     let pool = Pool::new(PoolPlan { first_game: game, ..plan.clone() }).map_err(|error| error.to_string())?;
     let task = PoolTask { pool, quota: Quota::PlayOut { until: game + 1 }, journal: None };

@@ -254,7 +254,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How the games of a ruleset are played here.
 struct Playable {
     plan: PoolPlan,
     /// Units that are played at once, by all actors together.

@@ -31,9 +31,7 @@ pub(super) struct Amx(());
 
 impl Amx {
     /// Configures the tiles.
-    ///
-    /// # Safety
-    /// [`request`] has returned true in this process.
+    /// Safety: [`request`] has returned true in this process.
     pub(super) unsafe fn new() -> Amx {
         #[repr(C, align(64))]
         struct Config([u8; 64]);

@@ -25,18 +25,14 @@ pub(super) struct Avx512 {
 
 impl Avx512 {
     /// Makes sums of zero.
-    ///
-    /// # Safety
-    /// [`is_available`] is true.
+    /// Safety: [`is_available`] is true.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn new() -> Avx512 {
         Avx512 { sums: [[_mm512_setzero_si512(); 16]; 6], factors: [(std::ptr::null(), 0); 8] }
     }
 
     /// Adds to the sums `C`, row by row.
-    ///
-    /// # Safety
-    /// As [`TileUnit::multiply_bf16`].
+    /// Safety: as [`TileUnit::multiply_bf16`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn multiply<A: Arithmetic>(&mut self, sums: usize, [a, b]: [usize; 2]) {
@@ -56,9 +52,7 @@ impl Avx512 {
 }
 
 /// Loads four bytes into all lanes.
-///
-/// # Safety
-/// They can be read.
+/// Safety: they can be read.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 unsafe fn four_bytes(bytes: *const u8) -> __m512i {
@@ -68,9 +62,7 @@ unsafe fn four_bytes(bytes: *const u8) -> __m512i {
 
 /// Computes the strip for all sixteen positions, `ROWS` at a time: their sums stay in registers, and four bytes of an input
 /// are loaded once for the up to three squares that they belong to.
-///
-/// # Safety
-/// As [`TileUnit::strip`].
+/// Safety: as [`TileUnit::strip`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 unsafe fn strip_by_rows<A: Arithmetic, const W: usize, const ROWS: usize>(strip: &StripInput) {

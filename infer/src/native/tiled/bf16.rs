@@ -96,9 +96,7 @@ impl Network {
     }
 
     /// As [`Network::answer`].
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn answer_on<U: TileUnit>(
         &self,
@@ -126,9 +124,7 @@ impl Network {
     }
 
     /// As [`Network::observe`].
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn observe_on<U: TileUnit>(
         &self,
@@ -146,9 +142,7 @@ impl Network {
     }
 
     /// Computes the trunk of a group; `visit` as in [`Network::observe`].
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn forward<U: TileUnit>(&self, unit: &mut U, buffers: &mut Buffers, visit: &mut impl FnMut(usize, &[u16])) {
         let Buffers { stem, trunk, inner, pooled, scratch, .. } = buffers;
@@ -172,9 +166,7 @@ impl Network {
     }
 
     /// As [`convolve`], where what is added stands in the output.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn convolve<U: TileUnit, const MODE: u8>(
         &self,
@@ -192,9 +184,7 @@ impl Network {
 
 /// Convolves a board, `[A][blocks of inputs]` tiles, into another. `other`, of the size of the output, is what the mode
 /// reads; without it the output itself.
-///
-/// # Safety
-/// The processor has the unit.
+/// Safety: the processor has the unit.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 #[allow(clippy::too_many_arguments)]
 pub(super) unsafe fn convolve<U: TileUnit, const MODE: u8>(

@@ -17,15 +17,11 @@ pub(super) trait Arithmetic {
     const BEGINS_WITH_BIAS: bool;
 
     /// Adds the product of tiles `A` and `B` to the sums `C`.
-    ///
-    /// # Safety
-    /// As [`TileUnit::multiply_bf16`].
+    /// Safety: as [`TileUnit::multiply_bf16`].
     unsafe fn multiply<U: TileUnit, const C: usize, const A: usize, const B: usize>(unit: &mut U);
 
     /// Adds to sixteen sums the products of four bytes of each lane of `a` and of `b`.
-    ///
-    /// # Safety
-    /// The processor has AVX-512 with products of bfloat16 and of 8-bit integers.
+    /// Safety: the processor has AVX-512 with products of bfloat16 and of 8-bit integers.
     unsafe fn add_product(sums: __m512i, a: __m512i, b: __m512i) -> __m512i;
 }
 
@@ -72,9 +68,7 @@ impl Arithmetic for Int8 {
 /// What is done with the finished sums of a strip.
 pub(super) trait Epilogue {
     /// Does the next two rows (two positions of one square, 16 channels).
-    ///
-    /// # Safety
-    /// Rows are left, the pointers it was made of can still be read and written, and the processor has AVX-512 with
+    /// Safety: rows are left, the pointers it was made of can still be read and written, and the processor has AVX-512 with
     /// bfloat16.
     unsafe fn two_rows(&mut self);
 
@@ -199,11 +193,8 @@ impl Bias<'_> {
 
 /// Convolves `input`, `[square][blocks of inputs]` tiles of a board of `files` times `ranks` squares. `finish` makes the
 /// epilogue of each strip.
-///
-/// # Safety
-/// The processor has the unit, and what `finish` makes may be run until this
-/// function returns.
-/// Panics when `input` or `weights` are too short.
+/// Safety: the processor has the unit, and what `finish` makes may be run until this function returns. Panics when `input` or
+/// `weights` are too short.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) unsafe fn convolve<A: Arithmetic, U: TileUnit, E: Epilogue>(
     unit: &mut U,
@@ -265,9 +256,7 @@ pub(super) unsafe fn convolve<A: Arithmetic, U: TileUnit, E: Epilogue>(
 }
 
 /// Does all that is left of an epilogue.
-///
-/// # Safety
-/// As [`Epilogue::two_rows`].
+/// Safety: as [`Epilogue::two_rows`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 unsafe fn complete<E: Epilogue>(pending: &mut Option<E>) {

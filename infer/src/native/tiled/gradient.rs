@@ -44,7 +44,6 @@ pub(crate) struct Network<'a> {
     heads: Heads,
 }
 
-/// What a group of sixteen samples needs.
 #[derive(Debug)]
 struct Group {
     /// `[A][blocks of 32 planes]` tiles.
@@ -274,9 +273,7 @@ impl<'a> Network<'a> {
     }
 
     /// Computes all activations of a chunk.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn forward<U: TileUnit>(
         &self,
@@ -341,9 +338,7 @@ impl<'a> Network<'a> {
     }
 
     /// Computes losses and the gradient of the heads, and from it that of the trunk's output.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     #[allow(clippy::too_many_arguments)]
     unsafe fn learn_heads<U: TileUnit>(
@@ -395,9 +390,7 @@ impl<'a> Network<'a> {
     }
 
     /// Goes back through the trunk.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn backward<U: TileUnit>(
         &self,

@@ -181,9 +181,7 @@ impl Network {
     }
 
     /// As [`Network::answer`].
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn answer_on<U: TileUnit>(
         &self,
@@ -203,9 +201,7 @@ impl Network {
     }
 
     /// Computes the trunk of a group.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn forward<U: TileUnit>(&self, unit: &mut U, buffers: &mut Buffers) {
         let Buffers { stem, sums, trunk, inner, wide, pooled, scratch, .. } = buffers;
@@ -293,9 +289,7 @@ fn sixteen(values: &[f32], output: usize) -> __m512 {
 }
 
 /// Rounds sixteen numbers that are not negative to 8 bits; what is greater becomes 255.
-///
-/// # Safety
-/// Sixteen bytes can be written.
+/// Safety: sixteen bytes can be written.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn store_u8(output: *mut u8, values: __m512) {

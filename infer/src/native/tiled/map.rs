@@ -16,7 +16,6 @@ pub(super) struct MapBuffers {
     right: Vec<u8>,
 }
 
-/// Computes with tiles.
 pub(super) struct TileProducts<'a, U> {
     buffers: &'a mut MapBuffers,
     unit: &'a mut U,

@@ -29,7 +29,6 @@ pub(super) struct Stem {
     scalars: Dense,
 }
 
-/// The inputs of a group.
 #[derive(Debug)]
 pub(super) struct StemBuffers {
     /// `[A][blocks of 32 planes]` tiles of bfloat16.
@@ -165,9 +164,7 @@ impl GlobalBias {
     }
 
     /// Writes `bias` plus what `summary`, `[2K]` tiles of bfloat16, gives: `[N][16 positions][16 channels]`.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn run<U: TileUnit>(&self, unit: &mut U, bias: &[f32], summary: &[u16], outputs: &mut [f32]) {
         assert!(summary.len() >= self.0.blocks * BF16S, "a tile for each block");
@@ -189,7 +186,6 @@ impl GlobalBias {
     }
 }
 
-/// What pooling works in.
 #[derive(Debug)]
 pub(super) struct Pooled {
     /// `[16 positions][C']`
@@ -213,9 +209,7 @@ impl Pooled {
     }
 
     /// Computes the bias from means and maxima, `bias` included.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn global_bias<U: TileUnit>(&mut self, unit: &mut U, weights: &GlobalBias, bias: &[f32]) {
         let half = self.summary.len() / 2;
@@ -247,7 +241,6 @@ pub(super) struct Reader {
     area: usize,
 }
 
-/// What the last layers work in.
 #[derive(Debug)]
 pub(super) struct ReaderBuffers {
     /// `[16 positions][A][2D']`, positions `squares_stride` apart.
@@ -298,9 +291,7 @@ impl Reader {
     }
 
     /// Answers the positions from `first` on, at most sixteen, whose trunk is `[A][K]` tiles of bfloat16.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn answer<U: TileUnit>(
         &self,
@@ -327,9 +318,7 @@ impl Reader {
     }
 
     /// Computes the heads' channels of every square and pools the features.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     unsafe fn read<U: TileUnit>(&self, unit: &mut U, trunk: &[u16], buffers: &mut ReaderBuffers) {
         let (blocks, keys, features) = (self.tiles.blocks, 2 * self.heads.keys / 16, self.heads.features);

@@ -39,9 +39,7 @@ pub(super) fn transposed(rows: [__m512i; 16]) -> [__m512i; 16] {
 }
 
 /// Loads sixteen bfloat16 of each of two rows, as pairs.
-///
-/// # Safety
-/// Both can be read.
+/// Safety: both can be read.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 unsafe fn load_pairs(first: *const u16, second: *const u16) -> __m512i {
@@ -99,9 +97,7 @@ fn join<const TRANSPOSE: bool>(boards: [&[u16]; 2], blocks: usize, outputs: usiz
 
 /// Writes the weights of a convolution, `[channels, 9, channels]` times `scale`, `[channels]` of the outputs, as tiles,
 /// forwards and backwards: backwards the taps are turned, and what were outputs are inputs.
-///
-/// # Safety
-/// The processor has AVX-512 with bfloat16.
+/// Safety: the processor has AVX-512 with bfloat16.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) unsafe fn arrange(weight: &[f32], scale: &[f32], channels: usize) -> (Tiles, Tiles) {
     let (blocks, outputs) = (channels.div_ceil(32), channels.div_ceil(16));
@@ -156,9 +152,7 @@ pub(super) fn store(tile: &mut [u8], rows: [__m512i; 16]) {
 
 /// Multiplies the channels of each square, `[A][blocks]` tiles, and shows `visit` the sums of each square and each tile of
 /// 16 outputs: `[16 samples][16 outputs]`.
-///
-/// # Safety
-/// The processor has the unit.
+/// Safety: the processor has the unit.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
 pub(super) unsafe fn by_square<U: TileUnit>(
     unit: &mut U,
@@ -305,9 +299,7 @@ impl Sums {
     }
 
     /// Adds the products of `input`, a board by channels, and `output`, a board in pairs, square by square.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn add_points<U: TileUnit>(&mut self, unit: &mut U, area: usize, input: &[u16], output: &[u16]) {
         assert_eq!(self.taps, 1, "weights of one tap");
@@ -355,9 +347,7 @@ impl Sums {
 
     /// Adds the products of `input`, a board by channels, and `output`, a board in pairs, for each tap: of each square
     /// of the output and its neighbour of the input.
-    ///
-    /// # Safety
-    /// The processor has the unit.
+    /// Safety: the processor has the unit.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn add_taps<U: TileUnit>(
         &mut self,
@@ -438,9 +428,7 @@ impl Sums {
     }
 
     /// Adds the sums to `gradient`, `[outputs, taps, inputs]` of as many channels.
-    ///
-    /// # Safety
-    /// The processor has AVX-512.
+    /// Safety: the processor has AVX-512.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn add_to(&self, gradient: &mut [f32], outputs: usize, inputs: usize) {
         assert_eq!(gradient.len(), outputs * self.taps * inputs, "a number for each weight");
@@ -456,9 +444,7 @@ impl Sums {
 
     /// Where the weights are `weight`, `[channels, taps, channels]`, times `scale`, `[channels]` of the outputs: adds to
     /// the gradients of both.
-    ///
-    /// # Safety
-    /// The processor has AVX-512.
+    /// Safety: the processor has AVX-512.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")]
     pub(super) unsafe fn add_scaled_to(
         &self,
