@@ -13,8 +13,6 @@ mod products;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
-mod symmetry;
-#[cfg(test)]
 mod tests;
 mod training;
 mod weights;

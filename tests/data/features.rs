@@ -164,6 +164,16 @@ fn the_second_player_sees_the_board_as_the_first_does() {
         action_indices(&rules, position, Action::moving(square(from), square(to)))
     };
     assert_eq!(forward(&south, "c4", "c5"), forward(&north, "c5", "c4"));
+    on_random_games(&mut |state, actions| {
+        let (rules, position) = (state.rules(), state.position());
+        let twin = rules.exchange_sides(position);
+        let encode = |position| EncodedPosition::new(rules, position, 1);
+        assert_eq!(encode(position), encode(&twin), "{}", context(state));
+        for &action in actions {
+            let exchanged = action_indices(rules, &twin, rules.exchange_action(position, action));
+            assert_eq!(action_indices(rules, position, action), exchanged, "{action:?}\n{}", context(state));
+        }
+    });
 }
 
 #[test]
