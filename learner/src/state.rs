@@ -18,15 +18,12 @@ use crate::error::OfLibtorch;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesetState {
-    /// Its name.
     pub(crate) name: String,
     /// Its family ([`latrunculi_train::run_rulesets`]).
     pub(crate) family: String,
-    /// Fingerprint of its parameters.
     pub(crate) fingerprint: String,
     /// Its part of the samples of all rulesets, in `(0, 1]`.
     pub(crate) share: f64,
-    /// Samples played.
     pub(crate) samples: u64,
     /// Games that alpha-beta played.
     #[serde(default)]
@@ -65,11 +62,8 @@ pub(crate) fn teacher_games(each: u64, generation: u64, taught: &[RulesetState])
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MixState {
-    /// Its number in the run.
     pub(crate) number: u64,
-    /// The text of its ruleset.
     pub(crate) text: String,
-    /// Samples played.
     pub(crate) samples: u64,
     /// As [`RulesetState::ahead`].
     pub(crate) ahead: i64,
@@ -78,7 +72,6 @@ pub(crate) struct MixState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MixWindow {
-    /// Name of its ruleset.
     pub(crate) name: String,
     /// Generations, oldest first.
     pub(crate) generations: Vec<u64>,
@@ -88,13 +81,10 @@ pub(crate) struct MixWindow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunState {
-    /// Generations played.
     pub(crate) generations: u64,
     /// Whether everything that was played has been trained on, as at the end of a run.
     pub(crate) is_trained: bool,
-    /// Games played.
     pub(crate) games: u64,
-    /// Samples played.
     pub(crate) samples: u64,
     /// Samples played, and trained on, when `replay.reuse` got its value; it holds for those since.
     #[serde(default)]
@@ -113,11 +103,8 @@ pub(crate) struct RunState {
     pub(crate) precision: Precision,
     /// The rulesets, in the order of the configuration.
     pub(crate) rulesets: Vec<RulesetState>,
-    /// The mixes that are played.
     pub(crate) mixes: Vec<MixState>,
-    /// Mixes drawn so far.
     pub(crate) mixes_drawn: u64,
-    /// Samples of mixes so far.
     pub(crate) mixes_samples: u64,
     /// Samples by which mixes that are over exceeded their quotas; the next mix plays so many less.
     pub(crate) mixes_ahead: i64,

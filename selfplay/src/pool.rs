@@ -131,7 +131,6 @@ pub struct PoolState {
     run_seed: u64,
     /// Fingerprint of the rules.
     ruleset: String,
-    /// Number of the next game to begin.
     pub(crate) next_game: u64,
     /// The games in flight, by place.
     pub(crate) games: Vec<GameRecord>,

@@ -51,9 +51,7 @@ pub(crate) struct Decision {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GameRecord {
-    /// Its number in the pool.
     pub(crate) number: u64,
-    /// How it began.
     pub(crate) start: Start,
     /// The actions played, random ones at the start included, each as its index among the legal actions.
     pub(crate) actions: Vec<u16>,

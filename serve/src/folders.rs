@@ -11,7 +11,6 @@ pub(crate) struct Folder {
     root: PathBuf,
     /// What one of its folders is called, for messages.
     what: &'static str,
-    /// What each of its folders is.
     kind: FolderKind,
 }
 

@@ -19,7 +19,6 @@ pub(crate) struct Game {
     /// The line of the position where the game began; `None` is the beginning of the ruleset.
     #[serde(default)]
     start: Option<String>,
-    /// The texts of the actions.
     #[serde(default)]
     actions: Vec<String>,
 }

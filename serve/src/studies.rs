@@ -67,7 +67,6 @@ pub(crate) struct Wanted {
     /// Those of one series, by its name in the lines; empty: of all.
     #[serde(default)]
     series: String,
-    /// Those that ended so.
     #[serde(default)]
     result: WantedResult,
 }

@@ -92,7 +92,6 @@ pub struct Search<G: Game> {
     /// Ends the search early.
     stop: StopSignal,
     pending: Pending,
-    /// The game at the leaf.
     leaf_game: G,
     leaf_actions: Vec<G::Action>,
     /// The game after an action at the leaf that is tried for its end.
