@@ -56,6 +56,7 @@ fn crates_depend_downwards_only() {
     let without_libtorch = ["engine", "search", "data", "infer", "selfplay", "stats", "store", "eval"];
     assert_eq!(dependencies("train"), without_libtorch);
     assert_eq!(dependencies("serve"), ["engine", "search", "eval", "train"]);
+    assert_eq!(dependencies("python"), ["engine", "search", "data", "infer", "store", "eval", "train"]);
     assert_eq!(dependencies("learner"), ["engine", "data", "infer", "model", "selfplay", "stats", "eval", "train"]);
 }
 
@@ -73,9 +74,10 @@ fn the_program_without_libtorch_names_no_crate_that_has_it() {
 
 #[test]
 fn only_the_model_crate_names_libtorch() {
-    for krate in
-        ["engine", "search", "data", "infer", "selfplay", "stats", "store", "eval", "train", "serve", "learner", "cli"]
-    {
+    for krate in [
+        "engine", "search", "data", "infer", "selfplay", "stats", "store", "eval", "train", "serve", "learner", "cli",
+        "python",
+    ] {
         assert!(!manifest(krate).lines().any(|line| line.starts_with("tch")), "{krate} depends on tch");
         for path in files_below(&root().join(krate), "rs") {
             let text = fs::read_to_string(&path).expect("a source file");
@@ -90,7 +92,7 @@ fn only_the_model_crate_names_libtorch() {
 fn unsafe_code_stands_in_its_modules_only() {
     for krate in [
         "engine", "search", "data", "infer", "model", "selfplay", "stats", "store", "eval", "train", "serve",
-        "learner", "cli",
+        "learner", "cli", "python",
     ] {
         for path in files_below(&root().join(krate), "rs") {
             if path.starts_with(root().join("infer/src/native")) || path.starts_with(root().join("model")) {
@@ -180,7 +182,7 @@ fn the_cases_that_the_specification_names_are_there() {
 fn no_work_is_left_marked_in_the_code() {
     for folder in [
         "engine", "search", "data", "infer", "model", "selfplay", "stats", "store", "eval", "train", "serve",
-        "learner", "cli", "tests", "scripts",
+        "learner", "cli", "python", "tests", "scripts",
     ] {
         for path in files_below(&root().join(folder), "rs") {
             if path.ends_with("tests/tidy.rs") {

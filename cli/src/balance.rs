@@ -1,6 +1,5 @@
 //! `balance`: the first player's advantage in many rulesets.
 
-mod command;
 mod settings;
 mod text;
 
@@ -13,16 +12,14 @@ use anyhow::{Context, bail};
 use clap::{Args, Command, Id};
 use latrunculi_engine::Rules;
 use latrunculi_eval::AgentSpec;
-use latrunculi_eval::study::{StudyConfig, StudyProgress, StudySettings, StudySummary, run_study, saved_study};
-use latrunculi_train::files::write_whole;
-use latrunculi_train::folders::SUMMARY;
-use latrunculi_train::provenance;
+use latrunculi_eval::study::{StudyConfig, StudyProgress, command, run_study, saved_study};
+use latrunculi_train::{provenance, studies};
 
 use crate::games_args::{PlayersArgs, number};
 use crate::interrupt::{Stopped, stop_on_interrupt};
 use crate::libtorch::Libtorch;
+use crate::origin;
 use crate::progress::GamesProgress;
-use crate::{origin, report};
 
 /// Which games a study has. This is stored in its folder and cannot be changed later.
 #[derive(Args)]
@@ -114,8 +111,8 @@ pub(crate) struct BalanceArgs {
 
 pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     if let Some(folder) = &args.report_only {
-        report::write_again(folder)?;
-        println!("written: {}", folder.join(report::FILE).display());
+        studies::write_report_again(folder)?;
+        println!("written: {}", folder.join(studies::REPORT).display());
         return Ok(());
     }
     let is_network = |text: &String| text.parse().is_ok_and(|agent: AgentSpec| agent.model().is_some());
@@ -137,7 +134,7 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
         }
         (None, None) => bail!("name a folder with --out"),
     };
-    let command = command::command(&settings);
+    let command = command(&settings);
     let stop = stop_on_interrupt()?;
     let config =
         StudyConfig { settings, rulesets, command, folder: folder.clone(), players: args.players.players(&stop)? };
@@ -153,7 +150,7 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     });
     progress.finish();
     let summary = summary?;
-    write_files(&folder, &config.settings, &summary)?;
+    studies::write(&folder, &config.settings, &summary)?;
     add_provenance(&folder, config.players.threads, begun.elapsed(), summary.is_complete)?;
     if args.json {
         print!("{}", summary.to_json()?);
@@ -161,14 +158,6 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
         print!("{}", text::text(&summary, &folder, &args.players.store_as_given()));
     }
     if summary.is_complete { Ok(()) } else { Err(Stopped::silently().into()) }
-}
-
-fn write_files(folder: &Path, settings: &StudySettings, summary: &StudySummary) -> anyhow::Result<()> {
-    let json = summary.to_json().context("the summary")?;
-    write_whole(&folder.join("study.toml"), toml::to_string(settings).context("the settings")?.as_bytes())?;
-    write_whole(&folder.join(SUMMARY), json.as_bytes())?;
-    write_whole(&folder.join("balance.csv"), summary.to_csv().as_bytes())?;
-    report::write(folder, summary)
 }
 
 /// Adds a line on the machine and the time of this part of the study.

@@ -32,7 +32,6 @@ mod play;
 mod position_args;
 mod progress;
 mod rate;
-mod report;
 mod rulesets;
 mod selfplay;
 mod serve;

@@ -1,11 +1,10 @@
 //! Positions as commands take them: a text, or a place in a game record; and actions played from there.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use latrunculi_engine::{GameRecord, GameState, Player, Rules};
+use latrunculi_engine::{GameRecord, GameState, Player};
 use latrunculi_train::rulesets;
 
 use crate::game_files;
@@ -52,7 +51,8 @@ impl PositionArgs {
                     "--player is for a list of pieces; the beginning and the line of a position say who is to act"
                 );
                 let rules = rulesets::load(self.ruleset().unwrap_or_default())?;
-                read_state(&rules, &self.position, self.player.unwrap_or(1))?
+                let to_act = self.player.and_then(Player::from_number).unwrap_or(Player::First);
+                GameState::parse(&rules, &self.position, to_act)?
             }
         };
         for (index, text) in self.actions.split([' ', ',']).filter(|text| !text.is_empty()).enumerate() {
@@ -108,16 +108,4 @@ impl PositionArgs {
 
 fn is_list(position: &str) -> bool {
     position.contains(':') && !position.contains('/')
-}
-
-/// Reads a position as every command takes it: `initial`, a list of pieces, in which the player of that number is to act, or
-/// the line of a position.
-pub(crate) fn read_state(rules: &Arc<Rules>, position: &str, player: u64) -> anyhow::Result<GameState> {
-    if position == "initial" {
-        return Ok(GameState::new(Arc::clone(rules)));
-    }
-    let to_act = Player::from_number(player).unwrap_or(Player::First);
-    let read =
-        if is_list(position) { rules.parse_pieces(position, to_act)? } else { rules.parse_position(position)? };
-    Ok(GameState::from_position(Arc::clone(rules), read))
 }

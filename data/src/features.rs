@@ -183,7 +183,12 @@ impl EncodedPosition {
     /// Encodes a position; `repetitions` is how often it has stood, [`latrunculi_engine::GameState::repetitions`].
     #[must_use]
     pub fn new(rules: &Rules, position: &Position, repetitions: usize) -> EncodedPosition {
-        let own = position.player_to_act();
+        EncodedPosition::seen_by(position.player_to_act(), rules, position, repetitions)
+    }
+
+    /// Encodes a position as [`EncodedPosition::new`] does, seen by `own`, whoever is to act.
+    #[must_use]
+    pub fn seen_by(own: Player, rules: &Rules, position: &Position, repetitions: usize) -> EncodedPosition {
         let enemy = own.opponent();
         let turn = |squares: SquareSet| rules.turn_squares(own, squares);
         let one = |square: Option<Square>| square.map_or(SquareSet::EMPTY, SquareSet::of);

@@ -1,6 +1,8 @@
 //! Text forms of squares, of actions (`a1-a4`, `d2-d3xe3`, `xd4+e4`, `@c3`, `D@c3`, `stop`, `pass`) and of positions (a
 //! list of pieces, `M:c2,b4 D:a1 m:b3 d:h7`, or the line of [`Rules::position_text`]).
 
+use std::sync::Arc;
+
 use crate::action::{Action, ActionKind};
 use crate::capture::by_words;
 use crate::parameters::did_you_mean;
@@ -598,6 +600,20 @@ fn read_hands(text: &str, position: &mut Position, faults: &mut Vec<String>) {
 }
 
 impl GameState {
+    /// Begins a game at a position as every command takes it: `initial`, a list of pieces ([`Rules::parse_pieces`]), in which
+    /// `to_act` is to act, or the line of a position ([`Rules::parse_position`]).
+    ///
+    /// # Errors
+    /// [`PositionError`] with every fault.
+    pub fn parse(rules: &Arc<Rules>, text: &str, to_act: Player) -> Result<GameState, PositionError> {
+        if text == "initial" {
+            return Ok(GameState::new(Arc::clone(rules)));
+        }
+        let is_list = text.contains(':') && !text.contains('/');
+        let position = if is_list { rules.parse_pieces(text, to_act)? } else { rules.parse_position(text)? };
+        Ok(GameState::from_position(Arc::clone(rules), position))
+    }
+
     /// Returns the text of a legal action.
     #[must_use]
     pub fn action_text(&self, action: Action) -> String {

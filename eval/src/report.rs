@@ -26,6 +26,7 @@ use latrunculi_engine::Ruleset;
 use latrunculi_engine::record::ruleset_fingerprint;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub use board::position_svg;
 pub use figure::first_player_svg;
 pub use learning::learning_html;
 pub use rules::rules_in_words;

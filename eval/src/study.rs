@@ -3,6 +3,7 @@
 
 mod agreements;
 mod check;
+mod command;
 mod conclude;
 mod estimates;
 mod findings;
@@ -30,6 +31,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 use crate::players::{OpenNetwork, Players};
+pub use command::command;
 pub use folder::saved_study;
 use folder::{Folder, OpenLedgers};
 use plan::Plan;

@@ -28,6 +28,7 @@ pub mod folders;
 pub mod mixes;
 pub mod rulesets;
 pub mod run_rulesets;
+pub mod studies;
 
 pub use config::{ConfigSource, RulesetChoice, SHIPPED_CONFIGS, TrainConfig};
 pub use error::{Error, error_chain};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use latrunculi_data::policy_index::action_indices;
 use latrunculi_data::{EncodedPosition, Encoder, EncodingNames};
-use latrunculi_engine::{GameState, Rules};
+use latrunculi_engine::{GameState, Player, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::{Agent, AgentKind, AgentSpec};
 use latrunculi_train::models::NetworkOpener;
@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use crate::explain::why_not;
 use crate::game::Game;
-use crate::position_args::read_state;
 
 /// Rules, a game under them, and who thinks.
 pub(super) struct Session {
@@ -87,7 +86,7 @@ impl Session {
     /// that cannot be done.
     pub(super) fn set_position(&mut self, text: &str, actions: &[&str]) -> anyhow::Result<()> {
         let rules = Arc::clone(self.rules());
-        let state = read_state(&rules, text, 1)?;
+        let state = GameState::parse(&rules, text, Player::First)?;
         let mut game = begun(state, &self.spec, self.seed);
         play_all(&mut game, actions)?;
         self.game = game;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use latrunculi_engine::{GameRecord, GameState, Rules};
+use latrunculi_engine::{GameRecord, GameState, Player, Rules};
 use latrunculi_eval::agents::mix_seeds;
 use latrunculi_eval::{Agent, AgentKind, AgentSpec, Number};
 use latrunculi_train::models::NetworkOpener;
@@ -18,7 +18,6 @@ use super::words::COMMANDS;
 use super::{PlayArgs, curve, listing, palette};
 use crate::game::Game;
 use crate::interrupt::{Interrupt, Stopped};
-use crate::position_args::read_state;
 
 pub(super) enum Seat {
     Human,
@@ -69,7 +68,7 @@ impl Session {
         let adviser = make(&args.hint, 2)?;
         let state = match &args.position {
             None => GameState::new(Arc::clone(&rules)),
-            Some(text) => read_state(&rules, text, 1)?,
+            Some(text) => GameState::parse(&rules, text, Player::First)?,
         };
         let names = [args.first.to_string(), args.second.to_string()];
         let mut session = Session {

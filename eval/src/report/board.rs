@@ -1,6 +1,6 @@
 //! Drawings of boards: the opening position and heat maps.
 
-use latrunculi_engine::{Piece, Player, Rules, Square};
+use latrunculi_engine::{GameState, Piece, Player, Rules, Square};
 use maud::{Markup, html};
 
 use super::numbers;
@@ -76,18 +76,55 @@ pub(super) fn opening(rules: &Rules) -> Markup {
     let title = format!("Opening position of {}", rules.ruleset().id);
     let drawn = grid("board", rules.files(), rules.ranks(), &title, description, |file, rank| {
         let square = Square::from_index(rank * rules.files() + file);
-        let Some((piece, owner)) = position.piece_at(square) else { return html! {} };
-        let (x, y) = corner(rules.ranks(), file, rank);
-        let (x, y) = (x + SIDE / 2.0, y + SIDE / 2.0);
-        let side = if owner == beginner { "piece full" } else { "piece ring" };
+        let standing = position.piece_at(square);
+        let side = |owner| if owner == beginner { "piece full" } else { "piece ring" };
+        standing.map_or(html! {}, |(piece, owner)| disc(corner(rules.ranks(), file, rank), piece, side(owner)))
+    });
+    html! { figure.opening { (drawn) figcaption { (description) } } }
+}
+
+/// Draws a piece on the square of this corner.
+fn disc((x, y): (f64, f64), piece: Piece, class: &str) -> Markup {
+    let (x, y) = (x + SIDE / 2.0, y + SIDE / 2.0);
+    html! {
+        circle class=(class) cx=(place(x)) cy=(place(y)) r="6.5" {}
+        @if piece == Piece::Dux {
+            path class=(format!("cross {class}")) d=(format!("M{} {}v7M{} {}h7", place(x), place(y - 3.5), place(x - 3.5), place(y))) {}
+        }
+    }
+}
+
+/// The looks of a board that stands outside of a page.
+const POSITION_STYLE: &str = ".ground{fill:#f2e3c6}.lines{stroke:#8a7350;stroke-width:.6;fill:none}\
+    .tick{font:7px sans-serif;fill:#777}.piece{stroke:#222;stroke-width:1}.one{fill:#fff}.two{fill:#222}\
+    .bound{stroke:#c0392b;stroke-width:1.6;stroke-dasharray:2 1.2}.cross.one{stroke:#222}.cross.two{stroke:#fff}\
+    .emptied{fill:#c0392b;fill-opacity:.18}";
+
+/// Returns the board of a game as an image of its own (SVG), player 1 at the bottom in white: a dux bears a cross, bound pieces a
+/// red line, and the squares that the last action emptied by capture are reddish.
+#[must_use]
+pub fn position_svg(state: &GameState) -> String {
+    let (rules, position) = (state.rules(), state.position());
+    let (files, ranks) = (rules.files(), rules.ranks());
+    let title = format!("{} after {} turns", rules.ruleset().id, position.turns());
+    let drawn = grid("board", files, ranks, &title, &rules.position_text(position), |file, rank| {
+        let square = Square::from_index(rank * files + file);
+        let (x, y) = corner(ranks, file, rank);
         html! {
-            circle class=(side) cx=(place(x)) cy=(place(y)) r="6.5" {}
-            @if piece == Piece::Dux {
-                path class=(format!("cross {side}")) d=(format!("M{} {}v7M{} {}h7", place(x), place(y - 3.5), place(x - 3.5), place(y))) {}
+            @if state.last_taken().contains(square) {
+                rect.emptied x=(place(x)) y=(place(y)) width=(SIDE) height=(SIDE) {}
+            }
+            @if let Some((piece, owner)) = position.piece_at(square) {
+                @let side = if owner == Player::First { "piece one" } else { "piece two" };
+                @let bound = if position.bound().contains(square) { " bound" } else { "" };
+                (disc((x, y), piece, &format!("{side}{bound}")))
             }
         }
     });
-    html! { figure.opening { (drawn) figcaption { (description) } } }
+    let (width, height) = (files * 40 + 32, ranks * 40 + 36);
+    let open = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" ");
+    let style = format!("<style>{POSITION_STYLE}</style><title>");
+    drawn.into_string().replacen("<svg ", &open, 1).replacen("<title>", &style, 1)
 }
 
 /// Draws what each player does on each square: six maps with their scales.

@@ -1,9 +1,10 @@
 //! The command that plays a study again.
 
-use latrunculi_eval::study::StudySettings;
+use super::settings::StudySettings;
 
 /// Returns the command that makes a study, in the words of its settings alone.
-pub(super) fn command(settings: &StudySettings) -> String {
+#[must_use]
+pub fn command(settings: &StudySettings) -> String {
     let usual = StudySettings::default();
     let opening = &settings.opening;
     let plain = StudySettings {
