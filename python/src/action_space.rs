@@ -85,28 +85,27 @@ impl ActionSpace {
         self.len
     }
 
-    /// Returns the number of an action that is legal for `player`.
-    ///
-    /// # Panics
-    /// When no piece of this ruleset can act so.
-    pub(crate) fn index(&self, player: Player, action: Action) -> u32 {
+    /// Returns the number of an action that is legal for `player`; `None` for one that a position set up by hand alone can bring
+    /// about, as one of a dux where games have none.
+    pub(crate) fn index(&self, player: Player, action: Action) -> Option<u32> {
         let area = self.rules.square_count();
         let at = |square: Square| self.rules.turn_square(player, square).index();
         let move_of = |from: Square, to: Square| {
             let number = self.moves[at(from) * area + at(to)];
-            assert!(number != NONE, "{action:?} has no number");
-            number as usize
+            (number != NONE).then_some(number as usize)
         };
         let removal = self.move_count + self.placements;
         let number = match action.kind() {
-            ActionKind::Move { from, to } => move_of(from, to),
+            ActionKind::Move { from, to } => move_of(from, to)?,
             ActionKind::MoveTaking { from, to, victim } => {
                 let choice = match self.choices {
-                    Choices::Directions(_) => self.direction(at(to), at(victim)),
-                    Choices::Squares | Choices::None => at(victim),
+                    Choices::None => return None,
+                    Choices::Directions(_) => self.direction(at(to), at(victim))?,
+                    Choices::Squares => at(victim),
                 };
-                self.stop + 2 + move_of(from, to) * self.choices.count(area) + choice
+                self.stop + 2 + move_of(from, to)? * self.choices.count(area) + choice
             }
+            ActionKind::PlaceMan(_) | ActionKind::PlaceDux(_) if self.placements == 0 => return None,
             ActionKind::PlaceMan(square) => self.move_count + at(square),
             ActionKind::PlaceDux(square) => self.move_count + area + at(square),
             ActionKind::Remove { .. } if self.removals == 1 => removal,
@@ -118,23 +117,27 @@ impl ActionSpace {
             ActionKind::Stop => self.stop,
             ActionKind::Pass => self.stop + 1,
         };
-        number as u32
+        Some(number as u32)
     }
 
-    /// Replaces `legal` and `indices` by the legal actions of a game and their numbers.
-    pub(crate) fn list(&self, state: &GameState, legal: &mut Vec<Action>, indices: &mut Vec<u32>) {
+    /// Replaces `legal` and `indices` by the legal actions of a game and their numbers; `None` if one has no number.
+    #[must_use]
+    pub(crate) fn list(&self, state: &GameState, legal: &mut Vec<Action>, indices: &mut Vec<u32>) -> Option<()> {
         state.legal_actions(legal);
         let player = state.player_to_act();
         indices.clear();
-        indices.extend(legal.iter().map(|&action| self.index(player, action)));
+        for &action in &*legal {
+            indices.push(self.index(player, action)?);
+        }
+        Some(())
     }
 
     /// Returns the direction in which `victim` lies beside `to`.
-    fn direction(&self, to: usize, victim: usize) -> usize {
+    fn direction(&self, to: usize, victim: usize) -> Option<usize> {
         let files = self.rules.files();
         let step = |from: usize, to: usize| to as i8 - from as i8;
         let wanted = (step(to % files, victim % files), step(to / files, victim / files));
-        STEPS.iter().position(|&known| known == wanted).expect("a neighbour")
+        STEPS.iter().position(|&known| known == wanted)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Games.
 
 use latrunculi_data::EncodedPosition;
+use latrunculi_data::policy_index::action_indices;
 use latrunculi_engine::{Action, GameState, Player};
 use latrunculi_eval::report::position_svg;
-use numpy::ndarray::Array3;
-use numpy::{IntoPyArray, PyArray1, PyArray3};
+use numpy::ndarray::{Array2, Array3};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -32,6 +33,13 @@ pub(crate) struct Game {
 /// The planes `[C, H, W]` and scalars `[S]` of a position.
 type Features<'py> = (Bound<'py, PyArray3<f32>>, Bound<'py, PyArray1<f32>>);
 
+/// Says why a position has no numbers.
+fn unnumbered() -> PyErr {
+    refused(
+        "no game of this ruleset comes to such a position, so that its actions have no numbers; their texts can be played",
+    )
+}
+
 impl Game {
     fn legal(&self) -> Vec<Action> {
         let mut legal = Vec::new();
@@ -39,10 +47,10 @@ impl Game {
         legal
     }
 
-    fn numbered(&self) -> (Vec<Action>, Vec<u32>) {
+    fn numbered(&self) -> PyResult<(Vec<Action>, Vec<u32>)> {
         let (mut legal, mut indices) = (Vec::new(), Vec::new());
-        self.ruleset.get().space.list(&self.state, &mut legal, &mut indices);
-        (legal, indices)
+        let listed = self.ruleset.get().space.list(&self.state, &mut legal, &mut indices);
+        listed.map(|()| (legal, indices)).ok_or_else(unnumbered)
     }
 
     /// Returns the legal action that is meant: by its text, or by its number.
@@ -54,7 +62,7 @@ impl Game {
         if let Some(outcome) = self.state.outcome() {
             return Err(refused(format!("the game is over: {}", outcome.reason)));
         }
-        let (legal, indices) = self.numbered();
+        let (legal, indices) = self.numbered()?;
         let found = indices.iter().position(|&index| i64::from(index) == number);
         found.map(|index| legal[index]).ok_or_else(|| refused(format!("action number {number} is not legal here")))
     }
@@ -149,23 +157,33 @@ impl Game {
     }
 
     /// Returns the numbers of the legal actions, in the same order: `[L]` int64.
-    fn legal_indices<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.numbered().1.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py)
+    fn legal_indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(self.numbered()?.1.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py))
     }
 
     /// Returns which actions are legal, by number: `[A]` int8, 1 for legal.
-    fn action_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i8>> {
+    fn action_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
         let mut mask = vec![0; self.ruleset.get().space.len()];
-        for index in self.numbered().1 {
+        for index in self.numbered()?.1 {
             mask[index as usize] = 1;
         }
-        mask.into_pyarray(py)
+        Ok(mask.into_pyarray(py))
+    }
+
+    /// Returns, for each legal action in the same order, the two entries of a network's policy vector whose sum is its logit:
+    /// `[L, 2]` int64. The second is the vector's length, which stands for 0, where one is enough (docs/FORMATS.md, "Shard").
+    fn policy_entries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let (rules, position) = (self.state.rules(), self.state.position());
+        let entries = self.legal().into_iter().map(|action| action_indices(rules, position, action).map(i64::from));
+        let entries: Vec<[i64; 2]> = entries.collect();
+        let entries = Array2::from_shape_vec((entries.len(), 2), entries.concat()).map_err(refused)?;
+        Ok(entries.into_pyarray(py))
     }
 
     /// Returns the number of a legal action.
     fn index_of(&self, action: &str) -> PyResult<u32> {
         let action = self.state.parse_action(action).map_err(refused)?;
-        Ok(self.ruleset.get().space.index(self.state.player_to_act(), action))
+        self.ruleset.get().space.index(self.state.player_to_act(), action).ok_or_else(unnumbered)
     }
 
     /// Returns the text of the legal action with this number.

@@ -14,6 +14,7 @@ use crate::ruleset::Ruleset;
 
 /// The most games.
 const GAMES_MAX: usize = 1 << 20;
+const NUMBERED: &str = "what games come to has numbers";
 /// Games of one piece of work for a thread.
 const CHUNK: usize = 32;
 
@@ -70,7 +71,7 @@ impl VectorGame {
         let known = ruleset.get();
         let initial = GameState::new(known.rules.clone());
         let (mut legal, mut indices) = (Vec::new(), Vec::new());
-        known.space.list(&initial, &mut legal, &mut indices);
+        known.space.list(&initial, &mut legal, &mut indices).expect(NUMBERED);
         let game = || OneGame { state: initial.clone(), legal: legal.clone(), indices: indices.clone(), actions: 0 };
         let games = (0..count).map(|_| game()).collect();
         Ok(VectorGame { ruleset, initial, games, planes, masks })
@@ -199,7 +200,7 @@ impl OneGame {
     fn begin(&mut self, initial: &GameState, ruleset: &Ruleset) {
         self.state.clone_from(initial);
         self.actions = 0;
-        ruleset.space.list(&self.state, &mut self.legal, &mut self.indices);
+        ruleset.space.list(&self.state, &mut self.legal, &mut self.indices).expect(NUMBERED);
     }
 
     /// Returns which of the legal actions has this number.
@@ -212,7 +213,7 @@ impl OneGame {
         self.state.play(self.legal[chosen]);
         self.actions += 1;
         let Some(outcome) = self.state.outcome() else {
-            ruleset.space.list(&self.state, &mut self.legal, &mut self.indices);
+            ruleset.space.list(&self.state, &mut self.legal, &mut self.indices).expect(NUMBERED);
             return Some(Stepped { player, ..Stepped::default() });
         };
         let length = self.actions;

@@ -146,6 +146,15 @@ def test_every_legal_action_has_a_number_of_its_own():
             game.play(text)
 
 
+def test_positions_that_no_game_comes_to_have_texts_but_no_numbers():
+    for game in [Game("savard", "8/8/8/8/8/8/8/8 1 M3m3 place:2 - 0 0"), Game("beads", "D:a1 d:l8 m:b3 M:c3")]:
+        try:
+            assert game.action_mask().sum() == len(game.legal_actions())
+        except ValueError as error:
+            assert "have no numbers" in str(error)
+        game.play(game.legal_actions()[0])
+
+
 def test_both_players_see_the_board_from_their_own_side(ruleset):
     game = Game(ruleset)
     own, other = game.observation(1), game.observation(2)
