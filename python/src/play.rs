@@ -24,7 +24,16 @@ use crate::{failed, from_python, refused, running, to_python};
 
 /// Opens networks in the precision that stands behind their names, or else as the commands do.
 fn opener() -> NetworkOpener {
-    NetworkOpener { loader: Arc::new(Processor), precision: Precision::Auto, notice: Arc::new(|_| {}) }
+    NetworkOpener { loader: Arc::new(Processor), precision: Precision::Auto, notice: Arc::new(warn) }
+}
+
+/// Tells a notice as a warning of Python.
+fn warn(text: &str) {
+    Python::attach(|py| {
+        let warned = py.import("warnings").and_then(|warnings| warnings.call_method1("warn", (text,)));
+        // Warnings may have been made exceptions, for which there is no place here.
+        warned.map_or_else(|error| error.write_unraisable(py, None), drop);
+    });
 }
 
 fn agent(text: &str) -> PyResult<AgentSpec> {
@@ -134,7 +143,8 @@ pub(crate) fn play_match<'py>(
             let _ = sender.send((at.games as u64, at.games_max as u64, at.results.to_string()));
             go_on(&stop)
         };
-        latrunculi_eval::play_match(&rules, &config, &mut opener().factory(&rules), &mut observer)
+        let mut networks = opener().for_matches(&config.agents).factory(&rules);
+        latrunculi_eval::play_match(&rules, &config, &mut networks, &mut observer)
     })?;
     let report = played.map_err(|error| failed(&error))?;
     let rows: Vec<Value> = report.records.iter().map(row).collect();
@@ -163,7 +173,7 @@ pub(crate) fn balance<'py>(
         let workers = store.map(|url| {
             let store = Store::lead(&url, stop.flag()).map_err(|error| error_chain(&error))?;
             let models = |name: &str| models::bytes(name).map_err(|error| error_chain(&error));
-            Ok::<_, String>(Workers { store, models: Arc::new(models), notice: |_| {} })
+            Ok::<_, String>(Workers { store, models: Arc::new(models), notice: warn })
         });
         let config = StudyConfig {
             command: command(&settings),

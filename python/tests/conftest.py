@@ -41,4 +41,5 @@ def program():
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout) if "--json" in arguments else done.stdout
 
+    run.path = path
     return run

@@ -64,6 +64,20 @@ def test_a_study_is_that_of_the_program(ruleset, program, tmp_path):
         assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "program" / name).read_bytes(), name
 
 
+def test_a_study_is_led_from_python_and_played_by_workers(program, tmp_path):
+    (tmp_path / "store").mkdir()
+    worker = subprocess.Popen([program.path, "worker", "--store", tmp_path / "store", "--quiet"], stderr=subprocess.DEVNULL)
+    try:
+        settings = {"max_games": 60, "seed": 4}
+        many = latrunculi.balance("bell", "alphabeta:nodes=20", store=str(tmp_path / "store"), **settings)
+        assert many.summary == latrunculi.balance("bell", "alphabeta:nodes=20", **settings).summary
+    finally:
+        worker.kill()
+        worker.wait()
+    with pytest.raises(ValueError, match="ftp://nowhere"):
+        latrunculi.balance("bell", "random", max_games=4, store="ftp://nowhere")
+
+
 def test_other_threads_go_on_while_a_search_thinks():
     counted, over = [0], threading.Event()
 
