@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use latrunculi_data::{Precision, StoredModel};
+use latrunculi_data::{Answers, PositionBatch, Precision, StoredModel};
 use latrunculi_engine::GameState;
-use latrunculi_infer::{Answers, InferenceModel, PositionBatch, RulesetNetworks, policy};
+use latrunculi_infer::{InferenceModel, RulesetNetworks, policy};
 use latrunculi_train::models;
 use latrunculi_train::networks::FusedNetwork;
 use numpy::ndarray::{Array2, ArrayD};

@@ -8,7 +8,7 @@ use latrunculi_data::Precision;
 use latrunculi_eval::opinion::{listed, to_json};
 use latrunculi_eval::study::{StudyConfig, StudyProgress, StudySettings, command, run_study};
 use latrunculi_eval::workers::Workers;
-use latrunculi_eval::{AgentSpec, MatchConfig, MatchGame, MatchProgress, SearchOptions};
+use latrunculi_eval::{AgentSpec, MatchConfig, MatchGame, MatchProgress, Players, SearchOptions};
 use latrunculi_search::StopSignal;
 use latrunculi_store::Store;
 use latrunculi_train::models::NetworkOpener;
@@ -101,7 +101,7 @@ fn row(game: &MatchGame) -> Value {
     let mut row = record.unwrap_or_else(|| json!({}));
     row["pair"] = game.pair.into();
     row["beginner"] = game.beginner.into();
-    row["margin"] = game.margin.into();
+    row["margin"] = game.game.margin.into();
     row
 }
 
@@ -131,8 +131,7 @@ pub(crate) fn play_match<'py>(
     let config = MatchConfig {
         seed,
         opening_length: opening,
-        threads,
-        games_at_once,
+        players: Players { threads, games_at_once, workers: None },
         keep_records: true,
         ..MatchConfig::new([agent(first)?, agent(second)?], games.div_ceil(2))
     };
@@ -143,8 +142,9 @@ pub(crate) fn play_match<'py>(
             let _ = sender.send((at.games as u64, at.games_max as u64, at.results.to_string()));
             go_on(&stop)
         };
-        let mut networks = opener().for_matches(&config.agents).factory(&rules);
-        latrunculi_eval::play_match(&rules, &config, &mut networks, &mut observer)
+        let networks = opener().for_matches(&config.agents);
+        let mut open = |rules: &_, name: &_| networks.open_for_games(rules, name);
+        latrunculi_eval::play_match(&rules, &config, &mut open, &mut observer)
     })?;
     let report = played.map_err(|error| failed(&error))?;
     let rows: Vec<Value> = report.records.iter().map(row).collect();
@@ -180,16 +180,16 @@ pub(crate) fn balance<'py>(
             settings: settings.clone(),
             rulesets,
             folder: folder.clone(),
-            threads,
-            games_at_once,
-            workers: workers.transpose()?,
+            players: Players { threads, games_at_once, workers: workers.transpose()? },
         };
         tell("begins");
         let mut observer = |at: &StudyProgress| {
             let _ = sender.send((at.games, at.games_expected, at.latest.clone().unwrap_or_default()));
             go_on(&stop)
         };
-        let summary = run_study(&config, &mut opener(), &mut observer).map_err(|error| error_chain(&error))?;
+        let networks = opener();
+        let mut open = |rules: &_, name: &_| networks.open_for_games(rules, name);
+        let summary = run_study(&config, &mut open, &mut observer).map_err(|error| error_chain(&error))?;
         studies::write(&folder, &settings, &summary).map_err(|error| error_chain(&error))?;
         Ok::<_, String>((summary.to_json().map_err(|error| error_chain(&error))?, summary.to_csv()))
     })?;
