@@ -47,3 +47,8 @@ pub use squares::{Bits, SQUARES_MAX, Square, SquareSet};
 pub use state::GameState;
 pub use symmetry::Symmetry;
 pub use threats::Threats;
+
+/// The example of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -10,7 +10,7 @@ macro_rules! embed {
     ($($name:literal),+ $(,)?) => {
         /// Name and text of every shipped ruleset file; a file is based on one that stands before it.
         const FILES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../configs/rulesets/", $name, ".toml")))),+];
+            &[$(($name, include_str!(concat!("../rulesets/", $name, ".toml")))),+];
         /// The name of every shipped ruleset; those that begin with `x-` are for comparison only.
         pub const NAMES: &[&str] = &[$($name),+];
     };

@@ -24,3 +24,8 @@ pub use stop::StopSignal;
 /// the playouts, the agents' settings for them. Changed weights of the features need no new version: ledgers store
 /// [`latrunculi::Weights::numbers`] themselves. A golden test fails when alpha-beta's results change.
 pub const SEARCH_VERSION: u32 = 7;
+
+/// The example of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

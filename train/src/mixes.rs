@@ -62,7 +62,7 @@ macro_rules! held_out {
     ($($name:literal),+ $(,)?) => {
         /// Name and text of every ruleset that is held out (`configs/held-out`).
         const HELD_OUT: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../configs/held-out/", $name, ".toml")))),+];
+            &[$(($name, include_str!(concat!("../assets/held-out/", $name, ".toml")))),+];
     };
 }
 

@@ -18,10 +18,10 @@ use crate::precision::choose_precision;
 use crate::{rulesets, run_dir};
 
 /// The file of the model that is part of the program.
-static SHIPPED: &[u8] = include_bytes!("../../models/universal.safetensors");
+static SHIPPED: &[u8] = include_bytes!("../assets/models/universal.safetensors");
 
 /// The model card, which names the SHA-256 of that file.
-const CARD: &str = include_str!("../../models/README.md");
+const CARD: &str = include_str!("../assets/models/README.md");
 
 /// Compares the model that is part of the program with its checksum, once.
 fn shipped_is_whole() -> Result<(), Error> {

@@ -16,7 +16,7 @@ macro_rules! shipped {
         /// Names of the shipped configurations (`configs/train`).
         pub const SHIPPED_CONFIGS: &[&str] = &[$($name),+];
 
-        const TEXTS: &[&str] = &[$(include_str!(concat!("../../../configs/train/", $name, ".toml"))),+];
+        const TEXTS: &[&str] = &[$(include_str!(concat!("../../assets/train/", $name, ".toml"))),+];
     };
 }
 
