@@ -33,6 +33,7 @@ pub use rules::rules_in_words;
 
 use crate::study::StudySummary;
 use crate::study::summary::{AgentSummary, CellSummary, RulesetSummary};
+use layout::Section;
 
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/script.js");
@@ -45,34 +46,41 @@ const SCRIPT: &str = include_str!("report/script.js");
 pub fn html(summary: &StudySummary, rulesets: &[Ruleset]) -> String {
     let study = Study { summary, rulesets };
     let title = &summary.settings.title;
+    let by_ruleset = html! { @for ruleset in &summary.rulesets { (ruleset::section(&study, ruleset)) } };
+    let sections: Vec<Section> = [
+        Some(overview::section(&study)),
+        ladders::budgets(&study),
+        ladders::agreements(&study),
+        remedies::section(&study),
+        extras::sweeps(&study),
+        comparison::section(&study),
+        Some(Section::new("rulesets", "Ruleset by ruleset", "Ruleset by ruleset", by_ruleset)),
+        Some(definitions::section(&study)),
+        Some(study_settings::section(&study)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let head = html! {
         p.kicker { "Latrunculi: the first player’s advantage" }
         h1 { (title) }
         (overview::lead(&study))
-        (contents(&study))
+        nav aria-label="Contents" {
+            ul { @for section in &sections { li { a href=(format!("#{}", section.id)) { (section.name) } } } }
+        }
     };
-    let main = html! {
-        (overview::sections(&study))
-        (ladders::sections(&study))
-        (remedies::section(&study))
-        (extras::sweeps(&study))
-        (comparison::section(&study))
-        (layout::section("rulesets", "Ruleset by ruleset", html! { @for ruleset in &summary.rulesets { (ruleset::section(&study, ruleset)) } }))
-        (definitions::section(&study))
-        (study_settings::section(&study))
-    };
-    let files = "The same numbers are in summary.json and balance.csv beside this file.";
-    page(&Page { title, version: &summary.program_version, files }, &head, &main)
+    let main = html! { @for section in sections { (section.markup) } };
+    page(
+        title,
+        &summary.program_version,
+        "The same numbers are in summary.json and balance.csv beside this file.",
+        &head,
+        &main,
+    )
 }
 
-struct Page<'a> {
-    title: &'a str,
-    version: &'a str,
-    files: &'a str,
-}
-
-/// Puts a page together. Its main part begins with a section `results`.
-fn page(about: &Page<'_>, head: &Markup, main: &Markup) -> String {
+/// Puts a page together, whose main part begins with a section `results`; `files` says where else the numbers are.
+fn page(title: &str, version: &str, files: &str, head: &Markup, main: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -80,42 +88,20 @@ fn page(about: &Page<'_>, head: &Markup, main: &Markup) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content=(format!("latrunculi {}", about.version));
-                title { (about.title) }
+                meta name="generator" content=(format!("latrunculi {}", version));
+                title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a.skip href="#results" { "To the results" }
                 header { (head) }
                 main { (main) }
-                footer { p { "Made by latrunculi " (about.version) ". " (about.files) } }
+                footer { p { "Made by latrunculi " (version) ". " (files) } }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     };
     page.into_string()
-}
-
-fn contents(study: &Study<'_>) -> Markup {
-    let has_metrics =
-        study.summary.rulesets.iter().any(|ruleset| study.headline(ruleset).is_some_and(|cell| cell.metrics.is_some()));
-    let has_sweeps = study.summary.rulesets.iter().any(|ruleset| ruleset.derived.is_some());
-    let entries = [
-        (true, "results", "Results"),
-        (ladders::has_ladders(study), "ladders", "Search budgets"),
-        (ladders::has_agreements(study), "agreement", "Two kinds of players"),
-        (remedies::has_remedies(study), "remedies", "Fairness remedies"),
-        (has_sweeps, "sweeps", "One changed rule"),
-        (has_metrics, "games", "Metrics of the games"),
-        (true, "rulesets", "Ruleset by ruleset"),
-        (true, "reading", "How to read this"),
-        (true, "settings", "Settings"),
-    ];
-    html! {
-        nav aria-label="Contents" {
-            ul { @for (is_there, id, name) in entries { @if is_there { li { a href=(format!("#{id}")) { (name) } } } } }
-        }
-    }
 }
 
 struct Study<'a> {

@@ -27,13 +27,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use latrunculi_engine::Ruleset;
-use rayon::prelude::*;
+use rayon::ThreadPool;
 
 use crate::Error;
+use crate::agents::NetworkEvaluator;
 use crate::players::{OpenNetwork, Players};
 pub use command::command;
+use folder::Folder;
 pub use folder::saved_study;
-use folder::{Folder, OpenLedgers};
 use plan::Plan;
 use play::{StudyGames, has_games_left};
 use series::Series;
@@ -104,12 +105,13 @@ pub fn run_study<'e>(
     let pool = config.players.pool()?;
     let has_second_part = plan.settings.pie || !plan.settings.compensation.is_empty();
     let parts = 1 + usize::from(has_second_part);
-    let mut run = Run { config, folder: &folder, pool: &pool, parts, evaluators: &mut evaluators, observer };
-    let (mut played, mut is_interrupted) = run.part(1, first_part)?;
+    let (mut played, mut is_interrupted) =
+        play_part(config, (&folder, &pool), (1, parts), first_part, &mut evaluators, observer)?;
     if !is_interrupted && has_second_part {
-        let (second, interrupted) = run.part(2, plan.second_part(&played)?)?;
-        played.extend(second);
-        is_interrupted = interrupted;
+        let series = plan.second_part(&played)?;
+        let second = play_part(config, (&folder, &pool), (2, parts), series, &mut evaluators, observer)?;
+        played.extend(second.0);
+        is_interrupted = second.1;
     }
     let mut summary = pool.install(|| findings::summary(&plan, &played, &config.command, &folder, !is_interrupted))?;
     if !folder.other_program.is_empty() {
@@ -119,43 +121,34 @@ pub fn run_study<'e>(
     Ok(summary)
 }
 
-struct Run<'a, 'e, 'o> {
-    config: &'a StudyConfig,
-    folder: &'a Folder,
-    pool: &'a rayon::ThreadPool,
-    parts: usize,
-    evaluators: &'a mut [crate::agents::NetworkEvaluator<'e>],
-    observer: &'a mut StudyObserver<'o>,
-}
-
-impl Run<'_, '_, '_> {
-    /// Plays the games of all series; answers the series with their games, and whether it was stopped.
-    fn part(&mut self, part: usize, series: Vec<Series>) -> Result<(Vec<(Series, SeriesTally)>, bool), Error> {
-        let OpenLedgers { mut ledgers, ledger_of, mut tallies } = self.folder.open_ledgers(&series, self.pool)?;
-        let mut all = series.iter().zip(&mut tallies);
-        if !self.folder.other_program.is_empty() && all.any(|(series, tally)| has_games_left(series, tally)) {
-            return Err(self.folder.refuse());
-        }
-        let told = StudyProgress { series: series.len(), part: (part, self.parts), ..StudyProgress::default() };
-        let games = StudyGames::new(&series, tallies, (&mut ledgers, &ledger_of), self.observer, told);
-        let players = &self.config.players;
-        for with_network in [false, true] {
-            let at_once = match (&players.workers, with_network) {
-                (Some(_), _) => 0,
-                (None, true) => players.games_at_once,
-                (None, false) => self.pool.current_num_threads(),
-            };
-            if games.begin(with_network, at_once) {
-                let evaluators = if with_network { &mut *self.evaluators } else { &mut [] };
-                players.play(&games, None, self.pool, evaluators)?;
-            }
-        }
-        let (tallies, is_interrupted) = games.into_tallies();
-        Ok((series.into_iter().zip(tallies).collect(), is_interrupted))
+/// Plays the games of all series; answers the series with their games, and whether it was stopped.
+fn play_part(
+    config: &StudyConfig,
+    (folder, pool): (&Folder, &ThreadPool),
+    part: (usize, usize),
+    series: Vec<Series>,
+    evaluators: &mut [NetworkEvaluator<'_>],
+    observer: &mut StudyObserver<'_>,
+) -> Result<(Vec<(Series, SeriesTally)>, bool), Error> {
+    let (mut ledgers, mut tallies) = folder.open_ledgers(&series, pool)?;
+    let mut all = series.iter().zip(&mut tallies);
+    if !folder.other_program.is_empty() && all.any(|(series, tally)| has_games_left(series, tally)) {
+        return Err(folder.refuse());
     }
-}
-
-/// Does something for each of `items` on the threads of `pool`, in order.
-fn on_threads<T: Sync, R: Send>(pool: &rayon::ThreadPool, items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    pool.install(|| items.par_iter().map(work).collect())
+    let told = StudyProgress { series: series.len(), part, ..StudyProgress::default() };
+    let games = StudyGames::new(&series, tallies, &mut ledgers, observer, told);
+    let players = &config.players;
+    for with_network in [false, true] {
+        let at_once = match (&players.workers, with_network) {
+            (Some(_), _) => 0,
+            (None, true) => players.games_at_once,
+            (None, false) => pool.current_num_threads(),
+        };
+        if games.begin(with_network, at_once) {
+            let evaluators = if with_network { &mut *evaluators } else { &mut [] };
+            players.play(&games, None, pool, evaluators)?;
+        }
+    }
+    let (tallies, is_interrupted) = games.into_tallies();
+    Ok((series.into_iter().zip(tallies).collect(), is_interrupted))
 }

@@ -4,7 +4,7 @@ use latrunculi_engine::{GameState, Piece, Player, Rules, Square};
 use maud::{Markup, html};
 
 use super::numbers;
-use super::plot::{fixed, place};
+use super::plot::place;
 use crate::metrics::board::{BoardUse, HeatMap};
 use latrunculi_stats::Estimate;
 
@@ -182,7 +182,7 @@ fn heat_map(board: &BoardUse, map: &HeatMap, values: &[Estimate], top: f64, what
         figure {
             figcaption { (title) }
             (drawn)
-            p.scale { "0 " (fixed("<span class=\"ramp\"></span>")) " " (numbers::text(top, 2)) " " (unit) }
+            p.scale { "0 " span.ramp {} " " (numbers::text(top, 2)) " " (unit) }
         }
     }
 }

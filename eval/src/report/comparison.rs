@@ -1,8 +1,8 @@
 //! The comparison of the rulesets' games.
 
-use maud::{Markup, html};
+use maud::html;
 
-use super::layout::{self, Table};
+use super::layout::{Section, Table};
 use super::{Study, exploratory, link, numbers, words};
 use crate::metrics::estimates::{MetricEstimate, Rate};
 use crate::metrics::mechanics::Mechanic;
@@ -12,18 +12,19 @@ use crate::study::summary::RulesetSummary;
 type Row<'a> = (&'a RulesetSummary, &'a Metrics);
 
 /// All rulesets beside one another, with the headline agent.
-pub(super) fn section(study: &Study<'_>) -> Markup {
+pub(super) fn section(study: &Study<'_>) -> Option<Section> {
     let rows: Vec<Row<'_>> =
         study.asked().filter_map(|ruleset| Some((ruleset, study.headline(ruleset)?.metrics.as_ref()?))).collect();
     if rows.is_empty() {
-        return html! {};
+        return None;
     }
     let content = html! {
         p { "Described with " (study.headline_agent().map(words::agent).unwrap_or_default()) ", brackets holding " (study.confidence()) " intervals. Nothing here was tested; with so many numbers some differences are due to chance." }
         (character(&rows))
         (mechanics(&rows))
     };
-    layout::section("games", html! { "Metrics of the games " (exploratory()) }, content)
+    let name = "Metrics of the games";
+    Some(Section::new("games", name, html! { (name) " " (exploratory()) }, content))
 }
 
 fn character<'a>(rows: &'a [Row<'a>]) -> Table<'a, &'a Row<'a>> {

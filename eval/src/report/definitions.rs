@@ -1,8 +1,9 @@
 //! The definitions of all terms of the report, in words and as formulas.
 
-use maud::{Markup, html};
+use maud::html;
 
-use super::{Study, layout};
+use super::Study;
+use super::layout::Section;
 
 /// A term, what it means, how it is computed.
 const TERMS: &[(&str, &str, &str)] = &[
@@ -136,7 +137,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-pub(super) fn section(study: &Study<'_>) -> Markup {
+pub(super) fn section(study: &Study<'_>) -> Section {
     let content = html! {
         p {
             "A score of 54 % means that the first player wins 54 of every hundred points. It does not predict a single game. "
@@ -151,5 +152,5 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
             }
         }
     };
-    layout::section("reading", "How to read this", content)
+    Section::new("reading", "How to read this", "How to read this", content)
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{self, Table};
+use super::layout::{Section, Table};
 use super::plot::{Forest, ForestRow, domain};
 use super::{Study, link, numbers};
 use crate::study::summary::{
@@ -117,7 +117,7 @@ fn pie_rule(study: &Study<'_>, pie: &PieSummary) -> Markup {
                 "The fairest, " code { (turn.actions.join(" ")) } ", was then tested in new games: "
                 (score_cell(pie.held_out.as_ref())) ", " (outcome_cell(&pie.held_out_outcomes)) "."
             }
-            @if let Some(residual) = pie.residual { " The chooser’s remaining advantage: " (numbers::points_width_exact(residual)) " points." }
+            @if let Some(residual) = pie.residual { " The chooser’s remaining advantage: " (numbers::hundredths(residual)) " points." }
         }
         @if !tried.is_empty() {
             details { summary { "The fairest first turns" } (fairest) }
@@ -140,7 +140,7 @@ fn placement_and_movement(phases: &PhaseSummary) -> Markup {
 }
 
 /// What single changed rules do, by the ruleset that they were changed in.
-pub(super) fn sweeps(study: &Study<'_>) -> Markup {
+pub(super) fn sweeps(study: &Study<'_>) -> Option<Section> {
     let derived: Vec<&RulesetSummary> =
         study.summary.rulesets.iter().filter(|ruleset| ruleset.derived.is_some()).collect();
     let difference = |ruleset: &RulesetSummary| {
@@ -191,5 +191,5 @@ pub(super) fn sweeps(study: &Study<'_>) -> Markup {
             p.soft { (link(ruleset)) ": no difference can be computed." }
         }
     };
-    html! { @if !derived.is_empty() { (layout::section("sweeps", "One changed rule", content)) } }
+    (!derived.is_empty()).then(|| Section::new("sweeps", "One changed rule", "One changed rule", content))
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{self, Table};
+use super::layout::{Section, Table};
 use super::plot::{self, Frame, Plot, Scale, percent_tick, place, short_tick};
 use super::{Study, link, numbers, words};
 use crate::study::summary::{CellSummary, FamilyAgreement, RankAgreement, RulesetSummary, ScoreSummary, TrendSummary};
@@ -10,25 +10,9 @@ use crate::study::summary::{CellSummary, FamilyAgreement, RankAgreement, Ruleset
 /// The room that the number of a budget needs along the axis.
 const TICK_ROOM: f64 = 26.0;
 
-/// Returns whether any kind of player has several budgets.
-pub(super) fn has_ladders(study: &Study<'_>) -> bool {
-    study.summary.rulesets.iter().any(|ruleset| !ruleset.trends.is_empty())
-}
-
-pub(super) fn has_agreements(study: &Study<'_>) -> bool {
-    study.summary.rulesets.iter().any(|ruleset| !ruleset.agreements.is_empty())
-}
-
-/// Both sections, as far as there is something to show.
-pub(super) fn sections(study: &Study<'_>) -> Markup {
-    html! {
-        @if has_ladders(study) { (layout::section("ladders", "Larger search budgets", budgets(study))) }
-        @if has_agreements(study) { (layout::section("agreement", "Two kinds of players", agreements(study))) }
-    }
-}
-
-fn budgets(study: &Study<'_>) -> Markup {
-    html! {
+/// The scores by budget, where any kind of player has several.
+pub(super) fn budgets(study: &Study<'_>) -> Option<Section> {
+    let content = html! {
         p {
             "An advantage that shrinks with the search budget is partly due to mistakes; one that stays or grows is due to the rules, as far as these budgets reach. Each plot shows one ruleset: the first player’s score with its "
             (study.confidence()) " interval, by search budget. All plots have the same scale; the broken line is a fair game, the strip around it the margin of balance."
@@ -45,18 +29,24 @@ fn budgets(study: &Study<'_>) -> Markup {
         }
         (scores_by_player(study))
         @if !study.summary.rank_agreements.is_empty() { (rank_agreements(study)) }
-    }
+    };
+    let has_ladders = study.summary.rulesets.iter().any(|ruleset| !ruleset.trends.is_empty());
+    has_ladders.then(|| Section::new("ladders", "Search budgets", "Larger search budgets", content))
 }
 
-fn agreements(study: &Study<'_>) -> Markup {
-    html! {
+/// Whether kinds of players agree, where there are several.
+pub(super) fn agreements(study: &Study<'_>) -> Option<Section> {
+    let pairs = agreement_pairs(study);
+    let content = html! {
         p {
             "A verdict about rules should not depend on one kind of player. If the interval of the difference lies within "
             (numbers::points_width(study.summary.settings.margin))
             " points of zero, the two agree. The balance depends on the player if the difference is significant after correction for the number of rulesets and pairs of players (Holm); a single interval may exclude zero by chance."
         }
-        @for pair in agreement_pairs(study) { (agreement(study, &pair)) }
-    }
+        @for pair in &pairs { (agreement(study, pair)) }
+    };
+    let name = "Two kinds of players";
+    (!pairs.is_empty()).then(|| Section::new("agreement", name, name, content))
 }
 
 /// Returns the kinds of players that have several budgets, in the order of the study.
@@ -157,7 +147,7 @@ pub(super) fn trend_words(trend: &TrendSummary, names_family: bool) -> Markup {
         p.trend {
             @if names_family { (words::family(&trend.family)) ": " }
             strong { (trend.direction.as_str()) }
-            ", from " (numbers::points_width_exact(trend.distances[0])) " to " (numbers::points_width_exact(trend.distances[1]))
+            ", from " (numbers::hundredths(trend.distances[0])) " to " (numbers::hundredths(trend.distances[1]))
             " points away from 50 %, a change of " (numbers::points_in(trend.change.value, trend.interval))
             @if trend.changes_side { "; the advantage passes to the other player" }
             @if !trend.is_monotone { "; not monotone: it grows and shrinks on the way" }

@@ -4,6 +4,19 @@ use maud::{Markup, Render, html};
 
 use crate::study::summary::LedgerPlace;
 
+/// A section of the page, and its name in the table of contents.
+pub(super) struct Section {
+    pub(super) id: &'static str,
+    pub(super) name: &'static str,
+    pub(super) markup: Markup,
+}
+
+impl Section {
+    pub(super) fn new(id: &'static str, name: &'static str, heading: impl Render, content: impl Render) -> Section {
+        Section { id, name, markup: section(id, heading, content) }
+    }
+}
+
 /// A section under a heading, to which `#id` leads.
 pub(super) fn section(id: &str, heading: impl Render, content: impl Render) -> Markup {
     let title = format!("{id}-title");

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::layout::{self, Table};
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, short_tick};
-use super::{Page, numbers, page};
+use super::{numbers, page};
 use crate::learning::{
     EarlierMatch, LearningRun, Measured, Round, RulesetMetrics, Standing, by_opponent, percent_of_men, standings,
 };
@@ -41,9 +41,7 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
         @for (index, run) in runs.iter().enumerate() { (section(index, run)) }
         (reading())
     };
-    let about =
-        Page { title: &title, version, files: "The numbers of the matches are in learning.csv beside this file." };
-    page(&about, &head, &main)
+    page(&title, version, "The numbers of the matches are in learning.csv beside this file.", &head, &main)
 }
 
 fn results(runs: &[LearningRun]) -> Table<'_, (usize, &LearningRun, Vec<Measured>)> {

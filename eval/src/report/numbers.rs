@@ -53,7 +53,7 @@ pub(super) fn grouped(value: u64) -> String {
 }
 
 /// A share of 1 in hundredths, without a sign for the unit.
-fn hundredths(share: f64) -> Markup {
+pub(super) fn hundredths(share: f64) -> Markup {
     html! { data.p value=(share) { (text(100.0 * share, 1)) } }
 }
 
@@ -91,11 +91,6 @@ pub(super) fn complement(share: f64) -> Markup {
 pub(super) fn points_width(width: f64) -> Markup {
     let decimals = if (100.0 * width).fract().abs() < 1e-9 { 0 } else { 1 };
     html! { data.p value=(width) { (text(100.0 * width, decimals)) } }
-}
-
-/// A distance of scores, in points with one digit and without a sign.
-pub(super) fn points_width_exact(width: f64) -> Markup {
-    hundredths(width)
 }
 
 /// A share in whole hundredths, for tables with little room.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{self, Table};
+use super::layout::{Section, Table};
 use super::plot::{Forest, ForestRow, domain, percent_tick};
 use super::{Study, link, numbers, words};
 use crate::metrics::outcomes::TRUNCATED_MAX;
@@ -44,7 +44,7 @@ fn drawn_actions(study: &Study<'_>) -> Option<String> {
     }
 }
 
-pub(super) fn sections(study: &Study<'_>) -> Markup {
+pub(super) fn section(study: &Study<'_>) -> Section {
     let mut rows: Vec<Row<'_>> =
         study.asked().filter_map(|ruleset| Some((ruleset, study.headline(ruleset)?))).collect();
     let score_of = |cell: &CellSummary| cell.score.map_or(f64::NEG_INFINITY, |score| score.score);
@@ -55,7 +55,7 @@ pub(super) fn sections(study: &Study<'_>) -> Markup {
         (table(study, &rows))
         (warnings(study, &rows))
     };
-    layout::section("results", "Results", content)
+    Section::new("results", "Results", "Results", content)
 }
 
 fn in_short(study: &Study<'_>, rows: &[Row<'_>]) -> Markup {

@@ -1,6 +1,6 @@
 //! Drawing: scales, axes, lines, bands. Everything is SVG inside the page, coloured by the page's CSS variables.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::numbers;
 
@@ -310,11 +310,6 @@ impl Forest<'_> {
             }
         }
     }
-}
-
-/// Markup that stands in the program itself and needs no escaping.
-pub(super) fn fixed(text: &'static str) -> Markup {
-    PreEscaped(text.to_owned())
 }
 
 #[cfg(test)]

@@ -2,24 +2,20 @@
 
 use maud::{Markup, html};
 
-use super::layout::{self, Table};
+use super::layout::{Section, Table};
 use super::{Study, extras, link, numbers};
 use crate::study::summary::{CompensationSummary, DifferenceSummary, RulesetSummary};
 use latrunculi_stats::compensation::FiellerSet;
-
-/// Returns whether any remedy or phase was measured.
-pub(super) fn has_remedies(study: &Study<'_>) -> bool {
-    study.asked().any(is_measured)
-}
 
 fn is_measured(ruleset: &RulesetSummary) -> bool {
     ruleset.compensation.is_some() || ruleset.pie.is_some() || ruleset.phases.is_some()
 }
 
-pub(super) fn section(study: &Study<'_>) -> Markup {
+/// The section, where there is something to show.
+pub(super) fn section(study: &Study<'_>) -> Option<Section> {
     let rows: Vec<&RulesetSummary> = study.asked().filter(|ruleset| is_measured(ruleset)).collect();
     if rows.is_empty() {
-        return html! {};
+        return None;
     }
     let has = |what: fn(&RulesetSummary) -> bool| rows.iter().any(|ruleset| what(ruleset));
     let has_phases = has(|ruleset| ruleset.phases.is_some());
@@ -41,7 +37,7 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
         .only_if(has_phases)
         .column("Points by moving", |ruleset| points(ruleset.phases.as_ref().and_then(|phases| phases.by_movement)))
         .only_if(has_phases);
-    layout::section("remedies", "Fairness remedies", table)
+    Some(Section::new("remedies", "Fairness remedies", "Fairness remedies", table))
 }
 
 /// The fair handicap, where the games show that men make a difference: otherwise the best guess means nothing.

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{Study, layout, numbers, words};
+use super::layout::Section;
+use super::{Study, numbers, words};
 
-pub(super) fn section(study: &Study<'_>) -> Markup {
+pub(super) fn section(study: &Study<'_>) -> Section {
     let summary = study.summary;
     let settings = &summary.settings;
     let yes = |is_so: bool| if is_so { "yes" } else { "no" };
@@ -68,5 +69,5 @@ pub(super) fn section(study: &Study<'_>) -> Markup {
         p { "DIR is the folder of the study. It also holds every game; provenance.jsonl records the machines and the time used." }
         dl.facts { @for (name, value) in rows { dt { (name) } dd { (value) } } }
     };
-    layout::section("settings", "Settings", content)
+    Section::new("settings", "Settings", "Settings", content)
 }

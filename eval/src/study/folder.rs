@@ -1,6 +1,6 @@
 //! The folder of a study: its fixed settings and its games.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,10 @@ use latrunculi_data::files::write_atomically;
 use latrunculi_engine::record::{RecordFault, ruleset_fingerprint};
 use latrunculi_engine::{GameRecord, Rules, Ruleset, RulesetFile};
 use latrunculi_search::SEARCH_VERSION;
+use rayon::ThreadPool;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::on_threads;
 use super::plan::Plan;
 use super::series::Series;
 use super::settings::StudySettings;
@@ -36,13 +37,6 @@ struct Guard {
     /// [`SEARCH_VERSION`]; 0 in folders of programs that did not write it.
     #[serde(default)]
     search_version: u32,
-}
-
-pub(super) struct OpenLedgers {
-    pub(super) ledgers: Vec<Ledger>,
-    /// Which of them each series has.
-    pub(super) ledger_of: Vec<usize>,
-    pub(super) tallies: Vec<SeriesTally>,
 }
 
 /// The fields of [`Guard`] that say by which program the games were played, not which games they are.
@@ -123,50 +117,41 @@ impl Folder {
         ))
     }
 
-    fn ledger_path(&self, series: &Series) -> PathBuf {
-        self.path.join("games").join(series.ledger_file())
-    }
-
-    /// Opens the ledgers of all series, one per ruleset and agent, with the games that are there.
-    pub(super) fn open_ledgers(&self, series: &[Series], pool: &rayon::ThreadPool) -> Result<OpenLedgers, Error> {
-        let mut paths: Vec<PathBuf> = Vec::new();
-        let mut ledger_of = Vec::new();
-        let mut known: HashMap<PathBuf, usize> = HashMap::new();
-        for one in series {
-            let path = self.ledger_path(one);
-            let next = paths.len();
-            let ledger = *known.entry(path.clone()).or_insert(next);
-            if ledger == next {
-                if let Some(parent) = path.parent() {
-                    fs::create_dir_all(parent).map_err(|error| Error::of_file(parent, error))?;
-                }
-                paths.push(path);
-            }
-            ledger_of.push(ledger);
-        }
+    /// Opens the ledgers of all series by their names, with the games of each series that are there.
+    pub(super) fn open_ledgers(
+        &self,
+        series: &[Series],
+        pool: &ThreadPool,
+    ) -> Result<(BTreeMap<String, Ledger>, Vec<SeriesTally>), Error> {
+        let names: BTreeSet<String> = series.iter().map(Series::ledger_file).collect();
         let by_key: HashMap<&str, usize> = series.iter().enumerate().map(|(at, one)| (one.key.as_str(), at)).collect();
-        let opened = on_threads(pool, &paths, |path| -> Result<_, Error> {
+        let open = |name: String| -> Result<_, Error> {
+            let path = self.path.join("games").join(&name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(|error| Error::of_file(parent, error))?;
+            }
             let mut counted = Vec::new();
             let is_wanted = |key: &str| by_key.contains_key(key);
-            let ledger = Ledger::open(path, is_wanted, |LedgerGame { line, place, record }| {
+            let ledger = Ledger::open(&path, is_wanted, |LedgerGame { line, place, record }| {
                 let at = by_key[place.series.as_str()];
                 let game = evaluate(&series[at], &record, place.pair);
-                let game = game.map_err(|fault| line_fault(path, line, fault))?;
+                let game = game.map_err(|fault| line_fault(&path, line, fault))?;
                 counted.push((at, place.pair, game));
                 Ok(())
             })?;
-            Ok((ledger, counted))
-        });
+            Ok((name, ledger, counted))
+        };
         let mut tallies: Vec<SeriesTally> = series.iter().map(|one| SeriesTally::new(one.stop)).collect();
-        let mut ledgers = Vec::new();
+        let mut ledgers = BTreeMap::new();
+        let opened: Vec<Result<_, Error>> = pool.install(|| names.into_par_iter().map(open).collect());
         for one in opened {
-            let (ledger, games) = one?;
-            ledgers.push(ledger);
+            let (name, ledger, games) = one?;
+            ledgers.insert(name, ledger);
             for (at, index, game) in games {
                 tallies[at].add(index, Some(game));
             }
         }
-        Ok(OpenLedgers { ledgers, ledger_of, tallies })
+        Ok((ledgers, tallies))
     }
 
     /// Reads the games of a series in the order of `indices`.
@@ -174,7 +159,7 @@ impl Folder {
         let wanted: HashSet<usize> = indices.iter().copied().collect();
         let mut by_index: HashMap<usize, GameRecord> = HashMap::new();
         Ledger::open(
-            &self.ledger_path(series),
+            &self.path.join("games").join(series.ledger_file()),
             |key| key == series.key,
             |game| {
                 if wanted.contains(&game.place.pair) {

@@ -1,7 +1,7 @@
 //! Gives out the games of many series so that all threads are busy to the end: the series with the most remaining work first. The
 //! order depends on the clock; the set of games and their play do not.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -35,9 +35,8 @@ pub(super) struct StudyGames<'a, 'o> {
 
 struct State<'a, 'o> {
     progress: Vec<SeriesProgress>,
-    ledgers: &'a mut [Ledger],
-    /// The ledger of each series.
-    ledger_of: &'a [usize],
+    /// By the names that the series have for theirs.
+    ledgers: &'a mut BTreeMap<String, Ledger>,
     begun: HashMap<StudyJob, (Option<Opening>, Instant)>,
     observer: &'a mut StudyObserver<'o>,
     told: StudyProgress,
@@ -66,15 +65,14 @@ impl<'a, 'o> StudyGames<'a, 'o> {
     pub(super) fn new(
         series: &'a [Series],
         tallies: Vec<SeriesTally>,
-        (ledgers, ledger_of): (&'a mut [Ledger], &'a [usize]),
+        ledgers: &'a mut BTreeMap<String, Ledger>,
         observer: &'a mut StudyObserver<'o>,
         told: StudyProgress,
     ) -> StudyGames<'a, 'o> {
         let progress = series.iter().zip(tallies).map(|(series, tally)| SeriesProgress::new(series, tally)).collect();
         let begun = HashMap::new();
         let (is_interrupted, with_network, at_once) = (false, false, 0);
-        let state =
-            State { progress, ledgers, ledger_of, begun, observer, told, is_interrupted, with_network, at_once };
+        let state = State { progress, ledgers, begun, observer, told, is_interrupted, with_network, at_once };
         let (changed, is_over) = (Condvar::new(), AtomicBool::new(false));
         StudyGames { series, state: Mutex::new(state), changed, is_over }
     }
@@ -246,8 +244,9 @@ impl GameSource for StudyGames<'_, '_> {
         let series = &self.series[job.series];
         let counted = FinishedGame::of(&series.rules, &record).expect("a game just played replays");
         let mut state = self.lock();
-        let ledger = state.ledger_of[job.series];
-        state.ledgers[ledger].append(&series.place(job.index), &record)?;
+        if let Some(ledger) = state.ledgers.get_mut(&series.ledger_file()) {
+            ledger.append(&series.place(job.index), &record)?;
+        }
         let begun = state.begun.remove(&job);
         let progress = &mut state.progress[job.series];
         if let Some((_, begun)) = begun {
