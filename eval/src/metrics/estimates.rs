@@ -72,26 +72,8 @@ pub(super) struct Sampling<'a> {
 }
 
 impl Sampling<'_> {
-    pub(super) fn games(&self) -> usize {
-        self.opening_of.len()
-    }
-
     /// Returns a rate from the successes and trials of each game that has trials, given by the game's index.
-    pub(super) fn rate(&self, games: impl IntoIterator<Item = (usize, u64, u64)>) -> Option<Rate> {
-        let mut by_opening = vec![(0, 0); self.openings];
-        for (game, count, trials) in games {
-            let opening: &mut (u64, u64) = &mut by_opening[self.opening_of[game]];
-            opening.0 += count;
-            opening.1 += trials;
-        }
-        self.rate_by_opening(&by_opening)
-    }
-
-    /// Returns the rate of a property that some games have, all of them being asked.
-    pub(super) fn rate_of_games(&self, has: impl Fn(usize) -> bool) -> Option<Rate> {
-        self.rate((0..self.games()).map(|game| (game, u64::from(has(game)), 1)))
-    }
-
+    ///
     /// Wilson's interval with as many trials as the openings' spread says the sample is worth.
     ///
     /// With `y_c` successes in `n_c` trials of opening `c` the variance of the rate `p` is
@@ -99,7 +81,13 @@ impl Sampling<'_> {
     /// which `N` is divided.
     ///
     /// Source: Korn and Graubard 1998, Survey Methodology 24, 193-201.
-    fn rate_by_opening(&self, by_opening: &[(u64, u64)]) -> Option<Rate> {
+    pub(super) fn rate(&self, games: impl IntoIterator<Item = (usize, u64, u64)>) -> Option<Rate> {
+        let mut by_opening = vec![(0, 0); self.openings];
+        for (game, count, trials) in games {
+            let opening: &mut (u64, u64) = &mut by_opening[self.opening_of[game]];
+            opening.0 += count;
+            opening.1 += trials;
+        }
         let tried = || by_opening.iter().filter(|opening| opening.1 > 0);
         let count: u64 = tried().map(|opening| opening.0).sum();
         let trials: u64 = tried().map(|opening| opening.1).sum();
@@ -121,6 +109,11 @@ impl Sampling<'_> {
         };
         let interval = wilson_effective(rate, effective_trials, self.confidence);
         Some(Rate { count, trials, rate, interval, effective_trials })
+    }
+
+    /// Returns the rate of a property that some games have, all of them being asked.
+    pub(super) fn rate_of_games(&self, has: impl Fn(usize) -> bool) -> Option<Rate> {
+        self.rate((0..self.opening_of.len()).map(|game| (game, u64::from(has(game)), 1)))
     }
 
     /// Returns the smallest observation that at least `probability` of all do not exceed.

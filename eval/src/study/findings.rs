@@ -15,7 +15,7 @@ use super::summary::{
     CellSummary, Conclusion, LedgerPlace, OpeningSummary, RulesetSummary, SUMMARY_VERSION, ScoreSummary, SecondOpening,
     StopReason, StudySummary, VerdictSummary,
 };
-use super::tally::SeriesTally;
+use super::tally::{SeriesTally, StopRule};
 use crate::Error;
 use crate::metrics::outcomes::TRUNCATED_MAX;
 use crate::metrics::{MetricsConfig, measure};
@@ -109,7 +109,7 @@ impl Findings<'_> {
 
     fn cell(&self, entry: usize, agent: usize) -> CellSummary {
         let confidence = self.plan.confidence;
-        let empty = SeriesTally::nothing();
+        let empty = SeriesTally::new(StopRule::of_games(0));
         let main = self.main(entry, agent);
         let tally = main.map_or(&empty, |(_, tally)| tally);
         let counts = &tally.counts;

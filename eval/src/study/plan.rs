@@ -151,27 +151,18 @@ impl Plan {
         let mut series = Vec::new();
         for entry in 0..self.entries.len() {
             for agent in 0..self.specs.len() {
-                let length = self.opening_length(entry);
-                series.extend(self.series(entry, agent, SeriesKind::Main, length, self.width_rule()));
-                if let Some(second) = self.settings.opening.second.filter(|&second| second != length) {
-                    series.extend(self.series(entry, agent, SeriesKind::SecondOpening, second, self.width_rule()));
+                series.extend(self.series(entry, agent, SeriesKind::Main, Vec::new()));
+                if self.settings.opening.second.is_some_and(|second| second != self.opening_length(entry)) {
+                    series.extend(self.series(entry, agent, SeriesKind::SecondOpening, Vec::new()));
                 }
             }
             if self.settings.phases && self.is_placement(entry) {
-                let length = self.stones_to_place(entry);
-                series.extend(self.series(
-                    entry,
-                    self.headline,
-                    SeriesKind::RandomPlacement,
-                    length,
-                    self.width_rule(),
-                ));
+                series.extend(self.series(entry, self.headline, SeriesKind::RandomPlacement, Vec::new()));
             }
             if self.settings.pie && self.entries[entry].derived.is_none() {
                 for (index, turn) in self.first_turns(entry).turns.into_iter().enumerate() {
-                    let rule = StopRule::of_games(self.settings.pie_games);
                     let kind = SeriesKind::PieTurn(index, turn_text(&self.entries[entry].rules, &turn));
-                    series.extend(self.after_turn(entry, kind, turn, rule));
+                    series.extend(self.series(entry, self.headline, kind, turn));
                 }
             }
         }
@@ -194,41 +185,35 @@ impl Plan {
                 for &men in &self.settings.compensation {
                     let handicap = sign * men as i32;
                     if men > 0 && self.can_lose(entry, handicap) {
-                        let length = self.opening_length(entry);
-                        let kind = SeriesKind::Handicap(handicap);
-                        series.extend(self.series(entry, self.headline, kind, length, self.width_rule()));
+                        series.extend(self.series(entry, self.headline, SeriesKind::Handicap(handicap), Vec::new()));
                     }
                 }
             }
             let turns = first.iter().filter(|(series, _)| is_own(series));
             if let Some(fairest) = fairest_turn(turns) {
                 let kind = SeriesKind::PieHeldOut(fairest.play.kind.first_turn().to_vec());
-                series.extend(self.after_turn(entry, kind, fairest.first_turn.clone(), self.width_rule()));
+                series.extend(self.series(entry, self.headline, kind, fairest.first_turn.clone()));
             }
         }
         all_different(series)
     }
 
-    fn after_turn(&self, entry: usize, kind: SeriesKind, turn: Vec<Action>, rule: StopRule) -> Option<Series> {
-        // As many actions open the game as without the turn, but some of them must differ.
-        let length = self.opening_length(entry).saturating_sub(turn.len()).max(2);
-        self.series_after(entry, self.headline, turn, kind, length, rule)
-    }
-
-    fn series(&self, entry: usize, agent: usize, kind: SeriesKind, length: usize, stop: StopRule) -> Option<Series> {
-        self.series_after(entry, agent, Vec::new(), kind, length, stop)
-    }
-
-    /// Returns a series; `None` where a network of it could not be opened.
-    fn series_after(
-        &self,
-        entry: usize,
-        agent: usize,
-        first_turn: Vec<Action>,
-        kind: SeriesKind,
-        length: usize,
-        stop: StopRule,
-    ) -> Option<Series> {
+    /// Returns a series of games that begin with `first_turn`; `None` where a network of it could not be opened.
+    fn series(&self, entry: usize, agent: usize, kind: SeriesKind, first_turn: Vec<Action>) -> Option<Series> {
+        let settings = &self.settings;
+        let usual = self.opening_length(entry);
+        let opening_length = match kind {
+            SeriesKind::Main | SeriesKind::Handicap(_) => usual,
+            SeriesKind::SecondOpening => settings.opening.second?,
+            SeriesKind::RandomPlacement => self.stones_to_place(entry),
+            // As many actions open the game as without the turn, but some of them must differ.
+            SeriesKind::PieTurn(..) | SeriesKind::PieHeldOut(_) => usual.saturating_sub(first_turn.len()).max(2),
+        };
+        let (min_games, max_games) = (settings.min_games, settings.max_games);
+        let stop = match kind {
+            SeriesKind::PieTurn(..) => StopRule::of_games(settings.pie_games),
+            _ => StopRule::of_width(settings.half_width, self.confidence, min_games, max_games, settings.batch),
+        };
         let on_path = |spec: &AgentSpec| {
             let mut spec = spec.clone();
             if let AgentKind::Network { model, .. } = &mut spec.kind {
@@ -253,19 +238,14 @@ impl Plan {
             ruleset: SeriesHead::rules_text(rules.ruleset()),
             evaluated_as: SeriesHead::rules_text(evaluated_as),
             agent: spec,
-            seed: self.settings.seed,
+            seed: settings.seed,
             kind,
-            opening_length: length,
+            opening_length,
             opening_policy,
-            visits_within: if self.settings.metrics { MetricsConfig::default().opening_actions as usize } else { 0 },
+            visits_within: if settings.metrics { MetricsConfig::default().opening_actions as usize } else { 0 },
         };
         let series = Series::new(play, rules, evaluated_as, first_turn, [own, opener], stop);
         Some(Series { ruleset: entry, agent, ..series })
-    }
-
-    fn width_rule(&self) -> StopRule {
-        let settings = &self.settings;
-        StopRule::of_width(settings.half_width, self.confidence, settings.min_games, settings.max_games, settings.batch)
     }
 
     /// Returns the first turns of a ruleset that the pie rule tries.

@@ -79,11 +79,6 @@ impl SeriesTally {
         tally
     }
 
-    /// Returns the tally of a series without games.
-    pub(crate) fn nothing() -> SeriesTally {
-        SeriesTally::new(StopRule { width: None, games_min: 0, games_max: 0, batch: 1 })
-    }
-
     /// Returns the number of games of the schedule that are known to be needed.
     pub(crate) fn boundary(&self) -> usize {
         self.boundary
