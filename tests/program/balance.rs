@@ -1,118 +1,65 @@
 //! `balance` as a user meets it: a study, killed and gone on with; what is wrong is said at once.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_latrunculi"));
-    command.arg("balance").args(arguments);
-    command
-}
+use crate::support::{Shell, assert_contains, assert_fits};
 
-fn balance(arguments: &[&str]) -> Output {
-    program(arguments).output().expect("the program starts")
-}
-
-fn complaint(arguments: &[&str]) -> String {
-    let output = balance(arguments);
-    assert!(!output.status.success(), "{arguments:?} should fail");
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn path(path: &Path) -> &str {
-    path.to_str().expect("a path")
-}
-
-const STUDY: [&str; 10] = [
-    "--rulesets",
-    "bell-8x8,dutch-8x8-placement",
-    "--agents",
-    "alphabeta:nodes=100,alphabeta:nodes=400",
-    "--max-games",
-    "30",
-    "--seed",
-    "3",
-    "--compensation=1",
-    "--quiet",
-];
-
-fn study(folder: &Path) -> Vec<&str> {
-    [&STUDY[..], &["--out", path(folder)]].concat()
-}
+const STUDY: &str = "balance --rulesets bell-8x8,dutch-8x8-placement --agents alphabeta:nodes=100,alphabeta:nodes=400 \
+                     --max-games 30 --seed 3";
 
 #[test]
 fn a_study_that_is_killed_goes_on_to_the_same_report() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
-    let output = balance(&study(&whole));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(printed.contains("alphabeta:nodes=400 (headline)") && printed.contains("bell-8x8"), "{printed}");
+    let shell = Shell::new();
+    let study = format!("{STUDY} --compensation=1 --quiet --out");
+    let printed = shell.prints(&format!("{study} whole"));
+    assert_contains(&printed, &["alphabeta:nodes=400 (headline)", "bell-8x8"]);
     // The last line has the path of the folder.
-    let table = printed.lines().take_while(|line| !line.starts_with("written: "));
-    assert!(table.clone().count() > 4 && table.clone().all(|line| line.chars().count() <= 80), "{printed}");
+    let table = &printed[..printed.find("written: ").expect("the path")];
+    assert!(table.lines().count() > 4, "{printed}");
+    assert_fits(table);
 
-    let mut child = program(&study(&killed)).args(["--threads", "1"]).stdout(Stdio::null()).spawn().expect("a start");
-    let ledger = killed.join("games/bell-8x8/alphabeta-nodes-400.jsonl");
-    let begun = Instant::now();
-    while fs::metadata(&ledger).map_or(0, |about| about.len()) < 5_000 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no game ends");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().expect("killed");
-    child.wait().expect("its end");
-    assert!(!killed.join("summary.json").exists(), "it was over before it could be killed");
+    let ledger = "killed/games/bell-8x8/alphabeta-nodes-400.jsonl";
+    shell.stopped_by("-KILL", &format!("{study} killed --threads 1"), || shell.is_longer(ledger, 5_000));
+    assert!(!shell.has("killed/summary.json"), "it was over before it could be killed");
     // The folder knows what was asked.
-    let output = balance(&["--resume", path(&killed), "--quiet", "--json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let summary = shell.prints_json("balance --resume killed --quiet");
     for file in ["summary.json", "balance.csv", "study.toml", "report.html"] {
-        let read = |folder: &Path| fs::read_to_string(folder.join(file)).expect("a file");
-        assert_eq!(read(&killed), read(&whole), "{file}");
+        assert_eq!(shell.text(&format!("killed/{file}")), shell.text(&format!("whole/{file}")), "{file}");
     }
-    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(summary["is_complete"], true);
     assert_eq!(summary["rulesets"][0]["cells"][1]["games"], 30);
     let command = summary["command"].as_str().expect("a command");
-    assert_eq!(
-        command.replace(" --half-width 3", "").replace("--min-games 30 ", ""),
-        "latrunculi balance ".to_owned() + &STUDY[..8].join(" ") + " --compensation 1 --out DIR"
-    );
+    let asked = command.replace(" --half-width 3", "").replace("--min-games 30 ", "");
+    assert_eq!(asked, format!("latrunculi {STUDY} --compensation 1 --out DIR"));
     // Every game is a record that other commands read.
-    let csv = fs::read_to_string(whole.join("balance.csv")).expect("a table");
+    let csv = shell.text("whole/balance.csv");
     assert_eq!(csv.lines().count(), 5, "{csv}");
 
     // The page is made again from the summary, and from nothing else that must be there.
-    let page = fs::read_to_string(whole.join("report.html")).expect("a page");
-    assert!(page.contains("id=\"r-bell-8x8\"") && page.contains("class=\"opening\""));
-    fs::remove_file(whole.join("report.html")).expect("removed");
-    fs::remove_dir_all(whole.join("games")).expect("removed");
-    assert!(balance(&["--report-only", path(&whole)]).status.success());
-    assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page);
-    let summary = whole.join("summary.json");
-    let text = fs::read_to_string(&summary).expect("a summary");
+    let page = shell.text("whole/report.html");
+    assert_contains(&page, &["id=\"r-bell-8x8\"", "class=\"opening\""]);
+    fs::remove_file(shell.path("whole/report.html")).expect("removed");
+    fs::remove_dir_all(shell.path("whole/games")).expect("removed");
+    shell.prints("balance --report-only whole");
+    assert_eq!(shell.text("whole/report.html"), page);
+    let text = shell.text("whole/summary.json");
     for (wrong, part) in [
         (&text[..text.len() / 2], "no summary of a balance study"),
         ("{}", "no summary of a balance study"),
         (&text.replacen("\"format\": 4", "\"format\": 9", 1), "format 9, this program reads"),
     ] {
-        fs::write(&summary, wrong).expect("written");
-        let complaint = complaint(&["--report-only", path(&whole)]);
-        assert!(complaint.contains("summary.json") && complaint.contains(part), "{complaint}");
+        shell.write("whole/summary.json", wrong);
+        shell.refuses("balance --report-only whole", 1, &["summary.json", part]);
     }
-    assert_eq!(fs::read_to_string(whole.join("report.html")).expect("a page"), page, "it was left alone");
+    assert_eq!(shell.text("whole/report.html"), page, "it was left alone");
 }
 
 #[test]
 fn no_verdict_contradicts_the_interval_beside_it() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let shell = Shell::new();
     for seed in ["0", "1", "2", "3"] {
-        let out = folder.path().join(seed);
-        let few = ["--rulesets", "dutch-noking,bell,savard", "--agents", "random", "--max-games", "4", "--quiet"];
-        let output = balance(&[&few[..], &["--json", "--seed", seed, "--out", path(&out)]].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let few = "balance --rulesets dutch-noking,bell,savard --agents random --max-games 4 --quiet";
+        let summary = shell.prints_json(&format!("{few} --seed {seed} --out {seed}"));
         for ruleset in summary["rulesets"].as_array().expect("rulesets") {
             let cell = &ruleset["cells"][0];
             let bound = |name: &str| cell["score"]["interval"][name].as_f64().expect("a bound");
@@ -126,18 +73,10 @@ fn no_verdict_contradicts_the_interval_beside_it() {
 
 #[test]
 fn contact_openings_and_the_pie_rule_are_as_asked() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let summary = |min_contact: &str| -> serde_json::Value {
-        let out = folder.path().join(min_contact);
-        let arguments = "--rulesets dutch-noking --agents greedy --max-games 20 --margin 40 --pie --opening 4 \
-                         --opening-policy mcts:sims=8 --opening-temperature 0.5 --quiet --json --min-contact";
-        let mut arguments: Vec<&str> = arguments.split_whitespace().collect();
-        arguments.extend([min_contact, "--out", path(&out)]);
-        let output = balance(&arguments);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("JSON")
-    };
-    let [any, all] = ["0", "100"].map(summary);
+    let shell = Shell::new();
+    let study = "balance --rulesets dutch-noking --agents greedy --max-games 20 --margin 40 --pie --opening 4 \
+                 --opening-policy mcts:sims=8 --opening-temperature 0.5 --quiet";
+    let [any, all] = ["0", "100"].map(|min| shell.prints_json(&format!("{study} --min-contact {min} --out {min}")));
     for (summary, has_few_captures) in [(&any, false), (&all, true)] {
         let ruleset = &summary["rulesets"][0];
         let cell = &ruleset["cells"][0];
@@ -156,70 +95,45 @@ fn contact_openings_and_the_pie_rule_are_as_asked() {
 
 #[test]
 fn nonsense_is_refused_before_anything_is_played() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("study");
-    let with = |more: &[&str]| complaint(&[more, &["--out", path(&out)]].concat());
-    for (arguments, parts) in [
-        (&["--rulesets", "bel", "--agents", "greedy"][..], &["no ruleset", "did you mean bell?"][..]),
-        (&["--rulesets", "bell", "--agents", "alfabeta:nodes=5"], &["did you mean alphabeta?"]),
-        (&["--rulesets", "bell"], &["agents: the list is empty"]),
-        (&["--agents", "greedy"], &["rulesets: the list is empty"]),
-        (&["--rulesets", "bell", "--agents", "greedy", "--half-width", "70"], &["--half-width", "below 50 points"]),
-        (&["--rulesets", "bell", "--agents", "greedy", "--margin", "nan"], &["--margin", "below 50 points"]),
-        (
-            &["--rulesets", "bell", "--agents", "greedy", "--sweep", "capture.per_mov=one"],
-            &["did you mean capture.per_move?"],
-        ),
-        (&["--rulesets", "bell", "--agents", "greedy", "--sweep", "nothing"], &["write a parameter and its values"]),
-        (
-            &["--rulesets", "bell", "--agents", "greedy", "--opening-policy", "mcts:seconds=1"],
-            &["opening.policy: mcts:seconds=1"],
-        ),
-        (
-            &["--rulesets", "bell", "--agents", "greedy", "--opening-temperature", "2"],
-            &["name one with --opening-policy"],
-        ),
-        (&["--rulesets", "bell", "--agents", "net:none.safetensors"], &["can play none", "none.safetensors"]),
+    let shell = Shell::new();
+    let refuses = |arguments: &str, status: i32, parts: &[&str]| {
+        shell.refuses(&format!("balance {arguments} --out study"), status, parts);
+    };
+    for (arguments, status, parts) in [
+        ("--rulesets bel --agents greedy", 1, &["no ruleset", "did you mean bell?"][..]),
+        ("--rulesets bell --agents alfabeta:nodes=5", 1, &["did you mean alphabeta?"]),
+        ("--rulesets bell", 1, &["agents: the list is empty"]),
+        ("--agents greedy", 1, &["rulesets: the list is empty"]),
+        ("--rulesets bell --agents greedy --half-width 70", 2, &["--half-width", "below 50 points"]),
+        ("--rulesets bell --agents greedy --margin nan", 2, &["--margin", "below 50 points"]),
+        ("--rulesets bell --agents greedy --sweep capture.per_mov=one", 1, &["did you mean capture.per_move?"]),
+        ("--rulesets bell --agents greedy --sweep nothing", 2, &["write a parameter and its values"]),
+        ("--rulesets bell --agents greedy --opening-policy mcts:seconds=1", 1, &["opening.policy: mcts:seconds=1"]),
+        ("--rulesets bell --agents greedy --opening-temperature 2", 1, &["name one with --opening-policy"]),
+        ("--rulesets bell --agents net:none.safetensors", 1, &["can play none", "none.safetensors"]),
     ] {
-        let complaint = with(arguments);
-        assert!(parts.iter().all(|part| complaint.contains(part)), "{arguments:?}: {complaint}");
+        refuses(arguments, status, parts);
     }
-    let file = folder.path().join("study.toml");
-    fs::write(&file, "rulesets = [\"bell\"]\nhalf_widht = 0.1\n[opening]\nfirst = 3\n").expect("written");
-    let complaint = with(&[path(&file)]);
-    assert!(
-        complaint.contains("half_widht; did you mean half_width?") && complaint.contains("opening.first"),
-        "{complaint}"
-    );
-    fs::write(&file, "rulesets = [\"bell\"]\nagents = [\"greedy\"]\nhalf_width = 3.0\nmargin = 3.0\n")
-        .expect("written");
-    let complaint = with(&[path(&file)]);
-    assert!(complaint.contains("half_width must be above 0 and below 0.5 (0.03 is 3 points of 100)"), "{complaint}");
-    assert!(complaint.contains("margin must be above 0 and below 0.5 (0.03 is 3 points of 100)"), "{complaint}");
-    fs::write(&file, "rulesets = \"bell\"").expect("written");
-    assert!(with(&[path(&file)]).contains("study.toml"));
-    fs::write(&file, "id = \"mine\"\nbase = \"bell\"\n").expect("written");
-    for given in ["bell", path(&file)] {
-        let complaint = with(&[given]);
-        assert!(complaint.contains(&format!("is a ruleset, not a study: write --rulesets {given}")), "{complaint}");
+    shell.write("study.toml", "rulesets = [\"bell\"]\nhalf_widht = 0.1\n[opening]\nfirst = 3\n");
+    refuses("study.toml", 1, &["half_widht; did you mean half_width?", "opening.first"]);
+    shell.write("study.toml", "rulesets = [\"bell\"]\nagents = [\"greedy\"]\nhalf_width = 3.0\nmargin = 3.0\n");
+    let range = |name: &str| format!("{name} must be above 0 and below 0.5 (0.03 is 3 points of 100)");
+    refuses("study.toml", 1, &[&range("half_width"), &range("margin")]);
+    shell.write("study.toml", "rulesets = \"bell\"");
+    refuses("study.toml", 1, &["study.toml"]);
+    shell.write("study.toml", "id = \"mine\"\nbase = \"bell\"\n");
+    for given in ["bell", "study.toml"] {
+        refuses(given, 1, &[&format!("is a ruleset, not a study: write --rulesets {given}")]);
     }
-    assert!(!out.exists(), "a refused study leaves nothing behind");
-    let complaint = self::complaint(&["--resume", path(&out)]);
-    assert!(complaint.contains("study.json"), "{complaint}");
+    assert!(!shell.has("study"), "a refused study leaves nothing behind");
+    shell.refuses("balance --resume study", 1, &["study.json"]);
     // What a study is asked stands in its folder: an option that would change nothing is not passed over.
-    for option in [
-        &["--margin", "2"][..],
-        &["--metrics"],
-        &["--compensation"],
-        &["--seed", "1"],
-        &["--opening", "4"],
-        &["--sweep", "capture.per_move=one"],
-    ] {
+    for option in
+        ["--margin 2", "--metrics", "--compensation", "--seed 1", "--opening 4", "--sweep capture.per_move=one"]
+    {
+        let name = option.split(' ').next().expect("a name");
         for going_on in ["--resume", "--report-only"] {
-            let output = balance(&[&[going_on, path(&out)], option].concat());
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{going_on} {option:?}: {complaint}");
-            assert!(complaint.contains("cannot be used with") && complaint.contains(option[0]), "{complaint}");
+            shell.refuses(&format!("balance {going_on} study {option}"), 2, &["cannot be used with", name]);
         }
     }
 }

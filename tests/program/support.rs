@@ -215,28 +215,10 @@ pub(crate) fn assert_fits(text: &str) {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
-/// Runs the program in the root of the repository.
-pub(crate) fn latrunculi(arguments: &[&str]) -> Output {
-    program(arguments).output().unwrap()
-}
-
-/// The program, to be started in the root of the repository.
-pub(crate) fn program(arguments: &[&str]) -> Command {
-    let mut command = Shell::in_root().command("");
-    command.args(arguments);
-    command
-}
-
 pub(crate) fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 pub(crate) fn complaint(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// Checks that the program has refused something: with that exit status and these words, and without a panic.
-pub(crate) fn assert_refused(arguments: &[&str], status: i32, words: &[&str]) {
-    let quoted: Vec<String> = arguments.iter().map(|argument| format!("'{argument}'")).collect();
-    Shell::in_root().refuses(&quoted.join(" "), status, words);
 }
