@@ -21,4 +21,4 @@ mod winograd;
 pub use evaluator::{EvaluationBuffers, InferenceEvaluator};
 pub use kernel::{GROUP, Kernel, Unit};
 pub use model::{InferenceModel, InferenceNetwork, RulesetNetworks, Session};
-pub use training::{GradientKernel, LossWeights, Losses, PARTS, Sharing, TrainingWeights};
+pub use training::{BatchGradient, GradientKernel, LossWeights, Losses, PARTS, Sharing, TrainingWeights};

@@ -19,7 +19,7 @@ use latrunculi_data::{
     Error as DataError, NetworkConfig, ParameterLayout, SCALARS, StepReport, TrainingBatch, TrainingConfig,
     TrainingCounters, check_length, heads,
 };
-use latrunculi_infer::{GradientKernel, LossWeights, Losses, Sharing, TrainingWeights, Unit};
+use latrunculi_infer::{BatchGradient, GradientKernel, LossWeights, Losses, Sharing, TrainingWeights, Unit};
 
 fn check_config(config: &TrainingConfig) -> Result<(), Error> {
     let reasons = config.validate();
@@ -185,35 +185,32 @@ impl Trainer {
             with_reply: totals.with_reply as f32,
         };
         let maker = WeightMaker::new(&self.network_config, &self.layout, &self.parameters)?;
-        let (mut loss, mut losses) = (0.0, Losses::default());
-        // Surrogate: the sum of w times the fixed gradient by w; its derivative is the loss's.
-        let mut products = Vec::new();
-        let [mut folded, mut gradient] = [(); 2].map(|()| TrainingWeights::zeros(&self.network_config));
-        let mut trunk: Option<Tensor> = None;
+        let zeros = || TrainingWeights::zeros(&self.network_config);
+        let (mut tensors, mut folded) = (Vec::new(), Vec::new());
         for batch in batches {
             let conditioning = RulesetConditioning { rule_inputs: batch.rule_inputs.clone(), area: batch.shape.area() };
-            let tensors = maker.training_weights(&conditioning)?;
-            for (index, (tensor, values)) in tensors.iter().zip(folded.parts_mut()).enumerate() {
-                // The trunk is the same for all batches.
-                if index != TrainingWeights::TRUNK || trunk.is_none() {
-                    let count = values.len();
-                    tensor.detach().f_contiguous()?.f_copy_data(values, count)?;
-                }
+            let (made, mut values) = (maker.training_weights(&conditioning)?, zeros());
+            for (tensor, values) in made.iter().zip(values.parts_mut()) {
+                let count = values.len();
+                tensor.detach().f_contiguous()?.f_copy_data(values, count)?;
             }
-            let of_batch = kernel.add_gradient(&self.network_config, &folded, batch, &weights, sharing, &mut gradient);
+            tensors.push(made);
+            folded.push(values);
+        }
+        let mut gradients: Vec<TrainingWeights> = batches.iter().map(|_| zeros()).collect();
+        let works = folded.iter().zip(batches).zip(&mut gradients);
+        let works = works.map(|((weights, batch), gradient)| BatchGradient { weights, batch, gradient }).collect();
+        let (mut loss, mut losses) = (0.0, Losses::default());
+        for of_batch in kernel.add_gradients(&self.network_config, works, &weights, sharing) {
             loss += of_batch.total(&weights);
             losses.add(&of_batch);
-            for (index, (tensor, values)) in tensors.into_iter().zip(gradient.parts_mut()).enumerate() {
-                if index == TrainingWeights::TRUNK {
-                    trunk = Some(tensor);
-                } else {
-                    products.push(product(&tensor, values)?);
-                    values.fill(0.0);
-                }
-            }
         }
-        if let Some(trunk) = trunk {
-            products.push(product(&trunk, &gradient.trunk)?);
+        // Surrogate: the sum of w times the fixed gradient by w; its derivative is the loss's.
+        let mut products = Vec::new();
+        for (tensors, gradient) in tensors.iter().zip(&mut gradients) {
+            for (tensor, values) in tensors.iter().zip(gradient.parts_mut()) {
+                products.push(product(tensor, values)?);
+            }
         }
         let Losses { heads, policy_entropy } = losses;
         let report = totals.report(loss, heads, policy_entropy);

@@ -11,6 +11,8 @@ mod heads;
 mod portable;
 mod vectors;
 
+use std::sync::{Mutex, PoisonError};
+
 use latrunculi_data::{NetworkConfig, PLANES, SCALARS, TrainingBatch, heads as head};
 
 use crate::kernel::Unit;
@@ -57,9 +59,6 @@ pub struct TrainingWeights {
 pub const PARTS: usize = 13;
 
 impl TrainingWeights {
-    /// The index of the trunk among the parts.
-    pub const TRUNK: usize = 3;
-
     /// Returns zeros for a network.
     #[must_use]
     pub fn zeros(config: &NetworkConfig) -> TrainingWeights {
@@ -174,7 +173,7 @@ enum Memory {
     Bf16(Unit, Shared<tiled::GradientBuffers>),
 }
 
-/// What each thread works in, and the gradient of each part of a batch but the first, zero between the batches.
+/// What each thread works in, and the gradient of each part of a batch but the first, zero between the steps.
 #[derive(Debug)]
 struct Shared<B> {
     buffers: Vec<B>,
@@ -187,14 +186,25 @@ impl<B> Default for Shared<B> {
     }
 }
 
-/// How a batch is computed.
+/// A batch to learn from.
+#[derive(Debug)]
+pub struct BatchGradient<'a> {
+    /// The network's weights under the rules of the batch.
+    pub weights: &'a TrainingWeights,
+    /// The batch, which was validated.
+    pub batch: &'a TrainingBatch,
+    /// What its gradient is added to.
+    pub gradient: &'a mut TrainingWeights,
+}
+
+/// How batches are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sharing {
-    /// Parts into which the batch is divided, at least 1; their gradients are added up in their order. The result depends
+    /// Parts into which each batch is divided, at least 1; their gradients are added up in their order. The result depends
     /// on their number by rounding.
     pub parts: usize,
-    /// Threads that compute them, at least 1; more than there are parts are not used. The result does not depend on their
-    /// number.
+    /// Threads that compute the parts of all batches, at least 1; more than there are parts are not used. The result does not depend
+    /// on their number.
     pub threads: usize,
 }
 
@@ -211,32 +221,31 @@ impl GradientKernel {
         GradientKernel(Memory::Bf16(unit, Shared::default()))
     }
 
-    /// Computes the losses of a batch, which was validated, and adds the gradient of their weighted sum to `gradient`.
-    /// Panics when the processor does not have the unit, or when weights or gradient are not of the network that `config`
-    /// describes.
-    pub fn add_gradient(
+    /// Computes the losses of each batch, and adds the gradients of their weighted sums. Panics when the processor does not
+    /// have the unit, or when weights or gradients are not of the network that `config` describes.
+    pub fn add_gradients(
         &mut self,
         config: &NetworkConfig,
-        weights: &TrainingWeights,
-        batch: &TrainingBatch,
+        batches: Vec<BatchGradient<'_>>,
         loss_weights: &LossWeights,
         sharing: Sharing,
-        gradient: &mut TrainingWeights,
-    ) -> Losses {
+    ) -> Vec<Losses> {
         match &mut self.0 {
             Memory::F32(shared) => {
-                let network = portable::Network::new(config, weights, batch.shape);
-                let learn = |starts: Starts, buffers: &mut _, gradient: &mut _| {
+                let network = |weights, batch: &TrainingBatch| portable::Network::new(config, weights, batch.shape);
+                let chunk = portable::Network::chunk;
+                shared.compute(config, batches, sharing, network, chunk, |network, batch, starts, buffers, gradient| {
                     network.learn(batch, loss_weights, starts, buffers, gradient)
-                };
-                shared.compute((batch.len(), network.chunk()), sharing, config, gradient, learn)
+                })
             }
             Memory::Bf16(unit, shared) => {
-                let network = tiled::GradientNetwork::new(config, weights, batch.shape, *unit);
-                let learn = |starts: Starts, buffers: &mut _, gradient: &mut _| {
+                let unit = *unit;
+                let network =
+                    |weights, batch: &TrainingBatch| tiled::GradientNetwork::new(config, weights, batch.shape, unit);
+                let chunk = |_: &_| tiled::CHUNK;
+                shared.compute(config, batches, sharing, network, chunk, |network, batch, starts, buffers, gradient| {
                     network.learn(batch, loss_weights, starts, buffers, gradient)
-                };
-                shared.compute((batch.len(), tiled::CHUNK), sharing, config, gradient, learn)
+                })
             }
         }
     }
@@ -245,57 +254,85 @@ impl GradientKernel {
 /// The first samples of chunks.
 type Starts = std::iter::StepBy<std::ops::Range<usize>>;
 
+/// A part of a batch.
+struct Part<'a, N> {
+    network: &'a N,
+    batch: &'a TrainingBatch,
+    starts: Starts,
+    gradient: &'a mut TrainingWeights,
+    losses: Losses,
+}
+
 impl<B: Default + Send> Shared<B> {
-    /// Divides the chunks of a batch of `len` samples, and adds up what `learn` returns for each part and the gradients to
-    /// which it adds.
-    fn compute(
+    /// Divides the chunks of each batch, and adds up what `learn` returns for each part and the gradients to which it adds.
+    fn compute<'a, N: Sync>(
         &mut self,
-        (len, chunk): (usize, usize),
-        sharing: Sharing,
         config: &NetworkConfig,
-        gradient: &mut TrainingWeights,
-        learn: impl Fn(Starts, &mut B, &mut TrainingWeights) -> Losses + Sync,
-    ) -> Losses {
-        let parts = sharing.parts.clamp(1, len.div_ceil(chunk).max(1));
-        let threads = sharing.threads.clamp(1, parts);
+        batches: Vec<BatchGradient<'a>>,
+        sharing: Sharing,
+        network: impl Fn(&'a TrainingWeights, &TrainingBatch) -> N,
+        chunk: impl Fn(&N) -> usize,
+        learn: impl Fn(&N, &TrainingBatch, Starts, &mut B, &mut TrainingWeights) -> Losses + Sync,
+    ) -> Vec<Losses> {
+        let networks: Vec<N> = batches.iter().map(|one| network(one.weights, one.batch)).collect();
+        let sizes: Vec<(usize, usize)> = networks
+            .iter()
+            .zip(&batches)
+            .map(|(network, one)| {
+                (chunk(network), sharing.parts.clamp(1, one.batch.len().div_ceil(chunk(network)).max(1)))
+            })
+            .collect();
+        let others = sizes.iter().map(|(_, parts)| parts - 1).sum();
+        if self.gradients.len() < others {
+            self.gradients.resize_with(others, Default::default);
+        }
+        let mut spare = self.gradients[..others].iter_mut();
+        let mut parts_of: Vec<Vec<Part<'_, N>>> = Vec::new();
+        for ((one, network), &(chunk, parts)) in batches.into_iter().zip(&networks).zip(&sizes) {
+            let mut gradients = vec![one.gradient];
+            for of_part in spare.by_ref().take(parts - 1) {
+                // That of another network is of another size.
+                if !of_part.has_sizes_of(gradients[0]) {
+                    *of_part = TrainingWeights::zeros(config);
+                }
+                gradients.push(of_part);
+            }
+            let part = |(part, gradient)| {
+                let starts = (part * chunk..one.batch.len()).step_by(parts * chunk);
+                Part { network, batch: one.batch, starts, gradient, losses: Losses::default() }
+            };
+            parts_of.push(gradients.into_iter().enumerate().map(part).collect());
+        }
+        let threads = sharing.threads.clamp(1, others + sizes.len());
         if self.buffers.len() < threads {
             self.buffers.resize_with(threads, Default::default);
         }
-        if self.gradients.len() < parts - 1 {
-            self.gradients.resize_with(parts - 1, Default::default);
-        }
-        let others = &mut self.gradients[..parts - 1];
-        for of_part in others.iter_mut() {
-            // That of another network is of another size.
-            if !of_part.has_sizes_of(gradient) {
-                *of_part = TrainingWeights::zeros(config);
-            }
-        }
-        // Thread `t` computes the parts `t`, `t + threads` and so on.
-        let mut found = vec![Losses::default(); parts];
-        let mut of_threads: Vec<Vec<_>> = (0..threads).map(|_| Vec::new()).collect();
-        let gradients = std::iter::once(&mut *gradient).chain(others.iter_mut());
-        for (part, (losses, gradient)) in found.iter_mut().zip(gradients).enumerate() {
-            of_threads[part % threads].push((part, losses, gradient));
-        }
-        let compute = |work: Vec<(usize, &mut Losses, &mut TrainingWeights)>, buffers: &mut B| {
-            for (part, losses, gradient) in work {
-                *losses = learn((part * chunk..len).step_by(parts * chunk), buffers, gradient);
+        let queue = Mutex::new(parts_of.iter_mut().flatten());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let compute = |buffers: &mut B| {
+            while let Some(Part { network, batch, starts, gradient, losses }) = next() {
+                *losses = learn(network, batch, starts.clone(), buffers, gradient);
             }
         };
         std::thread::scope(|scope| {
             let compute = &compute;
-            let mut works = of_threads.into_iter().zip(&mut self.buffers);
-            let own = works.next();
-            let started: Vec<_> = works.map(|(work, buffers)| scope.spawn(move || compute(work, buffers))).collect();
-            own.into_iter().for_each(|(work, buffers)| compute(work, buffers));
+            let mut buffers = self.buffers[..threads].iter_mut();
+            let own = buffers.next();
+            let started: Vec<_> = buffers.map(|buffers| scope.spawn(move || compute(buffers))).collect();
+            own.into_iter().for_each(compute);
             for thread in started {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
         });
-        others.iter_mut().for_each(|of_part| gradient.take(of_part));
-        let mut losses = Losses::default();
-        found.iter().for_each(|of_part| losses.add(of_part));
-        losses
+        let sum = |parts: Vec<Part<'_, N>>| {
+            let mut parts = parts.into_iter();
+            let Part { gradient, mut losses, .. } = parts.next()?;
+            for part in parts {
+                gradient.take(part.gradient);
+                losses.add(&part.losses);
+            }
+            Some(losses)
+        };
+        parts_of.into_iter().filter_map(sum).collect()
     }
 }
