@@ -6,6 +6,7 @@ use clap::Args;
 use latrunculi_data::DeviceChoice;
 use latrunculi_infer::{Kernel, Unit};
 use latrunculi_store::{Check, Patience, Store};
+use latrunculi_train::config::{ConfigSource, GameCounts, TrainConfig};
 use serde_json::{Value, json};
 
 use crate::games_args::stopped;
@@ -89,10 +90,16 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     };
     let libtorch_text = libtorch
         .map_or_else(|error| format!("none: {error}"), |()| "found; trains, exports and computes on GPUs".to_owned());
+    let quick = TrainConfig::read(&ConfigSource::find("quick")?, &[])?;
+    let GameCounts { actors, pools, actors_beside_training, .. } = quick.games;
+    let training = format!(
+        "with \"auto\" {actors} actors play {pools} pools of games, {actors_beside_training} at most beside the training, which takes the other cores"
+    );
     let rows = [
         ("program", format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
         ("libtorch", libtorch_text),
-        ("threads", format!("{threads} (self-play and matches use all)")),
+        ("threads", format!("{threads} that this process may use: matches and searches use all")),
+        ("training", training),
         ("processor", if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") }),
         ("precision", precision.to_owned()),
         ("kernels", kernels.join(" ")),

@@ -128,7 +128,7 @@ pub(crate) fn run(args: &SelfplayArgs, libtorch: Option<&Libtorch>) -> anyhow::R
             !stop.load(Ordering::Relaxed)
         };
         let gate = &FairGate::new(actors);
-        let playing = Playing { parallel_trees: config.games.parallel_trees, gate, goes_on: &goes_on };
+        let playing = Playing { parallel_trees: config.games.parallel_trees, gate, goes_on: &goes_on, until: None };
         let played = match generation::play_lists(slice::from_mut(&mut list), &mut evaluators, &playing) {
             Err(SelfPlayError::Stopped) => {
                 drop(work);

@@ -2,6 +2,37 @@
 
 use std::fmt;
 
+use serde::Deserializer;
+use serde::de::{Error, Unexpected, Visitor};
+
+/// Stands for `auto` in a number of a configuration until a number is put in its place.
+pub const AUTO: usize = usize::MAX;
+
+/// Reads a number, or `auto` as [`AUTO`]. Error: what is neither.
+pub fn number_or_auto<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    struct NumberOrAuto;
+    impl Visitor<'_> for NumberOrAuto {
+        type Value = usize;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a whole number or \"auto\"")
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<usize, E> {
+            usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+        }
+
+        fn visit_i64<E: Error>(self, number: i64) -> Result<usize, E> {
+            usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<usize, E> {
+            if text == "auto" { Ok(AUTO) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+        }
+    }
+    deserializer.deserialize_any(NumberOrAuto)
+}
+
 /// The values that a setting may have; all are finite.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ranges::number_or_auto;
+
 use crate::heads;
 use crate::precision::Precision;
 use crate::ranges::{Range, faults};
@@ -45,8 +47,9 @@ pub struct TrainingConfig {
     pub moves_left_weight: f64,
     /// Precision of the trunk.
     pub precision: Precision,
-    /// Most threads of a step on the processor, at least 1. A batch is divided into so many parts; where fewer cores are free
-    /// of games, a thread computes several, so that the result does not depend on how many are.
+    /// Parts of a batch that are computed by different threads of the processor, at least 1; where fewer cores are free
+    /// of games, a thread computes several, so that the result does not depend on how many are. `auto`: one for each core.
+    #[serde(deserialize_with = "number_or_auto")]
     pub threads: usize,
 }
 

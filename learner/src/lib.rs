@@ -26,6 +26,7 @@ mod final_matches;
 mod round;
 mod run;
 mod run_pools;
+mod shared_cores;
 mod state;
 
 mod error;

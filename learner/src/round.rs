@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use latrunculi_data::files::checksum;
 use latrunculi_data::{
@@ -43,6 +43,7 @@ use crate::error::OfLibtorch;
 use crate::play_network::LibtorchNetwork;
 use crate::run::{TrainingRun, choose_precision_of, match_name, match_seed, opponent_networks};
 use crate::run_pools::PoolTasks;
+use crate::shared_cores::SharedCores;
 use crate::state::{MixWindow, teacher_games};
 
 /// The generation with which a run that begins with a trained network begins to train it.
@@ -166,7 +167,7 @@ impl TrainingRun<'_> {
         let teacher_plays = generation::teacher_plays(&self.config, generation);
         let plan = match teacher_plays {
             true => generation::list(&self.config, &played.rules, generation).plan,
-            false => generation::pool_plan(&self.config, &played.rules, String::new()),
+            false => generation::pool_plan(&self.config, &played.rules, String::new(), 1),
         };
         // Each worker computes in what it has.
         let precision = if self.workers.is_some() { Precision::Auto } else { precision };
@@ -221,7 +222,7 @@ impl TrainingRun<'_> {
         games: &mut Option<Games>,
         choice: &mut PrecisionChoice,
     ) -> Result<RoundResults, Error> {
-        let generation = self.state.generations;
+        let (begun, generation) = (Instant::now(), self.state.generations);
         let counts = &self.config.games;
         let (played_before, trained_before) = self.state.reuse_since;
         let steps = self.config.replay.steps_allowed(
@@ -237,9 +238,17 @@ impl TrainingRun<'_> {
         let chooses_precision = round.learns_first && self.uses_network(round);
         // Cores that no game needs compute the training.
         let are_games_over = AtomicBool::new(round.learns_first || round.plays.is_none() || self.workers.is_some());
-        let free_threads = || match are_games_over.load(Ordering::Relaxed) {
+        let gate = FairGate::new(counts.actors);
+        let games_made = AtomicU64::new(0);
+        let cores = SharedCores::new(counts.actors, counts.actors_beside_training);
+        let free_threads = |trained: f64| match are_games_over.load(Ordering::Relaxed) {
             true => counts.actors,
-            false => counts.actors.saturating_sub(counts.actors_beside_training).max(1),
+            false => cores.for_training(trained, f64::from_bits(games_made.load(Ordering::Relaxed)), &gate),
+        };
+        // Beyond the budget by less than a tenth: first the games end, then, after them, the training on them.
+        let after = |share: f64, less: f64| {
+            let secs = self.config.budget.minutes * 60.0 * share - less - self.elapsed_secs();
+            (self.config.budget.minutes > 0.0).then(|| begun + Duration::from_secs_f64(secs.max(0.0)))
         };
         let step_plan = StepPlan {
             windows: &self.windows,
@@ -250,6 +259,7 @@ impl TrainingRun<'_> {
             batches: counts.batches_per_step,
             progress: self.progress(round.plays.is_none()),
             free_threads: &free_threads,
+            until: after(1.08, 0.0).filter(|_| round.plays.is_none()),
         };
         // Set by the part that fails, so that the other one ends too.
         let halt = AtomicBool::new(false);
@@ -264,6 +274,8 @@ impl TrainingRun<'_> {
             observer: self.observer,
             secs_left: self.secs_left(),
             goes_on: &goes_on,
+            made: &games_made,
+            until: after(1.04, self.state.last_training_secs),
         };
         let RoundParts { config, observer, .. } = parts;
         let trainer = &mut self.trainer;
@@ -302,7 +314,9 @@ impl TrainingRun<'_> {
         let keeps_network = !measured.is_empty() && config.evaluation.earlier_opening_pairs > 0;
         let kept = keeps_network.then(|| network.file(model_info(config, parts.rulesets))).transpose()?;
         let has_work = !measured.is_empty() || !round.learns_first && steps > 0;
-        let gate = FairGate::new(if has_work { counts.actors_beside_training.max(1) } else { counts.actors });
+        if has_work {
+            gate.set_capacity(counts.actors_beside_training);
+        }
         // Beside the games, the network that plays them is measured and then trained on.
         let beside = || -> Result<(Vec<(usize, RunMatch)>, TrainingMetrics), Error> {
             let verdicts = measured
@@ -502,6 +516,10 @@ struct RoundParts<'a> {
     secs_left: Option<f64>,
     /// Tells whether the round is still wanted.
     goes_on: &'a (dyn Fn() -> bool + Sync),
+    /// Is told what fraction of the games has been played, as the bits of a number.
+    made: &'a AtomicU64,
+    /// When the games end with what has then been played.
+    until: Option<Instant>,
 }
 
 impl RoundParts<'_> {
@@ -533,9 +551,12 @@ impl RoundParts<'_> {
         };
         let goes_on = |progress: &Progress| {
             let counted = if unit == "samples" { &progress.samples } else { &progress.games };
-            watch(found + counted.load(Ordering::Relaxed))
+            let made = found + counted.load(Ordering::Relaxed);
+            self.made.store((made as f64 / count.max(1) as f64).to_bits(), Ordering::Relaxed);
+            watch(made)
         };
-        let playing = Playing { parallel_trees: config.games.parallel_trees, gate, goes_on: &goes_on };
+        let (parallel_trees, until) = (config.games.parallel_trees, self.until);
+        let playing = Playing { parallel_trees, gate, goes_on: &goes_on, until };
         match games {
             Games::Lists(lists) => Ok((Vec::new(), generation::play_lists(lists, &mut evaluators, &playing)?)),
             Games::Pools(pools) => {
@@ -635,11 +656,14 @@ pub struct StepPlan<'a> {
     /// Fraction of the whole training, in `[0, 1]`, that is over before the first and after the last step; it sets the
     /// learning rate.
     pub progress: (f64, f64),
-    /// Tells before each step how many threads are free for it. The weights do not depend on it.
-    pub free_threads: &'a (dyn Fn() -> usize + Sync),
+    /// Tells before each step how many threads are free for it, given the fraction of the steps that are made. The weights do not
+    /// depend on it.
+    pub free_threads: &'a (dyn Fn(f64) -> usize + Sync),
+    /// When the steps end, although some are left.
+    pub until: Option<Instant>,
 }
 
-/// Makes the steps of a plan. `watch` receives the number of steps made and returns whether to go on.
+/// Makes the steps of a plan, at least one. `watch` receives the number of steps made and returns whether to go on.
 /// Fails with [`Error::Stopped`] when `watch` returns false; the error of a step that fails.
 pub fn train_steps(
     trainer: &mut Trainer,
@@ -656,17 +680,22 @@ pub fn train_steps(
         if !watch(step) {
             return Err(Error::Stopped);
         }
+        if step > 0 && plan.until.is_some_and(|until| Instant::now() >= until) {
+            break;
+        }
         let (from, to) = plan.progress;
-        let progress = from + (to - from) * step as f64 / plan.steps as f64;
-        trainer.set_free_threads((plan.free_threads)());
+        let made = step as f64 / plan.steps as f64;
+        let progress = from + (to - from) * made;
+        trainer.set_free_threads((plan.free_threads)(made));
         let batches = draws.batches(plan.batch_size / plan.batches, plan.batches);
         reports.push(trainer.step(&batches, progress).of_libtorch().context("a training step")?);
     }
-    watch(plan.steps);
+    let steps = reports.len() as u64;
+    watch(steps);
     let train_secs = begun.elapsed().as_secs_f64();
-    let samples = plan.steps * plan.batch_size as u64;
+    let samples = steps * plan.batch_size as u64;
     let training_samples_per_sec = ratio(samples as f64, train_secs);
-    Ok(TrainingMetrics { steps: plan.steps, training_samples_per_sec, losses: mean(&reports), train_secs })
+    Ok(TrainingMetrics { steps, training_samples_per_sec, losses: mean(&reports), train_secs })
 }
 
 /// Returns the mean of each number; zeros where there is no report.

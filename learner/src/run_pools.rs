@@ -1,7 +1,8 @@
 //! The pools of a run: which games are in flight, and how many samples each of them owes to a generation.
 //! A generation of `samples_per_generation` samples is divided by share: [`MixSettings::fraction`] of it equally among the
-//! mixes that are played, the rest among the trained rulesets. A pool is suspended at the end of a game, so it exceeds
-//! its quota by a few samples; the next generation plays so many less. Workers play a number of games that was estimated to
+//! mixes that are played, the rest among the trained rulesets. Samples count when they are made, whether their games have ended or
+//! not: so what a pool has to do is known before. It exceeds its quota by a few samples; the next generation plays so many less.
+//! Workers play a number of games that was estimated to
 //! have so many samples; where they have fewer, the next generation plays so many more. Mixes come and go: after its samples a mix plays
 //! its last games to the end, and then another takes its place, which owes so many samples less.
 
@@ -34,6 +35,14 @@ pub(crate) struct PoolTasks {
     rules: Vec<Arc<Rules>>,
     /// Samples that each ruleset, then each mix, owes; games where these are counted.
     quotas: Vec<u64>,
+    /// Samples that games in flight of each ruleset, then of each mix, have at the beginning.
+    in_flight: Vec<u64>,
+}
+
+/// Returns how many samples the games in flight of pools under `rules` have.
+fn in_flight<'a>(pools: impl IntoIterator<Item = &'a Pool>, rules: &Arc<Rules>) -> u64 {
+    let own = pools.into_iter().filter(|pool| Arc::ptr_eq(&pool.plan().rules, rules));
+    own.map(|pool| pool.state().samples_in_flight()).sum()
 }
 
 impl PoolTasks {
@@ -66,12 +75,21 @@ pub(crate) fn plans<'a>(
 ) -> Vec<PoolPlan> {
     let mut plans = Vec::new();
     for trained in rulesets {
-        for number in 0..config.games.pools {
-            plans.push(generation::pool_plan(config, &trained.rules, format!("{}-{number}", trained.id())));
+        let pools = pools_of(config, trained);
+        for number in 0..pools {
+            plans.push(generation::pool_plan(config, &trained.rules, format!("{}-{number}", trained.id()), pools));
         }
     }
-    plans.extend(mixes.into_iter().map(|(number, rules)| generation::pool_plan(config, rules, mix_pool(number))));
+    plans.extend(mixes.into_iter().map(|(number, rules)| generation::pool_plan(config, rules, mix_pool(number), 1)));
     plans
+}
+
+/// Returns how many pools a ruleset has: its share of all, none with fewer games of a generation than one.
+pub(crate) fn pools_of(config: &TrainConfig, trained: &RunRuleset) -> usize {
+    let games = &config.games;
+    let share = (games.pools as f64 * trained.share * (1.0 - config.mixes.fraction)).ceil() as usize;
+    let most = if games.per_generation > 0 { games.per_generation as usize } else { usize::MAX };
+    share.clamp(1, most)
 }
 
 /// Returns the whole samples of a generation of self-play, of which `played` were before it: those of all generations together
@@ -137,21 +155,24 @@ impl TrainingRun<'_> {
             mix.ahead = ahead;
             quotas.push(quota);
         }
-        let count = games.pools as u64;
-        let part = |all: u64, number: u64| all * (number + 1) / count - all * number / count;
+        // The ruleset or mix of each plan, its number among the pools of that, and how many these are.
+        let pools_of = |trained: &RunRuleset| pools_of(&self.config, trained);
+        let counts = self.rulesets.iter().map(pools_of).chain(self.mixes.iter().map(|_| 1)).enumerate();
+        let places =
+            counts.flat_map(|(index, count)| (0..count).map(move |number| (index, number as u64, count as u64)));
         let mut rules: Vec<Arc<Rules>> = plans.iter().map(|plan| Arc::clone(&plan.rules)).collect();
         rules.dedup_by(|one, other| Arc::ptr_eq(one, other));
-        let mut planned = PoolTasks { tasks: Vec::new(), idle: Vec::new(), ending, rules, quotas };
-        for (index, plan) in plans.into_iter().enumerate() {
-            let (ruleset, number) = (index / games.pools, index as u64 % count);
+        let in_flight = rules.iter().map(|rules| in_flight(pools.values(), rules)).collect();
+        let mut planned = PoolTasks { tasks: Vec::new(), idle: Vec::new(), ending, rules, quotas, in_flight };
+        for ((index, number, count), plan) in places.zip(plans) {
+            let all = planned.quotas[index];
+            let part = all * (number + 1) / count - all * number / count;
             let quota = if planned.ending.contains(&plan.name) {
                 Quota::PlayOut { until: 0 }
-            } else if ruleset >= self.rulesets.len() {
-                Quota::Samples(planned.quotas[index - self.rulesets.len() * (games.pools - 1)])
             } else if games.per_generation > 0 {
-                Quota::Games(part(planned.quotas[ruleset], number))
+                Quota::Games(part)
             } else {
-                Quota::Samples(part(planned.quotas[ruleset], number))
+                Quota::Samples(part)
             };
             let pool = match pools.remove(&plan.name) {
                 Some(pool) => pool,
@@ -168,33 +189,37 @@ impl TrainingRun<'_> {
 
     /// Takes the pools back after a generation, adds up what was played, and drops the mixes that are over.
     pub(crate) fn take_pools(&mut self, pools: Vec<Pool>, planned: &mut PoolTasks, played: &GenerationGames) {
-        let PoolTasks { idle, ending, quotas, .. } = planned;
-        let idle = mem::take(idle);
+        let PoolTasks { idle, ending, rules, quotas, in_flight: before, .. } = planned;
+        let pools: Vec<Pool> = pools.into_iter().chain(mem::take(idle)).collect();
         let samples = |rules: &Arc<Rules>| {
             let of_rules = played.rulesets.iter().filter(|ruleset| Arc::ptr_eq(&ruleset.rules, rules));
             of_rules.flat_map(|ruleset| &ruleset.games).map(|game| game.samples.len() as u64).sum::<u64>()
         };
         let counts_samples = self.config.games.samples_per_generation > 0;
-        let mut quotas = quotas.iter().copied();
-        let exceeded = |ended: u64, quota: Option<u64>| ended as i64 - quota.unwrap_or(0) as i64;
+        // What was made beyond the quotas, by ruleset, then by mix.
+        let exceeded = rules.iter().zip(quotas).zip(before).map(|((rules, quota), before)| {
+            let made = (samples(rules) + in_flight(&pools, rules)) as i64 - *before as i64;
+            made - *quota as i64
+        });
+        let mut exceeded = exceeded.collect::<Vec<i64>>().into_iter();
         for (trained, known) in self.rulesets.iter().zip(&mut self.state.rulesets) {
-            let (ended, quota) = (samples(&trained.rules), quotas.next());
-            known.samples += ended;
+            known.samples += samples(&trained.rules);
+            let exceeded = exceeded.next().unwrap_or(0);
             if counts_samples {
-                known.ahead += exceeded(ended, quota);
+                known.ahead += exceeded;
             }
         }
         for (rules, mix) in self.mixes.iter().zip(&mut self.state.mixes) {
-            let (ended, quota) = (samples(rules), quotas.next());
+            let ended = samples(rules);
             mix.samples += ended;
             // One that is over had its last games to play, whatever its quota.
             let least = if ending.contains(&mix_pool(mix.number)) { 0 } else { i64::MIN };
-            mix.ahead += exceeded(ended, quota).max(least);
+            mix.ahead += exceeded.next().unwrap_or(0).max(least);
             self.state.mixes_samples += ended;
         }
         let is_over: Vec<bool> = self.state.mixes.iter().map(|mix| ending.contains(&mix_pool(mix.number))).collect();
         self.drop_mixes(&is_over);
-        self.pools = pools.into_iter().chain(idle).filter(|pool| !ending.contains(&pool.plan().name)).collect();
+        self.pools = pools.into_iter().filter(|pool| !ending.contains(&pool.plan().name)).collect();
         // In one order, whichever of them played.
         self.pools.sort_by(|one, other| one.plan().name.cmp(&other.plan().name));
     }

@@ -206,7 +206,7 @@ impl ActiveGame {
     }
 
     pub(crate) fn samples_count(&self) -> u64 {
-        self.record.decisions.iter().filter(|decision| decision.is_kept).count() as u64
+        self.record.samples_count()
     }
 
     /// Returns how the game ended, if it has.

@@ -12,6 +12,7 @@ pub mod teacher;
 
 mod active_game;
 mod record;
+mod turns;
 
 pub use error::SelfPlayError;
 pub use finished::{FinishedGame, finished_to_bytes, verify_finished};

@@ -1,10 +1,8 @@
 //! Pools of games in flight, and the actors that play them.
-//! An actor plays one pool at a time to its quota, and suspends it at the end of a batch. Between two calls of [`play_pools`]
+//! An actor plays one pool at a time, and leaves it for another between two batches. Between two calls of [`play_pools`]
 //! a pool holds records of its games and no trees. What it plays depends on its plan, its state and the evaluations alone:
 //! not on the actors, nor on whether it was saved and read again in between.
 
-use std::cmp::Reverse;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -26,6 +24,7 @@ use crate::record::GameRecord;
 use crate::seeds::{GameKey, series_of};
 use crate::settings::SelfPlaySettings;
 use crate::teacher::TeacherSettings;
+use crate::turns::{Pace, TURN, Turns};
 
 /// Most games in flight in a pool.
 pub const IN_FLIGHT_MAX: usize = 1 << 16;
@@ -73,6 +72,8 @@ impl PoolPlan {
 pub struct Pool {
     pub(crate) plan: PoolPlan,
     pub(crate) state: PoolState,
+    /// Nanoseconds of a sample when it was played last; no part of its state.
+    nanos_per_sample: Option<f64>,
 }
 
 impl Pool {
@@ -83,7 +84,7 @@ impl Pool {
         let ruleset = ruleset_fingerprint(plan.rules.ruleset());
         let PoolPlan { run_seed, first_game, ref name, .. } = plan;
         let state = PoolState { name: name.clone(), run_seed, ruleset, next_game: first_game, games: Vec::new() };
-        Ok(Pool { plan, state })
+        Ok(Pool { plan, state, nanos_per_sample: None })
     }
 
     /// Creates a pool that goes on from a state, which may come from a file. The settings may be others than before; games
@@ -108,7 +109,7 @@ impl Pool {
                 return Err(fault(format!("game {} has not been begun", game.number)));
             }
         }
-        Ok(Pool { plan, state })
+        Ok(Pool { plan, state, nanos_per_sample: None })
     }
 
     /// Returns what the pool plays.
@@ -141,6 +142,12 @@ impl PoolState {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns how many samples the games in flight have made.
+    #[must_use]
+    pub fn samples_in_flight(&self) -> u64 {
+        self.games.iter().map(GameRecord::samples_count).sum()
     }
 
     /// Returns the number of games in flight.
@@ -183,7 +190,8 @@ pub type ActorEvaluator<'a> = &'a mut (dyn Evaluator<GameState> + Send);
 /// When a pool is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quota {
-    /// When the games that have ended make so many samples. The other games go on at the next call.
+    /// When so many samples have been made, those of the games in flight included. These go on at the next call. All pools of one
+    /// ruleset with the same quota take about as long, however long their games are.
     Samples(u64),
     /// When so many games have ended. The other games go on at the next call.
     Games(u64),
@@ -244,7 +252,7 @@ impl PlayedGame {
 pub struct Progress {
     /// Games finished.
     pub games: AtomicU64,
-    /// Samples that were made of them.
+    /// Samples made, those of games in flight included, where samples are the quota.
     pub samples: AtomicU64,
     /// Positions evaluated.
     pub evaluations: AtomicU64,
@@ -262,6 +270,11 @@ pub struct Progress {
 pub trait Watch: Sync {
     /// Tells, after every batch, whether to go on.
     fn goes_on(&self, progress: &Progress) -> bool;
+
+    /// Tells, after every batch, whether all pools end now although they owe more, as if they had played their quotas.
+    fn is_time_over(&self, _progress: &Progress) -> bool {
+        false
+    }
 
     /// Is called before an actor moves its trees and evaluates a batch; may block the actor.
     fn begin_batch(&self) {}
@@ -304,10 +317,19 @@ pub fn play_pools(
     watch: &dyn Watch,
 ) -> Result<PlayedPools, SelfPlayError> {
     assert!(!evaluators.is_empty(), "self-play needs an evaluator");
-    let mut queue: Vec<(usize, PoolTask<'_>)> = tasks.into_iter().enumerate().collect();
-    queue.sort_by_key(|(_, task)| Reverse(task.work()));
-    let queue = Mutex::new(VecDeque::from(queue));
-    let run = Run { queue, parallel_trees, progress, watch, stop: AtomicBool::new(false) };
+    let (plans, tasks): (Vec<PoolPlan>, Vec<_>) = tasks
+        .into_iter()
+        .map(|PoolTask { pool: Pool { plan, state, nanos_per_sample }, quota, journal }| {
+            (plan, (state, nanos_per_sample, quota, journal))
+        })
+        .unzip();
+    let begin = |(index, (state, usual, quota, journal))| {
+        let plan = &plans[index];
+        ActivePool::new(index, plan, state, usual, quota, journal)
+    };
+    let turns = Mutex::new(Turns::new(tasks.into_iter().enumerate().map(begin).collect()));
+    let (stop, is_time_over) = Default::default();
+    let run = Run { turns, parallel_trees, progress, watch, stop, is_time_over };
     let actors: Vec<Result<Vec<_>, SelfPlayError>> = thread::scope(|scope| {
         let act = |evaluator| {
             let played = run.act(evaluator);
@@ -336,60 +358,126 @@ pub fn play_pools(
     if let Some(error) = error {
         return Err(error);
     }
-    results.sort_by_key(|(task, ..)| *task);
-    Ok(results.into_iter().map(|(_, pool, games)| (pool, games)).collect())
+    results.sort_by_key(|(index, ..)| *index);
+    let pool = |(plan, (_, state, nanos_per_sample, games))| (Pool { plan, state, nanos_per_sample }, games);
+    Ok(plans.into_iter().zip(results).map(pool).collect())
 }
 
-impl PoolTask<'_> {
-    /// Returns roughly how much there is to play, to begin with the most.
-    fn work(&self) -> u64 {
-        /// Samples of a game, where nothing better is known.
-        const GAME_SAMPLES: u64 = 64;
-        let Pool { plan, state } = &self.pool;
-        let samples = match self.quota {
-            Quota::Samples(samples) => samples,
-            Quota::Games(games) => games.saturating_mul(GAME_SAMPLES),
-            Quota::PlayOut { until } => {
-                (state.games.len() as u64 + until.saturating_sub(state.next_game)).saturating_mul(GAME_SAMPLES)
-            }
-            Quota::Stream => plan.in_flight as u64 * GAME_SAMPLES,
-        };
-        let position = u64::from(plan.settings.simulations) * plan.rules.square_count() as u64;
-        samples.saturating_mul(position)
-    }
-}
+/// A pool that was played: its index, its state, the nanoseconds of a sample, and the games that ended.
+type PlayedPool = (usize, PoolState, Option<f64>, Vec<PlayedGame>);
 
 /// Games in turn without a sample after which no more are begun.
 const GAMES_WITHOUT_SAMPLES_MAX: u64 = 1000;
 
 struct Run<'a> {
-    queue: Mutex<VecDeque<(usize, PoolTask<'a>)>>,
+    turns: Mutex<Turns<ActivePool<'a>>>,
     parallel_trees: bool,
     progress: &'a Progress,
     watch: &'a dyn Watch,
     /// Set by the first actor that fails or is stopped.
     stop: AtomicBool,
+    /// Set by the first actor that is told so.
+    is_time_over: AtomicBool,
 }
 
+/// Samples that a game counts for where games are to be played.
+const GAME_SAMPLES: f64 = 64.0;
+
 struct ActivePool<'a> {
+    index: usize,
     plan: &'a PoolPlan,
+    /// Its games are those of before as long as it has not begun.
+    state: PoolState,
     quota: Quota,
     journal: Option<&'a Journal>,
-    next_game: u64,
+    has_begun: bool,
     games: Vec<ActiveGame>,
     ended: Vec<PlayedGame>,
+    pace: Pace,
+    /// Samples of the games that have ended.
     samples: u64,
+    /// Samples that the games in flight had at the beginning.
+    samples_before: u64,
     /// Games in turn that gave no samples.
     without_samples: u64,
 }
 
-impl ActivePool<'_> {
+impl<'a> ActivePool<'a> {
+    fn new(
+        index: usize,
+        plan: &'a PoolPlan,
+        state: PoolState,
+        usual: Option<f64>,
+        quota: Quota,
+        journal: Option<&'a Journal>,
+    ) -> ActivePool<'a> {
+        let games = match quota {
+            Quota::Samples(samples) => samples as f64 / GAME_SAMPLES,
+            Quota::Games(games) => games as f64,
+            Quota::PlayOut { until } => state.games.len() as f64 + until.saturating_sub(state.next_game) as f64,
+            Quota::Stream => plan.in_flight as f64,
+        };
+        let cost = f64::from(plan.settings.simulations) * plan.rules.square_count() as f64;
+        let pace = Pace { quota: games * GAME_SAMPLES, done: 0.0, nanos: 0.0, usual, cost };
+        let (games, ended) = Default::default();
+        let (has_begun, samples, without_samples) = Default::default();
+        let samples_before = state.samples_in_flight();
+        ActivePool {
+            index,
+            plan,
+            state,
+            quota,
+            journal,
+            has_begun,
+            games,
+            ended,
+            pace,
+            samples,
+            samples_before,
+            without_samples,
+        }
+    }
+
+    /// Takes up the games in flight and begins those that are missing, with the memory of games that have ended.
+    fn begin(&mut self, spare: &mut Vec<ActiveGame>, watch: &dyn Watch) -> Result<(), SelfPlayError> {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Ok(());
+        }
+        for record in std::mem::take(&mut self.state.games) {
+            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(self.plan));
+            game.resume(self.plan, record);
+            self.games.push(game);
+        }
+        while let Some(number) = self.next_number(self.games.len(), watch)? {
+            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(self.plan));
+            game.begin(self.plan, number);
+            self.games.push(game);
+        }
+        Ok(())
+    }
+
+    /// Suspends the games in flight, whose memory goes to `spare`.
+    fn suspend(mut self, spare: &mut Vec<ActiveGame>) -> PlayedPool {
+        if self.has_begun {
+            self.state.games.extend(self.games.iter_mut().map(ActiveGame::suspend));
+        }
+        spare.append(&mut self.games);
+        let usual = if self.pace.done > 0.0 { Some(self.pace.per_sample(0.0)) } else { self.pace.usual };
+        (self.index, self.state, usual, self.ended)
+    }
+
     fn is_done(&self) -> bool {
         match self.quota {
-            Quota::Samples(samples) => self.samples >= samples,
+            Quota::Samples(samples) => self.made() >= samples,
             Quota::Games(games) => self.ended.len() as u64 >= games,
             Quota::PlayOut { .. } | Quota::Stream => self.games.is_empty(),
         }
+    }
+
+    /// Returns how many samples have been made.
+    fn made(&self) -> u64 {
+        let in_flight: u64 = self.games.iter().map(ActiveGame::samples_count).sum();
+        (self.samples + in_flight).saturating_sub(self.samples_before)
     }
 
     /// Returns the number of a further game, if one is to be begun where `others` are in flight.
@@ -399,75 +487,59 @@ impl ActivePool<'_> {
         }
         match self.quota {
             Quota::Stream => return watch.next_game(),
-            Quota::PlayOut { until } if self.next_game >= until => return Ok(None),
+            Quota::PlayOut { until } if self.state.next_game >= until => return Ok(None),
             Quota::Samples(_) | Quota::Games(_) | Quota::PlayOut { .. } => {}
         }
-        self.next_game += 1;
-        Ok(Some(self.next_game - 1))
+        self.state.next_game += 1;
+        Ok(Some(self.state.next_game - 1))
     }
 }
 
 impl Run<'_> {
     /// Plays pools until there is none left.
-    fn act(
-        &self,
-        evaluator: &mut (dyn Evaluator<GameState> + Send),
-    ) -> Result<Vec<(usize, Pool, Vec<PlayedGame>)>, SelfPlayError> {
+    fn act(&self, evaluator: &mut (dyn Evaluator<GameState> + Send)) -> Result<Vec<PlayedPool>, SelfPlayError> {
         let mut results = Vec::new();
         let mut batch = LeafBatch::default();
         // The memory of games, trees above all, from one pool to the next.
         let mut spare = Vec::new();
-        loop {
-            let next = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            let Some((index, task)) = next else { return Ok(results) };
-            let (pool, games) = self.play_pool(task, evaluator, &mut batch, &mut spare)?;
-            results.push((index, pool, games));
-        }
-    }
-
-    fn play_pool(
-        &self,
-        PoolTask { pool: Pool { plan, mut state }, quota, journal }: PoolTask<'_>,
-        evaluator: &mut (dyn Evaluator<GameState> + Send),
-        batch: &mut LeafBatch,
-        spare: &mut Vec<ActiveGame>,
-    ) -> Result<(Pool, Vec<PlayedGame>), SelfPlayError> {
-        let mut pool = ActivePool {
-            plan: &plan,
-            quota,
-            journal,
-            next_game: state.next_game,
-            games: Vec::new(),
-            ended: Vec::new(),
-            samples: 0,
-            without_samples: 0,
-        };
-        for record in state.games.drain(..) {
-            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&plan));
-            game.resume(&plan, record);
-            pool.games.push(game);
-        }
-        while let Some(number) = pool.next_number(pool.games.len(), self.watch)? {
-            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&plan));
-            game.begin(&plan, number);
-            pool.games.push(game);
-        }
-        while !pool.is_done() {
-            self.watch.begin_batch();
-            let since = Instant::now();
-            let done = self.play_batch(&mut pool, evaluator, batch, spare);
-            self.progress.actor_nanos.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            self.watch.end_batch();
-            done?;
-            if self.stop.load(Ordering::Relaxed) || !self.watch.goes_on(self.progress) {
-                return Err(SelfPlayError::Stopped);
+        let pace = |pool: &ActivePool<'_>| pool.pace;
+        let turns = || self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let take = || turns().take(pace);
+        let mut next = take();
+        while let Some(mut pool) = next {
+            let begun = Instant::now();
+            let is_over = || self.is_time_over.load(Ordering::Relaxed);
+            if !is_over() {
+                pool.begin(&mut spare, self.watch)?;
             }
+            while !is_over() && !pool.is_done() && begun.elapsed() < TURN {
+                self.watch.begin_batch();
+                let since = Instant::now();
+                let done = self.play_batch(&mut pool, evaluator, &mut batch, &mut spare);
+                let nanos = since.elapsed().as_nanos() as u64;
+                self.progress.actor_nanos.fetch_add(nanos, Ordering::Relaxed);
+                pool.pace.nanos += nanos as f64;
+                if matches!(pool.quota, Quota::Samples(_)) {
+                    let made = pool.made() as f64;
+                    self.progress.samples.fetch_add((made - pool.pace.done) as u64, Ordering::Relaxed);
+                    pool.pace.done = made;
+                }
+                self.watch.end_batch();
+                done?;
+                if self.stop.load(Ordering::Relaxed) || !self.watch.goes_on(self.progress) {
+                    return Err(SelfPlayError::Stopped);
+                }
+                self.is_time_over.fetch_or(self.watch.is_time_over(self.progress), Ordering::Relaxed);
+            }
+            // Where none waits, none will be given back.
+            next = if is_over() || pool.is_done() {
+                results.push(pool.suspend(&mut spare));
+                take()
+            } else {
+                Some(turns().exchange(pool, pace))
+            };
         }
-        let ActivePool { next_game, mut games, ended, .. } = pool;
-        state.next_game = next_game;
-        state.games.extend(games.iter_mut().map(ActiveGame::suspend));
-        spare.append(&mut games);
-        Ok((Pool { plan, state }, ended))
+        Ok(results)
     }
 
     /// Moves every tree to its next leaf, replaces games that have ended by new ones, and evaluates the leaves.
@@ -526,9 +598,11 @@ impl Run<'_> {
         let game = &mut pool.games[place];
         let samples = game.samples_count();
         pool.samples += samples;
+        if !matches!(pool.quota, Quota::Samples(_)) {
+            pool.pace.done += GAME_SAMPLES;
+        }
         pool.without_samples = if samples == 0 { pool.without_samples + 1 } else { 0 };
         self.progress.games.fetch_add(1, Ordering::Relaxed);
-        self.progress.samples.fetch_add(samples, Ordering::Relaxed);
         if pool.quota == Quota::Stream {
             return self.watch.take(FinishedGame(game.suspend()));
         }

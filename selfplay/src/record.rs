@@ -68,6 +68,11 @@ pub(crate) struct GameRecord {
 }
 
 impl GameRecord {
+    /// Returns the number of samples so far.
+    pub(crate) fn samples_count(&self) -> u64 {
+        self.decisions.iter().filter(|decision| decision.is_kept).count() as u64
+    }
+
     /// Plays the game anew; `visit` is called before each action with the game, its legal actions and the action's index
     /// among them.
     /// Fails when an action is not among the legal ones.

@@ -186,7 +186,7 @@ fn a_run_over_several_rulesets_goes_on_after_a_kill_as_if_nothing_had_been() {
     assert_same(&whole, &contents(&shell, "broken"));
 
     // What belongs to another ruleset is refused by its name.
-    shell.copy("whole/shards/000001-savard-plain-men.npz", "whole/shards/000001-bell.npz");
+    shell.copy("whole/shards/000000-savard-plain-men.npz", "whole/shards/000000-bell.npz");
     shell.refuses(&resume("whole", ""), 1, &["'savard-plain-men' and 'bell' is wanted"]);
     shell.copy("whole/rulesets/bell-8x8.toml", "whole/rulesets/bell.toml");
     shell.refuses(&resume("whole", ""), 1, &["bell.toml: the rules are not those"]);
@@ -252,7 +252,7 @@ fn what_is_wrong_with_a_configuration_is_said_at_once() {
         ("selfplay.search.mode.gumbel.maxvisit_init=-100", &["selfplay.search.mode.gumbel.maxvisit_init"]),
         ("evaluation.opening_actions=100000 replay.reuse=1e15", &["opening_actions = 100000", "replay.reuse"]),
         ("seed=yes", &["seed"]),
-        ("games.pools=9", &["games.pools = 9 must be 1 to 8"]),
+        ("games.pools=1001", &["games.pools = 1001 must be 1 to 1000"]),
         ("device=cpuu", &["cpu"]),
         ("budget.minutes", &["key=value"]),
     ] {

@@ -66,12 +66,18 @@ fn quotas_are_met_and_no_game_is_lost() {
     let mut pools = new(&plans);
     let mut numbers = vec![BTreeSet::new(); pools.len()];
     for quota in [Quota::Samples(60), Quota::Games(3), Quota::Samples(0), Quota::PlayOut { until: 0 }] {
+        let in_flight =
+            |pools: &[Pool]| -> Vec<u64> { pools.iter().map(|pool| pool.state().samples_in_flight()).collect() };
+        let before = in_flight(&pools);
         let (played, games) = play(pools, quota, 2);
+        let after = in_flight(&played);
         for (pool, games) in games.iter().enumerate() {
             let samples: usize = games.iter().map(|game| game.samples.len()).sum();
+            let made = samples as u64 + after[pool] - before[pool].min(samples as u64 + after[pool]);
             match quota {
                 Quota::Samples(0) => assert!(games.is_empty()),
-                Quota::Samples(quota) => assert!(samples as u64 >= quota),
+                // In a batch each game makes one sample at most.
+                Quota::Samples(quota) => assert!((quota..quota + plans[pool].in_flight as u64).contains(&made)),
                 Quota::Games(quota) => assert!(games.len() as u64 >= quota),
                 Quota::PlayOut { .. } => assert_eq!(games.len(), plans[pool].in_flight),
                 Quota::Stream => unreachable!("no game is given here"),

@@ -5,9 +5,11 @@
 mod ruleset_choice;
 mod source;
 
+use std::num::NonZero;
 use std::path::Path;
+use std::thread;
 
-use latrunculi_data::ranges::{Range, faults as out_of_range};
+use latrunculi_data::ranges::{AUTO, Range, faults as out_of_range, number_or_auto};
 use latrunculi_data::{DeviceChoice, NetworkConfig, Precision, ReplaySettings, TrainingConfig};
 use latrunculi_eval::AgentSpec;
 use latrunculi_search::mcts::SIMULATIONS_MAX;
@@ -31,7 +33,10 @@ const BATCH_MAX: u64 = 1 << 16;
 /// Most samples of a generation.
 const SAMPLES_MAX: u64 = 1 << 30;
 
-/// Most pools of a ruleset, and most rulesets measured at once.
+/// Most actors.
+const ACTORS_MAX: usize = 64;
+
+/// Most pools, and most rulesets measured at once.
 const POOLS_MAX: u64 = 1000;
 
 /// Most configurations that are based on one another; more form a circle.
@@ -94,16 +99,19 @@ pub struct GameCounts {
     /// rulesets need it, for their games differ in length.
     #[serde(default)]
     pub samples_per_generation: u64,
-    /// Threads that each play and evaluate one pool at a time, 1 to 64.
+    /// Threads that each play and evaluate one pool at a time, 1 to 64; `auto`: one for each core.
+    #[serde(deserialize_with = "number_or_auto")]
     pub actors: usize,
-    /// Pools of games in flight of each ruleset, 1 to 1000, and at most `per_generation` where games are counted; games that are in flight at the end of a generation go on in the
-    /// next one. Below the number of actors, some of these are idle.
-    #[serde(default = "two_pools")]
+    /// Pools of games in flight, 1 to 1000, divided among the rulesets by share, at least one of each; games that are in flight at the end of
+    /// a generation go on in the next one. Below the number of actors, some of these are idle. `auto`: two, or two for each of more than two actors.
+    #[serde(default = "two_pools", deserialize_with = "number_or_auto")]
     pub pools: usize,
-    /// Actors that compute at a time while the network is trained, at most `actors`; 0 for none: training and games
-    /// take turns.
+    /// Most actors that compute at a time while the network is trained, at most `actors`; 0 for none: training and games
+    /// take turns. `auto`: all but one.
+    #[serde(deserialize_with = "number_or_auto")]
     pub actors_beside_training: usize,
-    /// Games in flight in each pool: the size of its batches. The fused kernels compute 16 positions together.
+    /// Games in flight in a pool of one or two of a ruleset; of more pools each has as many less, but 16 if this is no less: these the fused
+    /// kernels compute together.
     pub in_flight: usize,
     /// Whether rayon's threads advance the trees of an actor; for machines with more cores than actors.
     pub parallel_trees: bool,
@@ -182,7 +190,8 @@ impl TrainConfig {
         let mut table = parse(&text, source)?;
         if settings.is_empty() && !table.contains_key(BASE) {
             // From the text, so that an error names its line.
-            return toml::from_str(&text).with_context(|| not_a_configuration(source));
+            let read = toml::from_str(&text).with_context(|| not_a_configuration(source));
+            return read.map(TrainConfig::resolved);
         }
         let mut applied = Vec::new();
         let mut above = source.clone();
@@ -206,7 +215,7 @@ impl TrainConfig {
             let fault = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
             Error::Refused(format!("{}, with {}: {fault}", not_a_configuration(source), applied.join(" ")))
         };
-        table.try_into().map_err(in_a_line)
+        table.try_into().map(TrainConfig::resolved).map_err(in_a_line)
     }
 
     /// Reads the configuration in the folder of a run. Then applies `settings`, each `key=value`.
@@ -216,7 +225,7 @@ impl TrainConfig {
         let mut table: toml::Table = toml::from_str(&source.text()?).with_context(not_a_configuration)?;
         forget_removed(&mut table);
         apply(&mut table, settings)?;
-        table.try_into().with_context(not_a_configuration)
+        table.try_into().map(TrainConfig::resolved).with_context(not_a_configuration)
     }
 
     /// Reads the text that [`TrainConfig::to_text`] wrote.
@@ -231,23 +240,43 @@ impl TrainConfig {
         toml::to_string(self).context("writing the resolved configuration")
     }
 
+    /// Puts numbers in the place of `auto`, for the cores that this process may use.
+    fn resolved(mut self) -> TrainConfig {
+        self.resolve(thread::available_parallelism().map_or(1, NonZero::get));
+        self
+    }
+
+    /// Puts numbers in the place of `auto`, for so many cores. A run keeps them, so that it goes on alike on another machine.
+    fn resolve(&mut self, cores: usize) {
+        let put = |place: &mut usize, number: usize| {
+            if *place == AUTO {
+                *place = number;
+            }
+        };
+        let games = &mut self.games;
+        put(&mut games.actors, cores.clamp(1, ACTORS_MAX));
+        put(&mut games.actors_beside_training, games.actors.saturating_sub(1).max(1));
+        put(&mut games.pools, if games.actors > 2 { 2 * games.actors } else { 2 });
+        // A run on one core learns the same on two.
+        put(&mut self.training.threads, cores.clamp(2, ACTORS_MAX));
+    }
+
     /// Checks everything, for a number of rulesets.
     /// Error: every reason at once.
     pub fn validate(&self, rulesets: usize) -> Result<(), Error> {
         let Budget { minutes, generations } = self.budget;
         let (games, teacher, evaluation) = (&self.games, &self.teacher, &self.evaluation);
         let plays_matches = evaluation.every > 0 || !evaluation.anchors.is_empty();
-        let pools_max = if games.per_generation > 0 { games.per_generation.min(POOLS_MAX) } else { POOLS_MAX };
         let openings_max = u64::from(OPENING_ACTIONS_MAX);
         let mut faults = out_of_range([
             ("budget.minutes", minutes, Range::NotNegative),
             ("teacher.opening_probability", teacher.opening_probability, Range::Within(0.0, 1.0)),
         ]);
         let counts = [
-            ("games.actors", games.actors as u64, 1, 64),
+            ("games.actors", games.actors as u64, 1, ACTORS_MAX as u64),
             ("games.per_generation", games.per_generation, 0, GAMES_MAX),
             ("games.samples_per_generation", games.samples_per_generation, 0, SAMPLES_MAX),
-            ("games.pools", games.pools as u64, 1, pools_max),
+            ("games.pools", games.pools as u64, 1, POOLS_MAX),
             ("games.in_flight", games.in_flight as u64, 1, BATCH_MAX),
             ("games.batch_size", games.batch_size as u64, 1, BATCH_MAX),
             ("games.batches_per_step", games.batches_per_step as u64, 1, games.batch_size as u64),
@@ -464,6 +493,29 @@ mod tests {
             let rulesets = crate::run_rulesets::load(&config.rulesets).unwrap();
             config.validate(rulesets.len()).unwrap();
         }
+    }
+
+    #[test]
+    fn auto_follows_the_cores_and_what_is_given_stands() {
+        let of_cores = |cores, setting: &str| {
+            let mut config: TrainConfig =
+                toml::from_str(&ConfigSource::find("quick").unwrap().text().unwrap()).unwrap();
+            if let Some((name, number)) = setting.split_once('=') {
+                assert_eq!(name, "actors");
+                config.games.actors = number.parse().unwrap();
+            }
+            config.resolve(cores);
+            let GameCounts { actors, pools, actors_beside_training, .. } = config.games;
+            (actors, pools, actors_beside_training, config.training.threads)
+        };
+        assert_eq!(of_cores(1, ""), (1, 2, 1, 2));
+        assert_eq!(of_cores(2, ""), (2, 2, 1, 2));
+        assert_eq!(of_cores(16, ""), (16, 32, 15, 16));
+        assert_eq!(of_cores(500, ""), (64, 128, 63, 64));
+        assert_eq!(of_cores(2, "actors=8"), (8, 16, 7, 2));
+        let told = TrainConfig::read(&ConfigSource::find("quick").unwrap(), &["games.actors=many".to_owned()]);
+        let told = told.unwrap_err().to_string();
+        assert!(told.contains("\"many\"") && told.contains("a whole number or \"auto\""), "{told}");
     }
 
     #[test]

@@ -49,10 +49,17 @@ impl FairGate {
         self.changed.notify_all();
     }
 
+    /// Lets `capacity` actors in at a time from now on, at least 1; returns how many are inside or wait.
+    pub fn set_capacity(&self, capacity: usize) -> usize {
+        let mut state = self.lock();
+        state.capacity = capacity.max(1);
+        self.changed.notify_all();
+        state.inside + (state.next_number - state.now_served) as usize
+    }
+
     /// Removes the limit.
     pub fn open(&self) {
-        self.lock().capacity = usize::MAX;
-        self.changed.notify_all();
+        self.set_capacity(usize::MAX);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use latrunculi_data::{Precision, Samples, Shape, ShardInfo};
@@ -92,11 +93,17 @@ pub struct Playing<'a> {
     pub gate: &'a FairGate,
     /// Tells, after every batch, whether to go on.
     pub goes_on: &'a (dyn Fn(&Progress) -> bool + Sync),
+    /// When the generation ends with what it then has.
+    pub until: Option<Instant>,
 }
 
 impl Watch for Playing<'_> {
     fn goes_on(&self, progress: &Progress) -> bool {
         (self.goes_on)(progress)
+    }
+
+    fn is_time_over(&self, progress: &Progress) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until) && progress.games.load(Ordering::Relaxed) > 0
     }
 
     fn begin_batch(&self) {
@@ -135,7 +142,7 @@ pub fn list(config: &TrainConfig, rules: &Arc<Rules>, number: u64) -> GameList {
         settings = SelfPlaySettings { opening_probability, opening_actions_max, ..settings };
     }
     let games = if teacher.is_some() { config.teacher.games } else { config.games.per_generation };
-    let own = pool_plan(config, rules, format!("{}-generation-{number}", rules.ruleset().id));
+    let own = pool_plan(config, rules, format!("{}-generation-{number}", rules.ruleset().id), config.games.pools);
     let plan = PoolPlan {
         settings: settings_for(&settings, rules),
         teacher: teacher.map(|teacher| teacher.alphabeta),
@@ -146,16 +153,21 @@ pub fn list(config: &TrainConfig, rules: &Arc<Rules>, number: u64) -> GameList {
     GameList { plan, games, pools, journal: None, found: Vec::new() }
 }
 
-/// Returns the plan of pool `name` of a run, whose games go on from one generation to the next.
+/// Positions that the fused kernels compute together.
+const FULL_BATCH: usize = 16;
+
+/// Returns the plan of pool `name` of a run, one of so many of its ruleset, whose games go on from one generation to the next.
 #[must_use]
-pub fn pool_plan(config: &TrainConfig, rules: &Arc<Rules>, name: String) -> PoolPlan {
+pub fn pool_plan(config: &TrainConfig, rules: &Arc<Rules>, name: String, pools: usize) -> PoolPlan {
+    let in_flight = config.games.in_flight;
+    let divided = (2 * in_flight).div_ceil(pools.max(2));
     PoolPlan {
         rules: Arc::clone(rules),
         settings: settings_for(&config.selfplay, rules),
         teacher: None,
         run_seed: config.seed,
         name,
-        in_flight: config.games.in_flight,
+        in_flight: divided.max(FULL_BATCH.min(in_flight)),
         first_game: 0,
     }
 }

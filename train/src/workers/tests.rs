@@ -121,7 +121,7 @@ fn a_generation_by_workers_that_die_counts_each_game_once() {
     let (config, rules) = config();
     let list = generation::list(&config, &rules, 0);
     let gate = &FairGate::new(1);
-    let playing = Playing { parallel_trees: false, gate, goes_on: &|_| true };
+    let playing = Playing { parallel_trees: false, gate, goes_on: &|_| true, until: None };
     let alone = generation::play_lists(&mut [list], &mut generation::idle_evaluators(1), &playing).unwrap();
     let inner = Arc::new(InMemory::new());
     let leader = leader(plain(&inner), Close::All);

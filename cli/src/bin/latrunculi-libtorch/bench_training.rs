@@ -36,7 +36,7 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         first_game: 0,
     };
     let gate = &FairGate::new(1);
-    let playing = Playing { parallel_trees: false, gate, goes_on: &|_| true };
+    let playing = Playing { parallel_trees: false, gate, goes_on: &|_| true, until: None };
     let list = GameList { plan, games: 16, pools: 1, journal: None, found: Vec::new() };
     let played = generation::play_lists(&mut [list], &mut generation::idle_evaluators(1), &playing)?;
     let mut window = ReplayWindow::new(Arc::clone(&rules), ReplaySettings::default(), 0);

@@ -106,7 +106,8 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
             batch_size,
             batches: config.games.batches_per_step,
             progress: (fraction(made), fraction(made + count)),
-            free_threads: &|| usize::MAX,
+            free_threads: &|_| usize::MAX,
+            until: None,
         };
         let results = train_steps(&mut trainer, &plan, &|done| {
             work(made + done);

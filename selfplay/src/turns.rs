@@ -1,0 +1,184 @@
+//! Which pool an actor plays next: the one that will take longest, so that all end at about the same time.
+
+use std::time::Duration;
+
+/// How long an actor plays a pool before it looks for one that will take longer.
+pub(crate) const TURN: Duration = Duration::from_millis(250);
+
+/// How far a pool is, and how long it took to come there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// What is to be played, in samples.
+    pub(crate) quota: f64,
+    /// What has been played of it.
+    pub(crate) done: f64,
+    /// Nanoseconds that an actor has spent on it.
+    pub(crate) nanos: f64,
+    /// Nanoseconds of a sample when the pool was played last, if it was.
+    pub(crate) usual: Option<f64>,
+    /// What a sample costs beside those of other pools, where nothing was measured.
+    pub(crate) cost: f64,
+}
+
+impl Pace {
+    /// Samples that [`Pace::usual`] counts for beside those that have been played now.
+    fn weight(&self) -> f64 {
+        (self.quota / 4.0).max(1.0)
+    }
+
+    /// Returns the nanoseconds of a sample and how many samples they were measured by.
+    fn measured(&self) -> (f64, f64) {
+        let (usual, weight) = self.usual.map_or((0.0, 0.0), |usual| (usual * self.weight(), self.weight()));
+        (self.nanos + usual, self.done + weight)
+    }
+
+    /// Returns the nanoseconds of a sample, where `unit` are those of one that costs 1.
+    pub(crate) fn per_sample(&self, unit: f64) -> f64 {
+        let usual = self.usual.unwrap_or(self.cost * unit);
+        (self.nanos + usual * self.weight()) / (self.done + self.weight())
+    }
+
+    /// Returns the nanoseconds until it is done.
+    fn left(&self, unit: f64) -> f64 {
+        (self.quota - self.done).max(0.0) * self.per_sample(unit)
+    }
+}
+
+/// The pools that wait for an actor.
+#[derive(Debug)]
+pub(crate) struct Turns<P>(Vec<P>);
+
+impl<P> Turns<P> {
+    pub(crate) fn new(pools: Vec<P>) -> Turns<P> {
+        Turns(pools)
+    }
+
+    /// Takes the pool that will take longest.
+    pub(crate) fn take(&mut self, pace: impl Fn(&P) -> Pace) -> Option<P> {
+        self.longest(None, &pace).map(|(index, _)| self.0.swap_remove(index))
+    }
+
+    /// Gives `own` back for one that will take longer by more than a turn, if there is one.
+    pub(crate) fn exchange(&mut self, own: P, pace: impl Fn(&P) -> Pace) -> P {
+        match self.longest(Some(&own), &pace) {
+            Some((index, ahead)) if ahead > TURN.as_nanos() as f64 => std::mem::replace(&mut self.0[index], own),
+            _ => own,
+        }
+    }
+
+    /// Returns the pool that will take longest, and by how many nanoseconds longer than `own`.
+    fn longest(&self, own: Option<&P>, pace: &impl Fn(&P) -> Pace) -> Option<(usize, f64)> {
+        let (mut nanos, mut cost) = (0.0, 0.0);
+        for pace in self.0.iter().chain(own).map(pace) {
+            let (measured, samples) = pace.measured();
+            nanos += measured * f64::from(u8::from(samples > 0.0));
+            cost += pace.cost * samples;
+        }
+        let unit = if cost > 0.0 { nanos / cost } else { 1.0 };
+        let lefts = self.0.iter().enumerate().map(|(index, pool)| (index, pace(pool).left(unit)));
+        let longest = lefts.max_by(|(first, one), (second, other)| one.total_cmp(other).then(second.cmp(first)))?;
+        Some((longest.0, longest.1 - own.map_or(0.0, |own| pace(own).left(unit))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+    use std::collections::BinaryHeap;
+
+    use super::*;
+
+    /// Rulesets of `universal` and six mixes: samples owed by a generation, and milliseconds that each took in a run on two cores.
+    const UNIVERSAL: [(f64, f64); 32] = [
+        (2310.0, 31.8),
+        (2370.0, 16.0),
+        (1760.0, 15.1),
+        (1730.0, 15.2),
+        (970.0, 26.2),
+        (1590.0, 14.4),
+        (540.0, 21.2),
+        (1260.0, 15.1),
+        (1250.0, 13.3),
+        (1770.0, 9.1),
+        (810.0, 19.8),
+        (1770.0, 8.5),
+        (1300.0, 11.5),
+        (640.0, 22.2),
+        (1300.0, 9.9),
+        (1720.0, 7.4),
+        (630.0, 19.3),
+        (860.0, 13.8),
+        (850.0, 12.9),
+        (1070.0, 9.3),
+        (930.0, 10.6),
+        (960.0, 9.5),
+        (520.0, 17.3),
+        (1000.0, 8.7),
+        (920.0, 8.9),
+        (1060.0, 7.5),
+        (950.0, 8.1),
+        (580.0, 11.7),
+        (510.0, 11.5),
+        (520.0, 10.9),
+        (1220.0, 3.4),
+        (580.0, 4.8),
+    ];
+
+    /// Returns what fraction of the time `actors` play, where each pool has samples and milliseconds of a sample.
+    fn busy(pools: &[(f64, f64)], actors: usize, knows_costs: bool) -> f64 {
+        let pace = |&(quota, millis): &(f64, f64)| {
+            let usual = knows_costs.then_some(1.2 * millis * 1e6);
+            (Pace { quota, done: 0.0, nanos: 0.0, usual, cost: 1.0 }, millis * 1e6)
+        };
+        let mut turns = Turns::new(pools.iter().map(pace).collect());
+        let of = |pool: &(Pace, f64)| pool.0;
+        // When each actor is free, with the pool that it has.
+        let mut free: BinaryHeap<Reverse<(u64, usize)>> = (0..actors).map(|actor| Reverse((0, actor))).collect();
+        let mut own: Vec<Option<(Pace, f64)>> = vec![None; actors];
+        let (mut played, mut end) = (0, 0);
+        while let Some(Reverse((now, actor))) = free.pop() {
+            let next = match own[actor].take() {
+                Some(pool) if pool.0.done < pool.0.quota => Some(turns.exchange(pool, of)),
+                _ => turns.take(of),
+            };
+            let Some((mut pace, nanos)) = next else {
+                end = end.max(now);
+                continue;
+            };
+            let samples = (TURN.as_nanos() as f64 / nanos).ceil().min(pace.quota - pace.done).max(1.0);
+            pace.done += samples;
+            pace.nanos += samples * nanos;
+            played += (samples * nanos) as u64;
+            own[actor] = Some((pace, nanos));
+            free.push(Reverse((now + (samples * nanos) as u64, actor)));
+        }
+        played as f64 / (actors as u64 * end) as f64
+    }
+
+    /// Divides the pools as a run does: by share among twice as many as there are actors.
+    fn divided(actors: usize) -> Vec<(f64, f64)> {
+        let all: f64 = UNIVERSAL.iter().map(|(quota, _)| quota).sum();
+        let part = |&(quota, millis): &(f64, f64)| {
+            let count = (2.0 * actors as f64 * quota / all).ceil();
+            (0..count as usize).map(move |_| (quota / count, millis))
+        };
+        UNIVERSAL.iter().flat_map(part).collect()
+    }
+
+    #[test]
+    fn sixteen_actors_end_a_generation_of_many_rulesets_together() {
+        for actors in [2, 4, 8, 16] {
+            for knows_costs in [false, true] {
+                let busy = busy(&divided(actors), actors, knows_costs);
+                assert!(busy > 0.95, "{actors} actors: {busy}");
+            }
+        }
+        // With one pool of each the largest would decide.
+        assert!(busy(&UNIVERSAL, 16, true) < 0.7);
+    }
+
+    #[test]
+    fn actors_with_a_pool_each_of_one_ruleset_end_together() {
+        assert!(busy(&[(640.0, 10.0); 32], 16, false) > 0.95);
+    }
+}
