@@ -3,6 +3,7 @@
 mod compare;
 mod engine;
 mod inference;
+mod scaling;
 mod search;
 mod selfplay;
 mod training;
@@ -36,6 +37,8 @@ enum BenchCommand {
     Selfplay(selfplay::SelfplayArgs),
     /// Training steps: positions per second, and what the drawing of batches takes of it
     Training(TrainingArgs),
+    /// What 1, 2, 4 and more cores of this machine give: self-play, training, and a search of one position
+    Scaling(scaling::ScalingArgs),
 }
 
 pub(crate) fn run(args: BenchArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
@@ -44,6 +47,7 @@ pub(crate) fn run(args: BenchArgs, libtorch: Option<&Libtorch>) -> anyhow::Resul
         BenchCommand::Search(args) => search::run(&args),
         BenchCommand::Inference(args) => inference::run(&args, libtorch),
         BenchCommand::Selfplay(args) => selfplay::run(&args, libtorch),
+        BenchCommand::Scaling(args) => scaling::run(&args),
         BenchCommand::Training(args) => (libtorch::needed(libtorch, "bench training")?.bench_training)(&args),
     }
 }
