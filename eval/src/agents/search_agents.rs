@@ -236,8 +236,8 @@ impl<E: Evaluator<GameState>> Agent for TreeAgent<E> {
 
 /// Searches from the root within the limits and returns the choice.
 ///
-/// How Gumbel search spends its simulations depends on their number. Where the time is the limit, a first search of few
-/// simulations measures the speed, and a second one in the same tree has the number that fits the rest of the time.
+/// How Gumbel search spends its simulations depends on their number. Where the time is the limit, searches of few
+/// simulations measure the speed until an eighth of it is over, and a last one in the same tree has the number that fits the rest.
 fn choose(
     search: &mut Search<GameState>,
     evaluator: &mut dyn Evaluator<GameState>,
@@ -253,16 +253,24 @@ fn choose(
     };
     let begun = Instant::now();
     let stop = limits.deadline(&options.stop);
-    let first = run(search, evaluator, most.min(REPORTED_SIMULATIONS), options, &stop, rng)?;
-    let spent = begun.elapsed();
-    let per_sec = first.effort as f64 / spent.as_secs_f64().max(1e-6);
-    let planned = (per_sec * time.saturating_sub(spent).as_secs_f64() * PLANNED) as u64;
-    let planned = planned.min(u64::from(most).saturating_sub(first.effort)) as u32;
-    if planned == 0 || stop.is_raised() {
-        return Ok(first);
+    let (mut simulations, mut is_last, mut effort) = (most.min(REPORTED_SIMULATIONS), false, 0);
+    loop {
+        let before = begun.elapsed();
+        let mut report =
+            |choice: &Choice| (options.report)(&Choice { effort: effort + choice.effort, ..choice.clone() });
+        let found = run(search, evaluator, simulations, &mut SearchOptions::reporting(&mut report), &stop, rng)?;
+        let spent = begun.elapsed();
+        let per_sec = found.effort as f64 / (spent - before).as_secs_f64().max(1e-6);
+        effort += found.effort;
+        let choice = Choice { effort, ..found };
+        let planned = (per_sec * time.saturating_sub(spent).as_secs_f64() * PLANNED) as u64;
+        let planned = planned.min(u64::from(most).saturating_sub(effort)) as u32;
+        if is_last || planned == 0 || stop.is_raised() {
+            return Ok(choice);
+        }
+        is_last = 8 * spent >= time || planned <= 4 * simulations;
+        simulations = if is_last { planned } else { 4 * simulations };
     }
-    let second = run(search, evaluator, planned, options, &stop, rng)?;
-    Ok(Choice { effort: first.effort + second.effort, ..second })
 }
 
 /// Searches with so many simulations, or until it is stopped, and returns the choice.
