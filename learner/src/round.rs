@@ -49,6 +49,9 @@ use crate::state::{MixWindow, teacher_games};
 /// The generation with which a run that begins with a trained network begins to train it.
 const SETTLED_FROM: u64 = 3;
 
+/// Samples that a thread computes together in a training step.
+const STEP_PART: usize = 32;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
     /// The generation to be played, if any.
@@ -240,7 +243,8 @@ impl TrainingRun<'_> {
         let are_games_over = AtomicBool::new(round.learns_first || round.plays.is_none() || self.workers.is_some());
         let gate = FairGate::new(counts.actors);
         let games_made = AtomicU64::new(0);
-        let cores = SharedCores::new(counts.actors, counts.actors_beside_training);
+        let parts = (self.config.training.threads * counts.batches_per_step).min(counts.batch_size.div_ceil(STEP_PART));
+        let cores = SharedCores::new(counts.actors, counts.actors_beside_training, parts);
         let free_threads = |trained: f64| match are_games_over.load(Ordering::Relaxed) {
             true => counts.actors,
             false => cores.for_training(trained, f64::from_bits(games_made.load(Ordering::Relaxed)), &gate),
