@@ -176,6 +176,9 @@ pub enum AgentError {
         /// The reason.
         reason: String,
     },
+    /// The network computes for all games on one thread, as on a GPU.
+    #[error("games by the clock need a network that every game computes by itself: --device cpu")]
+    OneThread,
     /// A network's device failed.
     #[error(transparent)]
     Evaluator(#[from] EvalError),

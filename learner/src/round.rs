@@ -22,6 +22,7 @@ use latrunculi_data::{
 };
 use latrunculi_engine::Rules;
 use latrunculi_eval::learning::{self, EarlierMatch, RunMatch, TrainingMetrics};
+use latrunculi_infer::GROUP;
 use latrunculi_model::{Device, Trainer};
 use latrunculi_selfplay::{GameKey, Pool, PoolState, Progress, Purpose, states_to_bytes};
 use latrunculi_stats::{Confidence, GameResult, WinDrawLoss};
@@ -48,9 +49,6 @@ use crate::state::{MixWindow, teacher_games};
 
 /// The generation with which a run that begins with a trained network begins to train it.
 const SETTLED_FROM: u64 = 3;
-
-/// Samples that a thread computes together in a training step.
-const STEP_PART: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
@@ -243,8 +241,10 @@ impl TrainingRun<'_> {
         let are_games_over = AtomicBool::new(round.learns_first || round.plays.is_none() || self.workers.is_some());
         let gate = FairGate::new(counts.actors);
         let games_made = AtomicU64::new(0);
-        let parts = (self.config.training.threads * counts.batches_per_step).min(counts.batch_size.div_ceil(STEP_PART));
-        let cores = SharedCores::new(counts.actors, counts.actors_beside_training, parts);
+        // The kernels of training compute two groups of samples together.
+        let chunks = counts.batch_size.div_ceil(2 * GROUP);
+        let step_parts = chunks.min(self.config.training.threads * counts.batches_per_step);
+        let cores = SharedCores::new(counts.actors, counts.actors_beside_training, step_parts);
         let free_threads = |trained: f64| match are_games_over.load(Ordering::Relaxed) {
             true => counts.actors,
             false => cores.for_training(trained, f64::from_bits(games_made.load(Ordering::Relaxed)), &gate),
@@ -252,7 +252,9 @@ impl TrainingRun<'_> {
         // Beyond the budget by less than a tenth: first the games end, then, after them, the training on them.
         let after = |share: f64, less: f64| {
             let secs = self.config.budget.minutes * 60.0 * share - less - self.elapsed_secs();
-            (self.config.budget.minutes > 0.0).then(|| begun + Duration::from_secs_f64(secs.max(0.0)))
+            // A time beyond what the clock can tell is no limit.
+            let left = Duration::try_from_secs_f64(secs.max(0.0)).ok().filter(|_| self.config.budget.minutes > 0.0)?;
+            begun.checked_add(left)
         };
         let step_plan = StepPlan {
             windows: &self.windows,

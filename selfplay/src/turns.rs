@@ -71,8 +71,10 @@ impl<P> Turns<P> {
         let (mut nanos, mut cost) = (0.0, 0.0);
         for pace in self.0.iter().chain(own).map(pace) {
             let (measured, samples) = pace.measured();
-            nanos += measured * f64::from(u8::from(samples > 0.0));
-            cost += pace.cost * samples;
+            if samples > 0.0 {
+                nanos += measured;
+                cost += pace.cost * samples;
+            }
         }
         let unit = if cost > 0.0 { nanos / cost } else { 1.0 };
         let lefts = self.0.iter().enumerate().map(|(index, pool)| (index, pace(pool).left(unit)));

@@ -497,22 +497,19 @@ mod tests {
 
     #[test]
     fn auto_follows_the_cores_and_what_is_given_stands() {
-        let of_cores = |cores, setting: &str| {
+        let of_cores = |cores, actors| {
             let mut config: TrainConfig =
                 toml::from_str(&ConfigSource::find("quick").unwrap().text().unwrap()).unwrap();
-            if let Some((name, number)) = setting.split_once('=') {
-                assert_eq!(name, "actors");
-                config.games.actors = number.parse().unwrap();
-            }
+            config.games.actors = actors;
             config.resolve(cores);
             let GameCounts { actors, pools, actors_beside_training, .. } = config.games;
             (actors, pools, actors_beside_training, config.training.threads)
         };
-        assert_eq!(of_cores(1, ""), (1, 2, 1, 2));
-        assert_eq!(of_cores(2, ""), (2, 2, 1, 2));
-        assert_eq!(of_cores(16, ""), (16, 32, 15, 16));
-        assert_eq!(of_cores(500, ""), (64, 128, 63, 64));
-        assert_eq!(of_cores(2, "actors=8"), (8, 16, 7, 2));
+        assert_eq!(of_cores(1, AUTO), (1, 2, 1, 2));
+        assert_eq!(of_cores(2, AUTO), (2, 2, 1, 2));
+        assert_eq!(of_cores(16, AUTO), (16, 32, 15, 16));
+        assert_eq!(of_cores(500, AUTO), (64, 128, 63, 64));
+        assert_eq!(of_cores(2, 8), (8, 16, 7, 2));
         let told = TrainConfig::read(&ConfigSource::find("quick").unwrap(), &["games.actors=many".to_owned()]);
         let told = told.unwrap_err().to_string();
         assert!(told.contains("\"many\"") && told.contains("a whole number or \"auto\""), "{told}");

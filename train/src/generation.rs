@@ -11,6 +11,7 @@ use std::time::Instant;
 use latrunculi_data::{Precision, Samples, Shape, ShardInfo};
 use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{Player, Rules};
+use latrunculi_infer::GROUP;
 use latrunculi_search::SEARCH_VERSION;
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_selfplay::{
@@ -153,9 +154,6 @@ pub fn list(config: &TrainConfig, rules: &Arc<Rules>, number: u64) -> GameList {
     GameList { plan, games, pools, journal: None, found: Vec::new() }
 }
 
-/// Positions that the fused kernels compute together.
-const FULL_BATCH: usize = 16;
-
 /// Returns the plan of pool `name` of a run, one of so many of its ruleset, whose games go on from one generation to the next.
 #[must_use]
 pub fn pool_plan(config: &TrainConfig, rules: &Arc<Rules>, name: String, pools: usize) -> PoolPlan {
@@ -167,7 +165,7 @@ pub fn pool_plan(config: &TrainConfig, rules: &Arc<Rules>, name: String, pools: 
         teacher: None,
         run_seed: config.seed,
         name,
-        in_flight: divided.max(FULL_BATCH.min(in_flight)),
+        in_flight: divided.max(GROUP.min(in_flight)),
         first_game: 0,
     }
 }

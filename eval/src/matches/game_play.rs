@@ -18,9 +18,6 @@ use crate::agents::{
     OpenedNetwork, ThreadEvaluator,
 };
 
-/// Why a network cannot play by the clock.
-const ONE_THREAD: &str = "games by the clock need a network that every game can compute by itself: --device cpu";
-
 /// The index of the agent whose policy draws the opening, after the two contestants.
 const OPENING_AGENT: usize = 2;
 
@@ -52,7 +49,8 @@ impl Matchup<'_> {
                 );
             };
             let opened = || {
-                let evaluator = networks[network].for_another_thread().ok_or(ONE_THREAD)?;
+                let evaluator =
+                    networks[network].for_another_thread().ok_or_else(|| AgentError::OneThread.to_string())?;
                 Ok(OpenedNetwork { evaluator: evaluator as NetworkEvaluator<'_>, play: play.clone() })
             };
             Some(spec.make(self.rules, &mut |_| opened()))
@@ -153,8 +151,7 @@ pub(crate) fn play_apart<S: GameSource>(
     evaluators: &[NetworkEvaluator<'_>],
 ) -> Result<(), S::Error> {
     let count = threads_for(source, games_at_once, pool);
-    let threads =
-        for_threads(evaluators, count, pool).ok_or_else(|| AgentError::from(EvalError(ONE_THREAD.to_owned())))?;
+    let threads = for_threads(evaluators, count, pool).ok_or(AgentError::OneThread)?;
     on_threads(source, pool, threads, |networks| {
         let mut current: Option<(usize, Vec<Box<dyn Agent + '_>>)> = None;
         loop {
