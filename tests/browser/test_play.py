@@ -1,0 +1,164 @@
+"""What a person does in Play besides moving."""
+
+import json
+import time
+
+from selenium.webdriver.common.keys import Keys
+
+MOVES = "#play .moves button"
+
+
+def move(page, first, second):
+    """Moves a piece by two clicks."""
+    for square in [first, second]:
+        page.click(f"#play [data-square={square}]")
+
+
+def test_undo_hint_resign_change_sides_and_reload(page):
+    page.open_play()
+    page.begin("savard", "human", "greedy")
+    page.click_button("Hint", "#play")
+    page.wait_text("#play .status", "Hint: ")
+    assert page.count("#play .arrow") == 1
+    move(page, "a3", "a4")
+    page.wait_for(MOVES, 2)
+    page.click_button("Undo", "#play")
+    page.wait_for(MOVES, 0)
+    page.click_button("Change sides", "#play")
+    page.wait_for(MOVES, 1)
+    page.wait_text("#play .status", "Your turn")
+    # The game is there again when the page is loaded again.
+    page.reopen()
+    page.wait_for(MOVES, 1)
+    page.click_button("Resign", "#play")
+    page.click_button("Really resign?", "#play")
+    page.wait_text("#play .status", "Player 1 wins: player 2 resigned")
+    assert page.run("return stored().resigned") == 2
+    assert page.count("#play .side.to-act") == 0
+
+
+def test_a_game_that_cannot_be_opened_now_is_kept(page):
+    page.open_play()
+    kept = {"ruleset": "runs/gone/own", "actions": ["a3-a4"]}
+    page.run("localStorage.setItem('latrunculi.game', arguments[0])", json.dumps(kept))
+    page.reopen()
+    page.wait_for("#play [data-square]")
+    page.wait_text("#play .status", "Your turn")
+    assert page.run("return stored()") == kept
+    page.wait_text("#fault", "Your game of runs/gone/own is kept until you play here")
+
+
+def test_a_game_whose_ruleset_has_changed_is_kept_and_not_played_on(page):
+    page.open_play()
+    page.begin("own", "human", "human")
+    page.click("#play [data-square=c3]")
+    page.wait_for(MOVES, 1)
+    kept = page.run("return stored()")
+    # As if the file had been edited since.
+    page.run("localStorage.setItem('latrunculi.game', arguments[0])", json.dumps({**kept, "fingerprint": "00000000"}))
+    page.reopen()
+    page.wait_text("#fault", "has other parameters now")
+    assert page.run("return stored().actions") == kept["actions"]
+
+
+def test_an_address_of_no_part_shows_one(page):
+    for address, shown in [("runs/50%", "runs"), ("constructor", "play")]:
+        page.open(address)
+        page.wait("return !$(`#${arguments[0]}`).hidden", shown)
+
+
+def test_the_link_to_the_content_stays_in_its_part(page):
+    page.open("studies")
+    page.wait("return !$('#studies').hidden")
+    page.run("$('.skip').click()")
+    assert page.run("return [location.hash, document.activeElement.id]") == ["#studies", "main"]
+
+
+def test_a_game_under_way_is_not_left_by_one_click(page):
+    page.open_play()
+    page.begin("bell", "human", "human")
+    page.click("#play [data-square=c3]")
+    page.wait_for(MOVES, 1)
+    page.click_button("Set up a position", "#play")
+    assert page.count("dialog[open]") == 0
+    page.click_button("Leave this game?", "#play")
+    page.wait_for("dialog[open]")
+    page.click_button("Cancel", "dialog[open]")
+    page.click_button("New game", "#play")
+    page.wait_for(MOVES, 1)
+    page.click_button("Leave this game?", "#play")
+    page.wait_for(MOVES, 0)
+
+
+def test_a_seed_of_64_bits_is_kept(page):
+    page.open_play()
+    game = {"ruleset": "bell", "actions": [], "agents": ["human", "human"], "seed": "18446744073709551615"}
+    assert "18446744073709551615" in page.request("/api/record", game)["line"]
+
+
+def test_a_game_goes_on_after_a_search_that_failed(page):
+    page.open_play()
+    page.begin("savard", "human", "greedy")
+    page.run("""const ask = window.fetch;
+        window.mend = () => { window.fetch = ask; };
+        window.fetch = (path, ...rest) => (path === "/api/searches" ? Promise.reject(new TypeError()) : ask.call(window, path, ...rest));""")
+    move(page, "a3", "a4")
+    page.wait_text("#play .status", "Paused")
+    page.run("window.mend()")
+    page.click_button("Continue", "#play")
+    page.wait_for(MOVES, 2)
+    page.wait_text("#play .status", "Your turn")
+
+
+def test_the_keyboard_alone_plays(page):
+    page.open_play()
+    page.begin("savard", "human", "human")
+    page.run("$('#play [data-square=a1]').focus()")
+    page.press(Keys.UP, Keys.UP, Keys.ENTER, Keys.UP, Keys.ENTER)
+    page.wait_text(MOVES, "a3-a4")
+    assert page.run("return $('#play [data-square=a4]').ariaLabel") == "a4, player 1's man, moved last"
+    assert page.run("return document.activeElement.dataset.square") == "a4"
+
+
+def test_a_network_that_does_not_know_the_ruleset_is_named(page):
+    page.open_play()
+    page.begin("own", "net:sims=16", "human")
+    page.wait_text("#play .notice", "in own: the network is near what it was trained on")
+    page.choose("Player 1", "human")
+    page.wait("return $('#play .notice').hidden")
+
+
+def test_two_agents_play_and_are_paused(page):
+    page.open_play()
+    page.begin("bell-8x8", "random", "greedy")
+    page.wait("return $$(arguments[0]).length >= 3", MOVES)
+    page.click_button("Pause", "#play")
+    page.wait_text("#play .status", "Paused")
+    played = page.count(MOVES)
+    time.sleep(1)
+    assert page.count(MOVES) == played
+    page.click_button("Continue", "#play")
+    page.wait("return $$(arguments[0]).length > arguments[1]", MOVES, played)
+
+
+def test_a_position_is_set_up_and_pasted(page):
+    page.open_play()
+    page.begin("savard", "human", "human")
+    page.click_button("Set up a position", "#play")
+    page.click_button("Empty the board", "dialog[open]")
+    for tool, square in [("Player 1’s dux", "a1"), ("Player 2’s dux", "h8"), ("Player 1’s man", "a3"), ("Player 2’s man", "b3"), ("Player 1’s man", "c2")]:
+        page.click_button(tool, "dialog[open]")
+        page.click(f"dialog[open] [data-square={square}]")
+    page.screenshot("set-up.png")
+    page.click_button("Play from here", "dialog[open]")
+    page.wait_for("dialog[open]", 0)
+    move(page, "c2", "c3")
+    page.wait_text("#play .status", "Player 1 wins: eliminated")
+    assert "takes b3" in page.text("#play .moves")
+    # A position that cannot be is refused with the reason.
+    page.click_button("Set up a position", "#play")
+    page.run("$('dialog[open] input').value = '8/8 1'")
+    page.click_button("Play from here", "dialog[open]")
+    page.wait("return $('dialog[open] .fault').textContent")
+    [refused] = page.complaints()
+    assert "422" in refused

@@ -1,0 +1,68 @@
+"""Training runs, watched while they are written."""
+
+import json
+import shutil
+
+from page import ROOT
+
+
+def metrics(generation):
+    """A line of metrics.jsonl, as a run writes it, with the keys that the page reads."""
+    score = 0.2 + 0.02 * generation
+    verdict = {"opponent": "alphabeta:nodes=200", "simulations": 32, "wins": 1, "draws": 0, "losses": 1, "score": score, "lower": score - 0.1, "upper": score + 0.1}
+    return json.dumps({
+        "generation": generation, "learns_first": False, "steps": 10, "steps_total": 10 * generation, "samples_total": 500 * generation,
+        "elapsed_secs": 60.0 * generation, "round_secs": 60.0, "games": 64, "games_per_sec": 3 + generation % 4, "draw_rate": 0.3,
+        "first_player_score": 0.5 + 0.01 * generation, "actions_mean": 90 - generation, "train_secs": 5.0,
+        "losses": {"policy": 3 / (1 + generation / 10), "target_entropy": 1.0, "value": 1 / (1 + generation / 20)},
+        "rulesets": {"bell": {"games": 64, "samples": 500, "draw_rate": 0.3, "first_player_score": 0.5, "actions_mean": 90}},
+        "verdicts": {"bell": verdict} if generation % 5 == 0 else {}}) + "\n"
+
+
+def write_run(folder, rounds):
+    (folder / "rulesets").mkdir(parents=True)
+    shutil.copy(ROOT / "configs/train/quick.toml", folder / "config.toml")
+    shutil.copy(ROOT / "configs/rulesets/bell.toml", folder / "rulesets/bell.toml")
+    (folder / "metrics.jsonl").write_text("".join(map(metrics, range(rounds))))
+
+
+def rounds(page, index=0):
+    return page.run("""const terms = [...($$("#runs .columns .card")[arguments[0]]?.querySelectorAll("dt") ?? [])];
+        return Number(terms.find((one) => one.textContent === "Rounds")?.nextSibling.textContent ?? -1)""", index)
+
+
+def test_a_run_is_watched_while_it_is_written(page, tmp_path):
+    write_run(tmp_path / "runs/quick-1", 12)
+    write_run(tmp_path / "runs/quick-2", 40)
+    page.open("runs/quick-1")
+    page.wait_for("#runs .columns .card", 1)
+    assert rounds(page) == 12
+    told = page.text("#runs dl")
+    for part in ["against alphabeta:nodes=200 with 32 simulations", "not running", "latrunculi train --resume"]:
+        assert part in told
+    # The only line of the scores is named, too.
+    page.wait("return !$('#runs .charts .legend').hidden")
+    with open(tmp_path / "runs/quick-1/metrics.jsonl", "a", encoding="utf-8") as file:
+        file.writelines(map(metrics, range(12, 15)))
+    page.wait_text("#runs dl", "Rounds15", seconds=10)
+    # Two runs side by side.
+    page.choose("Beside it", "quick-2")
+    page.wait_for("#runs .columns .card", 2)
+    assert (rounds(page, 0), rounds(page, 1)) == (15, 40)
+    lines = page.run("return $$('#runs .chart path.line').map((one) => one.getAttribute('d').split('L').length)")
+    assert {15, 40} <= set(lines)
+    page.screenshot("runs.png")
+
+
+def test_the_only_round_stands_alone_on_its_axis(page, tmp_path):
+    write_run(tmp_path / "runs/quick-1", 1)
+    page.open("runs/quick-1")
+    page.wait_for("#runs .chart circle")
+    marks = page.run("""return $$("#runs .chart").filter((one) => one.clientWidth).map(
+        (one) => [...one.querySelectorAll("text.center")].map((mark) => mark.textContent).join())""")
+    assert set(marks) == {"0,generation"}
+
+
+def test_an_empty_folder_says_how_to_fill_it(page):
+    page.open("runs")
+    page.wait_text("#runs", "latrunculi train")
