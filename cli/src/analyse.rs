@@ -6,7 +6,6 @@ use latrunculi_engine::{Action, GameState};
 use latrunculi_eval::opinion::{self, is_tree_search, listed, score_text, variation_texts};
 use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Number, SearchOptions};
 
-use crate::explain::end_reason;
 use crate::interrupt::{Interrupt, Stopped};
 use crate::libtorch::Libtorch;
 use crate::lines::{Table, facts, print_json};
@@ -39,7 +38,7 @@ pub(crate) fn run(args: AnalyseArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     let state = args.position.state()?;
     if let Some(outcome) = state.outcome() {
         let winner = outcome.winner.map_or("nobody".to_owned(), |winner| winner.to_string());
-        let reason = end_reason(outcome.reason.as_str());
+        let reason = state.end_words().unwrap_or_default();
         anyhow::bail!("the game is over here: {reason}, {winner} wins{}", args.position.way_back()?);
     }
     anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays only in `latrunculi play`");

@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::{Args, Command, Id};
-use latrunculi_engine::Rules;
+use latrunculi_engine::{Rules, Ruleset};
 use latrunculi_eval::AgentSpec;
-use latrunculi_eval::study::{StudyConfig, StudyProgress, command, run_study, saved_study};
+use latrunculi_eval::study::{
+    StudyConfig, StudyProgress, StudySettings, StudySummary, command, run_study, saved_study,
+};
+use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::{provenance, studies};
 
 use crate::games_args::{PlayersArgs, number};
@@ -134,12 +137,29 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
         }
         (None, None) => bail!("name a folder with --out"),
     };
+    let summary = study(settings, rulesets, &folder, &args.players, &opener)?;
+    if args.json {
+        print!("{}", summary.to_json()?);
+    } else {
+        print!("{}", text::text(&summary, &folder, &args.players.store_as_given()));
+    }
+    if summary.is_complete { Ok(()) } else { Err(Stopped::silently().into()) }
+}
+
+/// Makes a study, or the rest of it, in a folder, and writes its report there.
+pub(crate) fn study(
+    settings: StudySettings,
+    rulesets: Vec<Ruleset>,
+    folder: &Path,
+    players: &PlayersArgs,
+    opener: &NetworkOpener,
+) -> anyhow::Result<StudySummary> {
     let command = command(&settings);
     let stop = stop_on_interrupt()?;
     let config =
-        StudyConfig { settings, rulesets, command, folder: folder.clone(), players: args.players.players(&stop)? };
+        StudyConfig { settings, rulesets, command, folder: folder.to_owned(), players: players.players(&stop)? };
     let begun = Instant::now();
-    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
+    let progress = GamesProgress::new(players.quiet, "[{bar:30}] {pos}/{len} games  {msg}");
     let mut open = |rules: &Arc<Rules>, model: &str| {
         // The scales of 8 bits are measured for each ruleset, which takes a second or two.
         progress.tell(format!("opens net:{model} for {}", rules.ruleset().id));
@@ -150,14 +170,9 @@ pub(crate) fn run(args: BalanceArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     });
     progress.finish();
     let summary = summary?;
-    studies::write(&folder, &config.settings, &summary)?;
-    add_provenance(&folder, config.players.threads, begun.elapsed(), summary.is_complete)?;
-    if args.json {
-        print!("{}", summary.to_json()?);
-    } else {
-        print!("{}", text::text(&summary, &folder, &args.players.store_as_given()));
-    }
-    if summary.is_complete { Ok(()) } else { Err(Stopped::silently().into()) }
+    studies::write(folder, &config.settings, &summary)?;
+    add_provenance(folder, config.players.threads, begun.elapsed(), summary.is_complete)?;
+    Ok(summary)
 }
 
 /// Adds a line on the machine and the time of this part of the study.

@@ -5,16 +5,6 @@ use latrunculi_engine::{Action, ActionError, ActionKind, GameState, Phase, Piece
 /// How many actions are listed where one of them may be meant.
 const LISTED_MAX: usize = 8;
 
-/// The reason for the end of a game, as records have it, whose word does not say what it is.
-pub(crate) const BLOCKADE: &str = "blockade";
-/// What it is.
-pub(crate) const BLOCKADE_MEANS: &str = "too long without a capture, or both sides blocked";
-
-/// Returns why a game ended, for people, from the reason that records have.
-pub(crate) fn end_reason(reason: &str) -> String {
-    if reason == BLOCKADE { format!("{BLOCKADE} ({BLOCKADE_MEANS})") } else { reason.to_owned() }
-}
-
 /// Returns why `text` is not a legal action at `state`, with what is legal instead where that helps.
 pub(crate) fn why_not(state: &GameState, text: &str) -> String {
     // A square alone places a stone, where that is what is done.
@@ -37,8 +27,8 @@ pub(crate) fn listed(texts: &[String]) -> String {
 }
 
 fn reason(state: &GameState, text: &str) -> Option<String> {
-    if let Some(outcome) = state.outcome() {
-        return Some(format!("the game is over: {}", end_reason(outcome.reason.as_str())));
+    if let Some(words) = state.end_words() {
+        return Some(format!("the game is over: {words}"));
     }
     let mut legal = Vec::new();
     state.legal_actions(&mut legal);

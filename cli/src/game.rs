@@ -6,7 +6,6 @@ use anyhow::{bail, ensure};
 use latrunculi_engine::{Action, GameRecord, GameState, RecordedResult, Rules};
 use latrunculi_eval::Choice;
 
-use crate::explain::end_reason;
 use crate::game_files::with_way_out;
 
 /// A game under way: where it stands, every state before, and its record.
@@ -141,16 +140,15 @@ impl Game {
         if !self.is_over() {
             return None;
         }
-        let reason = self.record.reason.clone().or_else(|| Some(self.state.outcome()?.reason.to_string()));
         let winner = match self.record.result {
             Some(result) => result.winner(),
             None => self.state.outcome().and_then(|outcome| outcome.winner),
         };
-        let reason = reason.unwrap_or_else(|| "resigned".to_owned());
-        Some(match winner {
-            Some(winner) if reason == "resigned" => format!("{winner} wins: {} resigned", winner.opponent()),
-            Some(winner) => format!("{winner} wins: {}", end_reason(&reason)),
-            None => format!("drawn: {}", end_reason(&reason)),
+        Some(match (winner, self.state.end_words()) {
+            (Some(winner), None) => format!("{winner} wins: {} resigned", winner.opponent()),
+            (Some(winner), Some(words)) => format!("{winner} wins: {words}"),
+            (None, Some(words)) => format!("drawn: {words}"),
+            (None, None) => "drawn".to_owned(),
         })
     }
 }

@@ -91,6 +91,7 @@ enum Command {
     /// Serves a page on which to play, analyse and replay games, and to watch runs and studies, in a browser
     Serve(serve::ServeArgs),
     /// Shows the best actions of a position with value, visits and principal variation
+    #[command(alias = "analyze")]
     Analyse(analyse::AnalyseArgs),
     /// Answers the commands of other programs, line by line (docs/PROTOCOL.md)
     Engine(engine::EngineArgs),
@@ -134,7 +135,7 @@ pub fn main(libtorch: Option<&Libtorch>) -> ExitCode {
 
 fn run(command: Command, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     match command {
-        Command::Rulesets(args) => rulesets::run(args),
+        Command::Rulesets(args) => rulesets::run(args, libtorch),
         Command::Perft(args) => perft::run(args),
         Command::Conformance(args) => conformance::run(args),
         Command::Train(args) => (libtorch::needed(libtorch, "train")?.train)(&args),

@@ -25,7 +25,7 @@ use crate::libtorch::Libtorch;
 use crate::lines::print_json;
 use crate::progress::GamesProgress;
 use text::Rows;
-pub(crate) use text::{clock_text, elo_text, rest_text, waiting_text};
+pub(crate) use text::{CLEARLY, clock_text, elo_text, rest_text, waiting_text};
 
 /// Games of a match when neither a number nor a test is given.
 const GAMES: usize = 200;
@@ -177,7 +177,7 @@ fn play(
 ) -> anyhow::Result<MatchReport> {
     let id = &rules.ruleset().id;
     let name = if is_one_of_many { format!("{id}  ") } else { String::new() };
-    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
+    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {left}  {msg}");
     let report = play_match(
         rules,
         config,

@@ -7,16 +7,22 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
-/// Returns a style from an indicatif template, in which `{rate}` is the number of parts done a second.
+/// Returns a style from an indicatif template, in which `{rate}` is the number of parts done a second and `{left}` the time left.
 ///
-/// `{per_sec}` of indicatif shows ten digits after the point.
+/// indicatif's `{per_sec}` shows ten digits after the point, and its `{eta}` is 0 until the first part is done.
 pub(crate) fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    style.progress_chars("=> ").with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
+    let style = style.progress_chars("=> ").with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
         // A bar that cannot be written is no reason to stop.
         _ = write!(text, "{:.1}/s", state.per_sec());
+    });
+    style.with_key("left", |state: &ProgressState, text: &mut dyn Write| {
+        _ = match state.pos() {
+            0 => Ok(()),
+            _ => write!(text, "{:#} left", HumanDuration(state.eta())),
+        };
     })
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn run(args: RateArgs, libtorch: Option<&Libtorch>) -> anyhow::Result
     check_opening(&rules, config.seed, config.opening_length)?;
     let stop = stop_on_interrupt()?;
     config.players = args.players.players(&stop)?;
-    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {eta} left  {msg}");
+    let progress = GamesProgress::new(args.players.quiet, "[{bar:30}] {pos}/{len} games  {rate}  {left}  {msg}");
     let report = play_rating(&rules, &config, &mut |rules, name| networks.open_for_games(rules, name), &mut |at| {
         let message = at.record.is_some().then(|| text::progress(at));
         progress.follow(at.games as u64, at.games_max as u64, message, &stop)

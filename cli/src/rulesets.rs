@@ -5,6 +5,7 @@ mod compare;
 mod document;
 mod new;
 mod show;
+mod trial;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use latrunculi_train::rulesets;
 use serde::Serialize;
 
 pub(crate) use self::show::rules_text;
+use crate::libtorch::Libtorch;
 use crate::lines::{Table, wrapped};
 
 #[derive(Args)]
@@ -61,17 +63,21 @@ enum RulesetsCommand {
         #[arg(required = true, value_name = "RULESET")]
         rulesets: Vec<String>,
     },
+    /// Plays games of rulesets with agents of two kinds: whether they can be played to an end, are decisive and fair, how long
+    /// games are, and which rules are never used
+    Try(trial::TrialArgs),
     /// Writes the documentation of every ruleset and parameter, as in docs/RULES.md
     Document,
 }
 
-pub(crate) fn run(args: RulesetsArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: RulesetsArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     match args.command {
         RulesetsCommand::List { json } => list(json),
         RulesetsCommand::Show { ruleset, json } => show::run(&ruleset, json),
         RulesetsCommand::Diff { one, other } => compare::run(&one, &other),
         RulesetsCommand::New { id, base } => new::run(&id, &base),
         RulesetsCommand::Check { rulesets } => check::run(&rulesets),
+        RulesetsCommand::Try(args) => trial::run(&args, libtorch),
         RulesetsCommand::Document => document::run(),
     }
 }

@@ -99,7 +99,8 @@ pub struct TrainArgs {
     /// The configuration
     #[arg(help = config_help(), required_unless_present = "resume", conflicts_with = "resume")]
     pub config: Option<String>,
-    /// Folder of the run [default: runs/NAME-N, NAME that of the configuration and N the first free number]
+    /// Folder of the run [default: runs/NAME-N, NAME that of the configuration, or the id of a ruleset file of your own,
+    /// and N the first free number]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub run: Option<PathBuf>,
     /// Changes of it

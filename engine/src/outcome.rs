@@ -48,6 +48,29 @@ named! {
 }
 
 impl EndReason {
+    /// Returns the reason in words for people; [`crate::GameState::end_words`] knows more of one game.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            EndReason::Eliminated => "men captured down to the limit",
+            EndReason::Blockade => "too long without a capture, or both sides blocked",
+            EndReason::Repetition => "position repeated",
+            EndReason::NoLegalMove => "a player could not move",
+            EndReason::MaxPlies => "cut off by the program's turn limit",
+            EndReason::DuxEnclosed | EndReason::DuxCaptured => self.as_str(),
+        }
+    }
+
+    /// Returns the words for the name of a reason, as records have it; empty stands for a game that was given up.
+    #[must_use]
+    pub fn words_for(name: &str) -> &str {
+        match EndReason::from_name(name) {
+            Some(reason) => reason.words(),
+            None if name.is_empty() => "resigned",
+            None => name,
+        }
+    }
+
     /// Tells whether the game ended because a dux was lost.
     #[must_use]
     pub const fn is_dux_lost(self) -> bool {

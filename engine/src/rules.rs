@@ -470,10 +470,12 @@ fn read_array(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 2] {
     if rows.len() != ranks {
         fault(faults, "setup.array", format!("the drawing has {} rows, but board.ranks is {ranks}", rows.len()));
     }
+    let width = |line: &&str| line.chars().count();
+    let is_even = rows.iter().all(|line| width(line) == width(&rows[0]));
     for (row, line) in rows.iter().enumerate() {
-        let width = line.chars().count();
-        if width != files {
-            let message = format!("row {} from the top has {width} squares, but board.files is {files}", row + 1);
+        if width(line) != files && (row == 0 || !is_even) {
+            let which = if is_even { "each row".to_owned() } else { format!("row {} from the top", row + 1) };
+            let message = format!("{which} has {} squares, but board.files is {files}", width(line));
             fault(faults, "setup.array", message);
         }
         for letter in line.chars() {

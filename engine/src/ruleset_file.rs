@@ -122,9 +122,16 @@ impl RulesetFile {
         if faults.is_empty()
             && let Err(error) = Rules::new(&file.ruleset)
         {
+            let origin = file.base.as_ref().map_or("the default".to_owned(), |base| format!("that of {base}"));
             for fault in error.faults {
-                let at = places.get(fault.parameter).map_or(0, |span| span.start);
-                faults.push((at, fault.to_string()));
+                faults.push(match places.get(fault.parameter) {
+                    Some(span) => (span.start, fault.to_string()),
+                    // What the base sets is contradicted by what this file sets: the message names it.
+                    None => match places.iter().find(|(name, _)| fault.message.contains(**name)) {
+                        Some((_, span)) => (span.start, format!("{fault} ({} is {origin})", fault.parameter)),
+                        None => (0, fault.to_string()),
+                    },
+                });
             }
         }
         let faults = with_places(text, faults);

@@ -110,6 +110,17 @@ impl GameState {
         self.outcome
     }
 
+    /// Returns why the game ended in words for people, such as `30 turns without a capture`; `None` while it goes on.
+    #[must_use]
+    pub fn end_words(&self) -> Option<String> {
+        let reason = self.outcome?.reason;
+        Some(match reason {
+            EndReason::Blockade if self.position.passes >= 2 => "both sides blocked".to_owned(),
+            EndReason::Blockade => format!("{} turns without a capture", self.position.quiet_turns()),
+            _ => reason.words().to_owned(),
+        })
+    }
+
     /// Tells whether the end of this game follows from the position alone, and not from repetition, from
     /// counters of turns, or from moves that history forbids.
     #[must_use]

@@ -15,7 +15,7 @@ impl GameState {
         let (rules, position) = (self.rules(), self.position());
         let outcome = self.outcome().map(|outcome| {
             let winner = outcome.winner.map(Player::number);
-            json!({ "winner": winner, "reason": outcome.reason.as_str() })
+            json!({ "winner": winner, "reason": outcome.reason.as_str(), "words": self.end_words() })
         });
         let phase = match position.phase() {
             Phase::Placement => "placement",

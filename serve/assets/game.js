@@ -133,8 +133,7 @@ export class Game {
     if (this.resigned) return `Player ${3 - this.resigned} wins: player ${this.resigned} resigned`;
     const { outcome } = this.last;
     if (!outcome) return null;
-    const reason = outcome.reason === "blockade" ? `blockade (${BLOCKADE})` : outcome.reason;
-    return outcome.winner ? `Player ${outcome.winner} wins: ${reason}` : `Drawn: ${reason}`;
+    return outcome.winner ? `Player ${outcome.winner} wins: ${outcome.words}` : `Drawn: ${outcome.words}`;
   }
 
   // Returns all that is kept of the game.
@@ -166,9 +165,6 @@ export class Game {
     return { state, action, pieces: readPieces(state.position) };
   }
 }
-
-// What the reason `blockade` means.
-export const BLOCKADE = "too long without a capture, or both sides blocked";
 
 // Reads the games of a file of records; each as Game.open takes it.
 export function readRecords(text) {

@@ -2,7 +2,6 @@
 
 import { ask } from "/app/api.js";
 import { attempt, button, el, select } from "/app/dom.js";
-import { BLOCKADE } from "/app/game.js";
 
 // How games may end, as requests and reports name it.
 const RESULTS = [["", "any"], ["first", "player 1 won"], ["draw", "drawn"], ["cut-off", "cut off by the turn limit"], ["second", "player 2 won"]];
@@ -116,7 +115,6 @@ export class Studies {
       el("td", { class: "text" }, result(record)), el("td", {}, record.actions.length), el("td", {}, record.opening)));
     this.list.replaceChildren(el("table", {},
       el("thead", {}, el("tr", {}, ["Replay", "Result", "Actions", "Drawn opening"].map((head, at) => el("th", { scope: "col", class: at === 1 ? "text" : null }, head)))),
-      el("tbody", {}, rows)), rows.length || !this.more.hidden ? "" : el("p", {}, "No game ended so."),
-      this.records.some(({ reason }) => reason === "blockade") ? el("p", { class: "soft" }, `Blockade: ${BLOCKADE}.`) : "");
+      el("tbody", {}, rows)), rows.length || !this.more.hidden ? "" : el("p", {}, "No game ended so."));
   }
 }

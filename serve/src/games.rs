@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use latrunculi_engine::record::RecordedResult;
-use latrunculi_engine::{Action, GameRecord, GameState, Player, Rules};
+use latrunculi_engine::{Action, EndReason, GameRecord, GameState, Player, Rules};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ pub(crate) fn record_json(record: &GameRecord) -> Value {
     json!({
         "ruleset": record.ruleset, "fingerprint": record.ruleset_fingerprint, "agents": record.agents, "seed": record.seed.to_string(),
         "start": record.start, "opening": record.opening, "actions": record.actions, "is_over": winner.is_some(),
-        "winner": winner.flatten(), "reason": record.reason, "values": record.values,
+        "winner": winner.flatten(), "reason": record.reason.as_deref().map(EndReason::words_for), "values": record.values,
         "efforts": record.efforts,
     })
 }

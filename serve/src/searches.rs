@@ -122,8 +122,8 @@ impl SearchRequest {
             return Err(Refusal::wrong(format!("seconds {seconds}: from 0 to {SECONDS_MAX}")));
         }
         let state = self.game.state(library)?;
-        if let Some(outcome) = state.outcome() {
-            return Err(Refusal::wrong(format!("the game is over: {}", outcome.reason)));
+        if let Some(words) = state.end_words() {
+            return Err(Refusal::wrong(format!("the game is over: {words}")));
         }
         let key = format!("{spec} {} {version}", ruleset_fingerprint(state.rules().ruleset()));
         let seed = mix_seeds(&[self.seed, spec.seed.unwrap_or(0), u64::from(state.position().turns())]);

@@ -86,6 +86,32 @@ fn a_ruleset_of_ones_own_can_be_checked_and_played() {
     shell.write("small.toml", format!("{start}fiels = 5\n[placement]\nmen = \"four\"\n"));
     let faults = [":4:1: board.fiels is not a parameter", "did you mean board.files?", ":6:7: placement.men"];
     shell.refuses("rulesets check small.toml", 1, &faults);
+    // What contradicts the base is told where the file says it.
+    shell.write("small.toml", "id = \"small\"\nbase = \"savard\"\n[board]\nfiles = 6\n");
+    let fault = ":4:9: setup.array: each row has 8 squares, but board.files is 6 (setup.array is that of savard)";
+    shell.refuses("rulesets check small.toml", 1, &[fault]);
+}
+
+#[test]
+fn a_ruleset_is_tried_with_two_kinds_of_players() {
+    let shell = Shell::new();
+    shell.write("own.toml", "id = \"own\"\nbase = \"bell\"\n[board]\nfiles = 5\nranks = 5\n[placement]\nmen = 4\n");
+    let tried = shell.prints("rulesets try own.toml --games 6 --quiet");
+    let parts = [
+        "own: every game ends by a rule; ",
+        "played by                     net:sims=16",
+        "alphabeta:nodes=200",
+        "games                         6 ",
+        "first player's score",
+        "how games end",
+        "rules that are hardly used: ",
+        "next: latrunculi play own.toml --second net\n      latrunculi rulesets try own.toml",
+    ];
+    assert_contains(&tried, &parts);
+    assert_fits(&tried);
+    let kept = shell.prints("rulesets try own.toml --games 6 --quiet --out study");
+    assert!(kept.starts_with(&tried) && shell.has("study/report.html"), "{kept}");
+    shell.refuses("rulesets try no-such-file", 1, &["no-such-file"]);
 }
 
 #[test]

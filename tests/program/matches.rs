@@ -7,14 +7,15 @@ use crate::support::{Shell, assert_contains, assert_fits, printed};
 #[test]
 fn a_match_tells_score_interval_and_how_its_games_ended() {
     let text = Shell::new().prints("match greedy random --ruleset savard --games 12 --quiet");
-    assert_contains(
-        &text,
-        &["A greedy", "B random", "score of A", "95 %", "Elo", "distinct games", "ends", "per game"],
-    );
+    assert_contains(&text, &["A greedy", "B random", "score of A", "95 %", "Elo", "ends", "per game"]);
+    assert!(text.starts_with("A is stronger than B in savard: A scores "), "{text}");
     assert!(text.contains("savard, 12 games count") && !text.contains("not counted"), "{text}");
-    // A word that people do not know is explained.
+    assert_fits(&text);
+    // Why games end is told in words, and so is what the games do not show.
     let text = Shell::new().prints("match random random:seed=2 --ruleset bell-8x8 --games 8 --quiet");
-    assert_contains(&text, &["blockade", "too long without a capture"]);
+    assert_contains(&text, &["too long without a capture, or both sides blocked: "]);
+    assert!(text.starts_with("Too few games to say which agent is stronger in bell-8x8: A scores "), "{text}");
+    assert_contains(&text, &["Next: about --games "]);
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn matches_of_several_rulesets_are_those_of_each_alone_with_their_mean() {
 fn a_match_that_could_only_repeat_one_game_says_so_and_gives_no_interval() {
     // Neither agent draws lots and no action opens the game: all pairs are the first.
     let line = "match alphabeta:depth=1 alphabeta:depth=2 --ruleset dutch-8x8 --games 20 --opening 0 --quiet";
-    assert_contains(&Shell::new().prints(line), &["no interval", "distinct games  2 of"]);
+    assert_contains(&Shell::new().prints(line), &["no interval", "9 pairs left out"]);
     let report = Shell::new().prints_json(line);
     assert!(report["interval"].is_null());
     assert!(report["interval_refused"].is_string(), "{report}");
@@ -76,10 +77,10 @@ fn a_match_in_which_no_game_counts_is_refused() {
 fn a_score_at_the_end_of_the_scale_has_no_finite_elo() {
     let more = "--ruleset savard --games 8 --quiet";
     let text = Shell::new().prints(&format!("match random alphabeta:nodes=3000 {more}"));
-    assert!(text.contains("results of A    +0 =0 -8"), "the example has changed: {text}");
-    assert_contains(&text, &["Elo             -∞, below -"]);
+    assert!(text.contains("results of A   +0 =0 -8"), "the example has changed: {text}");
+    assert_contains(&text, &["Elo            -∞, below -"]);
     let text = Shell::new().prints(&format!("match alphabeta:nodes=3000 random {more}"));
-    assert_contains(&text, &["Elo             +∞, above +"]);
+    assert_contains(&text, &["Elo            +∞, above +"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ fn a_rating_leaves_games_and_tables_and_goes_on_from_them() {
     let text = shell.prints(rate);
     let parts = ["bell-8x8: 18 games", "95 % interval", "the player who begins, against an equal", "Davidson"];
     assert_contains(&text, &parts);
+    assert!(text.lines().next().is_some_and(|line| line.contains("the strongest")), "{text}");
     assert_fits(&text);
     let (json, csv, games) = (shell.text("rating/rating.json"), shell.text("rating/rating.csv"), "rating/games.jsonl");
     assert_eq!(shell.lines(games).len(), 18);

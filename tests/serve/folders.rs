@@ -131,11 +131,11 @@ fn the_games_of_a_study_are_found_by_series_and_result() {
     assert_eq!(reasons("").len(), 5);
     assert_eq!(reasons("series=&result=").len(), 5);
     assert_eq!(reasons("series=a").len(), 4);
-    assert_eq!(reasons("series=a&result=first"), ["eliminated"]);
+    assert_eq!(reasons("series=a&result=first"), [EndReason::Eliminated.words()]);
     assert_eq!(reasons("result=first").len(), 2);
-    assert_eq!(reasons("series=a&result=second"), ["no legal move"]);
-    assert_eq!(reasons("series=a&result=draw"), ["repetition"]);
-    assert_eq!(reasons("result=cut-off"), [EndReason::MaxPlies.as_str()]);
+    assert_eq!(reasons("series=a&result=second"), [EndReason::NoLegalMove.words()]);
+    assert_eq!(reasons("series=a&result=draw"), [EndReason::Repetition.words()]);
+    assert_eq!(reasons("result=cut-off"), [EndReason::MaxPlies.words()]);
     assert!(reasons("series=c").is_empty());
     for wrong in ["result=maybe", "from=-1"] {
         served.get(&format!("/api/studies/first/games/bell-own/random.jsonl?{wrong}")).refusal(422);

@@ -1,19 +1,33 @@
-//! The folder of runs: `runs/NAME-N`, where NAME is the name of the configuration and N counts from 1.
+//! The folder of runs: `runs/NAME-N`, where NAME follows from the configuration and N counts from 1.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use latrunculi_engine::Rules;
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::{Rules, presets};
 
-use crate::config::TrainConfig;
+use crate::config::{ConfigSource, TrainConfig};
 use crate::error::{Context, Error};
 use crate::run_rulesets::RunRuleset;
 use crate::{rulesets, run_dir};
 
 /// The folder of runs, in the working folder.
 pub const RUNS: &str = "runs";
+
+/// Returns what the runs of a configuration are called: as the configuration, but a shipped one that trains on a single ruleset
+/// file gives its runs that ruleset's id.
+///
+/// # Errors
+/// When the file is no ruleset.
+pub fn name(source: &ConfigSource, config: &TrainConfig) -> Result<String, Error> {
+    match (source, &config.rulesets.names()[..]) {
+        (ConfigSource::Shipped(_), [only]) if presets::file(only).is_none() => {
+            Ok(rulesets::load(only)?.ruleset().id.clone())
+        }
+        _ => Ok(source.name()),
+    }
+}
 
 /// Makes the folder of the next run of a configuration called `name`: `NAME-N` with the lowest free N.
 pub fn make_next(runs: &Path, name: &str) -> Result<PathBuf, Error> {
@@ -64,7 +78,6 @@ pub fn newest_unfinished(runs: &Path, name: &str, config: &TrainConfig, rulesets
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ConfigSource;
 
     #[test]
     fn runs_are_numbered_from_one() {
@@ -75,6 +88,18 @@ mod tests {
         assert_eq!(make_next(&runs, "smoke").unwrap(), runs.join("smoke-1"));
         fs::remove_dir(runs.join("quick-1")).unwrap();
         assert_eq!(make_next(&runs, "quick").unwrap(), runs.join("quick-1"));
+    }
+
+    #[test]
+    fn a_run_on_a_file_of_ones_own_is_named_after_its_ruleset() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.toml");
+        fs::write(&path, "id = \"mine\"\nbase = \"bell\"\n").unwrap();
+        let source = ConfigSource::find("smoke").unwrap();
+        for (rulesets, expected) in [(path.to_str().unwrap(), "mine"), ("savard", "smoke")] {
+            let config = TrainConfig::read(&source, &[format!("rulesets={rulesets}")]).unwrap();
+            assert_eq!(name(&source, &config).unwrap(), expected);
+        }
     }
 
     #[test]

@@ -5,15 +5,19 @@ use std::time::Duration;
 
 use indicatif::HumanDuration;
 use latrunculi_eval::Number;
-use latrunculi_eval::study::summary::{CellSummary, RankAgreement, VerdictSummary};
+use latrunculi_eval::study::summary::{
+    CellSummary, Conclusion, DifferenceSummary, PhaseSummary, RankAgreement, RulesetSummary, ScoreSummary,
+    VerdictSummary,
+};
 use latrunculi_eval::study::{StudyProgress, StudySummary};
+use latrunculi_stats::compensation::FiellerSet;
 
 use crate::lines::{beside, wrapped};
 use crate::quoted;
 
 /// Returns the summary as text: every agent's scores, and where the report is. `store` is the option `--store` as it was given.
 pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String {
-    let mut lines = Vec::new();
+    let mut lines = headline(summary);
     let width = summary.rulesets.iter().map(|ruleset| ruleset.name.len()).max().unwrap_or(0);
     for (agent, about) in summary.agents.iter().enumerate() {
         let is_headline = if agent == summary.headline_agent && summary.agents.len() > 1 { " (headline)" } else { "" };
@@ -60,12 +64,76 @@ pub(super) fn text(summary: &StudySummary, folder: &Path, store: &str) -> String
             }
         }
     }
+    lines.extend(summary.rulesets.iter().flat_map(remedies));
     lines.extend(summary.notes.iter().map(|note| beside("note: ", note)));
     if !summary.is_complete {
         lines.push(format!("stopped early; latrunculi balance --resume {}{store} goes on", quoted(folder)));
     }
     lines.push(format!("written: report.html, summary.json, balance.csv and the games in {}", folder.display()));
     lines.join("\n") + "\n"
+}
+
+/// Says for which rulesets the headline agent's games lead to which conclusion; an empty line ends it.
+fn headline(summary: &StudySummary) -> Vec<String> {
+    let all = summary.rulesets.len();
+    let conclusion = |ruleset: &RulesetSummary| {
+        let verdict = ruleset.cells[summary.headline_agent].verdict.as_ref();
+        verdict.map_or(Conclusion::Unresolved, |verdict| verdict.verdict)
+    };
+    let said = |found: &Conclusion| {
+        let names: Vec<&str> = summary
+            .rulesets
+            .iter()
+            .filter(|ruleset| conclusion(ruleset) == *found)
+            .map(|ruleset| ruleset.name.as_str())
+            .collect();
+        let words = match found {
+            Conclusion::Balanced => "Balanced",
+            Conclusion::EvenWithThisPlayer => "Even with this player, but not shown to be balanced,",
+            Conclusion::First => "The first player is ahead",
+            Conclusion::Second => "The second player is ahead",
+            Conclusion::Unresolved => "Too few games to say (next: --max-games with more)",
+        };
+        let text = format!("{words} in {} of {all}: {}", names.len(), names.join(", "));
+        (!names.is_empty()).then(|| wrapped(&text, 0))
+    };
+    Conclusion::ALL.iter().filter_map(said).chain([String::new()]).collect()
+}
+
+/// Returns what would make a ruleset fair, and where its advantage arises, as far as the study measured it.
+fn remedies(ruleset: &RulesetSummary) -> Vec<String> {
+    let head = format!("{}, ", ruleset.name);
+    let score = |score: &ScoreSummary| format!("{:.1} {:.1}", 100.0 * score.score, score.interval.percent());
+    let mut lines = Vec::new();
+    if let Some(found) = &ruleset.compensation {
+        let said = match (found.fair_handicap, &found.fair_handicap_set) {
+            (Some(fair), Some(FiellerSet::Within(set))) => {
+                format!("fair if the first player has {fair:.2} {set:.2} men fewer")
+            }
+            _ => "the games do not tell how many men would make it fair".to_owned(),
+        };
+        lines.push(beside(&format!("{head}compensation: "), &said));
+    }
+    if let Some(pie) = &ruleset.pie {
+        let said = match (&pie.held_out, pie.chosen.and_then(|chosen| pie.tried.get(chosen))) {
+            (Some(held_out), Some(turn)) => format!(
+                "after the fairest first turn tried, {}, the first player's score is {}",
+                turn.actions.join(" "),
+                score(held_out)
+            ),
+            _ => "too few games to say".to_owned(),
+        };
+        lines.push(beside(&format!("{head}pie rule: "), &said));
+    }
+    if let Some(PhaseSummary { by_placement: Some(placing), by_movement: Some(moving), .. }) = &ruleset.phases {
+        let points =
+            |found: &DifferenceSummary| format!("{:+.1} {:+.1}", 100.0 * found.difference, found.interval.percent());
+        lines.push(beside(
+            &format!("{head}phases: "),
+            &format!("placing is worth {} points to the first player, moving {}", points(placing), points(moving)),
+        ));
+    }
+    lines
 }
 
 /// Returns what a verdict rests on: captures, the change since a smaller budget, and the doubts.

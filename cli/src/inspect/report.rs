@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use latrunculi_engine::EndReason;
 use serde_json::{Map, Value};
 
-use crate::explain::{BLOCKADE, BLOCKADE_MEANS};
 use crate::lines::{Table, facts};
 use crate::shown;
 
@@ -59,10 +59,7 @@ impl Report {
     pub(super) fn to_text(&self) -> String {
         let mut told = Vec::new();
         for (name, value) in &self.facts {
-            let mut lines = lines(value);
-            if value.get(BLOCKADE).is_some() {
-                lines.push(format!("{BLOCKADE}: {BLOCKADE_MEANS}"));
-            }
+            let lines = lines(value);
             let names = std::iter::once(name.replace('_', " ")).chain(std::iter::repeat(String::new()));
             told.extend(names.zip(lines.iter().map(|line| shown(line))));
         }
@@ -79,8 +76,9 @@ fn lines(value: &Value) -> Vec<String> {
         Value::Array(values) => table(values).unwrap_or_else(|| values.iter().flat_map(lines).collect()),
         Value::Object(entries) if entries.is_empty() => vec!["none".to_owned()],
         Value::Object(entries) => {
-            let width = entries.keys().map(String::len).max().unwrap_or(0);
-            entries.iter().map(|(name, value)| format!("{name:<width$}  {}", lines(value).join(" "))).collect()
+            // Why games end is told in words; no other fact has the name of a reason.
+            let entries = entries.iter().map(|(name, value)| (EndReason::words_for(name), lines(value).join(" ")));
+            facts(0, &entries.collect::<Vec<_>>()).lines().map(str::to_owned).collect()
         }
         Value::Number(number) if number.is_f64() => vec![rounded(number.as_f64().unwrap_or(f64::NAN))],
         other => vec![other.to_string()],
@@ -129,7 +127,7 @@ mod tests {
         report.add("notes", json!(["one", "two\u{1b}[2J"]));
         report.add("rulesets", json!([{ "name": "bell", "share": 0.25 }, { "name": "falkener", "share": 0.75 }]));
         report.add_data("ends_counted", json!(12));
-        let expected = "kind          thing\npath          a/b\ngames played  12\nends          blockade      3\n              dux captured  9\n              blockade: too long without a capture, or both sides blocked\ndraw rate     0.1667\nloss          all      4.329\n              clipped  0\n              rate     0.004\n              steps    12346\nnotes         one\n              two\\u{1b}[2J\nrulesets      name      share\n              bell      0.25\n              falkener  0.75\n";
+        let expected = "kind          thing\npath          a/b\ngames played  12\nends          too long without a capture, or both sides blocked  3\n              dux captured                                       9\ndraw rate     0.1667\nloss          all      4.329\n              clipped  0\n              rate     0.004\n              steps    12346\nnotes         one\n              two\\u{1b}[2J\nrulesets      name      share\n              bell      0.25\n              falkener  0.75\n";
         assert_eq!(report.to_text(), expected);
         assert_eq!((&report.to_json()["games_played"], &report.to_json()["ends_counted"]), (&json!(12), &json!(12)));
     }

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use latrunculi_engine::Rules;
+use latrunculi_engine::{EndReason, Rules};
 use latrunculi_eval::Number;
 use latrunculi_eval::matches::{MatchProgress, MatchReport, MeanReport, SprtReport};
 use latrunculi_stats::score::EloEstimate;
 use latrunculi_stats::sprt::SprtVerdict;
 use latrunculi_stats::{Confidence, Estimate, Interval, Sprt, WinDrawLoss};
 
-use crate::explain::{BLOCKADE, BLOCKADE_MEANS};
-use crate::lines::{Table, beside, facts};
+use crate::lines::{Table, beside, facts, wrapped};
+
+/// The likelihood of superiority above which an agent is called clearly stronger.
+pub(crate) const CLEARLY: f64 = 0.995;
+/// Agents are called equally strong if their score is shown to be nearer to a half than this.
+const EVEN: f64 = 0.03;
 
 /// Returns the report; `is_kept` says whether the games are in a ledger or a store.
 pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
@@ -31,11 +35,6 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     }
     if let Some(elo) = report.elo {
         row("Elo", elo_text(elo, report.score));
-        row("intervals", format!("{:.0} %", report.confidence * 100.0));
-    }
-    if let Some(elo) = report.normalized_elo {
-        let shown = format!("{:+.1} ± {:.1}", Number(elo.value), elo.standard_error);
-        row("normalised Elo", format!("{shown}, standard error; the lead in units of its spread"));
     }
     if let Some(likelihood) = report.likelihood_of_superiority {
         row("A is stronger", format!("{:.2} % likely", likelihood * 100.0));
@@ -47,30 +46,34 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
     row("A beginning", report.by_seat.beginning.to_string());
     row("A replying", report.by_seat.replying.to_string());
     row("first player", report.beginner.to_string());
-    row("pairs of A", format!("{:?} by points 0, ½, 1, 1½, 2", report.pentanomial));
-    let table = report.table.counts.map(|row| format!("{row:?}")).join(" ");
-    row("joint table", format!("{table}; rows game 1, columns game 2: win, draw, loss of the first player"));
-    let openings = format!("{} of {} drawn actions each", report.openings_distinct, report.opening_length);
-    let redrawn = report.openings_redrawn;
-    row("openings", format!("{openings}; {redrawn} redrawn because they repeated or mirrored another"));
+    let openings = format!("{}, of {} drawn actions each", report.openings_distinct, report.opening_length);
+    let redrawn = match report.openings_redrawn {
+        0 => String::new(),
+        redrawn => format!("; {redrawn} redrawn because they repeated or mirrored another"),
+    };
+    row("openings", openings + &redrawn);
     let cut = report.records.iter().filter(|game| game.game.opening < report.opening_length).count();
     if cut > 0 {
         row("without opening", format!("{cut} games, whose drawn opening ended the game"));
     }
-    let repeated = format!("{} pairs left out as repetitions", report.pairs_repeated);
-    row("distinct games", format!("{} of {} played; {repeated}", report.games_distinct, report.games_played));
-    let ends: Vec<String> = report.ends.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
-    row("ends", ends.join(", "));
-    if report.ends.contains_key(BLOCKADE) {
-        row(BLOCKADE, BLOCKADE_MEANS.to_owned());
+    if report.pairs_repeated > 0 {
+        row(
+            "repetitions",
+            format!("{} pairs left out because a game of theirs repeats an earlier one", report.pairs_repeated),
+        );
     }
+    let end = |(reason, count): (&&str, &u64)| format!("{}: {count}", EndReason::words_for(reason));
+    let ends: Vec<String> = report.ends.iter().map(end).collect();
+    row("ends", ends.join("; "));
     if report.truncated > 0 {
         row("truncated", format!("{} games by the program's own limit, counted as draws", report.truncated));
     }
     let effort = |effort: Option<f64>| effort.map_or("-".to_owned(), |effort| format!("{effort:.0}"));
     let efforts = report.effort_mean.map(effort);
     row("per game", format!("{:.1} actions", report.actions_mean));
-    row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
+    if report.effort_mean.iter().any(Option::is_some) {
+        row("per choice", format!("A {}, B {} nodes or simulations", efforts[0], efforts[1]));
+    }
     if let Some(threads) = report.threads_per_game {
         row("by the clock", clock_text(threads));
     }
@@ -81,7 +84,44 @@ pub(super) fn text(report: &MatchReport, is_kept: bool) -> String {
         }
     }
     let (ruleset, games) = (&report.ruleset, report.games);
-    format!("A {a}\nB {b}\n{ruleset}, {games} games count, in pairs of one opening\n{}", facts(2, &rows))
+    let confidence = 100.0 * report.confidence;
+    format!(
+        "{}\n\nA {a}\nB {b}\n{ruleset}, {games} games count, in pairs of one opening; [{confidence:.0} % intervals]\n{}",
+        wrapped(&headline(report), 0),
+        facts(2, &rows)
+    )
+}
+
+/// Returns what the match has shown, in a sentence or two.
+fn headline(report: &MatchReport) -> String {
+    let ruleset = &report.ruleset;
+    if let Some(test) = report.sprt.as_ref().filter(|test| test.is_decided) {
+        return format!("The test is decided: {}.", verdict_text(test));
+    }
+    let (Some(score), Some(interval), Some(likelihood)) =
+        (report.score, report.interval, report.likelihood_of_superiority)
+    else {
+        return format!("Too few games to say which agent is stronger in {ruleset}.");
+    };
+    let clearly = if likelihood.max(1.0 - likelihood) > CLEARLY { "clearly " } else { "" };
+    let points = format!("A scores {:.1} points of 100", 100.0 * score);
+    match interval {
+        Interval { lower, .. } if lower > 0.5 => format!("A is {clearly}stronger than B in {ruleset}: {points}."),
+        Interval { upper, .. } if upper < 0.5 => format!("B is {clearly}stronger than A in {ruleset}: {points}."),
+        Interval { lower, upper } if lower > 0.5 - EVEN && upper < 0.5 + EVEN => {
+            format!("A and B are equally strong in {ruleset}, within {:.0} points of 100.", 100.0 * EVEN)
+        }
+        Interval { lower, upper } => {
+            // An interval narrows with the root of the number of games.
+            let half_width = (upper - lower) / 2.0;
+            let needed = report.games as f64 * (half_width / (score - 0.5).abs().max(EVEN)).powi(2);
+            let games = (needed / 100.0).ceil() * 100.0;
+            format!(
+                "Too few games to say which agent is stronger in {ruleset}: {points}, which may be chance. \
+                 Next: about --games {games:.0}."
+            )
+        }
+    }
 }
 
 /// Says how what was stopped is played to its end, if its games are kept, and else with which option they would be.
@@ -101,8 +141,8 @@ pub(crate) fn clock_text(threads: usize) -> String {
 /// Says why games that have ended do not count yet.
 pub(crate) fn waiting_text(games: u64) -> String {
     format!(
-        "{games} games that have ended: both games of a pair must have ended, and those of every pair before it, so that the \
-         result does not depend on which games end first"
+        "{games} games that have ended: a pair counts once both of its games and all pairs before it have ended, since \
+         else the shortest games would count first"
     )
 }
 
@@ -117,13 +157,18 @@ pub(crate) fn elo_text(elo: EloEstimate, score: Option<f64>) -> String {
     }
 }
 
-fn sprt_text(test: &SprtReport) -> String {
-    let Sprt { elo0, elo1, bounds } = test.sprt;
-    let verdict = match test.verdict {
+fn verdict_text(test: &SprtReport) -> String {
+    let Sprt { elo0, elo1, .. } = test.sprt;
+    match test.verdict {
         SprtVerdict::AcceptH0 => format!("the lead of A is {elo0:+} Elo or less rather than {elo1:+} or more"),
         SprtVerdict::AcceptH1 => format!("the lead of A is {elo1:+} Elo or more rather than {elo0:+} or less"),
         SprtVerdict::Continue => format!("undecided between a lead of A of {elo0:+} and of {elo1:+} Elo"),
-    };
+    }
+}
+
+fn sprt_text(test: &SprtReport) -> String {
+    let bounds = test.sprt.bounds;
+    let verdict = verdict_text(test);
     let ratio = Number(test.log_likelihood_ratio);
     let caution = if test.is_decided { "; the score above is biased by stopping then" } else { "" };
     format!("{verdict}, log-likelihood ratio {ratio:.2} in [{:.2}, {:.2}]{caution}", bounds.lower, bounds.upper)

@@ -6,8 +6,10 @@ use latrunculi_stats::bradley_terry::LikelihoodRatio;
 use latrunculi_stats::{DrawModel, ELO_PER_NAT, WinDrawLoss};
 
 use crate::lines::{COLUMNS, Table, beside, facts, wrapped};
-use crate::match_command::{clock_text, elo_text, rest_text, waiting_text};
+use crate::match_command::{CLEARLY, clock_text, elo_text, rest_text, waiting_text};
 
+/// The likelihood of superiority above which an agent is called stronger: a test with two sides on a level of 95 %.
+const SHOWN: f64 = 0.975;
 /// Columns of the rank in front of a name.
 const RANK_COLUMNS: usize = 4;
 
@@ -49,7 +51,8 @@ pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
         "{} games count of {} played, {} openings of {} random actions, seats swapped",
         report.games, report.games_played, report.openings_distinct, report.opening_length
     );
-    let mut text = beside(&format!("{}: ", report.ruleset), &counts) + "\n";
+    let mut text = report.table.as_ref().and_then(headline).map(|said| wrapped(&said, 0) + "\n\n").unwrap_or_default();
+    text += &(beside(&format!("{}: ", report.ruleset), &counts) + "\n");
     match (&report.table, &report.refused) {
         (Some(table), _) => {
             text += &table_text(table);
@@ -76,6 +79,17 @@ pub(super) fn text(report: &RatingReport, is_kept: bool) -> String {
         }
     }
     text
+}
+
+/// Says which agent is the strongest, or that the games do not show it; `None` where no games compare the two best.
+fn headline(table: &RatingTable) -> Option<String> {
+    let likelihood = (*table.superiority.first()?.get(1)?)?;
+    let [best, next] = [0, 1].map(|rank| &table.agents[rank].agent);
+    Some(match likelihood {
+        likely if likely > CLEARLY => format!("{best} is the strongest, clearly stronger than {next}."),
+        likely if likely > SHOWN => format!("{best} is the strongest, stronger than {next}."),
+        _ => format!("Too few games to say whether {best} or {next} is the strongest."),
+    })
 }
 
 fn table_text(table: &RatingTable) -> String {

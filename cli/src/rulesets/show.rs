@@ -30,6 +30,9 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
     println!("Upper case is player 1 (South), lower case player 2; M is a man, D the dux.");
     print!("\n{}", rules_text(&rules));
     println!("\nThe parameters that say so, with their sources\n");
+    let marks = "[source] quotes the source, [reading] is our reading of an unclear sentence, [engine] lets a program finish a \
+                 game; numbers such as D9 are the questions of docs/SPECIFICATION.md, section 3.";
+    println!("{}\n", wrapped(marks, 2));
     let has_duces = rules.has_duces();
     for parameter in PARAMETERS {
         let value = parameter.value_in(ruleset);

@@ -8,19 +8,22 @@ use latrunculi_train::{Event, TrainConfig};
 use serde_json::{Value, json};
 
 use super::rounds::{RoundTable, legend};
+use crate::quoted;
 
 /// Writes the events of a run as lines for people.
 #[derive(Debug)]
 pub struct RunText {
     table: RoundTable,
     width: Option<usize>,
+    /// The command that plays against the run's network.
+    play: String,
 }
 
 impl RunText {
     /// Begins with lines of at most `width` letters; `None` where there is no limit.
     #[must_use]
     pub fn new(width: Option<usize>) -> RunText {
-        RunText { table: RoundTable::new(width), width }
+        RunText { table: RoundTable::new(width), width, play: String::new() }
     }
 
     /// Returns the lines that report an event.
@@ -36,6 +39,8 @@ impl RunText {
                 vec![format!("{} is gone: the learning curve begins with the next round", path.display())]
             }
             Event::Started { folder, config, parameters, device, precision, done } => {
+                let ruleset = config.rulesets.names().into_iter().next().unwrap_or_default();
+                self.play = format!("latrunculi play {ruleset} --second net:{}", quoted(folder));
                 let mut lines = vec![
                     format!("run {}: {}", folder.display(), config.rulesets),
                     format!("{} ({parameters} weights); {device}, {precision} in self-play", network(config)),
@@ -55,13 +60,15 @@ impl RunText {
                 vec![format!("final match {done} of {all}, {ruleset}: {score:.1} % [{lower:.1}, {upper:.1}]")]
             }
             Event::Finished { done, steps, elapsed_secs, match_secs, verdicts, written } => {
-                let mut lines = vec![format!(
+                let mut lines = headline(verdicts);
+                lines.push(format!("next: play against it with {}", self.play));
+                lines.push(format!(
                     "finished: {} generations, {} games, {} samples, {steps} steps in {:.1} min",
                     done.generations,
                     done.games,
                     done.samples,
                     elapsed_secs / 60.0,
-                )];
+                ));
                 if !verdicts.is_empty() {
                     lines.push(format!("final matches, {match_secs:.0} s:"));
                 }
@@ -119,6 +126,23 @@ pub fn json(event: &Event<'_>) -> Option<Value> {
 
 fn network(config: &TrainConfig) -> String {
     format!("network of {} blocks x {} channels", config.network.blocks, config.network.channels)
+}
+
+/// Says in one line in how many rulesets the network is stronger than its opponent; none without matches.
+fn headline(verdicts: &BTreeMap<String, RunMatch>) -> Vec<String> {
+    let Some(first) = verdicts.values().next() else { return Vec::new() };
+    let count = |is_so: fn([f64; 3]) -> bool| verdicts.values().filter(|found| is_so(found.result.percents())).count();
+    let (all, stronger, weaker) =
+        (verdicts.len(), count(|[_, lower, _]| lower > 50.0), count(|[_, _, upper]| upper < 50.0));
+    let said = match (all, stronger, weaker) {
+        (1, 1, _) => "The network is stronger than".to_owned(),
+        (1, _, 1) => "The network is weaker than".to_owned(),
+        (1, ..) => "Too few games to say whether the network is stronger than".to_owned(),
+        _ => {
+            format!("In {stronger} of {all} rulesets the network is shown to be stronger, and in {weaker} weaker, than")
+        }
+    };
+    vec![format!("{said} {}", first.terms())]
 }
 
 /// Returns the result of each match, with the ruleset where there are several.

@@ -185,7 +185,9 @@ impl<T> From<Result<T, StatisticsError>> for Test<T> {
     fn from(result: Result<T, StatisticsError>) -> Test<T> {
         match result {
             Ok(value) => Test::Done(value),
-            Err(StatisticsError::Separated) => Test::Refused("without a prior the ratings run to infinity".to_owned()),
+            Err(StatisticsError::Separated) => {
+                Test::Refused("some agents took every point, so that their distance has no bound".to_owned())
+            }
             Err(StatisticsError::Unidentified) => {
                 Test::Refused("the games of agents that took points off one another are too few for it".to_owned())
             }

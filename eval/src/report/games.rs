@@ -1,10 +1,11 @@
 //! The metrics of one ruleset's games.
 
+use latrunculi_engine::EndReason;
 use maud::{Markup, html};
 
 use super::layout::Table;
 use super::plot::{self, Frame, Plot, Scale, number_tick, percent_tick, place};
-use super::{Study, board, ladders, numbers, words};
+use super::{Study, board, ladders, numbers};
 use crate::metrics::Metrics;
 use crate::metrics::branching::{LegalActions, PhaseBranching};
 use crate::metrics::diversity::{DiversitySource, OpeningDiversity};
@@ -62,7 +63,7 @@ fn lengths(lengths: &Lengths) -> Markup {
     let mut rows = vec![("actions".to_owned(), &lengths.actions), ("turns".to_owned(), &lengths.turns)];
     rows.extend(phases.into_iter().filter_map(|(name, length)| Some((name.to_owned(), length.as_ref()?))));
     let by_reason = lengths.by_reason.iter();
-    rows.extend(by_reason.map(|found| (format!("turns, if {}", words::end_reason(&found.reason)), &found.turns)));
+    rows.extend(by_reason.map(|found| (format!("turns, if {}", EndReason::words_for(&found.reason)), &found.turns)));
     let caption = html! { "An action is one placement or move; a turn is all that one player does until the other is to act. Openings count." };
     let table = Table::new("Lengths", caption, rows)
         .row_head("Length in", |(name, _)| html! { (name) })

@@ -24,7 +24,7 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
         p.lead {
             (runs.len()) @if runs.len() == 1 { " network" } @else { " networks" }
             " learnt from games against " @if runs.len() == 1 { "itself" } @else { "themselves" }
-            ", the first of them played by alpha-beta search where a teacher is named. How strong they were at each moment was found in matches against "
+            ", the first of them played by alpha-beta search where a teacher is named. The strength at each moment is the score of matches against "
             @if runs.iter().all(has_one_opponent) { "one opponent that stayed the same." }
             @else { "an opponent that was changed within a run: only matches on the same terms are joined to one curve." }
         }

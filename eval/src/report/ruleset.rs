@@ -1,6 +1,6 @@
 //! The section of one ruleset: rules, results, games.
 
-use latrunculi_engine::Rules;
+use latrunculi_engine::{EndReason, Rules};
 use maud::{Markup, html};
 
 use super::layout::Table;
@@ -143,7 +143,7 @@ fn remarks(agent: &AgentSummary, cell: &CellSummary) -> Markup {
             "Ends: "
             @for (index, (reason, count)) in ends.iter().enumerate() {
                 @if index > 0 { "; " }
-                (words::end_reason(reason)) " (" (numbers::count(**count)) ")"
+                (EndReason::words_for(reason)) " (" (numbers::count(**count)) ")"
             }
             ". "
             @if let Some(effort) = cell.effort_mean { "Search effort per choice: " (numbers::plain(effort, 0)) " " (agent.budget_unit.as_deref().unwrap_or("nodes")) " on average. " }

@@ -76,21 +76,6 @@ pub(super) fn opening(opening: &OpeningSummary) -> String {
     }
 }
 
-/// Returns why games end, from the names in game records.
-pub(super) fn end_reason(reason: &str) -> &str {
-    match reason {
-        "dux enclosed" => "dux enclosed",
-        "dux captured" => "dux captured",
-        "eliminated" => "men captured down to the limit",
-        "blockade" => "too long without a capture, or both sides blocked",
-        "repetition" => "position repeated",
-        "no legal move" => "a player could not move",
-        "ply cap" => "cut off by the program's turn limit",
-        "" => "resigned",
-        other => other,
-    }
-}
-
 /// Returns names in a row: `a`, `a and b`, `a, b and c`.
 pub(super) fn list(names: &[String]) -> String {
     match names {

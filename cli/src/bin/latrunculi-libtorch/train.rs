@@ -51,16 +51,17 @@ fn begin<'o>(config: &str, args: &TrainArgs, stop: StopFlag, console: &'o Consol
     let settings = &args.set.settings;
     args.set.check_beside_from(args.from.as_deref(), &["teacher.generations"])?;
     let config = TrainConfig::read(&source, settings)?;
+    let name = runs::name(&source, &config)?;
     if args.continues {
         let rulesets = run_rulesets::load(&config.rulesets)?;
-        if let Some(folder) = runs::newest_unfinished(Path::new(RUNS), &source.name(), &config, &rulesets) {
+        if let Some(folder) = runs::newest_unfinished(Path::new(RUNS), &name, &config, &rulesets) {
             return Ok(TrainingRun::resume(&folder, &origin("", &[]), stop, console)?);
         }
     }
     let origin = Origin { from: args.from.clone(), ..origin(&source.to_string(), settings) };
     let folder = || match &args.run {
         Some(folder) => Ok(folder.clone()),
-        None => runs::make_next(Path::new(RUNS), &source.name()),
+        None => runs::make_next(Path::new(RUNS), &name),
     };
     Ok(TrainingRun::begin(config, folder, &origin, stop, console)?)
 }
