@@ -39,7 +39,7 @@ pub(crate) struct ServeArgs {
 pub(crate) fn run(args: ServeArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     let networks = args.network.opener(true, libtorch)?;
     let stop = stop_on_signals()?;
-    let rulesets = args.rulesets.iter().map(|path| rulesets::load(path)).collect::<Result<_, _>>()?;
+    let rulesets = args.rulesets.iter().map(|path| rulesets::load_file(path)).collect::<Result<_, _>>()?;
     let server = Server::bind(Settings {
         address: args.bind,
         port: args.port,

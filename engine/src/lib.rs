@@ -42,7 +42,7 @@ pub use position::{Continuation, Hand, Holds, Phase, Piece, Position, Shuttle};
 pub use record::{GameRecord, RecordError, RecordFault, RecordedResult};
 pub use rules::{Rules, RulesetError, RulesetFault};
 pub use ruleset::Ruleset;
-pub use ruleset_file::{Evidence, FileFault, RulesetFile, RulesetFileError};
+pub use ruleset_file::{Evidence, FileFault, RulesetFile, RulesetFileError, text_fault};
 pub use squares::{Bits, SQUARES_MAX, Square, SquareSet};
 pub use state::GameState;
 pub use symmetry::Symmetry;

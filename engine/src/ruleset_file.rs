@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
+use serde_json::json;
 use toml::de::{DeTable, DeValue};
 
 use crate::parameters::{PARAMETERS, Parameter, ParameterValue, did_you_mean};
@@ -70,20 +71,38 @@ impl Ruleset {
     /// [`RulesetFile::parse`] reads the same ruleset from it.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let texts = [("id", &self.id), ("name", &self.name), ("summary", &self.summary), ("source", &self.source)];
-        let mut text = String::new();
-        for (key, value) in texts {
-            // Every JSON text is a TOML text.
-            text.push_str(&format!("{key} = {}\n", serde_json::Value::from(value.as_str())));
+        let is_set = |parameter: &&Parameter| parameter.value_in(self) != ParameterValue::Absent;
+        // Every JSON value of a parameter is one of TOML.
+        self.written("", PARAMETERS.iter().filter(is_set), |value| value.to_json().to_string())
+    }
+
+    /// Returns the ruleset as the text of a ruleset file with `base = ...` and what differs from that shipped ruleset.
+    ///
+    /// [`RulesetFile::parse`] reads the same ruleset from it.
+    /// Panics where no shipped ruleset is called `base`.
+    #[must_use]
+    pub fn to_toml_from(&self, base: &str) -> String {
+        let begun = presets::ruleset(base).unwrap_or_else(|| panic!("no shipped ruleset is named {base}"));
+        let differs = |parameter: &&Parameter| parameter.value_in(self) != parameter.value_in(&begun);
+        self.written(&format!("base = {base:?}\n"), PARAMETERS.iter().filter(differs), ParameterValue::to_string)
+    }
+
+    fn written(
+        &self,
+        base: &str,
+        parameters: impl Iterator<Item = &'static Parameter>,
+        show: fn(&ParameterValue) -> String,
+    ) -> String {
+        // Every JSON text is a TOML text.
+        let quoted = |key: &str, text: &str| format!("{key} = {}\n", serde_json::Value::from(text));
+        let mut text = quoted("id", &self.id) + base;
+        for (key, value) in [("name", &self.name), ("summary", &self.summary), ("source", &self.source)] {
+            text += &quoted(key, value);
         }
         let mut tables: Vec<(&str, String)> = Vec::new();
-        for parameter in PARAMETERS {
+        for parameter in parameters {
             let Some((table, name)) = parameter.name.split_once('.') else { continue };
-            let value = parameter.value_in(self).to_json();
-            if value.is_null() {
-                continue;
-            }
-            let line = format!("{name} = {value}\n");
+            let line = format!("{name} = {}\n", show(&parameter.value_in(self)));
             match tables.iter_mut().find(|(known, _)| *known == table) {
                 Some((_, lines)) => lines.push_str(&line),
                 None => tables.push((table, line)),
@@ -136,6 +155,23 @@ impl RulesetFile {
         }
         let faults = with_places(text, faults);
         if faults.is_empty() { Ok(file) } else { Err(RulesetFileError { faults }) }
+    }
+
+    /// Returns the texts of the ruleset and each parameter's `value`, `default`, `evidence` (the comment beside the value) and
+    /// the ruleset that it comes `from`, as `rulesets show --json` prints them.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        let parameter = |parameter: &Parameter| {
+            let evidence = self.evidence.get(parameter.name);
+            let entry = json!({
+                "value": parameter.value_in(&self.ruleset).to_json(), "default": parameter.default_value().to_json(),
+                "evidence": evidence.map(|evidence| &evidence.text), "from": evidence.map(|evidence| &evidence.ruleset),
+            });
+            (parameter.name.to_owned(), entry)
+        };
+        let Ruleset { id, name, summary, source, .. } = &self.ruleset;
+        let parameters: serde_json::Map<_, _> = PARAMETERS.iter().map(parameter).collect();
+        json!({ "id": id, "name": name, "summary": summary, "source": source, "base": self.base, "parameters": parameters })
     }
 
     /// Returns the rules.
@@ -224,12 +260,8 @@ impl Reader<'_> {
         ] {
             match table.get(name).map(|value| (value.get_ref(), value.span().start)) {
                 Some((DeValue::String(text), at)) => {
-                    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-                    if name == "id" && (text.is_empty() || !text.chars().all(allowed)) {
-                        self.fault(at, format!("id {text:?} may hold only lower-case letters, digits and hyphens"));
-                    }
-                    if let Some(control) = text.chars().find(|&c| c.is_control() && c != '\n' && c != '\t') {
-                        self.fault(at, format!("{name} holds the control character {control:?}; remove it"));
+                    if let Some(message) = text_fault(name, text) {
+                        self.fault(at, message);
                     }
                     *field = text.to_string();
                 }
@@ -268,6 +300,17 @@ impl Reader<'_> {
         let text = comment_beside(self.text, &value.span());
         file.evidence.insert(parameter.name, Evidence { text, ruleset: id.to_owned() });
     }
+}
+
+/// Says what is wrong with a text at the top of a ruleset file; `None` where it can stand there. `name` is that of the text, as `id`.
+#[must_use]
+pub fn text_fault(name: &str, text: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name == "id" && (text.is_empty() || !text.chars().all(allowed)) {
+        return Some(format!("id {text:?} may hold only lower-case letters, digits and hyphens"));
+    }
+    let control = text.chars().find(|&c| c.is_control() && c != '\n' && c != '\t')?;
+    Some(format!("{name} holds the control character {control:?}; remove it"))
 }
 
 fn top_level_keys() -> String {

@@ -23,6 +23,7 @@ mod curves;
 mod detector;
 pub mod diversity;
 pub mod estimates;
+pub mod examples;
 mod headlines;
 pub mod lengths;
 pub mod material;

@@ -3,10 +3,11 @@
 import { GivenUp, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
 import { ValueCurve } from "/app/chart.js";
-import { attempt, button, choose, copy, download, el, say, select, showFault, showText } from "/app/dom.js";
+import { attempt, button, copy, download, el, say, select, showFault, showText } from "/app/dom.js";
 import { Game, openRecord, readAction, readRecords } from "/app/game.js";
 import { drawMoves, drawSide, pause, stepper } from "/app/play.js";
 import { Setup } from "/app/setup.js";
+import { chooseRuleset, rulesetField } from "/app/shelf.js";
 
 // How many actions are listed, and how many have arrows.
 const LISTED_MAX = 10;
@@ -49,8 +50,7 @@ export class Analyse {
   leave() { this.stop(); }
 
   build(place) {
-    const rulesets = this.begin.rulesets.map(({ key, name }) => [key, `${key}: ${name}`]);
-    this.rulesetField = select("Ruleset", rulesets, undefined, (key) => attempt(() => this.open({ ruleset: key })));
+    this.rulesetField = rulesetField("Ruleset", (key) => attempt(() => this.open({ ruleset: key })));
     const levels = this.begin.levels.filter(({ agent }) => /^(net|alphabeta|mcts)/.test(agent)).map(({ agent, name }) => [agent, name]);
     const models = this.begin.models.map((model) => [`net:${model},sims=400`, `${model} (400 simulations)`]);
     const strong = levels.find(([agent]) => agent.includes("sims=400"))?.[0];
@@ -154,7 +154,7 @@ export class Analyse {
     this.game = game;
     this.main = null;
     this.found.clear();
-    choose(this.rulesetField, game.about.key);
+    chooseRuleset(this.rulesetField, game.about);
     this.gameField.hidden = this.records.length < 2;
     this.goTo(at, true);
   }

@@ -58,7 +58,7 @@ const rules = new Map();
 // Returns what a ruleset is; asked for once.
 export function rulesOf(key) {
   if (!rules.has(key)) {
-    const asked = ask(`/api/rules?ruleset=${encodeURIComponent(key)}`);
+    const asked = ask("/api/rules", { ruleset: key });
     asked.catch(() => rules.delete(key));
     rules.set(key, asked);
   }

@@ -50,11 +50,11 @@ export function select(label, options, value, onchange, attributes = {}) {
 }
 
 // Chooses a value of a field that `select` has made; one that it does not have is added.
-export function choose(field, value) {
+export function choose(field, value, text = value) {
   const chosen = field.querySelector("select");
   chosen.value = value;
   if (chosen.value === value) return;
-  chosen.append(el("option", { value }, value));
+  chosen.append(el("option", { value }, text));
   chosen.value = value;
 }
 
@@ -72,7 +72,7 @@ export function say(text) {
 // Shows a fault until the next one or until the part of the page changes.
 export function showFault(error) {
   const place = document.getElementById("fault");
-  place.textContent = error ? String(error.message ?? error) : "";
+  place.querySelector("p").textContent = error ? String(error.message ?? error) : "";
   place.hidden = !error;
 }
 

@@ -1,6 +1,7 @@
 // A game as the page keeps it: ruleset, start, actions, and the states that the program tells for them.
 
 import { ask, rulesOf } from "/app/api.js";
+import { keyOf, nameOf } from "/app/shelf.js";
 
 // Returns what an action does, from its text (docs/PROTOCOL.md, "Actions").
 export function readAction(text) {
@@ -182,7 +183,7 @@ export function readRecords(text) {
     }
     const winner = ["1", "2"].includes(record.result) ? Number(record.result) : null;
     return {
-      ruleset: record.ruleset, fingerprint: record.ruleset_fingerprint, start: record.start, actions: record.actions,
+      ruleset: keyOf(record.ruleset), fingerprint: record.ruleset_fingerprint, start: record.start, actions: record.actions,
       agents: record.agents, seed: seedOf(line, record), opening: record.opening, values: record.values, efforts: record.efforts,
       is_over: record.result !== null && record.result !== undefined, winner, reason: record.reason,
     };
@@ -199,7 +200,7 @@ function seedOf(line, record) {
 export async function checkRules(record) {
   const about = await rulesOf(record.ruleset);
   if (record.fingerprint && record.fingerprint !== about.fingerprint) {
-    throw new Error(`The ruleset ${record.ruleset} has other parameters now than when this game was played.`);
+    throw new Error(`The ruleset ${nameOf(record.ruleset)} has other parameters now than when this game was played.`);
   }
 }
 

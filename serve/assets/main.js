@@ -4,7 +4,9 @@ import { Analyse } from "/app/analyse.js";
 import { ask } from "/app/api.js";
 import { attempt, showFault } from "/app/dom.js";
 import { Play } from "/app/play.js";
+import { Rulesets } from "/app/rulesets.js";
 import { Runs } from "/app/runs.js";
+import { chooseRuleset, offer } from "/app/shelf.js";
 import { Studies } from "/app/studies.js";
 
 const place = (name) => document.getElementById(name);
@@ -16,6 +18,7 @@ const parts = {};
 const make = {
   play: () => new Play(place("play"), begin, (games) => openInAnalysis(games)),
   analyse: () => new Analyse(place("analyse"), begin),
+  rulesets: () => new Rulesets(place("rulesets"), playRuleset),
   runs: () => new Runs(place("runs")),
   studies: () => new Studies(place("studies"), (records, index) => openInAnalysis(records, index)),
 };
@@ -23,7 +26,10 @@ const make = {
 // Makes Play and its first game, once; what fails is tried again the next time.
 function play() {
   beginning ??= (async () => {
-    begin ??= await ask("/api/start");
+    if (!begin) {
+      begin = await ask("/api/start");
+      offer(begin.rulesets);
+    }
     parts.play ??= make.play();
     if (!parts.play.game) await parts.play.start();
   })().catch((error) => {
@@ -68,6 +74,14 @@ async function show() {
   });
 }
 
+// Chooses a ruleset in Play, as if it were chosen there.
+function playRuleset(about) {
+  const field = parts.play.rulesetField;
+  chooseRuleset(field, about);
+  field.querySelector("select").dispatchEvent(new Event("change"));
+  location.hash = "#play";
+}
+
 // Opens a game of the page, or the records of a file, in the analysis.
 function openInAnalysis(games, index) {
   attempt(async () => {
@@ -84,4 +98,5 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   place("main").focus();
 });
+document.querySelector("#fault button").addEventListener("click", () => showFault(null));
 show();

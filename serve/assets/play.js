@@ -2,9 +2,10 @@
 
 import { GivenUp, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
-import { attempt, button, choose, copy, download, el, replaceButtons, say, select, showFault, showText, svg } from "/app/dom.js";
+import { attempt, button, copy, download, el, replaceButtons, say, select, showFault, showText, svg } from "/app/dom.js";
 import { Game, checkRules, openRecord, readAction, readRecords } from "/app/game.js";
 import { Setup } from "/app/setup.js";
+import { chooseRuleset, isOffered, nameOf, rulesInWords, rulesetField } from "/app/shelf.js";
 
 const STORED = "latrunculi.game";
 const HUMAN = "human";
@@ -36,10 +37,9 @@ export class Play {
   async start() {
     const found = readStored();
     const stored = typeof found?.ruleset === "string" ? found : null;
-    const known = (record) => this.begin.rulesets.some((ruleset) => ruleset.key === record.ruleset);
     const first = { ruleset: "bell-8x8", agents: [HUMAN, this.begin.levels[3].agent] };
     let reason = "its ruleset is not offered";
-    if (stored && known(stored)) {
+    if (stored && isOffered(stored.ruleset)) {
       try {
         await checkRules(stored);
         await this.open(stored);
@@ -52,13 +52,12 @@ export class Play {
     if (!stored) return;
     // It may be opened later, as when its ruleset is offered again.
     keep(stored);
-    this.fault = new Error(`Your game of ${stored.ruleset} is kept until you play here, but cannot be opened now: ${reason}`);
+    this.fault = new Error(`Your game of ${nameOf(stored.ruleset)} is kept until you play here, but cannot be opened now: ${reason}`);
   }
 
   build(place) {
-    const rulesets = this.begin.rulesets.map(({ key, name }) => [key, `${key}: ${name}`]);
     // A game that has begun is given up only by a button that asks.
-    this.rulesetField = select("Ruleset", rulesets, undefined, () => { if (!this.game.actions.length) attempt(() => this.restart()); });
+    this.rulesetField = rulesetField("Ruleset", () => { if (!this.game.actions.length) attempt(() => this.restart()); });
     this.seatFields = [1, 2].map((player) => select(`Player ${player}`, this.seatOptions(), undefined, () => this.seat(player)));
     this.top = el("div", { class: "side" });
     this.bottom = el("div", { class: "side" });
@@ -124,7 +123,7 @@ export class Play {
     this.isPaused = false;
     this.hint = null;
     this.openChoices = [];
-    choose(this.rulesetField, this.game.about.key);
+    chooseRuleset(this.rulesetField, this.game.about);
     this.seatFields.forEach((field, index) => {
       const chosen = field.querySelector("select");
       const agent = this.game.agents[index];
@@ -483,16 +482,6 @@ export function stepper(goTo, count, at) {
     on.forEach((one) => { one.disabled = at() === count(); });
   };
   return { element, draw };
-}
-
-// The rules of a ruleset, as the program puts them into words.
-function rulesInWords(about) {
-  return [
-    el("h2", {}, about.name || about.id),
-    about.summary ? el("p", {}, about.summary) : null,
-    ...about.words.flatMap(({ heading, sentences }) => [el("h3", {}, heading), el("ul", {}, sentences.map((sentence) => el("li", {}, sentence)))]),
-    about.source ? el("p", { class: "soft" }, `Source: ${about.source}`) : null,
-  ].filter(Boolean);
 }
 
 function keep(record) {

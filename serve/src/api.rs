@@ -20,8 +20,9 @@ use crate::games::{RecordRequest, StatesRequest};
 use crate::levels::levels;
 use crate::library::Library;
 use crate::refusal::Refusal;
+use crate::rulesets::{Asked, Edit};
 use crate::searches::{NODES_MAX, SECONDS_MAX, SIMULATIONS_MAX, SearchRequest, Searches};
-use crate::{assets, runs, studies};
+use crate::{assets, rulesets, runs, studies};
 
 /// The longest body of a request, in bytes: a game of ten thousand actions with all its values.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -64,7 +65,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/", get(page))
         .route("/app/{file}", get(asset))
         .route("/api/start", get(start))
-        .route("/api/rules", get(rules))
+        .route("/api/rules", post(rules))
+        .route("/api/rules/captures", post(captures))
+        .route("/api/rules/edit", post(edit))
+        .route("/api/parameters", get(|| async { found(&rulesets::parameters()) }))
         .route("/api/game", post(game))
         .route("/api/record", post(record))
         .route("/api/searches", post(begin_search))
@@ -178,9 +182,19 @@ async fn start(State(app): Shared) -> Answer {
     beside(&app, about).await
 }
 
-async fn rules(State(app): Shared, Query(query): Query<HashMap<String, String>>) -> Answer {
-    let key = query.get("ruleset").cloned().unwrap_or_default();
-    beside(&app, move |app| app.library.describe(&key).map(|rules| found(&rules))).await
+async fn rules(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
+    let asked: Asked = read(&headers, &body)?;
+    beside(&app, move |app| asked.describe(&app.library).map(|rules| found(&rules))).await
+}
+
+async fn captures(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
+    let asked: Asked = read(&headers, &body)?;
+    beside(&app, move |app| asked.captures(&app.library).map(|games| found(&games))).await
+}
+
+async fn edit(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
+    let edit: Edit = read(&headers, &body)?;
+    beside(&app, move |app| edit.answer(&app.library).map(|checked| found(&checked))).await
 }
 
 async fn game(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {

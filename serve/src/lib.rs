@@ -12,6 +12,7 @@ mod games;
 mod levels;
 mod library;
 mod refusal;
+mod rulesets;
 mod runs;
 mod searches;
 mod studies;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use latrunculi_engine::Rules;
+use latrunculi_engine::RulesetFile;
 use latrunculi_train::Error;
 use latrunculi_train::models::{self, NetworkOpener};
 
@@ -44,7 +45,7 @@ pub struct Settings {
     /// Opens networks.
     pub networks: NetworkOpener,
     /// Rulesets that are offered beside the shipped ones, under their ids.
-    pub rulesets: Vec<Arc<Rules>>,
+    pub rulesets: Vec<RulesetFile>,
     /// The folder of training runs; it need not exist yet.
     pub runs: PathBuf,
     /// The folder of studies; it need not exist yet.

@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use latrunculi_engine::record::ruleset_fingerprint;
-use latrunculi_engine::{GameState, Player, Rules, presets};
+use latrunculi_engine::{Player, Rules, Ruleset, RulesetFile, presets};
 use latrunculi_eval::AgentSpec;
 use latrunculi_eval::agents::SHIPPED_MODEL;
-use latrunculi_eval::report::rules_in_words;
 use latrunculi_train::error::{Error, bail};
 use latrunculi_train::{error_chain, models, rulesets, run_dir};
 use serde_json::{Value, json};
@@ -24,9 +23,9 @@ pub(crate) struct Library {
     /// What `--model` names.
     model: Option<String>,
     /// The rulesets that the user has given.
-    own: Vec<Arc<Rules>>,
-    /// The shipped rulesets that have been asked for.
-    shipped: Mutex<HashMap<&'static str, Arc<Rules>>>,
+    own: Vec<RulesetFile>,
+    /// Those of the offered rulesets that have been asked for, by their keys.
+    ready: Mutex<HashMap<String, Arc<Rules>>>,
 }
 
 pub(crate) struct FoundModel {
@@ -39,6 +38,8 @@ pub(crate) struct FoundModel {
 /// How the page names what belongs to a run or a study: `runs/NAME` and `studies/NAME`.
 const RUNS: &str = "runs/";
 const STUDIES: &str = "studies/";
+/// A ruleset file is a few kilobytes.
+const RULESET_BYTES_MAX: usize = 64 << 10;
 
 impl Library {
     /// Fails when two rulesets have one id.
@@ -46,15 +47,15 @@ impl Library {
         runs: Folder,
         studies: Folder,
         model: Option<String>,
-        own: Vec<Arc<Rules>>,
+        own: Vec<RulesetFile>,
     ) -> Result<Library, Error> {
         let mut ids: HashSet<&str> = presets::NAMES.iter().copied().collect();
-        if let Some(twice) = own.iter().map(|rules| &rules.ruleset().id).find(|id| !ids.insert(id)) {
+        if let Some(twice) = own.iter().map(|file| &file.ruleset.id).find(|id| !ids.insert(id)) {
             bail!(
                 "two rulesets are called {twice:?}: give yours an id of its own (id = \"...\" at the top of its file)"
             );
         }
-        Ok(Library { runs, studies, model, own, shipped: Mutex::default() })
+        Ok(Library { runs, studies, model, own, ready: Mutex::default() })
     }
 
     /// Returns the model that plays unless another is asked for.
@@ -62,62 +63,78 @@ impl Library {
         self.model.as_deref()
     }
 
-    /// Returns the rules that the page calls `key`: a shipped name, the id of a ruleset of the user's own, or `runs/NAME/ID` or
-    /// `studies/NAME/ID`. Nothing else is read: the page opens no paths.
-    pub(crate) fn rules(&self, key: &str) -> Result<Arc<Rules>, Refusal> {
+    /// Returns the ruleset that the page calls `key`: a shipped name, the id of a ruleset of the user's own, `runs/NAME/ID` or
+    /// `studies/NAME/ID`, or the text of a ruleset file itself, which the page keeps. Nothing else is read: the page opens no paths.
+    pub(crate) fn file(&self, key: &str) -> Result<RulesetFile, Refusal> {
+        if key.contains('\n') {
+            return self.read(key);
+        }
         let owned = [(RUNS, &self.runs), (STUDIES, &self.studies)];
         for (prefix, folder) in owned {
             if let Some((name, id)) = key.strip_prefix(prefix).and_then(|rest| rest.split_once('/')) {
                 let path = folder.path(name, &[run_dir::RULESETS, &format!("{id}.toml")])?;
-                return rulesets::load(&path.to_string_lossy()).map_err(|error| Refusal::wrong(error_chain(&error)));
+                return rulesets::load_file(&path.to_string_lossy())
+                    .map_err(|error| Refusal::wrong(error_chain(&error)));
             }
         }
-        if let Some(own) = self.own.iter().find(|rules| rules.ruleset().id == key) {
-            return Ok(Arc::clone(own));
+        let own = self.own.iter().find(|file| file.ruleset.id == key).cloned();
+        own.or_else(|| presets::file(key)).ok_or_else(|| {
+            Refusal::unknown(format!(
+                "there is no ruleset {key:?}; add its file in Rulesets, or with `latrunculi serve --rulesets FILE`"
+            ))
+        })
+    }
+
+    fn read(&self, text: &str) -> Result<RulesetFile, Refusal> {
+        if text.len() > RULESET_BYTES_MAX {
+            return Err(Refusal::wrong(format!("a ruleset file has at most {RULESET_BYTES_MAX} bytes")));
         }
-        let Some(&name) = presets::NAMES.iter().find(|&&name| name == key) else {
-            return Err(Refusal::unknown(format!(
-                "there is no ruleset {key:?}; `latrunculi serve --rulesets FILE` offers one of your own"
-            )));
-        };
-        let mut shipped = self.shipped.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rules) = shipped.get(name) {
+        let file = RulesetFile::parse(text).map_err(|error| Refusal::wrong(error.to_string()))?;
+        match self.taken(&file.ruleset) {
+            Some(message) => Err(Refusal::wrong(message)),
+            None => Ok(file),
+        }
+    }
+
+    /// Says that a ruleset has the id of another one that is offered, if so: their games could not be told apart.
+    pub(crate) fn taken(&self, ruleset: &Ruleset) -> Option<String> {
+        let id = &ruleset.id;
+        let own = self.own.iter().find(|file| file.ruleset.id == *id).map(|file| file.ruleset.clone());
+        let other = own.or_else(|| presets::ruleset(id))?;
+        (ruleset_fingerprint(&other) != ruleset_fingerprint(ruleset))
+            .then(|| format!("{id:?} is a ruleset that is here already, with other rules; give yours an id of its own"))
+    }
+
+    /// Returns the rules of [`Library::file`], ready to be played.
+    pub(crate) fn rules(&self, key: &str) -> Result<Arc<Rules>, Refusal> {
+        let ready = || self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rules) = ready().get(key) {
             return Ok(Arc::clone(rules));
         }
-        let rules = rulesets::load(name).map_err(|error| Refusal::failed(error_chain(&error)))?;
-        shipped.insert(name, Arc::clone(&rules));
+        let rules = Arc::new(self.file(key)?.rules());
+        if self.keys().any(|offered| offered == key) {
+            ready().insert(key.to_owned(), Arc::clone(&rules));
+        }
         Ok(rules)
+    }
+
+    /// Returns the keys of the rulesets that every page offers.
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        presets::NAMES.iter().copied().chain(self.own.iter().map(|file| file.ruleset.id.as_str()))
     }
 
     /// Returns what the page knows from the beginning of every ruleset that it offers.
     pub(crate) fn list(&self) -> Result<Vec<Value>, Refusal> {
-        let about = |id: &str| -> Result<Value, Refusal> {
-            let rules = self.rules(id)?;
+        let about = |key: &str| -> Result<Value, Refusal> {
+            let rules = self.rules(key)?;
             let ruleset = rules.ruleset();
             Ok(json!({
-                "key": id, "name": ruleset.name, "files": rules.files(), "ranks": rules.ranks(),
+                "key": key, "name": ruleset.name, "files": rules.files(), "ranks": rules.ranks(),
                 "men": rules.men_at_start(Player::First), "has_dux": rules.has_duces(),
                 "start": if ruleset.setup.array.is_some() { "array" } else { "placement" },
             }))
         };
-        let own = self.own.iter().map(|rules| rules.ruleset().id.as_str());
-        presets::NAMES.iter().copied().chain(own).map(about).collect()
-    }
-
-    /// Returns one ruleset: its board, its rules in words, the position at the beginning.
-    pub(crate) fn describe(&self, key: &str) -> Result<Value, Refusal> {
-        let rules = self.rules(key)?;
-        let ruleset = rules.ruleset();
-        let words: Vec<Value> = rules_in_words(&rules)
-            .into_iter()
-            .map(|(heading, sentences)| json!({ "heading": heading, "sentences": sentences }))
-            .collect();
-        Ok(json!({
-            "key": key, "id": ruleset.id, "name": ruleset.name, "summary": ruleset.summary, "source": ruleset.source,
-            "files": rules.files(), "ranks": rules.ranks(), "has_dux": rules.has_duces(),
-            "fingerprint": ruleset_fingerprint(ruleset), "quiet_limit": ruleset.end.quiet_limit,
-            "initial": GameState::new(Arc::clone(&rules)).to_json(), "words": words,
-        }))
+        self.keys().map(about).collect()
     }
 
     /// Finds a model by its name in an agent's text: the one in the program, that of `--model`, and `runs/NAME`.

@@ -1,12 +1,16 @@
 //! Studies: their reports, and the games behind them.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
-use latrunculi_engine::record::RecordedResult;
+use latrunculi_engine::record::{RecordedResult, ruleset_fingerprint};
 use latrunculi_engine::{EndReason, GameRecord, presets};
+use latrunculi_eval::study::summary::Conclusion;
+use latrunculi_eval::study::table::read_csv;
 use latrunculi_train::files::read_text;
-use latrunculi_train::{error_chain, run_dir};
+use latrunculi_train::{error_chain, rulesets, run_dir};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -23,14 +27,61 @@ const GAMES_MAX: usize = 50;
 const GAMES_BYTES_MAX: u64 = 8 << 20;
 const FILES_MAX: usize = 2000;
 
+/// The study in the program, which has no games: how the page names it, and its files.
+pub(crate) const SHIPPED: &str = "shipped";
+const SHIPPED_REPORT: &str = include_str!("../../docs/studies/full/report.html");
+const SHIPPED_TABLE: &str = include_str!("../../docs/studies/full/balance.csv");
+/// File name of a study's table, how long it may be, and of how many studies it is read.
+const TABLE: &str = "balance.csv";
+const TABLE_BYTES_MAX: u64 = 4 << 20;
+const TABLES_MAX: usize = 50;
+
+/// Returns the studies: those of the folder, then the one in the program.
 pub(crate) fn list(studies: &Folder) -> Value {
     let about = |name: String| json!({ "has_report": studies.path(&name, &[REPORT]).is_ok(), "name": name });
-    let found: Vec<Value> = studies.names().into_iter().map(about).collect();
+    let shipped = json!({ "has_report": true, "name": SHIPPED });
+    let found: Vec<Value> = names(studies).map(about).chain([shipped]).collect();
     json!({ "folder": studies.shown(), "studies": found })
+}
+
+fn names(studies: &Folder) -> impl Iterator<Item = String> {
+    studies.names().into_iter().filter(|name| name != SHIPPED)
+}
+
+/// Returns what each study has found of the ruleset with this fingerprint; those without it are left out.
+pub(crate) fn findings(studies: &Folder, fingerprint: &str) -> Value {
+    let read = |name: String| {
+        let text = read_text(&studies.path(&name, &[TABLE]).ok()?, TABLE_BYTES_MAX).ok()?;
+        Some((name, text))
+    };
+    let tables = [(SHIPPED.to_owned(), SHIPPED_TABLE.to_owned())].into_iter();
+    let tables = tables.chain(names(studies).filter_map(read).take(TABLES_MAX));
+    let of_study = |(name, text): (String, String)| {
+        let rows = read_csv(&text);
+        let rows = rows.iter().filter(|row| row.get("fingerprint").is_some_and(|own| own == fingerprint));
+        let rows: Vec<Value> = rows.map(finding).collect();
+        (!rows.is_empty()).then(|| json!({ "study": name, "rows": rows }))
+    };
+    tables.filter_map(of_study).collect()
+}
+
+/// Returns one row of a study's table: what games of one player say of a ruleset.
+fn finding(row: &BTreeMap<String, String>) -> Value {
+    let text = |name: &str| row.get(name).map_or("", String::as_str);
+    let number = |name: &str| text(name).parse::<f64>().ok();
+    let verdict: Option<Conclusion> = serde_json::from_value(text("verdict").into()).ok();
+    json!({
+        "agent": text("agent"), "games": number("games"), "score": number("score"), "lower": number("lower"),
+        "upper": number("upper"), "draws": number("decisive_rate").map(|rate| 1.0 - rate), "actions": number("actions_mean"),
+        "verdict": verdict.map(Conclusion::as_str),
+    })
 }
 
 /// Returns the files of games of a study, by ruleset.
 pub(crate) fn describe(studies: &Folder, name: &str) -> Result<Value, Refusal> {
+    if name == SHIPPED {
+        return Ok(json!({ "name": name, "has_report": true, "games": [] }));
+    }
     studies.path(name, &[])?;
     let mut files = Vec::new();
     for ruleset in entries(studies, name, &[GAMES]) {
@@ -54,9 +105,12 @@ fn entries(studies: &Folder, name: &str, parts: &[&str]) -> Vec<String> {
     names
 }
 
-pub(crate) fn report(studies: &Folder, name: &str) -> Result<String, Refusal> {
+pub(crate) fn report(studies: &Folder, name: &str) -> Result<Cow<'static, str>, Refusal> {
+    if name == SHIPPED {
+        return Ok(SHIPPED_REPORT.into());
+    }
     let path = studies.path(name, &[REPORT])?;
-    read_text(&path, REPORT_BYTES_MAX).map_err(|error| Refusal::wrong(error_chain(&error)))
+    read_text(&path, REPORT_BYTES_MAX).map(Cow::from).map_err(|error| Refusal::wrong(error_chain(&error)))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -109,6 +163,20 @@ impl Wanted {
     }
 }
 
+/// Returns how the page calls a ruleset of a study: by its shipped name where it is that ruleset.
+fn key_of(studies: &Folder, name: &str, ruleset: &str) -> Result<String, Refusal> {
+    let shipped = presets::ruleset(ruleset).map(|shipped| ruleset_fingerprint(&shipped));
+    match studies.path(name, &[run_dir::RULESETS, &format!("{ruleset}.toml")]) {
+        Ok(path) => {
+            let own = rulesets::load(&path.to_string_lossy()).map_err(|error| Refusal::wrong(error_chain(&error)))?;
+            let is_shipped = shipped.is_some_and(|shipped| shipped == ruleset_fingerprint(own.ruleset()));
+            Ok(if is_shipped { ruleset.to_owned() } else { format!("studies/{name}/{ruleset}") })
+        }
+        Err(_) if shipped.is_some() => Ok(ruleset.to_owned()),
+        Err(_) => Err(Refusal::unknown(format!("the study has no rules of {ruleset:?}"))),
+    }
+}
+
 /// Returns some of the wanted games of a file, and where the next ones begin.
 pub(crate) fn games(
     studies: &Folder,
@@ -139,12 +207,7 @@ pub(crate) fn games(
             games.push(record_json(&record));
         }
     }
-    let own = format!("{ruleset}.toml");
-    let key = match studies.path(name, &[run_dir::RULESETS, &own]) {
-        Ok(_) => format!("studies/{name}/{ruleset}"),
-        Err(_) if presets::NAMES.contains(&ruleset) => ruleset.to_owned(),
-        Err(_) => return Err(Refusal::unknown(format!("the study has no rules of {ruleset:?}"))),
-    };
+    let key = key_of(studies, name, ruleset)?;
     let has_more = next > from && fs::metadata(&path).is_ok_and(|about| about.len() > next);
     Ok(json!({ "ruleset": key, "games": games, "next": next, "has_more": has_more }))
 }

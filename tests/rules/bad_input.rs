@@ -34,7 +34,12 @@ fn every_shipped_ruleset_written_in_full_reads_back_equal() {
     for id in presets::NAMES {
         let ruleset = presets::ruleset(id).expect("shipped");
         let read = parse(&ruleset.to_toml()).unwrap_or_else(|error| panic!("{id}: {error}"));
-        assert_eq!((read.ruleset, read.base), (ruleset, None), "{id}");
+        assert_eq!((&read.ruleset, read.base), (&ruleset, None), "{id}");
+        // And as what differs from another one.
+        for base in ["bell", "dutch", id] {
+            let read = parse(&ruleset.to_toml_from(base)).unwrap_or_else(|error| panic!("{id}: {error}"));
+            assert_eq!((&read.ruleset, read.base.as_deref()), (&ruleset, Some(base)), "{id}");
+        }
     }
 }
 

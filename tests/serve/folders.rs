@@ -99,7 +99,7 @@ fn a_study_is_shown_and_its_games_can_be_played_over() {
     let game = json!({ "ruleset": found["ruleset"], "actions": record.actions });
     let told = served.post("/api/game", &game).json();
     assert_eq!(told["states"].as_array().unwrap().len(), 6);
-    let about = served.get("/api/rules?ruleset=studies/first/bell-own").json();
+    let about = served.post("/api/rules", &json!({ "ruleset": "studies/first/bell-own" })).json();
     assert_eq!(about["fingerprint"], json!(record.ruleset_fingerprint));
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use latrunculi_engine::presets::rules;
-use latrunculi_engine::{GameRecord, GameState, Rules, presets};
+use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::ruleset::Span;
+use latrunculi_engine::{GameRecord, GameState, Rules, RulesetFile, presets};
 use latrunculi_serve::{Server, Settings};
 use serde_json::{Value, json};
 
@@ -19,13 +21,14 @@ fn every_ruleset_is_listed_and_told_in_words() {
     assert_eq!(listed.len(), presets::NAMES.len());
     for ruleset in listed {
         let key = ruleset["key"].as_str().expect("a name");
-        let about = served.get(&format!("/api/rules?ruleset={key}")).json();
+        let about = served.post("/api/rules", &json!({ "ruleset": key })).json();
         assert_eq!(about["initial"], GameState::new(rules(key)).to_json(), "{key}");
         let words = about["words"].as_array().expect("words");
         assert!(words.len() >= 4 && words[0]["heading"] == "Beginning", "{key}");
     }
-    served.get("/api/rules?ruleset=Cargo.toml").refusal(404);
-    served.get("/api/rules?ruleset=../configs/rulesets/bell.toml").refusal(404);
+    for path in ["Cargo.toml", "../configs/rulesets/bell.toml"] {
+        served.post("/api/rules", &json!({ "ruleset": path })).refusal(404);
+    }
 }
 
 #[test]
@@ -35,21 +38,93 @@ fn a_ruleset_of_the_users_own_is_offered_beside_the_shipped_ones() {
     own.end.quiet_limit = 9;
     let nowhere = Path::new("no such folder");
     let with = |rulesets| Settings { rulesets, ..settings(IpAddr::V4(Ipv4Addr::LOCALHOST), nowhere, nowhere) };
-    let own = Arc::new(Rules::new(&own).expect("valid"));
-    let served = Served::start(with(vec![Arc::clone(&own)]));
+    let own = RulesetFile::parse(&own.to_toml()).expect("valid");
+    let served = Served::start(with(vec![own.clone()]));
     let start = served.get("/api/start").json();
     let listed = start["rulesets"].as_array().expect("a list");
     assert_eq!(listed.len(), presets::NAMES.len() + 1);
     assert_eq!(listed[presets::NAMES.len()]["key"], "mine");
-    let told = served.get("/api/rules?ruleset=mine").json();
+    let told = served.post("/api/rules", &json!({ "ruleset": "mine" })).json();
     assert_eq!(told["quiet_limit"], 9);
-    let (actions, end) = some_game(&own);
+    let (actions, end) = some_game(&Arc::new(own.rules()));
     let told = served.post("/api/game", &json!({ "ruleset": "mine", "actions": actions })).json();
     assert_eq!(told["states"][actions.len()], end.to_json());
 
     let refused = |rulesets| Server::bind(with(rulesets)).err().expect("two of one id").to_string();
-    assert!(refused(vec![Arc::clone(&own), own]).contains("two rulesets are called \"mine\""));
-    assert!(refused(vec![rules("bell")]).contains("two rulesets are called \"bell\""));
+    assert!(refused(vec![own.clone(), own]).contains("two rulesets are called \"mine\""));
+    assert!(refused(vec![presets::file("bell").expect("shipped")]).contains("two rulesets are called \"bell\""));
+}
+
+#[test]
+fn the_text_of_a_ruleset_file_stands_for_its_ruleset() {
+    let served = Served::bare();
+    let text = "id = \"mine\"\nbase = \"savard\"\n[end]\nquiet_limit = 9\n";
+    let about = served.post("/api/rules", &json!({ "ruleset": text })).json();
+    let values = &about["parameters"]["end.quiet_limit"];
+    assert_eq!((&about["key"], &about["id"], &values["value"]), (&json!(text), &json!("mine"), &json!(9)));
+    let rules = Arc::new(RulesetFile::parse(text).expect("valid").rules());
+    let (actions, end) = some_game(&rules);
+    let told = served.post("/api/game", &json!({ "ruleset": text, "actions": actions })).json();
+    assert_eq!(told["states"][actions.len()], end.to_json());
+    for example in served.post("/api/rules/captures", &json!({ "ruleset": text })).json().as_array().expect("a list") {
+        let told = served.post("/api/game", example).json();
+        assert_eq!(
+            told["states"].as_array().expect("states").len(),
+            1 + example["actions"].as_array().expect("actions").len()
+        );
+    }
+    for (wrong, part) in [
+        ("id = \"mine\"\nbase = \"savard\"\n[end]\nquiet_limit = true\n", "line 4"),
+        ("id = \"bell\"\nbase = \"savard\"\n", "give yours an id of its own"),
+        (&"#\n".repeat(40_000), "at most"),
+    ] {
+        let refusal = served.post("/api/rules", &json!({ "ruleset": wrong })).refusal(422);
+        assert!(refusal.contains(part), "{refusal}");
+    }
+}
+
+#[test]
+fn an_edited_ruleset_is_checked_field_by_field_and_written_as_a_file() {
+    let served = Served::bare();
+    let edit = |ruleset: &str, id: &str, values: Value| {
+        let asked =
+            json!({ "ruleset": ruleset, "id": id, "name": "Mine", "summary": "", "source": "", "values": values });
+        served.post("/api/rules/edit", &asked)
+    };
+    let written = edit("savard", "mine", json!({ "capture.span": "row", "end.quiet_limit": 9 })).json();
+    let text = written["text"].as_str().expect("a text").to_owned();
+    assert!(text.contains("base = \"savard\"") && text.lines().count() == 11, "{text}");
+    let mut expected = presets::ruleset("savard").expect("shipped");
+    expected.end.quiet_limit = 9;
+    expected.capture.span = Span::Row;
+    assert_eq!(ruleset_fingerprint(&RulesetFile::parse(&text).expect("valid").ruleset), ruleset_fingerprint(&expected));
+    // A ruleset that begins as one of the page's own has the same base.
+    let again = edit(&text, "mine", json!({ "end.quiet_limit": 10 })).json();
+    assert!(
+        again["text"].as_str().is_some_and(|text| text.contains("savard") && text.contains("quiet_limit = 10")),
+        "{again}"
+    );
+
+    let faults = |id: &str, values: Value| {
+        let found = edit("savard", id, values).json();
+        assert_eq!(found["text"], Value::Null);
+        let fields =
+            found["faults"].as_array().expect("faults").iter().map(|fault| fault["field"].as_str().unwrap().to_owned());
+        let mut fields = fields.collect::<Vec<String>>();
+        fields.dedup();
+        fields
+    };
+    assert_eq!(faults("Mine!", json!({ "board.files": 3, "man.range": null })), ["id", "board.files", "man.range"]);
+    assert_eq!(faults("mine", json!({ "board.files": 9 })), ["setup.array"]);
+    assert_eq!(faults("bell", json!({})), ["id"]);
+    let notes = edit("savard", "mine", json!({ "capture.removal": "precedes_move" })).json()["notes"].clone();
+    assert_eq!(notes[0]["field"], "capture.removal");
+    edit("savard", "mine", json!({ "board.colour": 3 })).refusal(422);
+    let known = served.get("/api/parameters").json();
+    assert_eq!(
+        known[0],
+        json!({ "name": "board.files", "meaning": known[0]["meaning"], "kind": "integer", "low": 4, "high": 16 })
+    );
 }
 
 /// Plays a game of the first legal actions by turns of a small generator; returns the actions' texts.

@@ -2,10 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use latrunculi_engine::{Rules, presets};
+use latrunculi_engine::{RulesetFile, presets};
 use latrunculi_serve::Settings;
 use serde_json::{Value, json};
 
@@ -41,7 +40,7 @@ fn a_network_that_was_not_trained_on_the_ruleset_is_named() {
     own.id = "mine".to_owned();
     own.end.quiet_limit = 9;
     let nowhere = Path::new("no such folder");
-    let rulesets = vec![Arc::new(Rules::new(&own).expect("valid"))];
+    let rulesets = vec![RulesetFile::parse(&own.to_toml()).expect("valid")];
     let settings = Settings { rulesets, ..settings(IpAddr::V4(Ipv4Addr::LOCALHOST), nowhere, nowhere) };
     let served = Served::start(settings);
     let notice = |ruleset: &str, agent: &str| {

@@ -1,18 +1,16 @@
 //! `rulesets new`: a commented file to begin a ruleset with.
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use latrunculi_engine::parameters::{PARAMETERS, ParameterValue};
-use latrunculi_engine::{Ruleset, presets};
+use latrunculi_engine::{Ruleset, presets, text_fault};
 use latrunculi_train::rulesets;
 
 use crate::lines::wrapped_after;
 
 pub(super) fn run(id: &str, base: &str) -> anyhow::Result<()> {
-    let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    ensure!(
-        !id.is_empty() && id.chars().all(is_letter),
-        "the id {id:?} may hold only lower-case letters, digits and hyphens"
-    );
+    if let Some(fault) = text_fault("id", id) {
+        bail!(fault);
+    }
     ensure!(presets::file(id).is_none(), "{id} is a shipped ruleset; choose another id");
     print!("{}", commented(id, &rulesets::load_file(base)?.ruleset));
     Ok(())

@@ -1,10 +1,9 @@
 //! `rulesets show`: one ruleset in words, with the source of each value.
 
+use latrunculi_engine::Rules;
 use latrunculi_engine::parameters::PARAMETERS;
-use latrunculi_engine::{Rules, RulesetFile};
 use latrunculi_eval::report::rules_in_words;
 use latrunculi_train::rulesets;
-use serde_json::json;
 
 use super::shown_board;
 use crate::lines::{print_json, wrapped};
@@ -13,7 +12,7 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
     let file = rulesets::load_file(name)?;
     let rules = rulesets::load(name)?;
     if as_json {
-        return print_json(&show_json(&file));
+        return print_json(&file.to_json());
     }
     let ruleset = &file.ruleset;
     println!("{}: {}\n", ruleset.id, if ruleset.name.is_empty() { "(no title)" } else { &ruleset.name });
@@ -70,24 +69,4 @@ pub(crate) fn rules_text(rules: &Rules) -> String {
         format!("{heading}\n{}\n", sentences.join("\n"))
     };
     rules_in_words(rules).into_iter().map(part).collect::<Vec<_>>().join("\n")
-}
-
-fn show_json(file: &RulesetFile) -> serde_json::Value {
-    let parameters: serde_json::Map<String, serde_json::Value> = PARAMETERS
-        .iter()
-        .map(|parameter| {
-            let evidence = file.evidence.get(parameter.name);
-            let entry = json!({
-                "value": parameter.value_in(&file.ruleset).to_json(),
-                "default": parameter.default_value().to_json(),
-                "evidence": evidence.map(|evidence| evidence.text.clone()),
-                "from": evidence.map(|evidence| evidence.ruleset.clone()),
-            });
-            (parameter.name.to_owned(), entry)
-        })
-        .collect();
-    json!({
-        "id": file.ruleset.id, "name": file.ruleset.name, "summary": file.ruleset.summary,
-        "source": file.ruleset.source, "base": file.base, "parameters": parameters,
-    })
 }

@@ -20,6 +20,10 @@ impl MechanicSet {
         self.0 >> mechanic as u32 & 1 != 0
     }
 
+    pub(super) fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
     pub(super) fn insert(&mut self, mechanic: Mechanic) {
         self.0 |= 1 << mechanic as u32;
     }

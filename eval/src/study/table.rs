@@ -1,5 +1,7 @@
 //! The summary as a table: one row per ruleset and agent, as comma separated values.
 
+use std::collections::BTreeMap;
+
 use super::summary::{
     AgentSummary, CellSummary, Derivation, DifferenceSummary, LastDoubling, RulesetSummary, ScoreSummary,
     SecondOpening, StudySummary, VerdictSummary,
@@ -106,6 +108,31 @@ impl StudySummary {
     }
 }
 
+/// Reads a table that [`StudySummary::to_csv`] has written: each row by the names of its columns. Of a text that is no such
+/// table the rows have other names or none.
+#[must_use]
+pub fn read_csv(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut lines = text.lines().map(fields);
+    let names = lines.next().unwrap_or_default();
+    lines.map(|fields| names.iter().cloned().zip(fields).collect()).collect()
+}
+
+/// Parts a line into its fields (RFC 4180, without line breaks in fields).
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut is_quoted) = (vec![String::new()], false);
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let field = fields.last_mut().expect("never empty");
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            _ => field.push(letter),
+        }
+    }
+    fields
+}
+
 fn text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
@@ -127,4 +154,15 @@ fn word(value: &impl serde::Serialize) -> String {
 /// Quotes a field where its content needs it (RFC 4180).
 pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        let written = ["net:a,sims=4", "says \"no\"", "", "0.5"];
+        assert_eq!(fields(&written.map(quoted).join(",")), written);
+    }
 }

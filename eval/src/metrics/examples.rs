@@ -1,0 +1,261 @@
+//! Small positions that show how a ruleset captures. They are found by trying, so what they show is what the engine does.
+
+use std::sync::Arc;
+
+use latrunculi_engine::ruleset::{Lines, Span, Timing};
+use latrunculi_engine::{Action, ActionKind, GameState, Player, Position, Rules, Square, SquareSet};
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::detector::Detector;
+use super::mechanics::Mechanic;
+
+/// A rule in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureExample {
+    /// The rule in a few words.
+    pub caption: &'static str,
+    /// The position before, as [`Rules::parse_position`] reads it.
+    pub start: String,
+    /// The actions that show the rule, as [`GameState::parse_action`] reads them; where it takes two turns, with the opponent's
+    /// between them.
+    pub actions: Vec<String>,
+}
+
+/// What is to be shown: mechanisms that one player uses one after the other, and whether the pieces are the right ones.
+struct Lesson {
+    caption: &'static str,
+    uses: &'static [Mechanic],
+    has: fn(&Rules) -> bool,
+    fits: fn(&Rules, &Shown) -> bool,
+}
+
+/// The first action of an example.
+struct Shown {
+    action: Action,
+    /// The pieces that it took or bound.
+    held: SquareSet,
+}
+
+const LESSONS: &[Lesson] = &[
+    Lesson::new("A man is taken between two enemies", &[Mechanic::Capture])
+        .of(|rules, shown| shown.held.len() == 1 && !is_diagonal(rules, shown)),
+    Lesson::new("A man is taken on a diagonal", &[Mechanic::Capture])
+        .where_rules(|rules| takes_at_once(rules) && rules.ruleset().capture.lines == Lines::All)
+        .of(|rules, shown| shown.held.len() == 1 && is_diagonal(rules, shown)),
+    Lesson::new("A row is taken between two enemies", &[Mechanic::MultipleCapture])
+        .where_rules(|rules| takes_at_once(rules) && rules.ruleset().capture.span == Span::Row)
+        .of(|rules, shown| shown.held.len() == 2 && are_neighbours(rules, shown.held)),
+    Lesson::new("One move takes several", &[Mechanic::MultipleCapture])
+        .where_rules(takes_at_once)
+        .of(|rules, shown| shown.held.len() == 2 && !are_neighbours(rules, shown.held)),
+    Lesson::new("A man is bound, then removed", &[Mechanic::Bound, Mechanic::Removal]),
+    Lesson::new("A man is bound, then taken by moving onto it", &[Mechanic::Bound, Mechanic::Displacement]),
+    Lesson::new("A man is taken in the corner", &[Mechanic::CornerCapture]).where_rules(takes_at_once),
+    Lesson::new("A man with enemies on all its sides is taken", &[Mechanic::EnclosureCapture])
+        .where_rules(takes_at_once),
+    Lesson::new("Who moves in between two enemies is safe", &[Mechanic::SafeEntry]),
+    Lesson::new("Who has captured moves on and captures again", &[Mechanic::Capture, Mechanic::ContinuationCapture]),
+    Lesson::new("The dux is taken", &[Mechanic::DuxCaptured]),
+];
+
+impl Lesson {
+    const fn new(caption: &'static str, uses: &'static [Mechanic]) -> Lesson {
+        Lesson { caption, uses, has: |_| true, fits: |_, _| true }
+    }
+
+    const fn where_rules(self, has: fn(&Rules) -> bool) -> Lesson {
+        Lesson { has, ..self }
+    }
+
+    const fn of(self, fits: fn(&Rules, &Shown) -> bool) -> Lesson {
+        Lesson { fits, ..self }
+    }
+}
+
+fn takes_at_once(rules: &Rules) -> bool {
+    rules.ruleset().capture.timing == Timing::Immediate
+}
+
+fn file_and_rank(rules: &Rules, square: Square) -> (usize, usize) {
+    (square.index() % rules.files(), square.index() / rules.files())
+}
+
+fn are_neighbours(rules: &Rules, squares: SquareSet) -> bool {
+    squares.iter().all(|square| !(rules.orthogonal_neighbours(square) & squares).is_empty())
+}
+
+/// Tells whether the mover stands on a diagonal with the piece that it has taken.
+fn is_diagonal(rules: &Rules, shown: &Shown) -> bool {
+    let (ActionKind::Move { to, .. } | ActionKind::MoveTaking { to, .. }) = shown.action.kind() else { return false };
+    let (file, rank) = file_and_rank(rules, to);
+    shown.held.iter().all(|square| {
+        let (other_file, other_rank) = file_and_rank(rules, square);
+        file.abs_diff(other_file) == 1 && rank.abs_diff(other_rank) == 1
+    })
+}
+
+/// Positions of each size that are tried.
+const TRIES: usize = 1000;
+/// The sizes: pieces within a window of so many squares a side.
+const PIECES: std::ops::RangeInclusive<usize> = 3..=8;
+const WINDOW: usize = 5;
+
+/// Returns an example of each of a ruleset's rules of capture for which one is found, with as few pieces as possible. The same
+/// ruleset has the same examples always.
+#[must_use]
+pub fn capture_examples(rules: &Arc<Rules>) -> Vec<CaptureExample> {
+    let detector = Detector::new(rules);
+    let has = |lesson: &&Lesson| {
+        (lesson.has)(rules) && lesson.uses.iter().all(|&used| detector.mechanisms().any(|mechanic| mechanic == used))
+    };
+    let lessons: Vec<&Lesson> = LESSONS.iter().filter(has).collect();
+    let mut found: Vec<Option<CaptureExample>> = vec![None; lessons.len()];
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    for is_in_corner in [false, true] {
+        for pieces in PIECES {
+            // Of one size, the one that shows the least besides.
+            let mut best: Vec<Option<(u32, CaptureExample)>> = vec![None; lessons.len()];
+            for _ in 0..TRIES {
+                let Some(state) = draw(rules, pieces, is_in_corner, &mut rng) else { continue };
+                for (index, lesson) in lessons.iter().enumerate().filter(|(index, _)| found[*index].is_none()) {
+                    if let Some((besides, actions)) = show(&detector, &state, lesson, true)
+                        && best[index].as_ref().is_none_or(|(fewest, _)| besides < *fewest)
+                    {
+                        let start = rules.position_text(state.position());
+                        best[index] = Some((besides, CaptureExample { caption: lesson.caption, start, actions }));
+                    }
+                }
+            }
+            for (place, best) in found.iter_mut().zip(best) {
+                *place = place.take().or(best.map(|(_, example)| example));
+            }
+            if found.iter().all(Option::is_some) {
+                break;
+            }
+        }
+    }
+    found.into_iter().flatten().collect()
+}
+
+/// Draws a position: so many pieces near each other, and the duces of the ruleset, which may be among them.
+fn draw(rules: &Arc<Rules>, pieces: usize, is_in_corner: bool, rng: &mut ChaCha8Rng) -> Option<GameState> {
+    let initial = rules.initial_position();
+    let sides = [rules.files(), rules.ranks()]
+        .map(|side| (side.min(WINDOW), if is_in_corner { 0 } else { side.saturating_sub(WINDOW) / 2 }));
+    let [(files, left), (ranks, bottom)] = sides;
+    let square = |file: usize, rank: usize| Square::from_index(rank * rules.files() + file);
+    let mut window: Vec<Square> =
+        (0..files * ranks).map(|index| square(left + index % files, bottom + index / files)).collect();
+    window.shuffle(rng);
+    window.truncate(pieces);
+    let mut men: [Vec<String>; 2] = Default::default();
+    let mut text = String::new();
+    for player in Player::BOTH {
+        let has_dux = initial.dux(player).is_some() || initial.hand(player).dux > 0;
+        if !has_dux {
+            continue;
+        }
+        let rank = if player == Player::First { 0 } else { rules.ranks() - 1 };
+        let home = square(rules.files() - 1, rank);
+        // A dux is mostly out of the way.
+        let at = if rng.random_bool(0.2) || window.contains(&home) { window.pop()? } else { home };
+        text += &format!("{}:{} ", if player == Player::First { 'D' } else { 'd' }, rules.square_text(at));
+    }
+    for at in window {
+        men[usize::from(rng.random_bool(0.5))].push(rules.square_text(at));
+    }
+    let text = format!("{text}M:{} m:{}", men[0].join(","), men[1].join(","));
+    let state = GameState::parse(rules, &text, Player::First).ok()?;
+    let is_quiet = state.position().bound().is_empty() && state.outcome().is_none();
+    is_quiet.then_some(state)
+}
+
+/// Returns actions that show a lesson from here on, and how many other mechanisms the first one uses.
+fn show(detector: &Detector, state: &GameState, lesson: &Lesson, is_first: bool) -> Option<(u32, Vec<String>)> {
+    let uses = if is_first { lesson.uses } else { lesson.uses.get(1..)? };
+    let (&wanted, later) = uses.split_first()?;
+    let player = state.player_to_act();
+    let before = state.position();
+    let mut legal = Vec::new();
+    state.legal_actions(&mut legal);
+    let shown = legal.into_iter().filter_map(|action| {
+        let mut next = state.clone();
+        next.play(action);
+        let used = detector.used(before, action, next.position(), next.outcome());
+        let held = held(before, next.position(), player.opponent());
+        let fits = !is_first || (lesson.fits)(state.rules(), &Shown { action, held });
+        // A man whose loss ends the game would show the end and not the capture.
+        let is_end = next.outcome().is_some() && wanted != Mechanic::DuxCaptured;
+        let hits_dux =
+            wanted != Mechanic::DuxCaptured && before.dux(player.opponent()) != next.position().dux(player.opponent());
+        if !used.contains(wanted) || !fits || is_end || hits_dux {
+            return None;
+        }
+        let mut actions = vec![state.action_text(action)];
+        if !later.is_empty() {
+            actions.extend(go_on(detector, &next, lesson, player)?);
+        }
+        Some((used.count(), actions))
+    });
+    shown.min_by_key(|(besides, _)| *besides)
+}
+
+/// Returns the rest of a lesson of two actions, after an action of the opponent if it is his turn.
+fn go_on(detector: &Detector, state: &GameState, lesson: &Lesson, player: Player) -> Option<Vec<String>> {
+    if state.player_to_act() == player {
+        return show(detector, state, lesson, false).map(|(_, actions)| actions);
+    }
+    let mut replies = Vec::new();
+    state.legal_actions(&mut replies);
+    replies.into_iter().find_map(|reply| {
+        let mut next = state.clone();
+        next.play(reply);
+        let (_, rest) = (next.outcome().is_none()).then(|| show(detector, &next, lesson, false))??;
+        Some([vec![state.action_text(reply)], rest].concat())
+    })
+}
+
+/// Returns a player's pieces that were taken or bound between two positions.
+fn held(before: &Position, after: &Position, player: Player) -> SquareSet {
+    let stones = before.stones(player);
+    (stones & !after.stones(player)) | (stones & after.bound() & !before.bound())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latrunculi_engine::presets;
+
+    #[test]
+    fn every_shipped_ruleset_has_examples_that_can_be_played() {
+        for name in presets::NAMES {
+            let rules = presets::rules(name);
+            let found = capture_examples(&rules);
+            let captions: Vec<&str> = found.iter().map(|example| example.caption).collect();
+            let timing = rules.ruleset().capture.timing;
+            assert_eq!(
+                captions[0] == "A man is taken between two enemies",
+                timing == Timing::Immediate,
+                "{name}: {captions:?}"
+            );
+            for example in &found {
+                let mut state = GameState::parse(&rules, &example.start, Player::First).expect("a position");
+                for action in &example.actions {
+                    state.play(state.parse_action(action).expect("a legal action"));
+                }
+            }
+        }
+        let captions = |name: &str| -> Vec<_> {
+            capture_examples(&presets::rules(name)).into_iter().map(|example| example.caption).collect()
+        };
+        assert!(captions("falkener").contains(&"A man is taken on a diagonal"));
+        assert!(captions("mac-12x8").contains(&"A row is taken between two enemies"));
+        assert!(captions("savard").contains(&"A man is taken in the corner"));
+        assert!(captions("bell").contains(&"Who has captured moves on and captures again"));
+        assert!(captions("savard-delayed").contains(&"A man is bound, then removed"));
+        assert!(!captions("beads").contains(&"Who moves in between two enemies is safe"));
+    }
+}

@@ -1,0 +1,148 @@
+// The editor of a ruleset: a field for each parameter, made from the program's table, and checked by the program as one types.
+
+import { ask, rulesOf } from "/app/api.js";
+import { Board } from "/app/board.js";
+import { attempt, button, download, el, say } from "/app/dom.js";
+import { readPieces } from "/app/game.js";
+import { add, isOwn, rulesInWords } from "/app/shelf.js";
+
+const TEXTS = [
+  ["id", "Name in commands and files", "lower-case letters, digits and hyphens"],
+  ["name", "Title", ""],
+  ["summary", "What is special about it", "in a sentence"],
+  ["source", "Where the rules come from", ""],
+];
+const HEADINGS = {
+  board: "Board", setup: "Beginning", placement: "Placing pieces", play: "Who begins", move: "Movement", man: "Men", dux: "The dux",
+  capture: "Captures", extra: "After a capture", end: "The end",
+};
+// How long the page waits for the next key before it asks, in milliseconds.
+const CALM = 250;
+
+export class Editor {
+  // `done` is called with the ruleset that was made, or with null; `play` with one that is to be played.
+  constructor(done, play) {
+    this.done = done;
+    this.play = play;
+    this.element = el("section", { class: "editor", "aria-label": "Change a ruleset", hidden: true });
+  }
+
+  close() {
+    this.element.hidden = true;
+    this.begun = null;
+  }
+
+  // Begins with a ruleset; `table` holds every parameter.
+  async open(about, table) {
+    this.begun = about;
+    this.text = null;
+    const id = isOwn(about) ? about.id : `my-${about.id}`;
+    const texts = { id, name: isOwn(about) ? about.name : `${about.name || about.id}, changed`, summary: about.summary, source: about.source };
+    this.fields = new Map();
+    const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, hint, textInput(texts[name])));
+    const groups = Map.groupBy(table, ({ name }) => name.split(".")[0]);
+    const grouped = [...groups].map(([group, parameters]) => el("fieldset", { class: "card" }, el("legend", {}, HEADINGS[group] ?? group),
+      el("div", { class: "fields" }, parameters.map((parameter) => this.parameter(parameter, about.parameters[parameter.name].value)))));
+    this.verdict = el("p", { class: "verdict", role: "status" });
+    this.board = new Board();
+    this.words = el("div", { class: "prose" });
+    const act = (text, work, attributes) => button(text, () => attempt(work), attributes);
+    this.ready = [
+      act("Play it", async () => this.play(await this.keep()), { class: "main" }),
+      act("Keep it here", async () => this.done(await this.keep())),
+      act("Save as a file", () => download(`${this.read("id")}.toml`, this.text)),
+    ];
+    this.element.replaceChildren(
+      el("div", {}, el("fieldset", { class: "card" }, el("legend", {}, `A ruleset that begins as ${about.id}`), el("div", { class: "fields" }, parts)), grouped),
+      el("div", { class: "card preview" }, this.verdict, el("div", { class: "row" }, this.ready, button("Leave it", () => this.done(null))), this.board.element, this.words));
+    this.element.hidden = false;
+    await this.check();
+    this.fields.get("id").input.focus();
+  }
+
+  async keep() {
+    const about = await add(this.text);
+    say("kept");
+    return about;
+  }
+
+  parameter({ name, meaning, ...kind }, value) {
+    const { input, read } = inputOf(kind, value);
+    return this.field(name, meaning, name, { input, read, begun: JSON.stringify(read()) });
+  }
+
+  // A field with its label, what it is called in files, and the place where its faults stand.
+  field(name, label, hint, { input, read, begun }) {
+    const fault = el("span", { class: "fault-here", id: `fault-of-${name}` });
+    input.setAttribute("aria-describedby", fault.id);
+    input.addEventListener("input", () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => attempt(() => this.check()), CALM);
+    });
+    this.fields.set(name, { input, read, begun, fault });
+    // A group of boxes has a name of its own.
+    return el(input.role === "group" ? "div" : "label", { class: "field" }, el("span", {}, label, hint ? [" ", el("code", {}, hint)] : null), input, fault);
+  }
+
+  read(name) {
+    return this.fields.get(name).read();
+  }
+
+  // Lets the program check what stands there, and shows what it says, each at its field.
+  async check() {
+    const { begun } = this;
+    const changed = [...this.fields].filter(([, { begun: before, read }]) => before !== undefined && JSON.stringify(read()) !== before);
+    const values = Object.fromEntries(changed.map(([name, { read }]) => [name, read()]));
+    const texts = Object.fromEntries(TEXTS.map(([name]) => [name, this.read(name)]));
+    const asked = this.asked = {};
+    const { text, faults, notes } = await ask("/api/rules/edit", { ruleset: begun.key, ...texts, values });
+    if (asked !== this.asked || begun !== this.begun) return;
+    this.text = text;
+    for (const [name, { input, fault }] of this.fields) {
+      const said = (list) => list.filter(({ field }) => field === name).map(({ message }) => message);
+      const wrong = said(faults);
+      input.setAttribute("aria-invalid", String(wrong.length > 0));
+      fault.textContent = [...wrong, ...said(notes)].join("; ");
+      fault.classList.toggle("soft", !wrong.length);
+    }
+    for (const one of this.ready) one.disabled = text === null;
+    const count = changed.length ? `Changed: ${changed.map(([name]) => name).join(", ")}` : `Its rules are those of ${begun.id}`;
+    this.verdict.textContent = text !== null ? `It can be played. ${count}.` : `It cannot be played yet. The reasons stand at ${[...new Set(faults.map(({ field }) => field))].join(", ")}.`;
+    if (text === null) return;
+    const about = await rulesOf(text);
+    if (asked !== this.asked) return;
+    this.board.show(about, { state: about.initial, action: null, pieces: readPieces(about.initial.position) });
+    this.words.replaceChildren(...rulesInWords(about));
+  }
+}
+
+function textInput(value) {
+  const input = el("input", { type: "text", spellcheck: "false", value });
+  return { input, read: () => input.value.trim() };
+}
+
+// Returns the input for a kind of value, and how it is read.
+function inputOf({ kind, low, high, is_optional, names }, value) {
+  if (kind === "integer") {
+    const input = el("input", { type: "number", min: low, max: high, step: 1, value, placeholder: is_optional ? "none" : null });
+    const number = () => (Number.isNaN(input.valueAsNumber) ? null : input.valueAsNumber);
+    return { input, read: number };
+  }
+  if (kind === "boolean") return chosen([["true", "yes"], ["false", "no"]], value, (text) => text === "true");
+  if (kind === "choice") return chosen(names.map((name) => [name, name]), value, (text) => text);
+  if (kind === "set") {
+    const boxes = names.map((name) => el("input", { type: "checkbox", value: name, checked: value.includes(name) }));
+    const input = el("div", { class: "row boxes", role: "group" }, boxes.map((box) => el("label", {}, box, " ", box.value)));
+    input.role = "group";
+    return { input, read: () => boxes.filter((box) => box.checked).map((box) => box.value) };
+  }
+  const input = el("textarea", { rows: value ? value.split("\n").length : 3, spellcheck: "false", placeholder: "none" });
+  input.value = value ?? "";
+  return { input, read: () => input.value.trim() || null };
+}
+
+function chosen(options, value, read) {
+  const input = el("select", {}, options.map(([key, text]) => el("option", { value: key }, text)));
+  input.value = String(value);
+  return { input, read: () => read(input.value) };
+}

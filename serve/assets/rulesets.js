@@ -1,0 +1,190 @@
+// Rulesets: one or two side by side, with what is known of them; one's own are added, changed and kept here.
+
+import { ask, rulesOf } from "/app/api.js";
+import { Board } from "/app/board.js";
+import { captureFigures } from "/app/captures.js";
+import { attempt, button, download, el, say } from "/app/dom.js";
+import { Editor } from "/app/editor.js";
+import { readPieces } from "/app/game.js";
+import { add, chooseRuleset, isOwn, keyOf, remove, rulesInWords, rulesetField } from "/app/shelf.js";
+
+const NONE = "";
+const FIRST = "bell-8x8";
+
+export class Rulesets {
+  // `play` is called with the ruleset that is to be played.
+  constructor(place, play) {
+    this.place = place;
+    this.play = play;
+    this.field = rulesetField("Ruleset", (key) => this.choose(key, this.other?.key));
+    this.otherField = rulesetField("Beside it", (key) => this.choose(this.about.key, key), [[NONE, "no other ruleset"]]);
+    this.editor = new Editor((about) => this.edited(about), (about) => this.play(about));
+    const files = el("input", { type: "file", accept: ".toml", multiple: true, class: "unseen", onchange: () => attempt(() => this.addFiles(files)) });
+    this.removeButton = button("Remove", () => this.remove());
+    this.acts = el("div", { class: "row" },
+      button("Play it", () => this.play(this.about), { class: "main" }),
+      button("Change it", () => attempt(() => this.edit())),
+      button("Save as a file", () => download(`${this.about.id}.toml`, this.about.text)),
+      button("Add files of your own", () => files.click()), files, this.removeButton);
+    this.shown = el("div", {});
+    place.append(
+      el("div", { class: "card" }, el("div", { class: "fields" }, this.field, this.otherField), this.acts),
+      this.editor.element, this.shown);
+  }
+
+  // Shows the part; `names` are the rulesets of the address, if any.
+  async start(names) {
+    const known = (name) => (name ? rulesOf(keyOf(name)) : null);
+    const [about, other] = await Promise.all([known(names[0]) ?? this.about ?? rulesOf(FIRST), known(names[1])]);
+    if (about !== this.about || other !== this.other) await this.show(about, other);
+  }
+
+  leave() {}
+
+  choose(key, other) {
+    attempt(async () => this.show(...await Promise.all([rulesOf(key), other ? rulesOf(other) : null])));
+  }
+
+  async show(about, other = null) {
+    [this.about, this.other] = [about, other];
+    chooseRuleset(this.field, about);
+    this.otherField.querySelector("select").value = NONE;
+    if (other) chooseRuleset(this.otherField, other);
+    const names = [about, other].filter(Boolean).map(({ key, id }) => encodeURIComponent(keyOf(id) === key ? id : key));
+    history.replaceState(null, "", `#rulesets/${names.join("/")}`);
+    this.removeButton.hidden = !isOwn(about);
+    this.editor.close();
+    this.acts.hidden = false;
+    const parameters = await parameterTable();
+    if (this.about !== about || this.other !== other) return;
+    this.shown.replaceChildren(...(other ? beside(about, other, parameters) : alone(about, parameters)));
+    const captures = this.shown.querySelector(".captures");
+    if (captures) {
+      const figures = await captureFigures(about.key);
+      captures.replaceChildren(el("h2", {}, "How it captures"), el("div", { class: "figures" }, figures));
+    }
+  }
+
+  async edit() {
+    await this.editor.open(this.about, await parameterTable());
+    // The ruleset is played and saved there as it is now.
+    this.acts.hidden = true;
+    this.shown.replaceChildren();
+  }
+
+  // Shows what the editor has made, or the ruleset of before.
+  edited(about) {
+    attempt(() => this.show(about ?? this.about, about ? null : this.other));
+  }
+
+  async addFiles(field) {
+    const files = [...field.files];
+    field.value = "";
+    const faults = [];
+    for (const file of files) {
+      try {
+        this.about = await add(await file.text());
+      } catch (error) {
+        faults.push(`${file.name}: ${error.message}`);
+      }
+    }
+    await this.show(this.about);
+    if (faults.length) throw new Error(faults.join("\n"));
+    say("added");
+  }
+
+  remove() {
+    remove(this.about.id);
+    this.choose(FIRST);
+  }
+}
+
+let parameters = null;
+
+// Returns every parameter of rulesets; asked for once.
+function parameterTable() {
+  parameters ??= ask("/api/parameters").catch((error) => {
+    parameters = null;
+    throw error;
+  });
+  return parameters;
+}
+
+function opening(about) {
+  const board = new Board();
+  const state = about.initial;
+  board.show(about, { state, action: null, pieces: readPieces(state.position) });
+  const hands = state.hands.some(({ men, dux }) => men + dux);
+  return el("figure", { class: "opening" }, board.element,
+    hands ? el("figcaption", { class: "soft" }, "The board is empty: the players place their pieces first.") : null);
+}
+
+function alone(about, table) {
+  return [
+    el("div", { class: "columns" },
+      el("div", {}, opening(about), el("div", { class: "findings" }, findings(about))),
+      el("section", { class: "card prose", "aria-label": "Rules" }, rulesInWords(about))),
+    el("section", { class: "captures", "aria-label": "How it captures" }, el("p", { class: "soft" }, "Looking for positions that show its captures…")),
+    values(about, table),
+  ];
+}
+
+function beside(about, other, table) {
+  const differing = table.filter(({ name }) => valueText(about.parameters[name].value) !== valueText(other.parameters[name].value));
+  const both = [about, other];
+  return [
+    el("section", { class: "card", "aria-label": "Differences" }, el("h2", {}, differing.length ? `${differing.length} differences` : "They have the same rules"),
+      differing.length ? valueTable(["What", about.id, other.id], differing, ({ name }) => both.map(({ parameters }) => shownValue(parameters[name].value))) : null),
+    el("div", { class: "columns" }, both.map((one) => el("div", {}, el("h2", {}, one.id), opening(one), findings(one), el("section", { class: "card prose", "aria-label": one.id }, rulesInWords(one))))),
+  ];
+}
+
+// A table of parameters: what each decides with its name, and cells after it.
+function valueTable(heads, table, cells) {
+  return el("div", { class: "wide" }, el("table", { class: "values" },
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: "text" }, head)))),
+    el("tbody", {}, table.map((parameter) => el("tr", {},
+      el("th", { scope: "row" }, parameter.meaning, " ", el("code", { class: "soft" }, parameter.name)),
+      cells(parameter).map((cell) => el("td", { class: "text" }, cell)))))));
+}
+
+// Every value that a source gives, or that is not the default.
+function values(about, table) {
+  const told = table.filter(({ name }) => {
+    const { value, default: usual, evidence } = about.parameters[name];
+    return evidence || valueText(value) !== valueText(usual);
+  });
+  const cells = ({ name }) => {
+    const { value, evidence, from } = about.parameters[name];
+    return [shownValue(value), evidence ? `${evidence}${from === about.id ? "" : ` (as ${from})`}` : ""];
+  };
+  return el("details", { class: "card" }, el("summary", {}, "Each value with its source"),
+    valueTable(["What", "Value", "Source"], told, cells), el("p", { class: "soft" }, "All other values are the usual ones."),
+    about.notes.map(({ field, message }) => el("p", { class: "soft" }, `${field} ${message}`)));
+}
+
+// What studies have found about a ruleset.
+function findings({ studies }) {
+  const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);
+  const rows = (found) => found.map(({ agent, games, score, lower, upper, draws, actions, verdict }) => el("tr", {},
+    el("th", { scope: "row" }, verdict ?? "", el("span", { class: "soft below" }, agent)),
+    el("td", {}, percent(score), score === null ? "" : el("span", { class: "soft below" }, `${percent(lower)} to ${percent(upper)}`)),
+    el("td", {}, percent(draws)), el("td", {}, actions === null ? "–" : Math.round(actions)), el("td", {}, games)));
+  const heads = ["Verdict and player", "First player’s score", "Drawn", "Actions", "Games"];
+  return studies.map(({ study, rows: found }) => el("section", { class: "card", "aria-label": "What a study found" },
+    el("h2", {}, study === "shipped" ? "What the study found" : `What the study ${study} found`),
+    el("div", { class: "wide" }, el("table", {},
+      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
+      el("tbody", {}, rows(found)))),
+    el("p", { class: "soft" }, "The same player plays both sides. 50 % is a fair game; the range is the 95 % interval. ", el("a", { href: `#studies/${encodeURIComponent(study)}` }, "The whole study"))));
+}
+
+// Writes a value as people do.
+export function valueText(value) {
+  if (value === null || (Array.isArray(value) && !value.length)) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return Array.isArray(value) ? [...value].sort().join(", ") : String(value);
+}
+
+// A drawn board keeps its lines.
+const shownValue = (value) => (String(value).includes("\n") ? el("pre", {}, value) : valueText(value));
