@@ -219,4 +219,36 @@ mod tests {
             assert_eq!(quoted(Path::new(path)), word);
         }
     }
+
+    /// Returns the commands of the program in the examples for a shell of a document, taken apart into words.
+    fn examples(document: &str) -> Vec<Vec<String>> {
+        let shell = document.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());
+        let lines = shell.flat_map(|block| block.replace("\\\n", " ").lines().map(str::to_owned).collect::<Vec<_>>());
+        let words =
+            lines.map(|line| line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned()).collect());
+        let commands = words.flat_map(|words: Vec<String>| {
+            // A comment ends a line; what stands before another sign is a command of its own.
+            let shown = words.split(|word| word.starts_with('#')).next().unwrap_or_default().to_owned();
+            shown
+                .split(|word| ["|", ">", "&", "&&"].contains(&word.as_str()))
+                .map(<[String]>::to_vec)
+                .collect::<Vec<_>>()
+        });
+        commands.filter(|words| words.first().is_some_and(|word| word.ends_with("latrunculi"))).collect()
+    }
+
+    #[test]
+    fn the_commands_in_the_documents_are_understood() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository");
+        let mut all = 0;
+        for name in ["README.md", "docs/tutorial.md", "docs/workers.md", "docs/BROWSER.md", "docs/results.md"] {
+            let text = std::fs::read_to_string(root.join(name)).expect(name);
+            for command in examples(&text) {
+                let told = Cli::try_parse_from(&command).err().map(|error| error.to_string());
+                assert_eq!(told, None, "{name}: {command:?}");
+                all += 1;
+            }
+        }
+        assert!(all > 50, "{all} commands");
+    }
 }

@@ -10,6 +10,7 @@ use latrunculi_eval::study::summary::{
     VerdictSummary,
 };
 use latrunculi_eval::study::{StudyProgress, StudySummary};
+use latrunculi_stats::Interval;
 use latrunculi_stats::compensation::FiellerSet;
 
 use crate::lines::{beside, wrapped};
@@ -107,8 +108,12 @@ fn remedies(ruleset: &RulesetSummary) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(found) = &ruleset.compensation {
         let said = match (found.fair_handicap, &found.fair_handicap_set) {
-            (Some(fair), Some(FiellerSet::Within(set))) => {
-                format!("fair if the first player has {fair:.2} {set:.2} men fewer")
+            (Some(fair), Some(FiellerSet::Within(Interval { lower, upper }))) => {
+                let (who, [fair, lower, upper]) = match fair < 0.0 {
+                    true => ("second", [-fair, -upper, -lower]),
+                    false => ("first", [fair, *lower, *upper]),
+                };
+                format!("fair if the {who} player has {fair:.2} [{lower:.2}, {upper:.2}] men fewer")
             }
             _ => "the games do not tell how many men would make it fair".to_owned(),
         };
