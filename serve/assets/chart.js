@@ -28,23 +28,25 @@ function short(value) {
   return size >= 10 ? value.toFixed(1) : value.toFixed(size >= 0.1 || size === 0 ? 2 : 3);
 }
 
-// A chart of lines. `series` have `name`, `color` (a class: a to f, and dashed), and `points`, each [x, y] or [x, y, low, high].
+// A chart of lines. `series` have `name`, `color` (a class: a or b, and dashed or final), and `points`, each [x, y] or [x, y, low, high].
 export class LineChart {
-  // `isNamed` says that a line is named even if it is the only one.
-  constructor({ title, unit = "", xTitle, low = null, high = null, middle = null, isNamed = false }) {
-    Object.assign(this, { title, unit, xTitle, low, high, middle, isNamed, series: [] });
+  // `note` says what it should look like, `isNamed` that a line is named even if it is the only one.
+  constructor({ title, note = "", unit = "", low = null, high = null, middle = null, isNamed = false }) {
+    Object.assign(this, { title, unit, low, high, middle, isNamed, series: [] });
     this.drawing = svg("svg", { class: "chart", role: "img" });
     this.legend = el("ul", { class: "legend" });
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
     this.tableBody = el("div", { class: "wide" });
     this.details = el("details", { ontoggle: () => this.drawTable() }, el("summary", {}, "As a table"), this.tableBody);
-    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title), this.legend, this.drawing, this.readout, this.details);
+    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title, note ? el("p", { class: "soft" }, note) : null), this.legend, this.drawing, this.readout, this.details);
     this.drawing.addEventListener("pointermove", (event) => this.point(event));
     this.drawing.addEventListener("pointerleave", () => this.point(null));
     new ResizeObserver(() => this.draw()).observe(this.drawing);
   }
 
-  show(series) {
+  // `xTitle` is what the lines are drawn against.
+  show(series, xTitle) {
+    this.xTitle = xTitle;
     this.series = series.filter(({ points }) => points.length);
     this.legend.replaceChildren(...this.series.map(({ name, color }) => el("li", {}, el("span", { class: `swatch ${color}` }), name)));
     this.legend.hidden = this.series.length < 2 && !this.isNamed;
@@ -74,8 +76,8 @@ export class LineChart {
       parts.push(svg("line", { class: at === this.middle ? "middle" : "rule", x1: LEFT, x2: width - RIGHT, y1: this.y(at), y2: this.y(at) }));
       parts.push(svg("text", { x: LEFT - 6, y: this.y(at), class: "tick right" }, short(at)));
     }
-    // Generations are whole numbers.
-    for (const at of only !== null ? [only] : ticks(x0, x1, width / 90).filter(Number.isInteger)) {
+    const isWhole = all.every(([x]) => Number.isInteger(x));
+    for (const at of only !== null ? [only] : ticks(x0, x1, width / 90).filter((at) => !isWhole || Number.isInteger(at))) {
       parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 14, class: "tick center" }, short(at)));
     }
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));

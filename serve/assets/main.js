@@ -1,12 +1,12 @@
 // The parts of the page, by the address after "#".
 
 import { Analyse } from "/app/analyse.js";
-import { ask } from "/app/api.js";
-import { attempt, showFault } from "/app/dom.js";
+import { ask, rulesOf } from "/app/api.js";
+import { attempt, choose, showFault } from "/app/dom.js";
 import { Play } from "/app/play.js";
 import { Rulesets } from "/app/rulesets.js";
 import { Runs } from "/app/runs.js";
-import { chooseRuleset, offer } from "/app/shelf.js";
+import { chooseRuleset, isOffered, offer } from "/app/shelf.js";
 import { Studies } from "/app/studies.js";
 
 const place = (name) => document.getElementById(name);
@@ -19,7 +19,7 @@ const make = {
   play: () => new Play(place("play"), begin, (games) => openInAnalysis(games)),
   analyse: () => new Analyse(place("analyse"), begin),
   rulesets: () => new Rulesets(place("rulesets"), playRuleset),
-  runs: () => new Runs(place("runs")),
+  runs: () => new Runs(place("runs"), playAgainst),
   studies: () => new Studies(place("studies"), (records, index) => openInAnalysis(records, index)),
 };
 
@@ -80,6 +80,16 @@ function playRuleset(about) {
   chooseRuleset(field, about);
   field.querySelector("select").dispatchEvent(new Event("change"));
   location.hash = "#play";
+}
+
+// Chooses an opponent in Play, and a ruleset of the run that it comes from.
+function playAgainst(agent, run, ruleset) {
+  attempt(async () => {
+    const about = await rulesOf(isOffered(ruleset) ? ruleset : `runs/${run}/${ruleset}`);
+    choose(parts.play.seatFields[1], agent);
+    parts.play.seat();
+    playRuleset(about);
+  });
 }
 
 // Opens a game of the page, or the records of a file, in the analysis.

@@ -2,34 +2,60 @@
 
 import { ask } from "/app/api.js";
 import { LineChart } from "/app/chart.js";
-import { attempt, el, select } from "/app/dom.js";
+import { attempt, button, el, select } from "/app/dom.js";
 
+// What the charts are drawn against, and where that stands in a round.
+const AXES = {
+  generation: { title: "generation", read: ({ generation }) => generation },
+  minutes: { title: "minutes", read: ({ elapsed_secs }) => elapsed_secs / 60 },
+  samples: { title: "samples", read: ({ samples_total }) => samples_total },
+};
+const PERCENT = { unit: " %", low: 0, high: 100, middle: 50 };
+// Each chart, with what it should look like.
+const CHARTS = {
+  score: {
+    title: "Score of the network in its matches, % with 95 % intervals", ...PERCENT, isNamed: true,
+    note: "It should rise. Matches between have few games, so neighbours differ by chance; the final match has the most. 50 % is as strong as the opponent.",
+  },
+  policy: {
+    title: "Loss of the policy, less the entropy of its target",
+    note: "How far the policy is from what the searches chose; 0 is the same. It rises at first, and that is right: while the network knows little, its search adds little that "
+      + "it could fail to predict. Later it should level off or fall slowly.",
+  },
+  value: {
+    title: "Loss of the value", low: 0,
+    note: "How badly the results of games are foreseen. It should fall fast, then slowly; 1.10 is knowing nothing, and 0 is never reached, as nobody knows the result of an open game.",
+  },
+  rate: { title: "Learning rate", low: 0, note: "As planned: it rises in the first steps, stays up and falls to nearly 0 towards the end." },
+  gradient: { title: "Length of the gradient", low: 0, note: "It should stay level or fall; single peaks are cut off. If it grows from generation to generation, the learning rate is too high." },
+  first: {
+    title: "First player’s score and draws in the training games, %", ...PERCENT,
+    note: "What the network makes of the rules: far from 50 % the first player has an advantage, and where draws come near 100 % there is little left to learn from.",
+  },
+  length: { title: "Actions per game", note: "It may rise or fall as the network learns what decides games. A jump says that it has found a new way to play." },
+  speed: { title: "Games per second", low: 0, note: "It should stay level, but for longer games. The first generations are faster where alpha-beta plays them." },
+};
 // How often a run is looked at, in milliseconds.
 const INTERVAL = 2000;
 const NONE = "";
 
 export class Runs {
-  constructor(place) {
+  // `play` is called with the agent that is to be played against, its run, and one of the run's rulesets.
+  constructor(place, play) {
     this.place = place;
+    this.play = play;
     this.chosen = [NONE, NONE];
     this.runs = new Map();
     this.timer = null;
     this.looking = Promise.resolve();
     this.fields = [0, 1].map((index) => select(index ? "Beside it" : "Run", [], undefined, (name) => this.choose(index, name)));
     this.rulesetField = select("Ruleset", [], undefined, () => this.draw());
+    this.axisField = select("Against", Object.entries(AXES).map(([key, { title }]) => [key, title]), "generation", () => this.draw());
     this.about = el("div", { class: "columns" });
     this.none = el("p", {});
-    const percent = { unit: " %", xTitle: "generation", low: 0, high: 100, middle: 50 };
-    this.charts = {
-      score: new LineChart({ title: "Score of the network in its matches, % with 95 % intervals", ...percent, isNamed: true }),
-      policy: new LineChart({ title: "Loss of the policy, less the entropy of its target", xTitle: "generation" }),
-      value: new LineChart({ title: "Loss of the value", xTitle: "generation" }),
-      speed: new LineChart({ title: "Games per second", xTitle: "generation", low: 0 }),
-      first: new LineChart({ title: "First player’s score in the training games, %", ...percent }),
-      length: new LineChart({ title: "Actions per game", xTitle: "generation" }),
-    };
+    this.charts = Object.fromEntries(Object.entries(CHARTS).map(([key, chart]) => [key, new LineChart(chart)]));
     this.grid = el("div", { class: "charts" }, Object.values(this.charts).map(({ element }) => element));
-    place.append(el("div", { class: "card fields" }, ...this.fields, this.rulesetField), this.none, this.about, this.grid);
+    place.append(el("div", { class: "card fields" }, ...this.fields, this.rulesetField, this.axisField), this.none, this.about, this.grid);
   }
 
   // Shows the part; `names` are the runs of the address, if any.
@@ -109,29 +135,33 @@ export class Runs {
     this.drawRulesets(runs);
     const ruleset = this.rulesetField.querySelector("select").value;
     // What stands there already is left: it may be selected or read out.
-    const about = el("div", {}, runs.map((run, index) => describe(run, index)));
+    const about = el("div", {}, runs.map((run, index) => describe(run, index, this.play)));
     if (about.textContent !== this.about.textContent) this.about.replaceChildren(...about.childNodes);
-    const drawn = JSON.stringify([ruleset, runs.map(({ name, next, rounds }) => [name, next, rounds.length])]);
+    const axis = AXES[this.axisField.querySelector("select").value];
+    const drawn = JSON.stringify([axis.title, ruleset, runs.map(({ name, next, rounds, about: { result } }) => [name, next, rounds.length, result])]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     const name = (run, what) => (runs.length > 1 ? `${run.name}${what ? ` ${what}` : ""}` : what || run.name);
-    const each = (read) => runs.flatMap((run, index) => read(run, index));
-    const line = (read, what = "", isDashed = false) => (run, index) => ({
+    const show = (key, lines) => this.charts[key].show(runs.flatMap(lines), axis.title);
+    const line = (run, index, read, what = "", isDashed = false) => ({
       name: name(run, what),
       color: `${"ab"[index]}${isDashed ? " dashed" : ""}`,
-      points: run.rounds.map((round) => [round.generation, ...[read(round)].flat()]).filter(([, y]) => Number.isFinite(y)),
+      points: run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y)),
     });
-    this.charts.score.show(each((run, index) => scores(run, ruleset, (what) => name(run, what), index)));
-    const trained = (read) => (round) => (round.steps > 0 ? read(round) : NaN);
-    this.charts.policy.show(each((run, index) => [line(trained(({ losses }) => losses.policy - losses.target_entropy))(run, index)]));
-    this.charts.value.show(each((run, index) => [line(trained(({ losses }) => losses.value))(run, index)]));
-    this.charts.speed.show(each((run, index) => [line(({ games_per_sec }) => games_per_sec)(run, index)]));
+    const one = (key, read) => show(key, (run, index) => [line(run, index, read)]);
+    show("score", (run, index) => scores(run, ruleset, axis, (what) => name(run, what), index));
+    const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
+    one("policy", trained(({ policy, target_entropy }) => policy - target_entropy));
+    one("value", trained(({ value }) => value));
+    one("rate", trained(({ learning_rate }) => learning_rate));
+    one("gradient", trained(({ gradient_norm }) => gradient_norm));
+    one("speed", ({ games_per_sec }) => games_per_sec);
     const games = (key, factor) => (round) => factor * ((ruleset === "" ? round : round.rulesets?.[ruleset])?.[key] ?? NaN);
-    this.charts.first.show(each((run, index) => [
-      line(games("first_player_score", 100), "first player’s score")(run, index),
-      line(games("draw_rate", 100), "draws", true)(run, index),
-    ]));
-    this.charts.length.show(each((run, index) => [line(games("actions_mean", 1))(run, index)]));
+    show("first", (run, index) => [
+      line(run, index, games("first_player_score", 100), "first player’s score"),
+      line(run, index, games("draw_rate", 100), "draws", true),
+    ]);
+    one("length", games("actions_mean", 1));
   }
 
   // The rulesets of the runs shown; the choice stays.
@@ -148,19 +178,25 @@ export class Runs {
   }
 }
 
-// The matches of a run, by opponent and simulations; those of one ruleset, or their mean.
-function scores(run, ruleset, name, index) {
+// The matches of a run, by opponent and simulations, and the final one; those of one ruleset, or their mean.
+function scores(run, ruleset, axis, name, index) {
   const lines = new Map();
-  for (const round of run.rounds) {
-    const kept = Object.entries(round.verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
-    for (const [kind, found] of groupBy(kept, kindOf)) {
+  const note = (round, verdicts, isFinal) => {
+    const kept = Object.entries(verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
+    for (const [kind, found] of groupBy(kept, (verdict) => `${isFinal ? "final match, " : ""}${kindOf(verdict)}, ${gamesOf(verdict)} games`)) {
       const mean = (key) => (100 * found.reduce((sum, verdict) => sum + verdict[key], 0)) / found.length;
-      const point = found.length === 1 ? [round.generation, mean("score"), mean("lower"), mean("upper")] : [round.generation, mean("score")];
-      if (!lines.has(kind)) lines.set(kind, []);
-      lines.get(kind).push(point);
+      const keys = found.length === 1 ? ["score", "lower", "upper"] : ["score"];
+      if (!lines.has(kind)) lines.set(kind, { isFinal, points: [] });
+      lines.get(kind).points.push([axis.read(round), ...keys.map(mean)]);
     }
+  };
+  for (const round of run.rounds) note(round, round.verdicts, false);
+  const { result } = run.about;
+  if (result?.verdicts) {
+    const { generations, elapsed_secs, samples } = result.state ?? {};
+    note({ ...run.rounds.at(-1), ...(result.state ? { generation: generations, elapsed_secs, samples_total: samples } : {}) }, result.verdicts, true);
   }
-  return [...lines].map(([kind, points], at) => ({ name: name(kind), color: `${"ab"[index]}${at ? " dashed" : ""}`, points }));
+  return [...lines].map(([kind, { isFinal, points }], at) => ({ name: name(kind), color: `${"ab"[index]}${isFinal ? " final" : at ? " dashed" : ""}`, points }));
 }
 
 // Says how strong the network was when it was last measured in each ruleset; null before.
@@ -169,13 +205,16 @@ function strength(run) {
   const verdicts = Object.values(last);
   if (!verdicts.length) return null;
   const percent = (share) => (100 * share).toFixed(1);
-  const against = [...new Set(verdicts.map(kindOf))].join(", ");
+  const isFinal = Object.keys(run.about.result?.verdicts ?? {}).length > 0;
+  const against = `${[...new Set(verdicts.map(kindOf))].join(", ")}, ${gamesOf(verdicts[0])} games${verdicts.length > 1 ? " each" : ""}${isFinal ? " (final match)" : ""}`;
   const [{ lower, upper }] = verdicts;
   const all = verdicts.map(({ score }) => score);
   if (all.length === 1) return `${percent(all[0])} % [${percent(lower)}, ${percent(upper)}] ${against}`;
   const mean = all.reduce((sum, score) => sum + score, 0) / all.length;
   return `mean ${percent(mean)} %, worst ${percent(Math.min(...all))} % in ${all.length} rulesets, ${against}`;
 }
+
+const gamesOf = ({ wins, draws, losses }) => wins + draws + losses;
 
 const kindOf = ({ opponent, simulations }) => `against ${opponent} with ${simulations} simulations`;
 
@@ -186,14 +225,15 @@ function groupBy(items, key) {
 }
 
 // Says what a run is and where it stands.
-function describe(run, index) {
+function describe(run, index, play) {
   const { about, rounds } = run;
   const last = rounds.at(-1);
   const rows = [
     ["Network", about.network],
     ["Simulations per decision", about.simulations],
     ["Rulesets", about.rulesets.length > 3 ? `${about.rulesets.length} rulesets` : about.rulesets.join(", ")],
-    ["Rounds", rounds.length],
+    // The last round may train on without games.
+    ["Generations", rounds.filter(({ games }) => games > 0).length],
     last ? ["Training steps", last.steps_total] : null,
     last ? ["Samples", last.samples_total] : null,
     last ? ["Time", duration(last.elapsed_secs)] : null,
@@ -202,7 +242,16 @@ function describe(run, index) {
   ];
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${"ab"[index]}` }), run.name),
-    el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])));
+    el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
+    el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, about.rulesets[0]), { class: "main" }) : null,
+      about.files.map((file) => link(about.name, file))));
+}
+
+// A file of a run: the learning curve opens, the others are kept.
+function link(run, file) {
+  const href = `/runs/${encodeURIComponent(run)}/${file}`;
+  if (file.endsWith(".html")) return el("a", { href, target: "_blank", rel: "noopener" }, "Learning curve");
+  return el("a", { href, download: `${run}-${file}` }, file);
 }
 
 function state({ result, is_running, path, has_store, seconds_since_written: since }) {

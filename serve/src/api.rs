@@ -76,6 +76,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/runs", get(run_list))
         .route("/api/runs/{name}", get(run))
         .route("/api/runs/{name}/metrics", get(run_metrics))
+        .route("/runs/{name}/{file}", get(run_file))
         .route("/api/studies", get(study_list))
         .route("/api/studies/{name}", get(study))
         .route("/api/studies/{name}/games/{ruleset}/{file}", get(study_games))
@@ -236,7 +237,12 @@ async fn run_list(State(app): Shared) -> Answer {
 }
 
 async fn run(State(app): Shared, Path(name): Path<String>) -> Answer {
-    beside(&app, move |app| runs::describe(&app.library.runs, &name).map(|about| found(&about))).await
+    beside(&app, move |app| {
+        let mut about = runs::describe(&app.library.runs, &name)?;
+        about["model"] = app.library.model_of(&name).into();
+        Ok(found(&about))
+    })
+    .await
 }
 
 async fn run_metrics(
@@ -246,6 +252,20 @@ async fn run_metrics(
 ) -> Answer {
     let from = number(&query, "from")?;
     beside(&app, move |app| runs::metrics(&app.library.runs, &name, from).map(|rounds| found(&rounds))).await
+}
+
+async fn run_file(State(app): Shared, Path((name, file)): Path<(String, String)>) -> Answer {
+    beside(&app, move |app| {
+        let (file, bytes) = runs::file(&app.library.runs, &name, &file)?;
+        let use_of = if file.is_page() { "inline" } else { "attachment" };
+        let headers = [
+            (header::CONTENT_TYPE, file.kind),
+            (header::CONTENT_DISPOSITION, use_of),
+            (header::CONTENT_SECURITY_POLICY, REPORT_POLICY),
+        ];
+        Ok((headers, bytes).into_response())
+    })
+    .await
 }
 
 async fn study_list(State(app): Shared) -> Answer {

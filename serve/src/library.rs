@@ -161,14 +161,20 @@ impl Library {
         self.runs.path(run, &[run_dir::EXPORT, "model.safetensors"])
     }
 
-    /// Returns the names of the models that the page offers beside that in the program: those that an agent's text can name, as
-    /// the name of a run may read as a setting.
+    /// Returns the names of the models that the page offers beside that in the program.
     pub(crate) fn models(&self) -> Vec<String> {
-        let runs = self.runs.names().into_iter().filter(|run| self.run_model(run).is_ok());
-        let names = self.model.iter().cloned().chain(runs.map(|run| format!("{RUNS}{run}")));
-        let can_be_named = |name: &String| {
-            format!("net:{name},sims=64").parse().is_ok_and(|agent: AgentSpec| agent.model() == Some(name.as_str()))
-        };
-        names.filter(can_be_named).collect()
+        let runs = self.runs.names().into_iter().filter_map(|run| self.model_of(&run));
+        self.model.iter().cloned().filter(|name| can_be_named(name)).chain(runs).collect()
     }
+
+    /// Returns the name of the model of a run, if it has one that an agent's text can name.
+    pub(crate) fn model_of(&self, run: &str) -> Option<String> {
+        let name = format!("{RUNS}{run}");
+        (self.run_model(run).is_ok() && can_be_named(&name)).then_some(name)
+    }
+}
+
+/// Tells whether an agent's text can name a model: the name of a run may read as a setting.
+fn can_be_named(name: &str) -> bool {
+    format!("net:{name},sims=64").parse().is_ok_and(|agent: AgentSpec| agent.model() == Some(name))
 }

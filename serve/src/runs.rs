@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use latrunculi_train::curves::{PAGE, TABLE};
 use latrunculi_train::files::{is_locked, read_text, secs_since_written};
 use latrunculi_train::{TrainConfig, error_chain, run_dir};
 use serde_json::{Value, json};
@@ -45,8 +46,10 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
         }
     };
     let metrics = runs.path(name, &[run_dir::METRICS]).ok();
+    let files = FILES.iter().filter(|file| runs.path(name, file.path).is_ok()).map(|file| file.name());
     Ok(json!({
         "name": name,
+        "files": files.collect::<Vec<_>>(),
         "network": format!("{} blocks x {} channels", config.network.blocks, config.network.channels),
         "simulations": config.selfplay.simulations,
         "rulesets": rulesets,
@@ -56,6 +59,49 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
         "is_running": config_path.parent().is_some_and(is_locked),
         "seconds_since_written": metrics.as_deref().and_then(seconds_since_written),
     }))
+}
+
+/// A file of a run that can be had as it is.
+pub(crate) struct RunFile {
+    path: &'static [&'static str],
+    pub(crate) kind: &'static str,
+}
+
+const FILES: [RunFile; 5] = [
+    RunFile { path: &[PAGE], kind: "text/html; charset=utf-8" },
+    RunFile { path: &[TABLE], kind: "text/csv; charset=utf-8" },
+    RunFile { path: &[run_dir::METRICS], kind: "application/jsonl" },
+    RunFile { path: &[run_dir::EXPORT, "model.safetensors"], kind: "application/octet-stream" },
+    RunFile { path: &[run_dir::EXPORT, "model.onnx"], kind: "application/octet-stream" },
+];
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+impl RunFile {
+    fn name(&self) -> &'static str {
+        self.path.last().copied().unwrap_or_default()
+    }
+
+    /// Tells whether a browser shows it, rather than keep it.
+    pub(crate) fn is_page(&self) -> bool {
+        self.path == [PAGE]
+    }
+}
+
+/// Returns one of the files of a run, and what it is.
+pub(crate) fn file(runs: &Folder, name: &str, file: &str) -> Result<(&'static RunFile, Vec<u8>), Refusal> {
+    let known = FILES.iter().find(|known| known.name() == file);
+    let known = known.ok_or_else(|| Refusal::unknown(format!("of a run there is no file {file:?} here")))?;
+    let path = runs.path(name, known.path)?;
+    let failed = |error: std::io::Error| Refusal::failed(format!("{file}: {error}"));
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(Refusal::wrong(format!(
+            "{file} is larger than {} MiB: copy it from the folder",
+            FILE_BYTES_MAX >> 20
+        )));
+    }
+    Ok((known, bytes))
 }
 
 /// Returns the rounds of a run whose lines begin at byte `from` of its metrics or later, and where the next ones will begin.
