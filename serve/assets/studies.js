@@ -6,6 +6,12 @@ import { attempt, button, el, select } from "/app/dom.js";
 // How games may end, as requests and reports name it.
 const RESULTS = [["", "any"], ["first", "player 1 won"], ["draw", "drawn"], ["cut-off", "cut off by the turn limit"], ["second", "player 2 won"]];
 
+// The highest that a report is shown, in pixels.
+const HEIGHT_MAX = 300_000;
+
+// A frame for a report; by its name the report knows whether its games can be shown.
+const frameOf = (src, hasGames) => el("iframe", { class: "report", title: "Report of the study", name: hasGames ? "games" : "", src });
+
 export class Studies {
   // `replay` is called with the games of a file and the one to be shown.
   constructor(place, replay) {
@@ -15,7 +21,7 @@ export class Studies {
     this.chosen = "";
     this.wanted = "";
     this.field = select("Study", [], undefined, (name) => this.choose(name));
-    this.none = el("p", {});
+    this.none = el("p", { class: "soft" });
     this.fileField = select("Games of", [], undefined, (value) => attempt(() => this.openFile(value)));
     this.resultField = select("Result", RESULTS, "", (result) => attempt(() => this.openFile(this.fileField.querySelector("select").value, { series: this.series, result })));
     this.partly = el("p", { class: "soft", hidden: true }, "Only the games that the report counts in this row: other openings and other beginnings are left out. ",
@@ -23,24 +29,22 @@ export class Studies {
     this.list = el("div", { class: "wide" });
     this.more = button("More games", () => attempt(() => this.read()));
     this.games = el("section", { class: "card", "aria-label": "Games" }, el("h2", {}, "Games"), el("div", { class: "fields" }, this.fileField, this.resultField), this.partly, this.list, this.more);
-    this.frame = el("iframe", { class: "report", title: "Report of the study" });
+    this.frame = frameOf(null, false);
     this.link = el("a", { target: "_blank", rel: "noopener" }, "Open the report in a window of its own");
-    // A number of games in the report was chosen.
     addEventListener("message", ({ source, data }) => {
-      if (source === this.frame.contentWindow && data) attempt(() => this.openNumber(data));
+      if (source === this.frame.contentWindow && data) this.told(data);
     });
-    place.append(el("div", { class: "card fields" }, this.field), this.none, this.games, el("p", {}, this.link), this.frame);
+    place.append(el("div", { class: "card" }, this.field, this.none), this.games, el("p", {}, this.link), this.frame);
   }
 
   async start([name]) {
     const { folder, studies } = await ask("/api/studies");
-    this.field.querySelector("select").replaceChildren(...studies.map((study) => el("option", { value: study.name }, study.name)));
+    this.field.querySelector("select").replaceChildren(...studies.map(({ name: value, title }) => el("option", { value }, title ?? value)));
     const known = (one) => studies.some((study) => study.name === one);
     const wanted = [name, this.chosen].find(known) ?? studies[0]?.name;
     this.field.querySelector("select").value = wanted ?? "";
-    this.none.hidden = studies.length > 0;
-    this.none.textContent = `There is no study in the folder ${folder}. Begin one with: latrunculi balance --rulesets bell,savard --agents alphabeta:nodes=500 --out ${folder}/first`;
-    this.place.querySelector(".fields").hidden = !studies.length;
+    this.none.hidden = studies.some((study) => !study.title);
+    this.none.textContent = `There is no study of your own in the folder ${folder}. Begin one with: latrunculi balance --rulesets bell,savard --agents alphabeta:nodes=500 --out ${folder}/first`;
     const hasReport = studies.find((study) => study.name === wanted)?.has_report;
     // A study that was under way may have its report by now.
     if (wanted !== this.chosen || hasReport !== this.hasReport) {
@@ -65,7 +69,7 @@ export class Studies {
     this.hasReport = has_report;
     const address = `/studies/${encodeURIComponent(name)}/report.html`;
     // A frame of its own for each study: another address in the same one would be a step that the browser goes back from.
-    const frame = el("iframe", { class: "report", title: "Report of the study", src: has_report ? address : null });
+    const frame = frameOf(has_report ? address : null, games.length > 0);
     this.frame.replaceWith(frame);
     this.frame = frame;
     this.frame.hidden = this.link.hidden = !has_report;
@@ -75,6 +79,13 @@ export class Studies {
     const text = ({ ruleset, file }) => `${ruleset}, ${file.replace(/\.jsonl$/, "")}`;
     this.fileField.querySelector("select").replaceChildren(...games.map((one, index) => el("option", { value: index }, text(one))));
     if (games.length) await this.openFile(0);
+  }
+
+  // The report tells its height, where a link within it leads to, or a number of games that was chosen.
+  told({ height, top, ...number }) {
+    if (Number.isFinite(height)) this.frame.style.height = `${Math.min(height, HEIGHT_MAX) + 2}px`;
+    else if (Number.isFinite(top)) scrollBy({ top: this.frame.getBoundingClientRect().top + top - 8 });
+    else attempt(() => this.openNumber(number));
   }
 
   // Shows the games behind a number of the report.

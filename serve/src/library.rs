@@ -164,7 +164,7 @@ impl Library {
     /// Returns the names of the models that the page offers beside that in the program.
     pub(crate) fn models(&self) -> Vec<String> {
         let runs = self.runs.names().into_iter().filter_map(|run| self.model_of(&run));
-        self.model.iter().cloned().filter(|name| can_be_named(name)).chain(runs).collect()
+        self.model.iter().filter(|name| can_be_named(name)).cloned().chain(runs).collect()
     }
 
     /// Returns the name of the model of a run, if it has one that an agent's text can name.

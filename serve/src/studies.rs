@@ -29,6 +29,7 @@ const FILES_MAX: usize = 2000;
 
 /// The study in the program, which has no games: how the page names it, and its files.
 pub(crate) const SHIPPED: &str = "shipped";
+const SHIPPED_TITLE: &str = "How fair is each reconstruction? (the study in the program)";
 const SHIPPED_REPORT: &str = include_str!("../../docs/studies/full/report.html");
 const SHIPPED_TABLE: &str = include_str!("../../docs/studies/full/balance.csv");
 /// File name of a study's table, how long it may be, and of how many studies it is read.
@@ -39,7 +40,7 @@ const TABLES_MAX: usize = 50;
 /// Returns the studies: those of the folder, then the one in the program.
 pub(crate) fn list(studies: &Folder) -> Value {
     let about = |name: String| json!({ "has_report": studies.path(&name, &[REPORT]).is_ok(), "name": name });
-    let shipped = json!({ "has_report": true, "name": SHIPPED });
+    let shipped = json!({ "has_report": true, "name": SHIPPED, "title": SHIPPED_TITLE });
     let found: Vec<Value> = names(studies).map(about).chain([shipped]).collect();
     json!({ "folder": studies.shown(), "studies": found })
 }

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from page import program
+from page import PICTURES, program
 
 FRAME = "#studies iframe"
 SHOWN = "return $('#studies iframe').src.endsWith('/studies/small/report.html')"
@@ -25,6 +25,8 @@ def test_a_study_is_shown_and_its_games_replayed(page, study):
     # The report's numbers of games open them: those of the row, by their result.
     record = [json.loads(line) for line in (study / "games/savard/greedy.jsonl").read_text().splitlines()]
     page.switch_to.frame(page.find_element("css selector", FRAME))
+    # Four games are too few to tell whose wins they are.
+    assert page.run("return $('.cards tbody').textContent.includes('too few decisive games') || $('.cards tbody').textContent.includes('none decisive')")
     button = page.wait("return $('.cards tbody .games button:enabled')")
     result, count = page.run("return [arguments[0].parentNode.dataset.result, Number(arguments[0].textContent)]", button)
     page.run("arguments[0].click()", button)
@@ -56,6 +58,16 @@ def test_a_study_under_way_has_its_report_once_it_is_written(page, study):
     page.wait(SHOWN)
 
 
-def test_an_empty_folder_says_how_to_fill_it(page):
+def test_the_study_of_the_program_is_there_and_only_the_page_scrolls(page):
     page.open("studies")
     page.wait_text("#studies", "latrunculi balance")
+    page.wait("return $('#studies iframe')?.clientHeight > 3000")
+    assert page.text("#studies option") == "How fair is each reconstruction? (the study in the program)"
+    page.switch_to.frame(page.find_element("css selector", FRAME))
+    assert page.run("return document.documentElement.scrollHeight <= innerHeight")
+    # Its games are not in the program: no number promises them.
+    assert page.run("return $$('data.games button').length") == 0
+    page.run("$('nav a[href=\"#reading\"]').click()")
+    page.switch_to.default_content()
+    page.wait("return scrollY > 3000")
+    page.save_screenshot(str(PICTURES / "study-in-the-program.png"))

@@ -199,9 +199,9 @@ fn the_bare_policy_has_a_place_on_the_ladder() {
 }
 
 #[test]
-fn the_first_player_on_the_board_is_who_begins() {
+fn the_board_says_whose_pieces_begin() {
     let (summary, rulesets, page) = page();
-    assert!(page.contains("full discs at the bottom"));
+    assert!(page.contains("first player's pieces are light, at the bottom"));
     let text = rulesets[1].to_toml().replace("first_player = 1", "first_player = 2");
     let changed = RulesetFile::parse(&text).expect("a ruleset").ruleset;
     let opening = |ruleset: &Ruleset| {
@@ -211,11 +211,13 @@ fn the_first_player_on_the_board_is_who_begins() {
         between(&page, "<svg class=\"board\"", "</svg>")[0].to_owned()
     };
     let (one, two) = (opening(&rulesets[1]), opening(&changed));
-    assert!(two.contains("first player's pieces are full discs at the top"), "{two}");
+    assert!(two.contains("first player's pieces are dark, at the top"), "{two}");
     let pieces = |board, kind| between(board, kind, "/").join(" ");
-    let [full, ring] = ["<circle class=\"piece full\"", "<circle class=\"piece ring\""];
-    assert!(!pieces(&one, full).is_empty());
-    assert_eq!([pieces(&one, full), pieces(&one, ring)], [pieces(&two, ring), pieces(&two, full)]);
+    // Whoever begins: player 1 is light.
+    for kind in ["<circle class=\"piece one\"", "<circle class=\"piece two\""] {
+        assert!(!pieces(&one, kind).is_empty());
+        assert_eq!(pieces(&one, kind), pieces(&two, kind));
+    }
 }
 
 #[test]

@@ -104,6 +104,66 @@ fn a_study_is_shown_and_its_games_can_be_played_over() {
 }
 
 #[test]
+fn the_study_of_the_program_is_there_without_a_folder() {
+    let served = Served::bare();
+    let listed = served.get("/api/studies").json();
+    assert_eq!((listed["studies"].as_array().unwrap().len(), &listed["studies"][0]["name"]), (1, &json!("shipped")));
+    assert_eq!(served.get("/api/studies/shipped").json()["games"], json!([]));
+    let report = served.get("/studies/shipped/report.html");
+    assert!(
+        report.body.contains("How fair is each reconstruction") && report.head.contains("sandbox"),
+        "{}",
+        report.head
+    );
+    // What it found of a ruleset stands with the ruleset, for those of the same rules only.
+    let studies = |key: &str| served.post("/api/rules", &json!({ "ruleset": key })).json()["studies"].clone();
+    let found = studies("bell");
+    let row = &found[0]["rows"][2];
+    assert_eq!(
+        (&found[0]["study"], &row["agent"], &row["score"]),
+        (&json!("shipped"), &json!("alphabeta:nodes=800"), &json!(0.81))
+    );
+    assert_eq!((&row["verdict"], &row["games"]), (&json!("first player ahead"), &json!(350.0)));
+    assert_eq!(studies("id = \"mine\"\nbase = \"bell\"\n[end]\nquiet_limit = 9\n"), json!([]));
+}
+
+#[test]
+fn a_ruleset_of_a_study_has_its_shipped_name_where_it_is_that_one() {
+    let root = tempfile::tempdir().unwrap();
+    let study = root.path().join("studies/first");
+    let record = write_study(&study);
+    fs::write(study.join("rulesets/bell.toml"), presets::ruleset("bell").unwrap().to_toml()).unwrap();
+    fs::create_dir(study.join("games/bell")).unwrap();
+    fs::write(study.join("games/bell/random.jsonl"), record.to_line() + "\n").unwrap();
+    let served = serve(root.path());
+    let key = || served.get("/api/studies/first/games/bell/random.jsonl").json()["ruleset"].clone();
+    assert_eq!(key(), "bell");
+    let mut changed = presets::ruleset("bell").unwrap();
+    changed.end.quiet_limit = 9;
+    fs::write(study.join("rulesets/bell.toml"), changed.to_toml()).unwrap();
+    assert_eq!(key(), "studies/first/bell");
+}
+
+#[test]
+fn some_files_of_a_run_can_be_had_and_no_others() {
+    let root = tempfile::tempdir().unwrap();
+    let run = root.path().join("runs/quick-1");
+    write_run(&run);
+    fs::create_dir(run.join("export")).unwrap();
+    fs::write(run.join("learning.html"), "<h1>A curve</h1>").unwrap();
+    fs::write(run.join("export/model.onnx"), "a model").unwrap();
+    let served = serve(root.path());
+    assert_eq!(served.get("/api/runs/quick-1").json()["files"], json!(["learning.html", "model.onnx"]));
+    let page = served.get("/runs/quick-1/learning.html");
+    assert!(page.body == "<h1>A curve</h1>" && page.head.contains("sandbox allow-scripts"), "{}", page.head);
+    let model = served.get("/runs/quick-1/model.onnx");
+    assert!(model.body == "a model" && model.head.contains("attachment"), "{}", model.head);
+    for file in ["config.toml", "model.safetensors", "export%2fmodel.onnx", "..%2fquick-1%2flearning.html"] {
+        served.get(&format!("/runs/quick-1/{file}")).refusal(404);
+    }
+}
+
+#[test]
 fn the_games_of_a_study_are_found_by_series_and_result() {
     let root = tempfile::tempdir().unwrap();
     let record = write_study(&root.path().join("studies/first"));
@@ -156,6 +216,7 @@ fn no_address_leads_outside_the_folders() {
         symlink(root.path().join("secret.jsonl"), root.path().join("studies/first/games/bell-own/linked.jsonl"))
             .unwrap();
         symlink(root.path().join("secret.jsonl"), root.path().join("runs/quick-1/metrics.jsonl")).unwrap();
+        symlink(root.path().join("secret.jsonl"), root.path().join("runs/quick-1/learning.csv")).unwrap();
     }
     let served = serve(root.path());
     for path in [
@@ -167,6 +228,8 @@ fn no_address_leads_outside_the_folders() {
         "/api/runs/linked",
         "/api/runs/quick-1%2f..%2f..%2felsewhere",
         "/api/runs/quick-1%00",
+        "/runs/quick-1/learning.csv",
+        "/runs/..%2felsewhere/config.toml",
         "/api/studies/..",
         "/api/studies/first/games/..%2f..%2f../secret.jsonl",
         "/api/studies/first/games/bell-own/..%2f..%2f..%2f..%2fsecret.jsonl",

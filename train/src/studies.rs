@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use latrunculi_engine::Ruleset;
+use latrunculi_engine::{Ruleset, presets};
 use latrunculi_eval::report;
 use latrunculi_eval::study::{StudySettings, StudySummary};
 
@@ -48,9 +48,14 @@ pub fn write_report_again(folder: &Path) -> Result<(), Error> {
     write_report(folder, &summary)
 }
 
-/// Returns the rulesets that lie beside the games; the report does without those that cannot be read.
+/// Returns the rulesets that lie beside the games, shipped ones where they do not; the report does without those that cannot be
+/// read, or that are not those that were played.
 fn rulesets(folder: &Path, summary: &StudySummary) -> Vec<Ruleset> {
-    let path = |name: &str| folder.join("rulesets").join(format!("{name}.toml"));
     let names = summary.rulesets.iter().map(|ruleset| ruleset.name.as_str());
-    names.filter_map(|name| load_file(path(name).to_str()?).ok()).map(|file| file.ruleset).collect()
+    let read = |name: &str| {
+        let path = folder.join("rulesets").join(format!("{name}.toml"));
+        let own = load_file(path.to_str()?).ok().map(|file| file.ruleset);
+        own.or_else(|| presets::ruleset(name))
+    };
+    names.filter_map(read).collect()
 }

@@ -67,20 +67,24 @@ pub(super) fn opening(rules: &Rules) -> Markup {
     let description = match (is_empty, beginner) {
         (true, _) => "The board is empty: the pieces are placed in turn.",
         (false, Player::First) => {
-            "The first player's pieces are full discs at the bottom, the second player's are rings at the top; a dux bears a cross."
+            "The first player's pieces are light, at the bottom, the second player's dark, at the top; a dux bears a cross."
         }
         (false, Player::Second) => {
-            "The first player's pieces are full discs at the top, the second player's are rings at the bottom; a dux bears a cross."
+            "The first player's pieces are dark, at the top, the second player's light, at the bottom; a dux bears a cross."
         }
     };
     let title = format!("Opening position of {}", rules.ruleset().id);
     let drawn = grid("board", rules.files(), rules.ranks(), &title, description, |file, rank| {
         let square = Square::from_index(rank * rules.files() + file);
         let standing = position.piece_at(square);
-        let side = |owner| if owner == beginner { "piece full" } else { "piece ring" };
         standing.map_or(html! {}, |(piece, owner)| disc(corner(rules.ranks(), file, rank), piece, side(owner)))
     });
     html! { figure.opening { (drawn) figcaption { (description) } } }
+}
+
+/// The class of a player's pieces: light or dark.
+fn side(owner: Player) -> &'static str {
+    if owner == Player::First { "piece one" } else { "piece two" }
 }
 
 /// Draws a piece on the square of this corner.
@@ -115,9 +119,8 @@ pub fn position_svg(state: &GameState) -> String {
                 rect.emptied x=(place(x)) y=(place(y)) width=(SIDE) height=(SIDE) {}
             }
             @if let Some((piece, owner)) = position.piece_at(square) {
-                @let side = if owner == Player::First { "piece one" } else { "piece two" };
                 @let bound = if position.bound().contains(square) { " bound" } else { "" };
-                (disc((x, y), piece, &format!("{side}{bound}")))
+                (disc((x, y), piece, &format!("{}{bound}", side(owner))))
             }
         }
     });

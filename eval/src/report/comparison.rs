@@ -52,7 +52,9 @@ fn character<'a>(rows: &'a [Row<'a>]) -> Table<'a, &'a Row<'a>> {
             measured(found.values.as_ref().map(|values| &values.lead_changes), 2)
         })
         .sorted("Won after being far behind", move |(_, found)| {
-            rate(found.values.as_ref().and_then(|values| values.comebacks.as_ref()))
+            let comebacks = found.values.as_ref().and_then(|values| values.comebacks.as_ref());
+            let (key, shown) = rate(comebacks);
+            (key, comebacks.map_or(html! {}, |found| numbers::of_decisive(found.trials, || shown)))
         })
         .sorted("Positions repeated", move |(_, found)| rate(Some(&found.repetition.positions)))
 }

@@ -81,10 +81,10 @@ fn circle(x: f64, y: f64, colour: &str, is_drawn: bool) -> Markup {
 
 fn colour(conclusion: Conclusion) -> &'static str {
     match conclusion {
-        Conclusion::First => "#b3541e",
-        Conclusion::Second => "#6f42c1",
+        Conclusion::First => "#86650f",
+        Conclusion::Second => "#3a3532",
         Conclusion::Balanced => "#1f6f54",
-        Conclusion::EvenWithThisPlayer => "#8a7a2f",
+        Conclusion::EvenWithThisPlayer => "#4f7396",
         Conclusion::Unresolved => "#57606a",
     }
 }

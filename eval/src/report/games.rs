@@ -12,7 +12,7 @@ use crate::metrics::diversity::{DiversitySource, OpeningDiversity};
 use crate::metrics::estimates::{Curve, CurvePoint, MetricEstimate, Rate};
 use crate::metrics::lengths::{HazardBin, Lengths};
 use crate::metrics::material::{PieceValues, PieceWeight};
-use crate::metrics::mechanics::MechanicUse;
+use crate::metrics::mechanics::{MechanicUse, Usage};
 use crate::metrics::values::ValueMetrics;
 
 /// Curves are drawn at up to so many turns.
@@ -136,6 +136,9 @@ fn branching(metrics: &Metrics) -> Table<'_, &PhaseBranching> {
 
 fn mechanics(mechanics: &[MechanicUse]) -> Table<'_, &MechanicUse> {
     let rate = |rate: Option<&Rate>| html! { @if let Some(rate) = rate { (numbers::rate(rate)) } };
+    let of_decisive = |usage: Option<&Usage>| {
+        usage.map_or(html! {}, |usage| numbers::of_decisive(usage.games.trials, || numbers::rate(&usage.games)))
+    };
     let caption = html! { "How often each mechanism of the rules is used, by any player and by either player. A mechanism used in fewer than 1 % of the games is decorative." };
     Table::new("Use of mechanisms", caption, mechanics)
         .class("dense")
@@ -148,8 +151,8 @@ fn mechanics(mechanics: &[MechanicUse]) -> Table<'_, &MechanicUse> {
         .column("Actions", move |found| rate(found.overall.actions.as_ref()))
         .column("First player’s games", |found| numbers::rate(&found.first.games))
         .column("Second player’s games", |found| numbers::rate(&found.second.games))
-        .column("Winners’ games", move |found| rate(found.winner.as_ref().map(|usage| &usage.games)))
-        .column("Losers’ games", move |found| rate(found.loser.as_ref().map(|usage| &usage.games)))
+        .column("Winners’ games", move |found| of_decisive(found.winner.as_ref()))
+        .column("Losers’ games", move |found| of_decisive(found.loser.as_ref()))
         .text("Role", |found| html! { (found.role.as_str()) })
 }
 
@@ -216,9 +219,13 @@ fn course(study: &Study<'_>, values: &ValueMetrics) -> Markup {
         (plot::band(&frame, "s1", &ends(&points, |point| point.pointwise)))
         (plot::line(&frame, "s1", &centre(&points)))
     };
-    let number = |found: &Option<MetricEstimate>| found.as_ref().map(|found| numbers::measured(found, 3));
     let share = |found: &Option<MetricEstimate>| found.as_ref().map(numbers::measured_percent);
-    let rate = |found: &Option<Rate>| found.as_ref().map(numbers::rate);
+    let of_decisive = |found: &Option<MetricEstimate>, show: fn(&MetricEstimate) -> Markup| {
+        found.as_ref().map(|found| numbers::of_decisive(found.observations, || show(found)))
+    };
+    let number = |found: &MetricEstimate| numbers::measured(found, 3);
+    let rate =
+        |found: &Option<Rate>| found.as_ref().map(|found| numbers::of_decisive(found.trials, || numbers::rate(found)));
     let calibration = values.calibration_at_middle.as_ref().map(|found| {
         html! { (numbers::measured(&found.brier, 3)) ", knowing nothing: " (numbers::plain(found.brier_of_mean, 3)) }
     });
@@ -228,9 +235,12 @@ fn course(study: &Study<'_>, values: &ValueMetrics) -> Markup {
         ("Last change of lead, as a share of the game", share(&values.last_lead_change)),
         ("Won games in which the winner was below 25 %", rate(&values.comebacks)),
         ("Won games with one swing of 50 points or more", rate(&values.killer_moves)),
-        ("Drama", number(&values.drama)),
-        ("From where the winner stays above 90 %, as a share of the game", share(&values.decisiveness_point)),
-        ("Uncertainty in the last quarter, in bits", number(&values.late_uncertainty)),
+        ("Drama", of_decisive(&values.drama, number)),
+        (
+            "From where the winner stays above 90 %, as a share of the game",
+            of_decisive(&values.decisiveness_point, numbers::measured_percent),
+        ),
+        ("Uncertainty in the last quarter, in bits", values.late_uncertainty.as_ref().map(number)),
         ("Largest swings of a game", share(&values.largest_swing)),
         ("Expected at the start less real score", Some(numbers::measured_points(&values.start_gap))),
         ("Mean squared error of the expectation in mid-game (Brier)", calibration),
@@ -256,7 +266,7 @@ fn pieces(metrics: &Metrics) -> Markup {
     let frame = Frame { x: Scale::linear((0.0, last), plot.across()), y: Scale::linear((low, high), plot.up()) };
     let marks = html! {
         @for (index, points) in curves.iter().enumerate() {
-            @let class = plot::series_class(index);
+            @let class = ["first", "second"][index];
             (plot::band(&frame, class, &ends(points, |point| point.pointwise)))
             (plot::line(&frame, class, &centre(points)))
         }
@@ -265,7 +275,7 @@ fn pieces(metrics: &Metrics) -> Markup {
         figure {
             figcaption { "Pieces on the board by turn, with the interval of each turn" }
             (plot.draw(&frame, None, number_tick, number_tick, &marks))
-            ul.legend { li { span.swatch.s1 {} "first player" } li { span.swatch.s2 {} "second player" } }
+            ul.legend { li { span.swatch.first {} "first player" } li { span.swatch.second {} "second player" } }
         }
     }
 }

@@ -117,6 +117,18 @@ pub(super) fn rate(rate: &Rate) -> Markup {
     percent_in(rate.rate, rate.interval)
 }
 
+/// A share of fewer decisive games than this says nothing, whatever its interval.
+const DECISIVE_MIN: u64 = 10;
+
+/// What `show` makes of so many decisive games, or that they are too few.
+pub(super) fn of_decisive(games: u64, show: impl FnOnce() -> Markup) -> Markup {
+    if games >= DECISIVE_MIN {
+        show()
+    } else {
+        html! { span.soft { "too few decisive games" } }
+    }
+}
+
 /// A measured number with its interval.
 pub(super) fn measured(measured: &MetricEstimate, decimals: usize) -> Markup {
     html! {

@@ -156,7 +156,7 @@ fn table<'a>(study: &Study<'_>, rows: &'a [Row<'a>]) -> Table<'a, &'a Row<'a>> {
         .sorted("Drawn", |(_, cell)| {
             (cell.decisive.map(|rate| 1.0 - rate.rate), html! { @if let Some(rate) = &cell.decisive { (draws(rate)) } })
         })
-        .sorted("First player’s wins of decisive games", |(_, cell)| rate_or(cell.first_of_decisive, "none decisive"))
+        .sorted("First player’s wins of decisive games", |(_, cell)| first_of_decisive(cell))
         .sorted("If cut-off games were lost or won", |(_, cell)| {
             let bracket = cell.score.filter(|_| cell.outcomes.truncated > 0).map(|score| score.truncation_bracket);
             let shown = bracket.map_or_else(|| html! { span.soft { "none cut off" } }, numbers::percent_interval);
@@ -189,6 +189,12 @@ fn results(outcomes: &OutcomeCounts) -> Markup {
 pub(super) fn rate_or(rate: Option<RateSummary>, none: &str) -> (Option<f64>, Markup) {
     let shown = |rate: RateSummary| numbers::percent_in(rate.rate, rate.interval);
     (rate.map(|rate| rate.rate), rate.map_or_else(|| html! { span.soft { (none) } }, shown))
+}
+
+/// The first player's share of the decisive games, where there are enough.
+pub(super) fn first_of_decisive(cell: &CellSummary) -> (Option<f64>, Markup) {
+    let (rate, shown) = rate_or(cell.first_of_decisive, "none decisive");
+    (rate, cell.first_of_decisive.map_or(shown.clone(), |found| numbers::of_decisive(found.of, || shown)))
 }
 
 /// How far the order of the rulesets is that of the next smaller budget.

@@ -91,7 +91,7 @@ fn results(study: &Study<'_>, ruleset: &RulesetSummary) -> Markup {
         .column("Won / drawn / cut off / lost", |(_, cell)| outcomes(cell))
         .styled("nowrap")
         .column("Decisive", |(_, cell)| overview::rate_or(cell.decisive, "").1)
-        .column("First player’s wins of those", |(_, cell)| overview::rate_or(cell.first_of_decisive, "").1)
+        .column("First player’s wins of those", |(_, cell)| overview::first_of_decisive(cell).1)
         .column("Actions a game", |(_, cell)| html! { @if cell.games > 0 { (numbers::plain(cell.actions_mean, 1)) } })
         .column("Games with captures", |(_, cell)| overview::rate_or(cell.contact, "not counted").1)
         .column("Change since half of the budget", |(_, cell)| {

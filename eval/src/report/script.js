@@ -8,8 +8,18 @@
   addEventListener("hashchange", open);
   open();
   addEventListener("beforeprint", () => document.querySelectorAll("details.ruleset").forEach(d => { d.open = true; }));
-  // Within the page of `latrunculi serve` a number of games opens them.
-  if (parent !== window) for (const number of document.querySelectorAll("tr[data-file] .games")) {
+  // Within the page of `latrunculi serve` the report is as high as its text, so that only the page scrolls,
+  if (parent !== window) {
+    const root = document.documentElement;
+    new ResizeObserver(() => parent.postMessage({ height: root.offsetHeight }, "*")).observe(root);
+    addEventListener("click", (event) => {
+      const place = event.target.closest?.('a[href^="#"]')?.hash.slice(1);
+      const target = place && document.getElementById(decodeURIComponent(place));
+      if (target) setTimeout(() => parent.postMessage({ top: target.getBoundingClientRect().top }, "*"), 50);
+    });
+  }
+  // and a number of games opens them, if it has them.
+  if (name === "games") for (const number of document.querySelectorAll("tr[data-file] .games")) {
     const { file, series } = number.closest("tr").dataset;
     const button = document.createElement("button");
     button.type = "button";
