@@ -23,9 +23,11 @@ function figure(caption, game) {
     const next = game.actions[at];
     board.show(game.about, game.view(at));
     board.drawArrows(next ? [{ action: readAction(next), weight: 0.4, kind: "hint" }] : []);
+    const bound = at ? game.states[at].bound.filter((name) => !game.states[at - 1].bound.includes(name)) : [];
+    const binds = bound.length ? ` binds ${bound.join(", ")}` : "";
     const who = (index) => `Player ${game.states[index].to_act}`;
     const end = game.endText;
-    said.textContent = at ? `${who(at - 1)}: ${game.describe(at - 1)}. ${at === last && end ? `${end}.` : ""}` : `${who(0)} is to move.`;
+    said.textContent = at ? `${who(at - 1)}: ${game.describe(at - 1)}${binds}. ${at === last && end ? `${end}.` : ""}` : `${who(0)} is to move.`;
     steps.draw();
   };
   goTo(0);

@@ -4,7 +4,7 @@ import { ask, rulesOf } from "/app/api.js";
 import { Board } from "/app/board.js";
 import { attempt, button, download, el, say } from "/app/dom.js";
 import { readPieces } from "/app/game.js";
-import { add, isOwn, rulesInWords } from "/app/shelf.js";
+import { add, freeId, hasOwn, isOwn, rulesInWords } from "/app/shelf.js";
 
 const TEXTS = [
   ["id", "Name in commands and files", "lower-case letters, digits and hyphens"],
@@ -36,7 +36,7 @@ export class Editor {
   async open(about, table) {
     this.begun = about;
     this.text = null;
-    const id = isOwn(about) ? about.id : `my-${about.id}`;
+    const id = isOwn(about) ? about.id : freeId(`my-${about.id}`);
     const texts = { id, name: isOwn(about) ? about.name : `${about.name || about.id}, changed`, summary: about.summary, source: about.source };
     this.fields = new Map();
     const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, hint, textInput(texts[name])));
@@ -53,8 +53,9 @@ export class Editor {
       act("Save as a file", () => download(`${this.read("id")}.toml`, this.text)),
     ];
     this.element.replaceChildren(
+      el("div", { class: "card ready" }, this.verdict, el("div", { class: "row" }, this.ready, button("Leave it", () => this.done(null)))),
       el("div", {}, el("fieldset", { class: "card" }, el("legend", {}, `A ruleset that begins as ${about.id}`), el("div", { class: "fields" }, parts)), grouped),
-      el("div", { class: "card preview" }, this.verdict, el("div", { class: "row" }, this.ready, button("Leave it", () => this.done(null))), this.board.element, this.words));
+      el("div", { class: "card preview" }, this.board.element, this.words));
     this.element.hidden = false;
     await this.check();
     this.fields.get("id").input.focus();
@@ -98,6 +99,8 @@ export class Editor {
     const { text, faults, notes } = await ask("/api/rules/edit", { ruleset: begun.key, ...texts, values });
     if (asked !== this.asked || begun !== this.begun) return;
     this.text = text;
+    const isChangedOne = isOwn(begun) && begun.id === texts.id;
+    if (hasOwn(texts.id) && !isChangedOne) notes.push({ field: "id", message: "takes the place of your ruleset of this name" });
     for (const [name, { input, fault }] of this.fields) {
       const said = (list) => list.filter(({ field }) => field === name).map(({ message }) => message);
       const wrong = said(faults);

@@ -9,7 +9,8 @@ import { readPieces } from "/app/game.js";
 import { add, chooseRuleset, isOwn, keyOf, remove, rulesInWords, rulesetField } from "/app/shelf.js";
 
 const NONE = "";
-const FIRST = "bell-8x8";
+const MARKS = " [source] quotes the source, [reading] is our reading of an unclear sentence, [engine] lets a program finish a game; numbers such as D9 are the "
+  + "questions of docs/SPECIFICATION.md, section 3.";
 
 export class Rulesets {
   // `play` is called with the ruleset that is to be played.
@@ -18,6 +19,7 @@ export class Rulesets {
     this.play = play;
     this.field = rulesetField("Ruleset", (key) => this.choose(key, this.other?.key));
     this.otherField = rulesetField("Beside it", (key) => this.choose(this.about.key, key), [[NONE, "no other ruleset"]]);
+    this.other = null;
     this.editor = new Editor((about) => this.edited(about), (about) => this.play(about));
     const files = el("input", { type: "file", accept: ".toml", multiple: true, class: "unseen", onchange: () => attempt(() => this.addFiles(files)) });
     this.removeButton = button("Remove", () => this.remove());
@@ -32,10 +34,10 @@ export class Rulesets {
       this.editor.element, this.shown);
   }
 
-  // Shows the part; `names` are the rulesets of the address, if any.
-  async start(names) {
+  // Shows the part; `names` are the rulesets of the address, if any, else that of the game in Play is shown.
+  async start(names, game) {
     const known = (name) => (name ? rulesOf(keyOf(name)) : null);
-    const [about, other] = await Promise.all([known(names[0]) ?? this.about ?? rulesOf(FIRST), known(names[1])]);
+    const [about, other] = await Promise.all([known(names[0]) ?? this.about ?? game.about, names.length ? known(names[1]) : this.other]);
     if (about !== this.about || other !== this.other) await this.show(about, other);
   }
 
@@ -94,8 +96,10 @@ export class Rulesets {
   }
 
   remove() {
-    remove(this.about.id);
-    this.choose(FIRST);
+    const { id } = this.about;
+    remove(id);
+    attempt(() => this.show(this.about));
+    say(`${id} removed`);
   }
 }
 
@@ -145,7 +149,7 @@ function valueTable(heads, table, cells) {
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: "text" }, head)))),
     el("tbody", {}, table.map((parameter) => el("tr", {},
       el("th", { scope: "row" }, parameter.meaning, " ", el("code", { class: "soft" }, parameter.name)),
-      cells(parameter).map((cell) => el("td", { class: "text" }, cell)))))));
+      cells(parameter).map((cell, at) => el("td", { class: "text", "data-label": heads[at + 1] }, cell)))))));
 }
 
 // Every value that a source gives, or that is not the default.
@@ -159,7 +163,8 @@ function values(about, table) {
     return [shownValue(value), evidence ? `${evidence}${from === about.id ? "" : ` (as ${from})`}` : ""];
   };
   return el("details", { class: "card" }, el("summary", {}, "Each value with its source"),
-    valueTable(["What", "Value", "Source"], told, cells), el("p", { class: "soft" }, "All other values are the usual ones."),
+    valueTable(["What", "Value", "Source"], told, cells), el("p", { class: "soft" }, "All other values are the usual ones.",
+      told.some(({ name }) => about.parameters[name].evidence?.startsWith("[")) ? MARKS : ""),
     about.notes.map(({ field, message }) => el("p", { class: "soft" }, `${field} ${message}`)));
 }
 

@@ -19,8 +19,8 @@ const CHARTS = {
   },
   policy: {
     title: "Loss of the policy, less the entropy of its target",
-    note: "How far the policy is from what the searches chose; 0 is the same. It rises at first, and that is right: while the network knows little, its search adds little that "
-      + "it could fail to predict. Later it should level off or fall slowly.",
+    note: "How far the policy is from what the searches chose; 0 is the same. It may rise for many generations, and that is right: while the network knows little, its searches add "
+      + "little that it could fail to predict. Later it should level off or fall slowly.",
   },
   value: {
     title: "Loss of the value", low: 0,
@@ -50,7 +50,7 @@ export class Runs {
     this.looking = Promise.resolve();
     this.fields = [0, 1].map((index) => select(index ? "Beside it" : "Run", [], undefined, (name) => this.choose(index, name)));
     this.rulesetField = select("Ruleset", [], undefined, () => this.draw());
-    this.axisField = select("Against", Object.entries(AXES).map(([key, { title }]) => [key, title]), "generation", () => this.draw());
+    this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), "generation", () => this.draw());
     this.about = el("div", { class: "columns" });
     this.none = el("p", {});
     this.charts = Object.fromEntries(Object.entries(CHARTS).map(([key, chart]) => [key, new LineChart(chart)]));

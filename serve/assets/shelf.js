@@ -41,6 +41,15 @@ export const nameOf = (key) => (key.includes("\n") ? /^id\s*=\s*"(.*)"/m.exec(ke
 // Tells whether a ruleset can be played without a look into folders.
 export const isOffered = (key) => key.includes("\n") || offered.some((one) => one.key === key);
 
+// Tells whether there is a ruleset of one's own with this name, and returns the name with a number where there is.
+export const hasOwn = (id) => own.has(id);
+export function freeId(id) {
+  let number = 1;
+  const numbered = () => (number > 1 ? `${id}-${number}` : id);
+  while (own.has(numbered())) number++;
+  return numbered();
+}
+
 // Tells whether the page itself keeps a ruleset.
 export const isOwn = ({ key, id }) => own.get(id)?.text === key;
 

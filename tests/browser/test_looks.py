@@ -15,11 +15,13 @@ def test_every_part_fits_and_is_pictured(page, tmp_path, study):  # noqa: F811
     page.click("#play [data-square].usable")
     for width, height, dark in [(1280, 900, False), (1280, 900, True), (390, 844, False), (390, 844, True)]:
         page.resize(width, height, dark=dark)
-        for part in ["play", "analyse", "runs", "studies"]:
+        for part in ["play", "analyse", "rulesets", "runs", "studies"]:
             page.show(part)
             page.wait("return $(`#${arguments[0]}`).textContent.length > 200", part)
             if part == "analyse":
                 page.wait("return $$('#analyse tbody tr').length > 3")
+            if part == "rulesets":
+                page.wait_for("#rulesets .figures figure")
             time.sleep(0.7)
             page_width, window_width = page.run("return [document.documentElement.scrollWidth, innerWidth]")
             assert page_width <= window_width, f"{part} at {width}: the page is wider than the window"
@@ -43,7 +45,10 @@ def test_no_table_of_results_is_cut(page, tmp_path):
 
 
 def test_every_control_has_a_name(page):
-    page.open_play()
-    nameless = page.run("""return $$("button, select, input, a").filter(
+    page.open("rulesets")
+    page.wait_for("#rulesets .figures figure")
+    page.click_button("Change it", "#rulesets")
+    page.wait_text("#rulesets .verdict", "can be played")
+    nameless = page.run("""return $$("button, select, textarea, input, a").filter(
         (one) => !(one.ariaLabel || one.textContent.trim() || one.closest("label") || one.type === "file")).map((one) => one.outerHTML)""")
     assert nameless == []

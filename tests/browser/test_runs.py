@@ -73,7 +73,7 @@ def test_a_finished_run_ends_with_its_final_match_and_its_network_is_played(page
     page.wait(told)
     assert page.run(told) == "1270"
     for axis, last in [("minutes", "1570"), ("samples", "650070")]:
-        page.choose("Against", axis)
+        page.choose("Drawn against", axis)
         page.wait(f"{told} === arguments[0]", last)
     page.screenshot("run-finished.png")
     titles = page.run("return $$('#runs .chart-card').filter((one) => one.offsetParent).map((one) => one.querySelector('figcaption').firstChild.textContent)")

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use latrunculi_engine::ruleset::{Lines, Span, Timing};
-use latrunculi_engine::{Action, ActionKind, GameState, Player, Position, Rules, Square, SquareSet};
+use latrunculi_engine::{Action, ActionKind, GameState, Player, Rules, Square, SquareSet};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::detector::Detector;
+use super::detector::{Detector, MechanicSet};
 use super::mechanics::Mechanic;
 
 /// A rule in use.
@@ -32,11 +32,14 @@ struct Lesson {
     fits: fn(&Rules, &Shown) -> bool,
 }
 
-/// The first action of an example.
+/// An action that may be shown.
 struct Shown {
     action: Action,
-    /// The pieces that it took or bound.
+    next: GameState,
+    used: MechanicSet,
+    /// The enemy pieces that it took or bound.
     held: SquareSet,
+    takes_dux: bool,
 }
 
 const LESSONS: &[Lesson] = &[
@@ -53,6 +56,15 @@ const LESSONS: &[Lesson] = &[
         .of(|rules, shown| shown.held.len() == 2 && !are_neighbours(rules, shown.held)),
     Lesson::new("A man is bound, then removed", &[Mechanic::Bound, Mechanic::Removal]),
     Lesson::new("A man is bound, then taken by moving onto it", &[Mechanic::Bound, Mechanic::Displacement]),
+    Lesson::new("A row is bound between two enemies", &[Mechanic::Bound])
+        .where_rules(|rules| rules.ruleset().capture.span == Span::Row)
+        .of(|rules, shown| shown.held.len() == 2 && are_neighbours(rules, shown.held)),
+    Lesson::new("A man is bound in the corner", &[Mechanic::Bound])
+        .where_rules(|rules| rules.ruleset().capture.corner)
+        .of(|rules, shown| {
+            shown.held.len() == 1 && shown.held.iter().all(|at| rules.orthogonal_neighbours(at).len() == 2)
+        }),
+    Lesson::new("Who moves in between two enemies is bound", &[Mechanic::SelfBound]),
     Lesson::new("A man is taken in the corner", &[Mechanic::CornerCapture]).where_rules(takes_at_once),
     Lesson::new("A man with enemies on all its sides is taken", &[Mechanic::EnclosureCapture])
         .where_rules(takes_at_once),
@@ -120,8 +132,9 @@ pub fn capture_examples(rules: &Arc<Rules>) -> Vec<CaptureExample> {
             let mut best: Vec<Option<(u32, CaptureExample)>> = vec![None; lessons.len()];
             for _ in 0..TRIES {
                 let Some(state) = draw(rules, pieces, is_in_corner, &mut rng) else { continue };
+                let tried = tried(&detector, &state);
                 for (index, lesson) in lessons.iter().enumerate().filter(|(index, _)| found[*index].is_none()) {
-                    if let Some((besides, actions)) = show(&detector, &state, lesson, true)
+                    if let Some((besides, actions)) = show(&detector, &state, &tried, lesson)
                         && best[index].as_ref().is_none_or(|(fewest, _)| besides < *fewest)
                     {
                         let start = rules.position_text(state.position());
@@ -173,55 +186,57 @@ fn draw(rules: &Arc<Rules>, pieces: usize, is_in_corner: bool, rng: &mut ChaCha8
     is_quiet.then_some(state)
 }
 
-/// Returns actions that show a lesson from here on, and how many other mechanisms the first one uses.
-fn show(detector: &Detector, state: &GameState, lesson: &Lesson, is_first: bool) -> Option<(u32, Vec<String>)> {
-    let uses = if is_first { lesson.uses } else { lesson.uses.get(1..)? };
-    let (&wanted, later) = uses.split_first()?;
-    let player = state.player_to_act();
+/// Plays every legal action.
+fn tried(detector: &Detector, state: &GameState) -> Vec<Shown> {
     let before = state.position();
+    let opponent = state.player_to_act().opponent();
     let mut legal = Vec::new();
     state.legal_actions(&mut legal);
-    let shown = legal.into_iter().filter_map(|action| {
+    let play = |action| {
         let mut next = state.clone();
         next.play(action);
-        let used = detector.used(before, action, next.position(), next.outcome());
-        let held = held(before, next.position(), player.opponent());
-        let fits = !is_first || (lesson.fits)(state.rules(), &Shown { action, held });
-        // A man whose loss ends the game would show the end and not the capture.
-        let is_end = next.outcome().is_some() && wanted != Mechanic::DuxCaptured;
-        let hits_dux =
-            wanted != Mechanic::DuxCaptured && before.dux(player.opponent()) != next.position().dux(player.opponent());
-        if !used.contains(wanted) || !fits || is_end || hits_dux {
-            return None;
+        let after = next.position();
+        let used = detector.used(before, action, after, next.outcome());
+        let stones = before.stones(opponent);
+        let held = (stones & !after.stones(opponent)) | (stones & after.bound() & !before.bound());
+        let takes_dux = before.dux(opponent) != after.dux(opponent);
+        Shown { action, next, used, held, takes_dux }
+    };
+    legal.into_iter().map(play).collect()
+}
+
+/// Tells whether an action uses a mechanism and shows nothing louder: the end of the game, or the loss of the dux.
+fn is_plain(shown: &Shown, wanted: Mechanic) -> bool {
+    shown.used.contains(wanted)
+        && (wanted == Mechanic::DuxCaptured || shown.next.outcome().is_none() && !shown.takes_dux)
+}
+
+/// Returns actions that show a lesson, and how many mechanisms the first one uses.
+fn show(detector: &Detector, state: &GameState, tried: &[Shown], lesson: &Lesson) -> Option<(u32, Vec<String>)> {
+    let (&wanted, later) = lesson.uses.split_first()?;
+    let fits = |shown: &&Shown| is_plain(shown, wanted) && (lesson.fits)(state.rules(), shown);
+    let shown = tried.iter().filter(fits).filter_map(|shown| {
+        let mut actions = vec![state.action_text(shown.action)];
+        if let Some(&next) = later.first() {
+            actions.extend(go_on(detector, &shown.next, next, state.player_to_act())?);
         }
-        let mut actions = vec![state.action_text(action)];
-        if !later.is_empty() {
-            actions.extend(go_on(detector, &next, lesson, player)?);
-        }
-        Some((used.count(), actions))
+        Some((shown.used.count(), actions))
     });
-    shown.min_by_key(|(besides, _)| *besides)
+    shown.min_by_key(|(used, _)| *used)
 }
 
-/// Returns the rest of a lesson of two actions, after an action of the opponent if it is his turn.
-fn go_on(detector: &Detector, state: &GameState, lesson: &Lesson, player: Player) -> Option<Vec<String>> {
+/// Returns the second action of a lesson, after one of the opponent if it is his turn.
+fn go_on(detector: &Detector, state: &GameState, wanted: Mechanic, player: Player) -> Option<Vec<String>> {
+    let tried = tried(detector, state);
     if state.player_to_act() == player {
-        return show(detector, state, lesson, false).map(|(_, actions)| actions);
+        let shown = tried.iter().find(|shown| is_plain(shown, wanted))?;
+        return Some(vec![state.action_text(shown.action)]);
     }
-    let mut replies = Vec::new();
-    state.legal_actions(&mut replies);
+    let replies = tried.iter().filter(|reply| reply.next.outcome().is_none() && reply.next.player_to_act() == player);
     replies.into_iter().find_map(|reply| {
-        let mut next = state.clone();
-        next.play(reply);
-        let (_, rest) = (next.outcome().is_none()).then(|| show(detector, &next, lesson, false))??;
-        Some([vec![state.action_text(reply)], rest].concat())
+        let last = go_on(detector, &reply.next, wanted, player)?;
+        Some([vec![state.action_text(reply.action)], last].concat())
     })
-}
-
-/// Returns a player's pieces that were taken or bound between two positions.
-fn held(before: &Position, after: &Position, player: Player) -> SquareSet {
-    let stones = before.stones(player);
-    (stones & !after.stones(player)) | (stones & after.bound() & !before.bound())
 }
 
 #[cfg(test)]
@@ -256,6 +271,8 @@ mod tests {
         assert!(captions("savard").contains(&"A man is taken in the corner"));
         assert!(captions("bell").contains(&"Who has captured moves on and captures again"));
         assert!(captions("savard-delayed").contains(&"A man is bound, then removed"));
+        assert!(captions("beads").contains(&"A row is bound between two enemies"));
+        assert!(captions("beads").contains(&"Who moves in between two enemies is bound"));
         assert!(!captions("beads").contains(&"Who moves in between two enemies is safe"));
     }
 }
