@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_engine::record::write_records;
+use latrunculi_eval::AgentSpec;
 use latrunculi_eval::matches::openings::{OpeningBook, PolicyOpenings};
 use latrunculi_eval::matches::{MatchConfig, MatchProgress, MatchReport, MeanReport, play_match};
-use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_stats::{Sprt, SprtBounds};
 use latrunculi_train::files::write_whole;
 use latrunculi_train::models::NetworkOpener;
@@ -208,10 +208,12 @@ fn config(args: &MatchArgs) -> anyhow::Result<MatchConfig> {
             Some(Sprt { elo0, elo1, bounds })
         }
     };
+    let policy = args.opening_policy.clone().map(|agent| PolicyOpenings::new(agent, args.opening_temperature));
+    let opening_policy = policy.transpose().map_err(|fault| anyhow!("--opening-policy: {fault}"))?;
     Ok(MatchConfig {
         seed: args.seed,
         opening_length: args.opening,
-        opening_policy: opening_policy(args)?,
+        opening_policy,
         sprt,
         ledger: args.ledger.clone(),
         keep_records: args.records.is_some(),
@@ -230,15 +232,6 @@ pub(crate) fn check_opening(rules: &Arc<Rules>, seed: u64, length: Option<usize>
         rules.ruleset().id
     );
     Ok(())
-}
-
-fn opening_policy(args: &MatchArgs) -> anyhow::Result<Option<PolicyOpenings>> {
-    let Some(agent) = args.opening_policy.clone() else { return Ok(None) };
-    let weighs = matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. });
-    ensure!(weighs, "--opening-policy: {agent} has no policy; mcts and net have one");
-    let temperature = args.opening_temperature;
-    ensure!((0.01..=100.0).contains(&temperature), "--opening-temperature is a number from 0.01 to 100");
-    Ok(Some(PolicyOpenings { agent, temperature }))
 }
 
 fn write_new(path: &Path, reports: &[MatchReport]) -> anyhow::Result<()> {

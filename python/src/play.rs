@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use latrunculi_data::Precision;
+use latrunculi_eval::matches::openings::PolicyOpenings;
 use latrunculi_eval::opinion::{listed, to_json};
 use latrunculi_eval::study::{StudyConfig, StudyProgress, StudySettings, command, run_study};
 use latrunculi_eval::workers::Workers;
 use latrunculi_eval::{AgentSpec, MatchConfig, MatchGame, MatchProgress, Players, SearchOptions};
 use latrunculi_search::StopSignal;
+use latrunculi_stats::{Sprt, SprtBounds};
 use latrunculi_store::Store;
 use latrunculi_train::models::NetworkOpener;
 use latrunculi_train::networks::Processor;
@@ -107,7 +109,8 @@ fn row(game: &MatchGame) -> Value {
 
 /// Plays two agents against each other in pairs of games, as `latrunculi match --json` does: latrunculi.play_match wraps this.
 #[pyfunction]
-#[pyo3(signature = (first, second, ruleset, *, games, seed, opening, threads, games_at_once, progress))]
+#[pyo3(signature = (first, second, ruleset, *, games, sprt, seed, opening, opening_policy, opening_temperature, ledger, threads,
+    games_at_once, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn play_match<'py>(
     py: Python<'py>,
@@ -115,8 +118,12 @@ pub(crate) fn play_match<'py>(
     second: &str,
     ruleset: &Bound<'py, PyAny>,
     games: usize,
+    sprt: Option<(f64, f64)>,
     seed: u64,
     opening: Option<usize>,
+    opening_policy: Option<&str>,
+    opening_temperature: f64,
+    ledger: Option<PathBuf>,
     threads: usize,
     games_at_once: usize,
     progress: Option<Py<PyAny>>,
@@ -128,9 +135,15 @@ pub(crate) fn play_match<'py>(
         return Err(refused("games is from 1 to 1000000, opening at most 1000, games_at_once from 1 to 4096"));
     }
     let rules = Arc::clone(&Ruleset::from_argument(ruleset)?.get().rules);
+    let opening_policy =
+        opening_policy.map(|text| PolicyOpenings::new(agent(text)?, opening_temperature).map_err(refused));
+    let bounds = SprtBounds::new(0.05, 0.05).map_err(refused)?;
     let config = MatchConfig {
         seed,
+        sprt: sprt.map(|(elo0, elo1)| Sprt { elo0, elo1, bounds }),
         opening_length: opening,
+        opening_policy: opening_policy.transpose()?,
+        ledger,
         players: Players { threads, games_at_once, workers: None },
         keep_records: true,
         ..MatchConfig::new([agent(first)?, agent(second)?], games.div_ceil(2))

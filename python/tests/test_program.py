@@ -52,6 +52,21 @@ def test_a_match_is_that_of_the_program(ruleset, program):
             assert game.is_over and game.reason == row["reason"]
 
 
+def test_a_match_takes_a_test_openings_of_a_policy_and_a_ledger(program, tmp_path):
+    agents = ["alphabeta:nodes=100", "random"]
+    policy = ["--opening-policy", "mcts:sims=8", "--opening-temperature", "2"]
+    told = program("match", *agents, "--ruleset", "bell", "--sprt", "0,200", *policy, "--json", "--quiet")
+    ledger = tmp_path / "ledger.jsonl"
+    settings = dict(sprt=(0, 200), opening_policy="mcts:sims=8", opening_temperature=2, ledger=ledger)
+    result = latrunculi.play_match(*agents, "bell", **settings)
+    assert told["sprt"]["is_decided"] and result.summary == told
+    # A second time all games are those of the ledger.
+    written = ledger.read_bytes()
+    assert latrunculi.play_match(*agents, "bell", **settings).summary == told and ledger.read_bytes() == written
+    with pytest.raises(ValueError, match="random has no policy"):
+        latrunculi.play_match(*agents, "bell", opening_policy="random")
+
+
 def test_a_study_is_that_of_the_program(ruleset, program, tmp_path):
     arguments = ["--agents", "alphabeta:nodes=30,random", "--max-games", 60, "--seed", 2, "--json", "--quiet"]
     told = program("balance", "--rulesets", ruleset, *arguments, "--out", tmp_path / "program")

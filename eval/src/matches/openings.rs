@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{AgentSpec, mix_seeds};
+use crate::agents::{AgentKind, AgentSpec, mix_seeds};
 
 /// The most draws of one opening before a repeated one is accepted.
 const DRAWS_MAX: u64 = 32;
@@ -138,6 +138,20 @@ pub struct PolicyOpenings {
 }
 
 impl PolicyOpenings {
+    /// Makes them of an agent that has a policy, at a temperature from 0.01 to 100.
+    ///
+    /// # Errors
+    /// In words, when the agent has none or the temperature is out of range.
+    pub fn new(agent: AgentSpec, temperature: f64) -> Result<PolicyOpenings, String> {
+        if !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. }) {
+            return Err(format!("{agent} has no policy to draw from; use mcts or net"));
+        }
+        if !(0.01..=100.0).contains(&temperature) {
+            return Err(format!("a temperature of {temperature}: it must be from 0.01 to 100"));
+        }
+        Ok(PolicyOpenings { agent, temperature })
+    }
+
     /// Returns what names of series hold of it; `identity` is what its network adds to the agent's text, or empty.
     pub(crate) fn text(&self, identity: &str) -> String {
         let at = if identity.is_empty() { "" } else { "@" };

@@ -62,11 +62,8 @@ impl Plan {
             Some(text) => {
                 let refused = |fault: String| faulty_settings(&[format!("opening.policy: {fault}")]);
                 let agent: AgentSpec = text.parse().map_err(|error: AgentTextError| refused(error.to_string()))?;
-                if !matches!(agent.kind, AgentKind::Mcts { .. } | AgentKind::Network { .. }) {
-                    return Err(refused(format!("{agent} has no policy to draw from; use mcts or net")));
-                }
                 agent.check_repeats().map_err(|error| refused(error.to_string()))?;
-                Some(PolicyOpenings { agent, temperature: settings.opening.temperature })
+                Some(PolicyOpenings::new(agent, settings.opening.temperature).map_err(refused)?)
             }
         };
         let mut notes = Vec::new();

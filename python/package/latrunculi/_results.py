@@ -78,24 +78,32 @@ def play_match(
     second: str,
     ruleset: Any,
     *,
-    games: int = 200,
+    games: int | None = None,
+    sprt: tuple[float, float] | None = None,
     seed: int = 0,
     opening: int | None = None,
+    opening_policy: str | None = None,
+    opening_temperature: float = 1.0,
+    ledger: str | os.PathLike[str] | None = None,
     threads: int = 0,
     games_at_once: int = 64,
     progress: Progress | None = None,
 ) -> MatchResult:
     """Plays two agents against each other, in pairs of games from one opening with seats swapped.
 
-    The result is that of `latrunculi match` with the same options. ruleset: a Ruleset, or what makes one. opening: the number
-    of drawn actions at the beginning, None for the usual one. threads: 0 for one per core. progress(done, expected, text) is
-    called as games end. Ctrl-C ends the match.
+    The result is that of `latrunculi match` with the same options. ruleset: a Ruleset, or what makes one. games: None for 200, or
+    with sprt at most 20,000. sprt: two leads of the first agent in Elo; the match ends when it is decided which of them holds.
+    opening: the number of drawn actions at the beginning, None for the usual one; opening_policy: an agent from whose policy, at
+    opening_temperature, they are drawn instead of from all legal actions. ledger: a file where each game is written as it ends,
+    and from which a stopped match goes on. threads: 0 for one per core. progress(done, expected, text) is called as games end.
+    Ctrl-C ends the match.
 
     Raises ValueError for unknown agents and rulesets.
     """
     summary, rows = _native.play_match(
-        first, second, ruleset, games=games, seed=seed, opening=opening, threads=threads, games_at_once=games_at_once,
-        progress=progress,
+        first, second, ruleset, games=(20_000 if sprt else 200) if games is None else games, sprt=sprt, seed=seed, opening=opening,
+        opening_policy=opening_policy, opening_temperature=opening_temperature, ledger=ledger, threads=threads,
+        games_at_once=games_at_once, progress=progress,
     )  # fmt: skip
     return MatchResult(summary, rows)
 
