@@ -21,7 +21,7 @@ pub(crate) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     stop_on(&[SIGINT])
 }
 
-/// Listens for Ctrl-C and for a polite kill, as `stop_on_interrupt` does.
+/// Listens for Ctrl-C and for SIGTERM, as `stop_on_interrupt` does.
 ///
 /// # Errors
 /// When the system refuses.
@@ -66,7 +66,7 @@ impl Stopped {
         Stopped { told: String::new() }
     }
 
-    /// Returns the exit status: 130 after Ctrl-C, 143 after a polite kill, 129 after the end of the terminal.
+    /// Returns the exit status: 130 after Ctrl-C, 143 after SIGTERM, 129 after the end of the terminal.
     pub(crate) fn status(&self) -> u8 {
         let signal = SIGNAL.load(Ordering::SeqCst) as c_int;
         u8::try_from(status_of(if signal == 0 { SIGINT } else { signal })).unwrap_or(1)
@@ -81,7 +81,7 @@ impl fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-/// What Ctrl-C does, and a polite kill or the end of the terminal: while something thinks, or a line is waited for, the first
+/// What Ctrl-C does, and SIGTERM or the end of the terminal: while something thinks, or a line is waited for, the first
 /// one ends that. At other times it ends the program, or the next such work as soon as that begins.
 pub(crate) struct Interrupt {
     stop: StopSignal,
@@ -109,7 +109,7 @@ impl Interrupt {
         Ok(Interrupt { stop, ends_program, ends_between })
     }
 
-    /// Tells whether a polite kill or the end of the terminal has come: then nobody is to be asked anything.
+    /// Tells whether SIGTERM or the end of the terminal has come: then nobody is to be asked anything.
     pub(crate) fn was_told_to_end(&self) -> bool {
         [SIGTERM, SIGHUP].contains(&(SIGNAL.load(Ordering::SeqCst) as c_int))
     }

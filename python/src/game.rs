@@ -59,8 +59,8 @@ impl Game {
             return self.state.parse_action(&text).map_err(refused);
         }
         let number: i64 = action.extract()?;
-        if let Some(outcome) = self.state.outcome() {
-            return Err(refused(format!("the game is over: {}", outcome.reason)));
+        if let Some(words) = self.state.end_words() {
+            return Err(refused(format!("the game is over: {words}")));
         }
         let (legal, indices) = self.numbered()?;
         let found = indices.iter().position(|&index| i64::from(index) == number);

@@ -89,8 +89,8 @@ impl Network {
     fn evaluate<'py>(&self, py: Python<'py>, games: Vec<Bound<'py, Game>>) -> PyResult<Answered<'py>> {
         let states = games.iter().map(|game| Ok(game.try_borrow()?.state.clone()));
         let states = states.collect::<PyResult<Vec<GameState>>>()?;
-        if let Some(outcome) = states.iter().find_map(GameState::outcome) {
-            return Err(refused(format!("the game is over: {}", outcome.reason)));
+        if let Some(words) = states.iter().find_map(GameState::end_words) {
+            return Err(refused(format!("the game is over: {words}")));
         }
         let Some(first) = states.first() else {
             return Ok((Vec::new(), Array2::zeros((0, 3)).into_pyarray(py), Vec::new().into_pyarray(py)));

@@ -77,8 +77,8 @@ pub(crate) fn search<'py>(
     static OPENER: LazyLock<NetworkOpener> = LazyLock::new(|| opener().for_single_positions());
     let spec = self::agent(agent)?;
     let state = game.try_borrow()?.state.clone();
-    if let Some(outcome) = state.outcome() {
-        return Err(refused(format!("the game is over: {}", outcome.reason)));
+    if let Some(words) = state.end_words() {
+        return Err(refused(format!("the game is over: {words}")));
     }
     let (stop, lines) = (StopSignal::default(), usize::from(lines.max(1)));
     let found = running::run(

@@ -264,7 +264,7 @@ mod on_a_terminal {
     }
 
     #[test]
-    fn a_polite_kill_and_the_end_of_the_terminal_keep_the_record() {
+    fn sigterm_and_the_end_of_the_terminal_keep_the_record() {
         for signal in [Signal::SIGTERM, Signal::SIGHUP] {
             let shell = Shell::new();
             let mut terminal = Terminal::begun(&shell, "--record game");

@@ -76,8 +76,8 @@ impl Session {
             Ok(limits) => limits,
             Err(error) => return Ok(Err(error)),
         };
-        if let Some(outcome) = self.state().outcome() {
-            return Ok(Err(anyhow::anyhow!("the game is over: {}", outcome.reason)));
+        if let Some(words) = self.state().end_words() {
+            return Ok(Err(anyhow::anyhow!("the game is over: {words}")));
         }
         let state = self.state().clone();
         let agent = &mut self.agent;

@@ -22,7 +22,7 @@ pub(super) enum Input {
     Plain(Receiver<InputLine>),
 }
 
-/// A person at a terminal. A thread reads what is typed, so that a polite kill and the end of the terminal are heard meanwhile.
+/// A person at a terminal. A thread reads what is typed, so that SIGTERM and the end of the terminal are heard meanwhile.
 pub(super) struct Typing {
     /// Prompts, each with the words that may be completed.
     prompts: Sender<(String, Vec<String>)>,
