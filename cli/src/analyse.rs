@@ -3,8 +3,8 @@
 use anyhow::Context;
 use clap::Args;
 use latrunculi_engine::{Action, GameState};
-use latrunculi_eval::opinion::{self, is_tree_search, listed, score_text, variation_texts};
-use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Number, SearchOptions};
+use latrunculi_eval::opinion::{self, listed, score_text, variation_texts, visits_sum};
+use latrunculi_eval::{AgentKind, AgentSpec, Candidate, Choice, Number, SearchKind, SearchOptions};
 
 use crate::interrupt::{Interrupt, Stopped};
 use crate::libtorch::Libtorch;
@@ -19,9 +19,9 @@ const TABLE_VARIATION_MAX: usize = 6;
 pub(crate) struct AnalyseArgs {
     #[command(flatten)]
     position: PositionArgs,
-    /// Who judges: alphabeta:nodes=200000, mcts:sims=2000, net:MODEL,sims=400, ... A tree (mcts, net) takes up to 400 MiB, or
-    /// memory_mib=N
-    #[arg(long, default_value = "alphabeta:nodes=200000")]
+    /// Who judges: net:MODEL,sims=400, alphabeta:nodes=200000, mcts:sims=2000, ... A network searches by PUCT, or with
+    /// search=gumbel as it plays. A tree (mcts, net) takes up to 400 MiB, or memory_mib=N
+    #[arg(long, default_value = "net:sims=400")]
     agent: AgentSpec,
     /// How many actions to list
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -33,7 +33,8 @@ pub(crate) struct AnalyseArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: AnalyseArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
+pub(crate) fn run(mut args: AnalyseArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
+    args.agent = args.agent.for_analysis();
     let networks = args.network.opener(args.agent.model().is_some(), libtorch)?.for_single_positions();
     let state = args.position.state()?;
     if let Some(outcome) = state.outcome() {
@@ -81,14 +82,19 @@ fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candida
     } else if choice.effort > 0 {
         said.push(("looked at", format!("{} simulations", choice.effort)));
     }
-    let notes = if is_tree_search(choice) {
-        "\nvisits: simulations that began with the action; policy: its probability after\n\
-         the search; value: the result that they expect, as above\n"
-    } else if lines.len() > 1 {
-        "\nEach action had a search of its own with the whole limit of the agent: one below\n\
-         the first may have a higher score from another depth.\n"
-    } else {
-        ""
+    let notes = match choice.search {
+        Some(SearchKind::Puct) => {
+            "\nprior: the network's probability before the search; visits: how often the\n\
+             search tried the action, and their share; value: the result that it expects,\n\
+             as above\n"
+        }
+        Some(SearchKind::Gumbel) => {
+            "\nprior: the network's probability before the search; visits: how often the\n\
+             search tried the action, by a schedule that halves their number; value: the\n\
+             result that it expects, as above; improved policy: what training learns\n\
+             from; it stretches small differences of value\n"
+        }
+        None => "",
     };
     format!(
         "{}{}\n\n{player} to act, {} judges{early}\n{}\n{}\n{notes}",
@@ -96,27 +102,34 @@ fn text(state: &GameState, args: &AnalyseArgs, choice: &Choice, lines: &[Candida
         state.rules().position_text(state.position()),
         args.agent,
         facts(0, &said),
-        table(state, lines, is_tree_search(choice)),
+        table(state, choice, lines),
     )
 }
 
 /// Returns the table of actions; columns that no action has an entry for are left out.
-fn table(state: &GameState, lines: &[Candidate], is_tree_search: bool) -> String {
-    type Cell = fn(&Candidate) -> Option<String>;
-    let columns: [(&str, usize, Cell); 5] = [
-        ("value", 10, |line| line.value.map(|value| format!("{:+.3}", Number(value.into())))),
-        ("score", 10, |line| line.score.map(score_text)),
-        ("depth", 5, |line| line.depth.map(|depth| depth.to_string())),
-        ("visits", 10, |line| Some(line.visits.to_string())),
-        ("policy", 10, |line| Some(format!("{:.1} %", line.policy * 100.0))),
+fn table(state: &GameState, choice: &Choice, lines: &[Candidate]) -> String {
+    type Cell<'a> = Box<dyn Fn(&Candidate) -> Option<String> + 'a>;
+    fn percent(share: impl Into<f64>) -> String {
+        format!("{:.1} %", share.into() * 100.0)
+    }
+    let visits_sum = visits_sum(choice);
+    let is_gumbel = choice.search == Some(SearchKind::Gumbel);
+    let columns: [(&str, usize, Cell<'_>); 7] = [
+        ("value", 7, Box::new(|line| line.value.map(|value| format!("{:+.3}", Number(value.into()))))),
+        ("score", 10, Box::new(|line| line.score.map(score_text))),
+        ("depth", 5, Box::new(|line| line.depth.map(|depth| depth.to_string()))),
+        ("prior", 7, Box::new(|line| choice.search.map(|_| percent(line.prior)))),
+        ("visits", 6, Box::new(|line| choice.search.map(|_| line.visits.to_string()))),
+        ("share", 7, Box::new(|line| visits_sum.map(|sum| percent(f64::from(line.visits) / sum)))),
+        ("improved policy", 7, Box::new(|line| is_gumbel.then(|| percent(line.policy)))),
     ];
     let mut table = Table::new().right("", 3, |(index, _): &(usize, &Candidate)| (index + 1).to_string()).left(
         "action",
         0,
         |(_, line)| state.action_text(line.action),
     );
-    let shown = if is_tree_search { &columns[..] } else { &columns[..3] };
-    for &(name, width, cell) in shown.iter().filter(|(_, _, cell)| lines.iter().any(|line| cell(line).is_some())) {
+    for &(name, width, ref cell) in columns.iter().filter(|(_, _, cell)| lines.iter().any(|line| cell(line).is_some()))
+    {
         table = table.right(name, width, move |(_, line)| cell(line).unwrap_or_else(|| "-".to_owned()));
     }
     let table = table.left("expected", 0, |(_, line)| variation_text(state, &line.variation));

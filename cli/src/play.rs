@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use clap::{Args, ColorChoice};
 use latrunculi_engine::Rules;
-use latrunculi_eval::AgentSpec;
+use latrunculi_eval::{AgentKind, AgentSpec};
 use latrunculi_train::rulesets;
 
 use crate::game_files;
@@ -44,9 +44,9 @@ pub(crate) struct PlayArgs {
     /// Player 2 (lower case, north)
     #[arg(long, default_value = "alphabeta:nodes=20000", value_name = "AGENT")]
     second: AgentSpec,
-    /// The agent that gives hints
-    #[arg(long, default_value = "alphabeta:nodes=50000", value_name = "AGENT")]
-    hint: AgentSpec,
+    /// The agent that gives hints [default: a network of at least 400 simulations, that of the opponent where it is one]
+    #[arg(long, value_name = "AGENT")]
+    hint: Option<AgentSpec>,
     /// Position to begin from: `initial`, a list of pieces (M:c2 D:a1 m:b3 d:h7), or the line of a position [default: initial]
     #[arg(long)]
     position: Option<String>,
@@ -82,6 +82,12 @@ fn palette(when: ColorChoice) -> Palette {
 }
 
 impl PlayArgs {
+    /// Returns the agent that gives hints.
+    fn adviser(&self) -> AgentSpec {
+        let opponent = if self.first.kind == AgentKind::Human { &self.second } else { &self.first };
+        self.hint.clone().unwrap_or_else(|| opponent.adviser())
+    }
+
     /// Returns the rules of the game: those that were named, else those of the game to load.
     fn rules(&self) -> anyhow::Result<Arc<Rules>> {
         match (self.ruleset.as_ref().or(self.ruleset_option.as_ref()), &self.load) {
@@ -92,7 +98,8 @@ impl PlayArgs {
 }
 
 pub(crate) fn run(args: PlayArgs, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
-    let has_networks = [&args.first, &args.second, &args.hint].iter().any(|agent| agent.model().is_some());
+    let agents = [Some(&args.first), Some(&args.second), args.hint.as_ref()];
+    let has_networks = agents.into_iter().flatten().any(|agent| agent.model().is_some());
     let networks = args.network.opener(has_networks, libtorch)?.for_single_positions();
     if let Some(path) = &args.record {
         files::check(path)?;

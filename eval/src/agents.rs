@@ -49,14 +49,16 @@ pub trait Agent {
 pub struct SearchOptions<'a> {
     /// Limits in place of the agent's own.
     pub limits: SearchLimits,
-    /// The number of best actions that alpha-beta searches, at least 1: one after the other, each excluding
-    /// the earlier ones and within all limits. Tree searches always consider all actions.
+    /// The number of best actions that alpha-beta compares, at least 1, all equally deep and within one limit. Tree searches always
+    /// compare all actions.
     pub lines: usize,
     /// Ends the search early while raised.
     pub stop: StopSignal,
     /// Receives intermediate results: after each depth of alpha-beta, and each time the number of simulations
     /// of a tree search has doubled. The final choice is returned, not reported.
     pub report: &'a mut dyn FnMut(&Choice),
+    /// Reports a tree search also whenever so long has passed since the last report.
+    pub report_every: Option<Duration>,
 }
 
 /// Limits of a search in place of the agent's own; with none set, the agent's own hold.
@@ -90,7 +92,8 @@ impl SearchLimits {
 impl<'a> SearchOptions<'a> {
     /// Returns the options that leave an agent unchanged: its own limits, one line, no cancellation.
     pub fn reporting(report: &'a mut dyn FnMut(&Choice)) -> SearchOptions<'a> {
-        SearchOptions { limits: SearchLimits::default(), lines: 1, stop: StopSignal::default(), report }
+        let (limits, stop) = (SearchLimits::default(), StopSignal::default());
+        SearchOptions { limits, lines: 1, stop, report, report_every: None }
     }
 }
 
@@ -115,6 +118,8 @@ pub struct Choice {
     pub effort: u64,
     /// The expected line of play, `action` first.
     pub principal_variation: Vec<Action>,
+    /// The kind of tree search; `None` for other agents.
+    pub search: Option<SearchKind>,
     /// The actions compared, best first; empty if the agent did not compare them.
     pub candidates: Vec<Candidate>,
 }
@@ -132,6 +137,7 @@ impl Choice {
             depth: None,
             effort: 0,
             principal_variation: vec![action],
+            search: None,
             candidates: Vec::new(),
         }
     }
@@ -148,12 +154,24 @@ pub struct Candidate {
     pub score: Option<i32>,
     /// Alpha-beta's depth in actions, as in [`Choice::depth`]; compare scores of the same depth only.
     pub depth: Option<u32>,
+    /// The evaluator's probability before the search, in `[0, 1]`; sums to 1 over all candidates of a tree search; 0 for alpha-beta.
+    pub prior: f32,
     /// The visits of a tree search; 0 for alpha-beta.
     pub visits: u32,
-    /// The tree search's policy, in `[0, 1]`; sums to 1 over all candidates; 0 for alpha-beta.
+    /// The tree search's policy, from which openings are drawn, in `[0, 1]`: the improved policy of Gumbel search, the visits of PUCT,
+    /// both without actions that are proven worse. Sums to 1 over all candidates; 0 for alpha-beta.
     pub policy: f32,
     /// The expected line of play that begins with this action.
     pub variation: Vec<Action>,
+}
+
+impl Candidate {
+    /// Returns a candidate without any evaluation.
+    #[must_use]
+    pub fn bare(action: Action, variation: &[Action]) -> Candidate {
+        let (value, score, depth, variation) = (None, None, None, variation.to_vec());
+        Candidate { action, value, score, depth, prior: 0.0, visits: 0, policy: 0.0, variation }
+    }
 }
 
 /// The reasons why an agent cannot be made or cannot choose.

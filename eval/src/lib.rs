@@ -13,7 +13,8 @@ pub mod study;
 pub mod workers;
 
 pub use agents::{
-    Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, OnThreads, SearchLimits, SearchOptions,
+    Agent, AgentError, AgentKind, AgentSpec, AgentTextError, Candidate, Choice, OnThreads, SearchKind, SearchLimits,
+    SearchOptions,
 };
 pub use error::Error;
 pub use latrunculi_stats::Number;

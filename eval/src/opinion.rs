@@ -5,7 +5,7 @@ use latrunculi_search::alphabeta::actions_to_end;
 use serde_json::{Value, json};
 
 use crate::Number;
-use crate::agents::{Candidate, Choice};
+use crate::agents::{Candidate, Choice, SearchKind};
 
 /// Returns a score of alpha-beta for people: men ahead, or how far the end is.
 #[must_use]
@@ -32,34 +32,31 @@ pub fn variation_texts(state: &GameState, variation: &[Action]) -> Vec<String> {
     texts
 }
 
-/// Returns the actions to list: what the agent chose, then the others, the best one first. Alpha-beta has looked as far
-/// ahead for each as the budget allowed, so that one further down may have a higher score at another depth. An agent
-/// that weighs none lists what it chose.
+/// Returns the actions to list, the best one first: what the agent chose. An agent that compares none lists that alone.
 #[must_use]
 pub fn listed(choice: &Choice, count: usize) -> Vec<Candidate> {
     if !choice.candidates.is_empty() {
         return choice.candidates.iter().take(count).cloned().collect();
     }
     vec![Candidate {
-        action: choice.action,
         value: choice.value,
         score: choice.score,
         depth: choice.depth,
-        visits: 0,
-        policy: 0.0,
-        variation: choice.principal_variation.clone(),
+        ..Candidate::bare(choice.action, &choice.principal_variation)
     }]
 }
 
-/// Tells whether a choice is that of a tree search: visits and policy mean something only then.
+/// Returns the visits of all actions together; `None` where there are none.
 #[must_use]
-pub fn is_tree_search(choice: &Choice) -> bool {
-    choice.win_draw_loss.is_some()
+pub fn visits_sum(choice: &Choice) -> Option<f64> {
+    let sum: f64 = choice.candidates.iter().map(|candidate| f64::from(candidate.visits)).sum();
+    (sum > 0.0).then_some(sum)
 }
 
 /// Returns what `agent` thinks of `state`, with the actions to list ([`listed`]), for programs; docs/FORMATS.md, "Analysis".
 #[must_use]
 pub fn to_json(state: &GameState, agent: &str, choice: &Choice, listed: &[Candidate], is_stopped: bool) -> Value {
+    let visits_sum = visits_sum(choice);
     let actions: Vec<_> = listed
         .iter()
         .map(|line| {
@@ -68,8 +65,10 @@ pub fn to_json(state: &GameState, agent: &str, choice: &Choice, listed: &[Candid
                 "value": line.value,
                 "score": line.score,
                 "depth": line.depth,
-                "visits": is_tree_search(choice).then_some(line.visits),
-                "policy": is_tree_search(choice).then_some(line.policy),
+                "prior": choice.search.map(|_| line.prior),
+                "visits": choice.search.map(|_| line.visits),
+                "visit_share": visits_sum.map(|sum| f64::from(line.visits) / sum),
+                "improved_policy": (choice.search == Some(SearchKind::Gumbel)).then_some(line.policy),
                 "variation": variation_texts(state, &line.variation),
             })
         })
@@ -79,6 +78,7 @@ pub fn to_json(state: &GameState, agent: &str, choice: &Choice, listed: &[Candid
         "position": state.rules().position_text(state.position()),
         "player": state.player_to_act().number(),
         "agent": agent,
+        "search": choice.search.map(SearchKind::name),
         "action": state.action_text(choice.action),
         "value": choice.value,
         "score": choice.score,

@@ -56,26 +56,31 @@ fn go_on(stop: &StopSignal) -> ControlFlow<()> {
 
 /// Searches the best action of a game as `latrunculi analyse --json` does, and returns the same as a dict: "action", "value" (in
 /// [-1, 1] for the player to act), "score", "win_draw_loss", "depth", "effort", "variation", and the best `lines` "actions", each with
-/// "action", "value", "score", "depth", "visits", "policy" and "variation" (docs/FORMATS.md, "Analysis").
+/// "action", "value", "score", "depth", "prior", "visits", "visit_share", "improved_policy" and "variation" (docs/FORMATS.md, "Analysis").
 ///
 /// Args:
 ///     game: a Game that is not over.
-///     agent: its text, as "alphabeta:nodes=20000", "mcts:sims=500", "net:sims=64", "greedy", "random".
+///     agent: its text, as "alphabeta:nodes=20000", "mcts:sims=500", "net:sims=64", "greedy", "random". A network searches by PUCT, or
+///         with "search=gumbel" as it plays in matches.
 ///     lines: the number of actions that are listed.
 ///     seed: of random numbers; None takes the agent's own, or 0.
+///     analysis: whether a network whose text names no search searches by PUCT, as `latrunculi analyse` does; with False it searches
+///         as it plays in matches.
 ///
 /// Ctrl-C ends the search with KeyboardInterrupt. Raises ValueError for an unknown agent and when the game is over.
 #[pyfunction]
-#[pyo3(signature = (game, agent, *, lines = 5, seed = None))]
+#[pyo3(signature = (game, agent, *, lines = 5, seed = None, analysis = true))]
 pub(crate) fn search<'py>(
     py: Python<'py>,
     game: &Bound<'py, Game>,
     agent: &str,
     lines: u16,
     seed: Option<u64>,
+    analysis: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     static OPENER: LazyLock<NetworkOpener> = LazyLock::new(|| opener().for_single_positions());
     let spec = self::agent(agent)?;
+    let spec = if analysis { spec.for_analysis() } else { spec };
     let state = game.try_borrow()?.state.clone();
     if let Some(words) = state.end_words() {
         return Err(refused(format!("the game is over: {words}")));

@@ -39,6 +39,17 @@ def test_a_search_finds_what_the_program_finds(ruleset, agent, program):
     assert found == told or latrunculi.search(Game(ruleset, game.position), agent, lines=3) == told
 
 
+def test_a_network_is_asked_for_analysis_or_as_it_plays(ruleset):
+    game = Game(ruleset)
+    found = latrunculi.search(game, "net:sims=24")
+    assert found["search"] == "puct"
+    assert all(line["improved_policy"] is None and 0 < line["prior"] < 1 for line in found["actions"])
+    assert sum(line["visit_share"] for line in latrunculi.search(game, "net:sims=24", lines=1000)["actions"]) == pytest.approx(1)
+    played = latrunculi.search(game, "net:sims=24", lines=1000, analysis=False)
+    assert played["search"] == "gumbel"
+    assert sum(line["improved_policy"] for line in played["actions"]) == pytest.approx(1, abs=1e-3)
+
+
 def test_a_match_is_that_of_the_program(ruleset, program):
     for agents in [("alphabeta:nodes=100", "greedy"), ("net:sims=4", "mcts:sims=8")]:
         seen = []

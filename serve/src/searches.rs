@@ -25,18 +25,22 @@ use crate::games::{Game, seed};
 use crate::library::Library;
 use crate::refusal::Refusal;
 
-/// The most simulations of one search; its tree then takes some thirty megabytes.
-pub(crate) const SIMULATIONS_MAX: u32 = 10_000;
+/// The most simulations of one search.
+pub(crate) const SIMULATIONS_MAX: u32 = 200_000;
+/// The memory of the tree of one search, in MiB: room for some 20,000 simulations; later ones go on in the tree that there is.
+const MEMORY_MIB_MAX: u32 = 64;
 pub(crate) const NODES_MAX: u64 = 20_000_000;
 /// The longest that one search may take, in seconds.
 pub(crate) const SECONDS_MAX: f64 = 120.0;
-/// The most actions that alpha-beta weighs one after the other.
+/// The most actions that alpha-beta compares.
 const LINES_MAX: usize = 8;
 const WAITING_MAX: usize = 32;
 /// No more searches are remembered, those under way included.
 const KEPT_MAX: usize = 128;
 /// A search of which nobody has asked for so long ends.
 const ABANDONED: Duration = Duration::from_secs(30);
+/// How often a search tells what it has found, at least.
+const REPORT_EVERY: Duration = Duration::from_millis(500);
 const NEWS_WAIT: Duration = Duration::from_secs(10);
 /// How often running searches are looked after.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -48,10 +52,13 @@ pub(crate) struct SearchRequest {
     game: Game,
     /// An agent's text.
     agent: String,
+    /// Whether the agent is an opponent, against whom a hint is wanted of the agent that fits him.
+    #[serde(default)]
+    is_hint: bool,
     /// Everything random follows from it.
     #[serde(default, deserialize_with = "seed")]
     seed: u64,
-    /// How many of the best actions alpha-beta weighs; tree searches weigh all.
+    /// How many of the best actions alpha-beta compares; tree searches compare all.
     #[serde(default)]
     lines: usize,
     /// The longest that it may take.
@@ -78,9 +85,19 @@ struct Task {
 impl SearchRequest {
     fn task(&self, library: &Library) -> Result<Task, Refusal> {
         let mut spec: AgentSpec = self.agent.parse().map_err(|error| Refusal::wrong(format!("{error}")))?;
+        if self.is_hint {
+            let own = spec.model().is_some();
+            spec = spec.adviser();
+            if let (AgentKind::Network { model, .. }, false, Some(known)) =
+                (&mut spec.kind, own, library.default_model())
+            {
+                known.clone_into(model);
+            }
+        }
         let name = spec.to_string();
         let model = spec.model().unwrap_or_default().to_owned();
         let too_much = |what: String| Refusal::wrong(format!("{name}: the page allows at most {what}"));
+        spec.memory_mib = Some(spec.memory_mib.unwrap_or(MEMORY_MIB_MAX).min(MEMORY_MIB_MAX));
         let mut limits = SearchLimits::default();
         let mut version = String::new();
         let mut lines = usize::MAX;
@@ -411,9 +428,12 @@ fn think(
     kept.agent.new_game(task.seed);
     let stop = stop.until(Instant::now() + Duration::from_secs_f64(task.seconds));
     let lines = task.lines.min(LINES_MAX);
-    let mut options = SearchOptions { limits: task.limits, lines, stop: stop.clone(), report };
+    let report_every = Some(REPORT_EVERY);
+    let mut options = SearchOptions { limits: task.limits, lines, stop: stop.clone(), report, report_every };
     let choice = kept.agent.choose_with(&task.state, &mut options).map_err(|error| error_chain(&error));
     let is_stopped = stop.is_raised();
+    // Gives the memory of its tree back.
+    kept.agent.new_game(task.seed);
     agents.push(kept);
     if agents.len() > AGENTS_KEPT {
         agents.remove(0);

@@ -11,12 +11,63 @@ fn alpha_beta_lists_scores_best_first_with_what_follows() {
     let parts = ["3  M  m  .", "player 1 to act, alphabeta:depth=3 judges", "value   +1.000", "wins in 1", "looked"];
     assert_contains(&text, &parts);
     assert_fits(&text);
-    let rows: Vec<&str> = text.lines().rev().skip(3).take(3).collect();
+    let rows: Vec<&str> = text.trim_end().lines().rev().take(3).collect();
     assert!(rows[2].starts_with("  1  c2-c3"), "{text}");
-    // Each line tells how far ahead was looked for it: a win in one needs no more.
+    // All are searched equally deep.
     let depth = |row: &&str| row.split("  ").filter(|cell| !cell.is_empty()).nth(4).map(|cell| cell.trim().to_owned());
     let depths: Vec<String> = rows.iter().rev().filter_map(depth).collect();
-    assert_eq!(depths, ["1", "3", "3"], "{text}");
+    assert_eq!(depths, ["3", "3", "3"], "{text}");
+}
+
+#[test]
+fn one_budget_is_for_all_actions_and_the_best_value_stands_first() {
+    for (ruleset, agent) in [("dutch-8x8", "alphabeta:nodes=3000"), ("savard", "alphabeta:nodes=3000,depth=3")] {
+        let answer = Shell::in_root().prints_json(&format!("analyse {ruleset} --agent {agent} --best 6"));
+        assert!(answer["effort"].as_u64() <= Some(3000), "{answer}");
+        let actions = answer["actions"].as_array().expect("actions");
+        assert_eq!((actions.len(), &actions[0]["action"]), (6, &answer["action"]));
+        let scores: Vec<_> = actions.iter().map(|line| line["score"].as_i64()).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+        assert!(actions.iter().all(|line| line["depth"] == answer["depth"]), "{answer}");
+    }
+}
+
+#[test]
+fn the_network_is_asked_by_puct_unless_its_search_is_named() {
+    let shell = Shell::in_root();
+    let ask = |agent: &str| shell.prints_json(&format!("analyse savard --agent {agent} --best 1000"));
+    let number = |line: &Value, key: &str| line[key].as_f64().expect("a number");
+    let sum = |answer: &Value, key: &str| {
+        answer["actions"].as_array().expect("actions").iter().map(|line| number(line, key)).sum::<f64>()
+    };
+    let puct = ask("net:sims=60");
+    assert_eq!(
+        (puct["search"].as_str(), puct["agent"].as_str()),
+        (Some("puct"), Some("net:universal,sims=60,search=puct"))
+    );
+    let visits: Vec<f64> =
+        puct["actions"].as_array().expect("actions").iter().map(|line| number(line, "visits")).collect();
+    assert!(visits.is_sorted_by(|a, b| a >= b) && visits.iter().sum::<f64>() == 60.0, "{visits:?}");
+    assert_eq!(puct["actions"][0]["visit_share"], visits[0] / 60.0);
+    assert!(puct["actions"][0]["improved_policy"].is_null());
+    let gumbel = ask("net:sims=60,search=gumbel");
+    assert_eq!(gumbel["search"], "gumbel");
+    for (answer, key) in [(&puct, "prior"), (&puct, "visit_share"), (&gumbel, "prior"), (&gumbel, "improved_policy")] {
+        assert!((sum(answer, key) - 1.0).abs() < 1e-3, "{key}: {answer}");
+    }
+    // Without a simulation nothing is visited: the network's policy alone.
+    let bare = ask("net:sims=0");
+    assert!(bare["actions"][0]["visit_share"].is_null(), "{bare}");
+    let priors: Vec<f64> =
+        bare["actions"].as_array().expect("actions").iter().map(|line| number(line, "prior")).collect();
+    assert!(priors.is_sorted_by(|a, b| a >= b), "{priors:?}");
+
+    let text = shell.prints("analyse savard --agent net:sims=60");
+    assert_contains(&text, &["prior", "visits", "share"]);
+    assert!(!text.contains("improved policy"), "{text}");
+    let text = shell.prints("analyse savard --agent net:sims=60,search=gumbel");
+    assert_contains(&text, &["improved policy: what training", "stretches small differences"]);
+    assert_fits(&text);
 }
 
 #[test]
@@ -24,10 +75,10 @@ fn the_schema_is_the_same_for_every_agent() {
     let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ");
     for agent in ["random", "greedy", "alphabeta:nodes=2000", "mcts:sims=100"] {
         let answer = Shell::in_root().prints_json(&format!("analyse --ruleset bell --agent {agent} --best 4"));
-        let expected = "action actions agent depth effort player position ruleset score stopped_early value variation win_draw_loss";
+        let expected = "action actions agent depth effort player position ruleset score search stopped_early value variation win_draw_loss";
         assert_eq!(keys(&answer), expected);
         let actions = answer["actions"].as_array().expect("actions");
-        assert_eq!(keys(&actions[0]), "action depth policy score value variation visits");
+        assert_eq!(keys(&actions[0]), "action depth improved_policy prior score value variation visit_share visits");
         assert_eq!(actions[0]["action"], answer["action"], "{agent}");
         let weighs = !matches!(agent, "random" | "greedy");
         assert_eq!(actions.len(), if weighs { 4 } else { 1 }, "{agent}");

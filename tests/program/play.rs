@@ -67,6 +67,19 @@ fn the_rules_captures_and_several_actions_taken_back() {
 }
 
 #[test]
+fn hints_are_of_an_agent_that_fits_the_opponent_and_say_what_its_network_does_not_know() {
+    let shell = Shell::new();
+    shell.write("own.toml", "id = \"own\"\nbase = \"bell\"\n[end]\nquiet_limit = 9\n");
+    let note = "note: universal in own: the network is near what it was trained on";
+    let said = played_in(&shell, "own.toml --second greedy", "hint\nhint\nquit\n");
+    assert_contains(&said, &["net:universal,sims=400: @", note]);
+    assert_eq!(said.matches(note).count(), 2, "with each hint: {said}");
+    let said = played_in(&shell, "bell --second net:sims=500", "hint\nquit\n");
+    assert_contains(&said, &["net:universal,sims=500: @"]);
+    assert!(!said.contains("note: "), "{said}");
+}
+
+#[test]
 fn a_game_is_saved_loaded_resigned_and_taken_back() {
     let shell = Shell::new();
     let bell = "--ruleset bell --second human --hint alphabeta:depth=1";

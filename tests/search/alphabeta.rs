@@ -1,7 +1,9 @@
 //! Alpha-beta gives the values of plain minimax.
 
+use std::collections::HashSet;
+
 use latrunculi_engine::Player;
-use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaSettings, Heuristic, Limits, WIN, minimax};
+use latrunculi_search::alphabeta::{AlphaBeta, AlphaBetaResult, AlphaBetaSettings, Heuristic, Limits, WIN, minimax};
 use latrunculi_search::toy::{NimTurns, OpenLines, StoneParity, TicTacToe, TreeGame, TreeHeuristic};
 use latrunculi_search::{Game, StopSignal};
 use rand::RngExt;
@@ -244,20 +246,17 @@ fn a_search_does_not_depend_on_the_searches_before_it() {
 }
 
 #[test]
-fn actions_left_out_at_the_root_leave_the_best_of_the_others() {
+fn lines_are_the_best_actions_in_order() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     for _ in 0..40 {
         let game = GraphGame::layered(&mut rng, 14, 6);
         let actions = legal(&game);
         let ranked = |settings: AlphaBetaSettings| {
             let mut search = AlphaBeta::new(settings, GraphHeuristic);
-            let (mut excluded, mut scores) = (Vec::new(), Vec::new());
-            while excluded.len() < actions.len() {
-                let found = search.search_but(&excluded, &game, Limits::depth(4), &mut |_| {});
-                assert!(!excluded.contains(&found.action) && actions.contains(&found.action));
-                excluded.push(found.action);
-                scores.push(found.score);
-            }
+            let found = search.search_lines(&game, Limits::depth(4), actions.len() + 1, &mut |_| {});
+            let distinct: HashSet<_> = found.iter().map(|line| line.action).collect();
+            assert_eq!(distinct, actions.iter().copied().collect());
+            let scores: Vec<i32> = found.iter().map(|line| line.score).collect();
             assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
             scores
         };
@@ -265,6 +264,24 @@ fn actions_left_out_at_the_root_leave_the_best_of_the_others() {
         let (plain, table) =
             (ranked(AlphaBetaSettings::plain()), AlphaBetaSettings { table_bytes, ..AlphaBetaSettings::exact() });
         assert_eq!(plain, ranked(table));
+    }
+}
+
+#[test]
+fn several_lines_share_one_limit_and_one_depth() {
+    let mut rng = ChaCha8Rng::seed_from_u64(12);
+    for nodes in [1, 20, 300, 3000] {
+        let game = GraphGame::layered(&mut rng, 14, 8);
+        let mut search = AlphaBeta::new(AlphaBetaSettings::default(), GraphHeuristic);
+        let mut told = Vec::new();
+        let found = search.search_lines(&game, Limits::nodes(nodes), 3, &mut |lines| told.push(lines.to_vec()));
+        assert!(found.iter().all(|line| line.nodes <= nodes && line.depth == found[0].depth), "{found:?}");
+        assert!(found.is_sorted_by(|a, b| a.score >= b.score), "{found:?}");
+        // What was cut short does not count once an iteration is whole.
+        if let Some(last) = told.last() {
+            let actions = |lines: &[AlphaBetaResult<_>]| lines.iter().map(|line| line.action).collect::<Vec<_>>();
+            assert_eq!((actions(&found), found[0].depth), (actions(last), last[0].depth));
+        }
     }
 }
 
@@ -278,16 +295,16 @@ fn a_raised_stop_ends_the_search_with_some_action_and_a_lowered_one_does_not() {
     assert_eq!((found.nodes, found.depth), (1, 0), "one action and no more");
     stop.lower();
     let mut depths = Vec::new();
-    let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(5), &mut |result| depths.push(result.depth));
+    let found = search.search_lines(&TicTacToe::new(), Limits::depth(5), 1, &mut |lines| depths.push(lines[0].depth));
     assert_eq!(depths, [1, 2, 3, 4, 5]);
-    assert_eq!(found.depth, 5);
+    assert_eq!(found[0].depth, 5);
     // A signal raised during the search ends it.
     let mut reports = 0;
-    let found = search.search_but(&[], &TicTacToe::new(), Limits::depth(9), &mut |_| {
+    let found = search.search_lines(&TicTacToe::new(), Limits::depth(9), 1, &mut |_| {
         reports += 1;
         if reports == 4 {
             stop.raise();
         }
     });
-    assert!(found.depth < 9, "{found:?}");
+    assert!(found[0].depth < 9, "{found:?}");
 }

@@ -105,8 +105,8 @@ fn alpha_beta_finds_as_much_in_a_position_mirrored_from_left_to_right() {
         assert_eq!(found.score, mirrored_found.score, "{name}");
         // The action may be another one of the best.
         let back = rules.map_action(mirrored.position(), Symmetry::MIRROR, mirrored_found.action);
-        let others: Vec<Action> = legal(&game).into_iter().filter(|&action| action != back).collect();
-        let value = search.search_but(&others, &game, Limits::depth(2), &mut |_| {}).score;
+        let lines = search.search_lines(&game, Limits::depth(2), usize::MAX, &mut |_| {});
+        let value = lines.iter().find(|line| line.action == back).expect("a legal action").score;
         assert_eq!(value, found.score, "{name}");
     });
 }
@@ -230,10 +230,8 @@ fn a_first_iteration_cut_short_returns_the_best_action_searched() {
             }
             let found = search.search(&game, Limits::nodes(actions.len() as u64 - 1));
             assert_eq!(found.depth, 0, "{name}: the iteration is not finished");
-            let mut value = |action: Action| {
-                let others: Vec<Action> = actions.iter().copied().filter(|&other| other != action).collect();
-                search.search_but(&others, &game, Limits::depth(1), &mut |_| {}).score
-            };
+            let lines = search.search_lines(&game, Limits::depth(1), usize::MAX, &mut |_| {});
+            let value = |action: Action| lines.iter().find(|line| line.action == action).expect("a legal action").score;
             assert_eq!(found.score, value(found.action), "{name}");
             let better = actions.iter().filter(|&&action| value(action) > found.score).count();
             // One action has not been searched.

@@ -25,8 +25,10 @@ fn agents_of_every_kind_judge_and_choose() {
         assert_eq!(played.status, 200, "{agent}: {}", played.body);
         let listed = analysis["actions"].as_array().expect("actions");
         if agent.starts_with("net") {
-            let policy: f64 = listed.iter().map(|line| line["policy"].as_f64().expect("a share")).sum();
-            assert!((policy - 1.0).abs() < 1e-3 && analysis["win_draw_loss"].is_array(), "{agent}: {policy}");
+            for share in ["prior", "improved_policy"] {
+                let sum: f64 = listed.iter().map(|line| line[share].as_f64().expect("a share")).sum();
+                assert!((sum - 1.0).abs() < 1e-3 && analysis["win_draw_loss"].is_array(), "{agent}: {share} {sum}");
+            }
         }
         if agent == "alphabeta:nodes=500" {
             assert_eq!(listed.len(), 3, "as many as were asked for");
@@ -92,6 +94,36 @@ fn a_search_is_stopped_with_what_it_has_found_and_ends_in_time() {
 }
 
 #[test]
+fn a_hint_is_that_of_an_agent_that_fits_the_opponent() {
+    let served = Served::bare();
+    let hint = |opponent: &str| {
+        let body = json!({ "game": { "ruleset": "bell-8x8" }, "agent": opponent, "is_hint": true, "seconds": 60 });
+        let id = served.post("/api/searches", &body).json()["id"].as_str().expect("an id").to_owned();
+        let news = served.result(&format!("/api/searches/{id}"));
+        news["analysis"]["agent"].as_str().expect("an agent").to_owned()
+    };
+    assert_eq!(hint("alphabeta:nodes=500"), "net:universal,sims=400");
+    assert_eq!(hint("net:sims=500"), "net:universal,sims=500");
+    assert_eq!(hint("human"), "net:universal,sims=400");
+}
+
+#[test]
+fn a_search_tells_what_it_has_found_meanwhile() {
+    let served = Served::bare();
+    let search = served.search(&json!({ "ruleset": "savard" }), "net:sims=200000,search=puct,memory_mib=65536", 100.0);
+    let (mut efforts, mut news) = (Vec::new(), served.get(&search).json());
+    // Not only whenever the simulations have doubled.
+    while !efforts.windows(2).any(|pair: &[u64]| pair[0] < pair[1] && pair[1] < 2 * pair[0]) {
+        assert_eq!(news["phase"], "thinking", "{news} after {efforts:?}");
+        efforts.extend(news["analysis"]["effort"].as_u64());
+        news = served.get(&format!("{search}?seen={}", news["version"])).json();
+    }
+    assert!(efforts.is_sorted(), "{efforts:?}");
+    served.delete(&search);
+    assert_eq!(served.result(&search)["analysis"]["stopped_early"], true);
+}
+
+#[test]
 fn the_first_search_by_the_clock_is_a_search() {
     let served = Served::bare();
     for (ruleset, agent, seconds) in [
@@ -141,8 +173,8 @@ fn what_is_too_much_or_not_offered_is_refused() {
         served.post("/api/searches", &body).refusal(422)
     };
     let bell = json!({ "ruleset": "bell" });
-    assert!(refusal(bell.clone(), "net:sims=1000000", 1.0).contains("10000 simulations"));
-    assert!(refusal(bell.clone(), "mcts:sims=1000000", 1.0).contains("10000 simulations"));
+    assert!(refusal(bell.clone(), "net:sims=1000000", 1.0).contains("200000 simulations"));
+    assert!(refusal(bell.clone(), "mcts:sims=1000000", 1.0).contains("200000 simulations"));
     assert!(refusal(bell.clone(), "alphabeta:nodes=100000000", 1.0).contains("20000000 nodes"));
     assert!(refusal(bell.clone(), "random", 1e9).contains("seconds"));
     assert!(refusal(bell.clone(), "human", 1.0).contains("human"));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_engine::parameters::did_you_mean;
-use latrunculi_eval::opinion::{is_tree_search, variation_texts};
+use latrunculi_eval::opinion::variation_texts;
 use latrunculi_eval::{AgentKind, AgentSpec, Choice, Number, SearchLimits, SearchOptions};
 use latrunculi_search::StopSignal;
 use latrunculi_search::alphabeta::DEPTH_MAX;
@@ -91,8 +91,7 @@ impl Session {
             }
         };
         let choice = {
-            let thinking =
-                &mut SearchOptions { limits, lines: 1, stop: stop.clone(), report: &mut |choice| tell(choice) };
+            let thinking = &mut SearchOptions { limits, stop: stop.clone(), ..SearchOptions::reporting(&mut tell) };
             watched(&stop, || agent.choose_with(&state, thinking))
         };
         if let Ok(choice) = &choice {
@@ -148,7 +147,7 @@ fn info_line(state: &GameState, choice: &Choice) -> String {
     let mut line = "info".to_owned();
     if let Some(depth) = choice.depth {
         line.push_str(&format!(" depth {depth} nodes {}", choice.effort));
-    } else if is_tree_search(choice) {
+    } else if choice.search.is_some() {
         line.push_str(&format!(" sims {}", choice.effort));
     }
     match (choice.actions_to_end, choice.score) {

@@ -7,7 +7,7 @@ use anyhow::{bail, ensure};
 use latrunculi_engine::GameState;
 use latrunculi_train::error_chain;
 
-use super::session::{Next, Seat, Session};
+use super::session::{Adviser, Next, Seat, Session};
 use super::thinking::{opinion, think};
 use super::words::{Meaning, understand};
 use super::{curve, listing};
@@ -114,9 +114,13 @@ impl Session {
     pub(super) fn hint(&mut self, output: &mut dyn Write) -> anyhow::Result<()> {
         ensure!(!self.game.is_over(), "the game is over");
         let state = self.game.state().clone();
-        let (choice, is_stopped) = think(self.adviser.as_mut(), &self.adviser_name, &state, &self.interrupt)?;
+        let Adviser { agent, name, notice } = &mut self.adviser;
+        let (choice, is_stopped) = think(agent.as_mut(), name, &state, &self.interrupt)?;
         let early = if is_stopped { " (stopped early)" } else { "" };
-        writeln!(output, "{}{early}: {}", self.adviser_name, opinion(&state, &choice))?;
+        writeln!(output, "{name}{early}: {}", opinion(&state, &choice))?;
+        if let Some(notice) = notice {
+            writeln!(output, "{}", beside("note: ", notice))?;
+        }
         Ok(())
     }
 

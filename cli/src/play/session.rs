@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -24,12 +24,19 @@ pub(super) enum Seat {
     Agent(Box<dyn Agent>, String),
 }
 
+/// The agent that gives hints.
+pub(super) struct Adviser {
+    pub(super) agent: Box<dyn Agent>,
+    pub(super) name: String,
+    /// Says that its network was not trained on the ruleset.
+    pub(super) notice: Option<String>,
+}
+
 pub(super) struct Session {
     pub(super) game: Game,
     /// Player 1 first.
     pub(super) seats: [Seat; 2],
-    pub(super) adviser: Box<dyn Agent>,
-    pub(super) adviser_name: String,
+    pub(super) adviser: Adviser,
     pub(super) palette: Palette,
     pub(super) input: Input,
     pub(super) interrupt: Interrupt,
@@ -51,21 +58,27 @@ pub(super) enum Next {
 impl Session {
     pub(super) fn new(args: &PlayArgs, networks: &NetworkOpener) -> anyhow::Result<Session> {
         let rules = args.rules()?;
-        let mut networks = networks.factory(&rules);
-        let mut make = |spec: &AgentSpec, index: u64| -> anyhow::Result<Box<dyn Agent>> {
-            let mut agent = spec.make(&rules, &mut networks).with_context(|| format!("agent {spec}"))?;
+        let make = |spec: &AgentSpec, index: u64, networks: &NetworkOpener| -> anyhow::Result<Box<dyn Agent>> {
+            let mut agent =
+                spec.make(&rules, &mut networks.factory(&rules)).with_context(|| format!("agent {spec}"))?;
             agent.new_game(mix_seeds(&[args.seed, index, spec.seed.unwrap_or(0)]));
             Ok(agent)
         };
-        let mut seat = |spec: &AgentSpec, index: u64| -> anyhow::Result<Seat> {
+        let seat = |spec: &AgentSpec, index: u64| -> anyhow::Result<Seat> {
             Ok(match spec.kind {
                 AgentKind::Human => Seat::Human,
-                _ => Seat::Agent(make(spec, index)?, spec.to_string()),
+                _ => Seat::Agent(make(spec, index, networks)?, spec.to_string()),
             })
         };
         let seats = [seat(&args.first, 0)?, seat(&args.second, 1)?];
-        ensure!(args.hint.kind != AgentKind::Human, "--hint human: name an agent that can be asked");
-        let adviser = make(&args.hint, 2)?;
+        let adviser = args.adviser();
+        ensure!(adviser.kind != AgentKind::Human, "--hint human: name an agent that can be asked");
+        let (sender, said) = mpsc::channel();
+        // Said with each hint, not now.
+        let noting =
+            NetworkOpener { notice: Arc::new(move |text| drop(sender.send(text.to_owned()))), ..networks.clone() };
+        let agent = make(&adviser, 2, &noting)?;
+        let adviser = Adviser { agent, name: adviser.to_string(), notice: said.try_recv().ok() };
         let state = match &args.position {
             None => GameState::new(Arc::clone(&rules)),
             Some(text) => GameState::parse(&rules, text, Player::First)?,
@@ -75,7 +88,6 @@ impl Session {
             game: Game::new(state, names, args.seed),
             seats,
             adviser,
-            adviser_name: args.hint.to_string(),
             palette: palette(args.color),
             input: Input::open()?,
             // While it draws, too, no signal loses the game.

@@ -2,7 +2,6 @@
 //!
 //! A change to the choices of an agent that searches must raise [`latrunculi_search::SEARCH_VERSION`].
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +15,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::{Agent, AgentError, Candidate, Choice, NetworkEvaluator, SearchLimits, SearchOptions, mix_seeds};
+use super::{
+    Agent, AgentError, Candidate, Choice, NetworkEvaluator, SearchKind, SearchLimits, SearchOptions, mix_seeds,
+};
 
 /// Plays a uniformly random legal action.
 #[derive(Clone, Debug)]
@@ -116,48 +117,30 @@ impl Agent for AlphaBetaAgent {
         let limits = Limits { nodes: own.nodes.unwrap_or(u64::MAX), depth: own.depth.unwrap_or(DEPTH_MAX) };
         self.search.stop_by(own.deadline(&options.stop));
         let report = &mut *options.report;
-        let best = self.search.search_but(&[], state, limits, &mut |result| report(&choice_of_score(result)));
-        let mut choice = choice_of_score(&best);
-        if options.lines > 1 {
-            choice.candidates.push(candidate_of_score(best));
-            let mut legal = Vec::new();
-            state.legal_actions(&mut legal);
-            let mut weighed = vec![choice.action];
-            while weighed.len() < options.lines.min(legal.len()) && !options.stop.is_raised() {
-                self.search.stop_by(own.deadline(&options.stop));
-                let next = self.search.search_but(&weighed, state, limits, &mut |_| {});
-                choice.effort += next.nodes;
-                weighed.push(next.action);
-                choice.candidates.push(candidate_of_score(next));
-            }
-            // A later search may have a better score; the chosen action stays that of the first.
-            choice.candidates[1..].sort_by_key(|candidate| Reverse(candidate.score));
-        }
-        Ok(choice)
+        let found =
+            self.search.search_lines(state, limits, options.lines, &mut |lines| report(&choice_of_lines(lines)));
+        Ok(choice_of_lines(&found))
     }
 }
 
-fn choice_of_score(result: &AlphaBetaResult<Action>) -> Choice {
+/// Returns the choice of alpha-beta, which has compared `lines`, at least one, the best first.
+fn choice_of_lines(lines: &[AlphaBetaResult<Action>]) -> Choice {
+    let best = &lines[0];
+    let candidate = |line: &AlphaBetaResult<Action>| Candidate {
+        value: Some(value_of_score(line.score)),
+        score: Some(line.score),
+        depth: Some(line.depth),
+        ..Candidate::bare(line.action, &line.principal_variation)
+    };
     Choice {
-        value: Some(value_of_score(result.score)),
-        score: Some(result.score),
-        actions_to_end: result.plies_to_end(),
-        depth: Some(result.depth),
-        effort: result.nodes,
-        principal_variation: result.principal_variation.clone(),
-        ..Choice::bare(result.action)
-    }
-}
-
-fn candidate_of_score(result: AlphaBetaResult<Action>) -> Candidate {
-    Candidate {
-        action: result.action,
-        value: Some(value_of_score(result.score)),
-        score: Some(result.score),
-        depth: Some(result.depth),
-        visits: 0,
-        policy: 0.0,
-        variation: result.principal_variation,
+        value: Some(value_of_score(best.score)),
+        score: Some(best.score),
+        actions_to_end: best.plies_to_end(),
+        depth: Some(best.depth),
+        effort: best.nodes,
+        principal_variation: best.principal_variation.clone(),
+        candidates: if lines.len() > 1 { lines.iter().map(candidate).collect() } else { Vec::new() },
+        ..Choice::bare(best.action)
     }
 }
 
@@ -258,7 +241,9 @@ fn choose(
         let before = begun.elapsed();
         let mut report =
             |choice: &Choice| (options.report)(&Choice { effort: effort + choice.effort, ..choice.clone() });
-        let found = run(search, evaluator, simulations, &mut SearchOptions::reporting(&mut report), &stop, rng)?;
+        let report_every = options.report_every;
+        let mut told = SearchOptions { report_every, ..SearchOptions::reporting(&mut report) };
+        let found = run(search, evaluator, simulations, &mut told, &stop, rng)?;
         let spent = begun.elapsed();
         let per_sec = found.effort as f64 / (spent - before).as_secs_f64().max(1e-6);
         effort += found.effort;
@@ -294,11 +279,12 @@ fn finish(
     stop: &StopSignal,
 ) -> Result<Choice, AgentError> {
     let mut batch = LeafBatch::default();
-    let mut reported = 0;
+    let (mut reported, mut reported_at) = (0, Instant::now());
     search.stop_by(stop.clone());
     while batch.run_round(std::slice::from_mut(search), evaluator)? {
-        if search.simulations() >= (2 * reported).max(REPORTED_SIMULATIONS) {
-            reported = search.simulations();
+        let is_due = options.report_every.is_some_and(|time| reported > 0 && reported_at.elapsed() >= time);
+        if search.simulations() >= (2 * reported).max(REPORTED_SIMULATIONS) || is_due {
+            (reported, reported_at) = (search.simulations(), Instant::now());
             (options.report)(&choice_of(search));
         }
     }
@@ -367,13 +353,11 @@ fn choice_of(search: &Search<GameState>) -> Choice {
         rank(b).cmp(&rank(a)).then(result.policy[b].total_cmp(&result.policy[a]))
     });
     let candidate = |index: usize| Candidate {
-        action: result.actions[index],
         value: (result.visits[index] > 0).then_some(result.q[index]),
-        score: None,
-        depth: None,
+        prior: result.prior[index],
         visits: result.visits[index],
         policy: result.policy[index],
-        variation: search.variation(index),
+        ..Candidate::bare(result.actions[index], &search.variation(index))
     };
     let candidates = order.into_iter().map(candidate).collect();
     let end = result.proven.filter(|proven| proven.result != 0);
@@ -383,6 +367,7 @@ fn choice_of(search: &Search<GameState>) -> Choice {
         win_draw_loss: Some(result.win_draw_loss),
         effort: u64::from(result.simulations),
         principal_variation: result.principal_variation.clone(),
+        search: Some(SearchKind::of(search.settings())),
         candidates,
         ..Choice::bare(result.best_action())
     }

@@ -85,13 +85,26 @@ pub enum SearchKind {
 }
 
 impl SearchKind {
-    fn name(self) -> &'static str {
+    /// Returns its name in agents' texts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             SearchKind::Gumbel => "gumbel",
             SearchKind::Puct => "puct",
         }
     }
+
+    /// Returns the kind of a search with these settings.
+    pub(crate) fn of(settings: &Settings) -> SearchKind {
+        match settings.mode {
+            Mode::Gumbel(_) => SearchKind::Gumbel,
+            Mode::Puct(_) => SearchKind::Puct,
+        }
+    }
 }
+
+/// The least simulations of an agent that gives hints.
+const ADVISER_SIMULATIONS: u32 = 400;
 
 /// The name of the model that is part of the program, which `net` without a model means.
 pub const SHIPPED_MODEL: &str = "universal";
@@ -110,7 +123,7 @@ pub fn split_precision(name: &str) -> (&str, Option<&str>) {
 
 /// The forms of the agents' texts, one example of each.
 const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
-                     net (the network that is part of the program), net:sims=16, net:sims=0 (its policy alone), net:MODEL,sims=64, net:MODEL@f32 (its precision), human (in `play` only); each takes a seed last, as random:seed=1; \
+                     net (the network that is part of the program), net:sims=16, net:sims=0 (its policy alone), net:MODEL,sims=64, net:MODEL@f32 (its precision), net:sims=64,search=puct (or gumbel), human (in `play` only); each takes a seed last, as random:seed=1; \
                      those that search take seconds=N; a tree (mcts, net) takes up to 400 MiB, or memory_mib=N";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;
@@ -366,6 +379,34 @@ impl AgentSpec {
         if words.is_empty() { self.to_string() } else { format!("{self} [{}]", words.join(" ")) }
     }
 
+    /// Returns the agent as it judges positions for a person: one with a network by PUCT, unless its text names the search. PUCT
+    /// visits actions by their values, where Gumbel search follows a schedule.
+    #[must_use]
+    pub fn for_analysis(mut self) -> AgentSpec {
+        if let AgentKind::Network { search, .. } = &mut self.kind {
+            search.get_or_insert(SearchKind::Puct);
+        }
+        self
+    }
+
+    /// Returns the agent that gives hints against this one: its network, or else the one of the program, with its limits, but at
+    /// least 400 simulations. With fewer that network holds its own against all other agents here.
+    #[must_use]
+    pub fn adviser(&self) -> AgentSpec {
+        let (model, simulations, search) = match &self.kind {
+            AgentKind::Network { model, simulations, search } => (model.clone(), *simulations, *search),
+            _ => (SHIPPED_MODEL.to_owned(), Some(ADVISER_SIMULATIONS), None),
+        };
+        let simulations = simulations.map(|simulations| simulations.max(ADVISER_SIMULATIONS));
+        let is_network = self.model().is_some();
+        AgentSpec {
+            kind: AgentKind::Network { model, simulations, search },
+            seed: None,
+            time: self.time.filter(|_| is_network),
+            memory_mib: self.memory_mib.filter(|_| is_network),
+        }
+    }
+
     /// Returns the network that it needs.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
@@ -538,6 +579,34 @@ mod tests {
     use latrunculi_search::mcts::{GumbelSettings, MaxConsideredActions, PuctSettings};
 
     use super::*;
+
+    #[test]
+    fn the_adviser_is_no_weaker_than_the_opponent() {
+        for (opponent, adviser) in [
+            ("human", "net:universal,sims=400"),
+            ("random:seed=3", "net:universal,sims=400"),
+            ("alphabeta:seconds=2", "net:universal,sims=400"),
+            ("mcts:sims=100000,memory_mib=9", "net:universal,sims=400"),
+            ("net:own,sims=16,seed=2", "net:own,sims=400"),
+            ("net:own@f32,sims=2000,search=puct", "net:own@f32,sims=2000,search=puct"),
+            ("net:own,seconds=2,memory_mib=9", "net:own,seconds=2,memory_mib=9"),
+        ] {
+            let opponent: AgentSpec = opponent.parse().unwrap();
+            assert_eq!(opponent.adviser().to_string(), adviser, "{opponent}");
+        }
+    }
+
+    #[test]
+    fn a_person_is_shown_what_puct_finds_unless_another_search_is_named() {
+        for (agent, judge) in [
+            ("net:sims=9", "net:universal,sims=9,search=puct"),
+            ("net:sims=9,search=gumbel", "net:universal,sims=9,search=gumbel"),
+            ("alphabeta:nodes=9", "alphabeta:nodes=9"),
+        ] {
+            let agent: AgentSpec = agent.parse().unwrap();
+            assert_eq!(agent.for_analysis().to_string(), judge);
+        }
+    }
 
     #[test]
     fn only_what_is_not_the_default_is_named() {

@@ -68,7 +68,7 @@ class LatrunculiEnv(gymnasium.Env):
         """Plays the opponent's actions until the agent is to act."""
         while self.game.player == 3 - self.player:
             seed = int(self.np_random.integers(1 << 32))
-            self.game.play(search(self.game, self.opponent, seed=seed)["action"])
+            self.game.play(search(self.game, self.opponent, seed=seed, analysis=False)["action"])
 
     def _observation(self) -> np.ndarray:
         return self.game.observation(self.player)

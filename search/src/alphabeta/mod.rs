@@ -9,6 +9,7 @@ mod minimax;
 mod root;
 mod table;
 
+use std::cmp::Reverse;
 use std::mem;
 
 use latrunculi_engine::Player;
@@ -125,6 +126,9 @@ pub struct AlphaBetaResult<A> {
     /// The principal variation, `action` first.
     pub principal_variation: Vec<A>,
 }
+
+/// The best actions of a search that compares several, the best first.
+pub type Lines<A> = [AlphaBetaResult<A>];
 
 impl<A> AlphaBetaResult<A> {
     /// Returns the actions to a certain win (positive) or loss (negative) of the player to act, if seen.
@@ -259,63 +263,76 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Searches for the best action of the player to act.
     /// Panics when the game is over.
     pub fn search(&mut self, game: &G, limits: Limits) -> AlphaBetaResult<G::Action> {
-        self.search_but(&[], game, limits, &mut |_| {})
+        self.search_lines(game, limits, 1, &mut |_| {}).swap_remove(0)
     }
 
-    /// Searches as [`AlphaBeta::search`] does for the best action that is not among `excluded`, and calls
-    /// `report` with the result of each iteration.
-    /// Panics when the game is over, or no legal action is left.
-    pub fn search_but(
+    /// Searches for the best `lines` actions (at least 1) of the player to act within one limit, and calls `report` with those of
+    /// each iteration. Returns them best first, all searched equally deep; fewer where there are fewer, or where the limit came
+    /// first.
+    /// Panics when the game is over.
+    pub fn search_lines(
         &mut self,
-        excluded: &[G::Action],
         game: &G,
         limits: Limits,
-        report: &mut dyn FnMut(&AlphaBetaResult<G::Action>),
-    ) -> AlphaBetaResult<G::Action> {
+        lines: usize,
+        report: &mut dyn FnMut(&Lines<G::Action>),
+    ) -> Vec<AlphaBetaResult<G::Action>> {
         assert!(game.outcome().is_none(), "a search needs a game that goes on");
-        self.excluded.clear();
-        self.excluded.extend_from_slice(excluded);
         self.begin(game, limits);
-        let mut best: Option<AlphaBetaResult<G::Action>> = None;
+        self.excluded.clear();
+        game.legal_actions(&mut self.frames[0].actions);
+        let lines = lines.clamp(1, self.frames[0].actions.len());
+        let mut best: Vec<AlphaBetaResult<G::Action>> = Vec::new();
         for depth in 1..=limits.depth.clamp(1, DEPTH_MAX) {
-            let guess = best.as_ref().map(|result| result.score);
-            self.has_horizon = false;
-            let found = self.search_depth(depth as i32, guess);
-            let variation = &self.frames[0].variation;
-            // An iteration cut short still counts once it has searched an action: the first is the last best one, and
-            // an action that it prefers is better at this depth.
-            if let Some(&action) = variation.first() {
+            let mut found: Vec<AlphaBetaResult<G::Action>> = Vec::new();
+            let mut has_horizon = false;
+            self.excluded.clear();
+            while found.len() < lines && !self.is_aborted {
+                let guess = best.get(found.len()).map(|result| result.score);
+                self.has_horizon = false;
+                self.frames[0].variation.clear();
+                let score = self.search_depth(depth as i32, guess);
+                has_horizon |= self.has_horizon;
+                let variation = &self.frames[0].variation;
+                // An iteration cut short still counts once it has searched an action: the first is the last best one, and
+                // an action that it prefers is better at this depth.
+                let Some(&action) = variation.first() else { break };
                 debug_assert!(
-                    found.is_none_or(|score| score == self.root_score),
+                    score.is_none_or(|score| score == self.root_score),
                     "a whole iteration returns its score"
                 );
-                let done = if self.is_aborted { depth - 1 } else { depth };
-                best = Some(AlphaBetaResult {
+                found.push(AlphaBetaResult {
                     action,
                     score: self.root_score,
-                    depth: done,
+                    depth: if self.is_aborted { depth - 1 } else { depth },
                     nodes: self.nodes,
                     principal_variation: variation.clone(),
                 });
+                self.excluded.push(action);
+            }
+            // Several actions are compared at one depth: what was cut short counts only where nothing else is known.
+            if !found.is_empty() && (!self.is_aborted || lines == 1 || best.is_empty()) {
+                // Reductions may have hidden that a later one is better.
+                found.sort_by_key(|result| Reverse(result.score));
+                best = found;
             }
             if self.is_aborted {
                 break;
             }
-            if let Some(result) = &best {
-                report(result);
-            }
+            report(&best);
             // A win within the depth searched cannot be hastened, nor a loss delayed, by looking further.
-            let end = best.as_ref().and_then(AlphaBetaResult::plies_to_end);
-            let is_decided = end.is_some_and(|plies| plies.unsigned_abs() <= depth);
-            if is_decided || !self.has_horizon {
+            let is_decided =
+                |result: &AlphaBetaResult<_>| result.plies_to_end().is_some_and(|plies| plies.unsigned_abs() <= depth);
+            if best.iter().all(is_decided) || !has_horizon {
                 break;
             }
         }
-        let nodes = self.nodes;
-        match best {
-            Some(result) => AlphaBetaResult { nodes, ..result },
-            None => self.first_action(nodes),
+        self.excluded.clear();
+        if best.is_empty() {
+            return vec![self.first_action(self.nodes)];
         }
+        best.iter_mut().for_each(|result| result.nodes = self.nodes);
+        best
     }
 
     /// Returns the first action in order, for budgets too small to search one.
@@ -494,7 +511,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Returns a mark on table keys that separates a root with excluded actions from the same position deeper in the tree.
     fn mark_of_root(&self, ply: usize) -> u64 {
         const ROOT_WITHOUT_SOME: u64 = 0x9e37_79b9_7f4a_7c15;
-        if ply == 0 && !self.excluded.is_empty() { ROOT_WITHOUT_SOME } else { 0 }
+        if ply == 0 { ROOT_WITHOUT_SOME.wrapping_mul(self.excluded.len() as u64) } else { 0 }
     }
 
     /// Returns the score for `player` of the game in frame `ply + 1`, after `player`'s action.

@@ -31,7 +31,6 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Panics when the game is over.
     pub fn search_scores(&mut self, game: &G, limits: Limits, window: i32) -> RootScores<G::Action> {
         assert!(game.outcome().is_none(), "a search needs a game that goes on");
-        self.excluded.clear();
         self.begin(game, limits);
         self.list_actions(0, NO_TAG);
         self.prepare_child(0);
