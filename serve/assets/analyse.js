@@ -1,79 +1,71 @@
-// Analyse: steps through a game, with what a search thinks of each state.
+// Analyse: steps through a game, tries other actions, and shows what a search thinks of each state.
 
-import { GivenUp, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
 import { ValueCurve } from "/app/chart.js";
-import { attempt, button, copy, download, el, say, select, showFault, showText } from "/app/dom.js";
-import { Game, openRecord, readAction, readRecords } from "/app/game.js";
-import { drawMoves, drawSide, pause, stepper } from "/app/play.js";
+import { attempt, button, el, say, select, showFault, showText } from "/app/dom.js";
+import { fileButtons } from "/app/files.js";
+import { Game, openRecord } from "/app/game.js";
+import { Judge } from "/app/judge.js";
+import { PositionCard, addressOf, readAddress } from "/app/link.js";
+import { drawMoves, drawSide, stepper } from "/app/moves.js";
+import { Review } from "/app/review.js";
 import { Setup } from "/app/setup.js";
 import { chooseRuleset, rulesetField } from "/app/shelf.js";
-
-// How many actions are listed, and how many have arrows.
-const LISTED_MAX = 10;
-const ARROWS_MAX = 5;
-// How many actions alpha-beta weighs.
-const LINES = 4;
-const SECONDS = 60;
-// How long a state is shown before it is judged, in milliseconds: whoever steps through a game passes over most.
-const SETTLED = 120;
-const VARIATION_MAX = 8;
+import { Variations } from "/app/variations.js";
+import { Verdict, drawShares } from "/app/verdict.js";
 
 export class Analyse {
   constructor(place, begin) {
     this.begin = begin;
     this.board = new Board((name) => attempt(() => this.press(name)));
-    this.setup = new Setup((record) => attempt(() => this.open(record)));
+    this.setup = new Setup((record) => attempt(() => this.open(record)), "Analyse from here");
     this.curve = new ValueCurve((at) => this.goTo(at));
+    this.judge = new Judge(begin, () => this, () => this.drawFound());
+    this.verdict = new Verdict((action) => attempt(() => this.chooser && this.tryAction(action)));
+    this.review = new Review((at) => this.goTo(at));
+    this.variations = new Variations((game, at) => this.goTo(at, game));
     this.at = 0;
-    this.isOn = true;
-    this.shown = "visits";
-    this.found = new Map();
-    // As in Play.
-    this.notices = new Map();
-    this.turn = 0;
+    this.shown = "visit_share";
     this.opening = 0;
     this.records = [];
     this.build(place);
   }
 
-  // Shows the part; the first time with the game that is being played.
-  async start(_, played) {
-    if (this.game) {
-      this.stop();
-      this.draw();
-      this.look();
-    } else await this.openGame(played);
+  // Shows the part: what an address names, or the game that is being played when there is none yet.
+  async start(address, played) {
+    if (address.length && (!this.game || location.hash !== addressOf(this.game, this.at))) {
+      try {
+        const { record, at } = await readAddress(address);
+        await this.open(record, at);
+      } catch (error) {
+        if (!this.game) await this.openGame(played);
+        throw new Error(`The link cannot be opened: ${error.message}`);
+      }
+    } else if (!this.game) {
+      await this.openGame(played);
+    } else {
+      this.judge.restart();
+      this.showAddress();
+    }
   }
 
   // Stops thinking while another part of the page is shown.
-  leave() { this.stop(); }
+  leave() { this.judge.stop(); }
 
   build(place) {
     this.rulesetField = rulesetField("Ruleset", (key) => attempt(() => this.open({ ruleset: key })));
-    const levels = this.begin.levels.filter(({ agent }) => /^(net|alphabeta|mcts)/.test(agent)).map(({ agent, name }) => [agent, name]);
-    const models = this.begin.models.map((model) => [`net:${model},sims=400`, `${model} (400 simulations)`]);
-    const strong = levels.find(([agent]) => agent.includes("sims=400"))?.[0];
-    this.agentField = select("Who judges", [...levels, ...models.filter(([agent]) => !levels.some(([known]) => known === agent))], strong, () => this.forget());
-    this.shownField = select("On the board", [["visits", "visits of the search"], ["policy", "the network’s policy"], ["nothing", "nothing"]], this.shown, (shown) => { this.shown = shown; this.drawOverlay(); });
+    const shown = [["visit_share", "visits of the search"], ["prior", "the network’s policy before it searches"], ["nothing", "nothing"]];
+    this.shownField = select("On the board", shown, this.shown, (key) => { this.shown = key; this.draw(); });
     this.gameField = select("Game of the file", [], undefined, (index) => attempt(() => this.openAt(Number(index))));
-    this.onButton = button("", () => { this.isOn = !this.isOn; this.stop(); this.look(); this.draw(); });
-    this.wholeButton = button("Judge the whole game", () => this.judgeAll());
     this.top = el("div", { class: "side" });
     this.bottom = el("div", { class: "side" });
     this.status = el("p", { class: "status" });
     this.notice = el("p", { class: "soft notice", role: "status" });
     this.words = el("div", { class: "row choices" });
     this.stepper = stepper((at) => this.goTo(at), () => this.game.actions.length, () => this.at);
-    this.verdict = el("p", { class: "verdict" });
-    this.expected = el("p", { class: "soft" });
-    this.bar = el("div", { class: "bar", "aria-hidden": "true" });
-    this.table = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Best actions" });
     this.moves = el("ol", { class: "moves", "aria-label": "Moves" });
-    this.position = el("input", { type: "text", readonly: true, "aria-label": "This position as one line", spellcheck: "false" });
-    this.backButton = button("Back to the game", () => attempt(() => this.leaveVariation()));
-    const file = el("input", { type: "file", accept: ".jsonl,.json", class: "unseen", onchange: () => this.load(file) });
-    this.file = file;
+    this.position = new PositionCard();
+    this.backButton = button("Back to the game", () => this.goTo(Math.min(this.at, this.variations.shared(this.game)), this.variations.main));
     place.append(el("div", { class: "table" },
       el("div", { class: "board-side" },
         this.top, this.board.element, this.bottom, this.status, this.notice, this.words,
@@ -81,32 +73,16 @@ export class Analyse {
         this.curve.element),
       el("div", { class: "panels" },
         el("section", { class: "card", "aria-label": "Analysis" },
-          el("div", { class: "fields" }, this.agentField, this.shownField),
-          el("div", { class: "row" }, this.onButton, this.wholeButton),
-          this.verdict, this.bar, this.expected, this.table,
-          el("details", {}, el("summary", {}, "How to read this"),
-            el("ul", {},
-              el("li", {}, "Value: the result that is expected for the player to act, from −1 (loss) to +1 (win)."),
-              el("li", {}, "Visits: how often the search tried the action. The most visited one is usually the best."),
-              el("li", {}, "Policy: how probable the network finds the action before it searches."),
-              el("li", {}, "Alpha-beta scores in men: +1.00 is one man ahead.")))),
-        el("section", { class: "card", "aria-label": "Game" }, el("h2", {}, "Game"), this.rulesetField, this.gameField, this.moves,
+          el("div", { class: "fields" }, ...this.judge.fields, this.shownField),
+          ...this.judge.controls, ...this.verdict.elements, howToRead()),
+        this.review.element,
+        el("section", { class: "card", "aria-label": "Game" }, el("h2", {}, "Game"), this.rulesetField, this.gameField, this.moves, this.variations.element,
           el("div", { class: "row" },
-            button("Open a file", () => file.click()), file,
-            button("Save", () => attempt(async () => download(`${this.game.about.id}.jsonl`, `${await this.game.line()}\n`))),
+            ...fileButtons(() => this.game, (records) => this.openAll(records)),
             button("Set up a position", () => attempt(() => this.setup.open(this.game.about.key, this.game, this.at))))),
-        el("section", { class: "card", "aria-label": "Position" }, el("h2", {}, "Position"),
-          el("div", { class: "row" }, this.position, button("Copy", () => copy(this.position.value, this.position)))))));
+        this.position.element)));
     document.addEventListener("keydown", (event) => this.key(event));
     this.place = place;
-  }
-
-  load(file) {
-    attempt(async () => {
-      const text = await file.files[0].text();
-      file.value = "";
-      return this.openAll(readRecords(text));
-    });
   }
 
   // Shows the games of a file, and of these the last one unless another is wanted.
@@ -118,7 +94,6 @@ export class Analyse {
     };
     this.gameField.querySelector("select").replaceChildren(
       ...records.map((record, index) => { const [value, text] = name(record, index); return el("option", { value }, text); }));
-    this.gameField.hidden = records.length < 2;
     return this.openAt(wanted);
   }
 
@@ -134,15 +109,14 @@ export class Analyse {
     }
   }
 
-  async open(record) {
+  async open(record, at = 0) {
     this.records = [];
-    return this.take(Game.open(record), 0);
+    return this.take(Game.open(record), at);
   }
 
   // Takes over a game of the page.
   async openGame(game) {
-    this.records = [];
-    return this.take(Game.open(game.record()), game.actions.length);
+    return this.open(game.record(), game.actions.length);
   }
 
   // Shows a game once it is read; of several that are asked for, the last one.
@@ -150,32 +124,34 @@ export class Analyse {
     const opening = ++this.opening;
     const game = await read;
     if (opening !== this.opening) return;
-    this.stop();
-    this.game = game;
-    this.main = null;
-    this.found.clear();
+    this.variations.begin(game);
     chooseRuleset(this.rulesetField, game.about);
-    this.gameField.hidden = this.records.length < 2;
-    this.goTo(at, true);
+    this.goTo(at, game);
   }
 
-  goTo(at, isNew = false) {
-    const next = Math.max(0, Math.min(at, this.game.actions.length));
-    if (next === this.at && !isNew) return;
-    this.at = next;
-    this.stop();
-    this.chooser = null;
-    this.asked = [];
+  // Shows a state of the game, or of another line.
+  goTo(at, game = this.game) {
+    const next = Math.max(0, Math.min(at, game.actions.length));
+    if (next === this.at && game === this.game) return this.draw();
+    Object.assign(this, { game, at: next, chooser: null, asked: [] });
+    this.judge.stop();
     this.draw();
     this.prepare();
-    this.look();
+    this.judge.look();
+    this.showAddress();
+  }
+
+  // Lets the address hold what is shown.
+  showAddress() {
+    if (!this.place.hidden) history.replaceState(null, "", addressOf(this.game, this.at));
   }
 
   // Learns what is legal here, so that other actions can be tried.
   async prepare() {
     const { game, at } = this;
     this.here = null;
-    const branch = await attempt(() => game.branch(at));
+    // What is told already stays where nothing fails.
+    const branch = await game.branch(at).catch(showFault);
     if (game !== this.game || at !== this.at || !branch || branch.isOver) return;
     this.here = branch;
     this.chooser = new Chooser(branch.legal);
@@ -190,33 +166,23 @@ export class Analyse {
     this.draw();
   }
 
-  // Plays an action here: the next one of the game goes on in it, another one begins a variation.
+  // Plays an action here: one that has been tried goes on in its line, another one begins a variation.
   async tryAction(text) {
     this.asked = [];
-    if (this.game.actions[this.at] === text) return this.goTo(this.at + 1);
-    const branch = this.here;
-    const from = this.at;
+    const { game, at, here } = this;
+    const known = this.variations.find(game, at, text);
+    if (known) return this.goTo(at + 1, known);
     // It is played once, however often it is clicked.
     this.here = null;
-    if (!branch) return;
+    if (!here) return;
     try {
-      await branch.play(text);
+      await here.play(text);
     } catch (error) {
-      if (this.chooser && from === this.at) this.here = branch;
+      if (game === this.game && at === this.at) this.here = here;
       throw error;
     }
-    this.main ??= { game: this.game, at: from, found: this.found };
-    this.game = branch;
-    this.found = new Map([...this.found].filter(([at]) => at <= from));
-    this.goTo(from + 1, true);
-  }
-
-  leaveVariation() {
-    const { game, at, found } = this.main;
-    this.main = null;
-    this.game = game;
-    this.found = found;
-    this.goTo(at, true);
+    this.variations.add(here, game);
+    this.goTo(at + 1, here);
   }
 
   // The arrow keys step through the game, unless they are meant for something else.
@@ -229,221 +195,69 @@ export class Analyse {
     event.preventDefault();
   }
 
-  get noticeKey() { return `${this.game.about.key} ${this.agent}`; }
-
-  get agent() { return this.agentField.querySelector("select").value; }
-
-  forget() {
-    this.found.clear();
-    this.main?.found.clear();
-    this.stop();
-    this.draw();
-    this.look();
-  }
-
-  stop() {
-    this.turn++;
-    this.thoughts?.forEach((thought) => thought.giveUp());
-    this.thoughts = [];
-    this.isJudgingAll = false;
-  }
-
-  request(at, agent, seconds) {
-    return { game: this.game.request(at), agent, seed: this.game.seed, lines: LINES, seconds };
-  }
-
-  // Thinks about the state that is shown, unless that is known.
-  async look() {
-    const { at, turn } = this;
-    await pause(SETTLED);
-    if (turn !== this.turn || !this.isOn || this.isOverAt(at) || this.found.get(at)?.isWhole) return;
-    try {
-      const agent = this.agent;
-      if (agent.startsWith("net")) {
-        // Without a simulation the search is the network's policy.
-        const bare = this.think(this.request(at, agent.replace(/([:,])sims=\d+$/, "$1sims=0"), SECONDS), () => {});
-        const policy = (await bare.result).actions.map(({ action, policy }) => [action, policy]);
-        if (turn !== this.turn) return;
-        this.note(at, { policy: new Map(policy) });
-      }
-      const note = (analysis) => { if (turn === this.turn) this.note(at, { analysis }); };
-      const analysis = await this.think(this.request(at, agent, SECONDS), note).result;
-      if (turn !== this.turn) return;
-      this.note(at, { analysis, isWhole: true });
-      say(this.verdict.textContent);
-    } catch (error) {
-      if (error instanceof GivenUp || turn !== this.turn) return;
-      showFault(error);
-      this.verdict.textContent = "";
-    }
-  }
-
-  think(request, tell) {
-    const key = this.noticeKey;
-    const thought = think(request, tell, (text) => { this.notices.set(key, text); this.drawAnalysis(); });
-    this.thoughts.push(thought);
-    return thought;
-  }
-
-  note(at, found) {
-    this.found.set(at, { ...this.found.get(at), ...found });
-    if (at === this.at) this.drawAnalysis();
-    this.drawCurve();
-  }
-
-  isOverAt(at) { return at === this.game.actions.length && this.game.isOver; }
-
-  // Judges one state after the other, for the curve.
-  async judgeAll() {
-    if (this.isJudgingAll) {
-      this.stop();
-      this.draw();
-      return;
-    }
-    this.stop();
-    this.isJudgingAll = true;
-    this.draw();
-    const turn = this.turn;
-    try {
-      for (let at = 0; at <= this.game.actions.length && !this.isOverAt(at); at++) {
-        if (this.found.get(at)?.isJudged || this.found.get(at)?.isWhole) continue;
-        const analysis = await this.think(this.request(at, this.agent, SECONDS), () => {}).result;
-        if (turn !== this.turn) return;
-        this.thoughts = [];
-        this.note(at, { analysis, isJudged: true });
-        this.status.textContent = `Judged ${at + 1} of ${this.game.actions.length + 1} states.`;
-      }
-    } catch (error) {
-      if (!(error instanceof GivenUp) && turn === this.turn) showFault(error);
-    }
-    if (turn !== this.turn) return;
-    this.isJudgingAll = false;
-    this.draw();
-    this.look();
-  }
-
-  // What is known of each state, for player 1: from a search, else from the record.
-  values() {
-    const forFirst = (player, value, wdl) => {
-      if (player === 1) return { value, wdl };
-      return { value: -value, wdl: wdl && [...wdl].reverse() };
-    };
+  // Returns for each state who is to act and what he expects: from a search, or by the rules at the end; else null.
+  get judged() {
     return this.game.states.map((state, at) => {
-      if (this.isOverAt(at)) {
-        const winner = this.game.resigned ? 3 - this.game.resigned : state.outcome.winner;
-        const value = winner === null ? 0 : winner === 1 ? 1 : -1;
-        return { value, wdl: [Number(winner === 1), Number(winner === null), Number(winner === 2)] };
-      }
-      const analysis = this.found.get(at)?.analysis;
-      if (analysis && analysis.value !== null) return forFirst(analysis.player, analysis.value, analysis.win_draw_loss);
-      const recorded = this.game.values[at];
-      return recorded === null || recorded === undefined ? null : forFirst(state.to_act, recorded, null);
+      if (state.outcome) return { player: 1, value: [0, 1, -1][state.outcome.winner ?? 0] };
+      const { analysis } = this.judge.of(this.game, at);
+      return analysis && analysis.value !== null ? analysis : null;
+    });
+  }
+
+  // Returns what is known of each state, for player 1: what was judged, else what the record has.
+  values(judged) {
+    const { game } = this;
+    const isBanded = judged.some((one) => one?.win_draw_loss);
+    return game.states.map((state, at) => {
+      const isOver = game.isOverAt(at);
+      const one = isOver ? { player: 1, value: [0, 1, -1][game.winner ?? 0] } : judged[at] ?? { player: state.to_act, value: game.values[at] ?? null };
+      if (one.value === null) return null;
+      const wdl = one.win_draw_loss ?? (isOver && isBanded ? [one.value === 1, one.value === 0, one.value === -1].map(Number) : null);
+      return one.player === 1 ? { value: one.value, wdl } : { value: -one.value, wdl: wdl && [...wdl].reverse() };
     });
   }
 
   draw() {
     const { game, at } = this;
     this.board.show(game.about, game.view(at), this.chooser?.marks ?? {});
-    const state = game.states[at];
     const players = this.board.isFlipped ? [1, 2] : [2, 1];
     const levels = new Map(this.begin.levels.map(({ agent, name }) => [agent, name]));
     const name = (player) => (game.agents[player - 1] === "human" ? "" : levels.get(game.agents[player - 1]) ?? game.agents[player - 1]);
-    drawSide(this.top, players[0], name(players[0]), game, at, false);
-    drawSide(this.bottom, players[1], name(players[1]), game, at, false);
-    const end = this.isOverAt(at) ? ` ${game.endText}.` : "";
-    this.status.textContent = `${this.main ? "Variation: after" : "After"} ${at} of ${game.actions.length} actions.${end}`;
-    const play = (text) => () => attempt(() => this.tryAction(text));
+    [this.top, this.bottom].forEach((place, index) => drawSide(place, players[index], name(players[index]), game, at));
+    const isVariation = game !== this.variations.main;
+    const end = game.isOverAt(at) ? `${game.endText}.` : "";
+    this.status.textContent = `${isVariation ? "Variation: after" : "After"} ${at} of ${game.actions.length} actions. ${end}`;
+    this.gameField.hidden = this.records.length < 2;
     const words = [...(this.chooser?.words ?? []), ...(this.asked ?? [])];
-    this.words.replaceChildren(...words.map(({ text }) => button(text, play(text))));
-    this.backButton.hidden = !this.main;
-    this.onButton.textContent = this.isOn ? "Stop judging each state" : "Judge each state";
-    this.onButton.setAttribute("aria-pressed", String(this.isOn));
-    this.wholeButton.textContent = this.isJudgingAll ? "Stop" : "Judge the whole game";
+    this.words.replaceChildren(...words.map(({ text }) => button(text, () => attempt(() => this.tryAction(text)))));
+    this.backButton.hidden = !isVariation;
     this.stepper.draw();
-    this.position.value = state.position;
-    drawMoves(this.moves, game, at, (to) => this.goTo(to));
-    this.drawAnalysis();
-    this.drawCurve();
+    this.position.show(game, at);
+    this.variations.draw(game, at);
+    this.drawFound();
   }
 
-  drawCurve() { this.curve.show(this.values(), this.at); }
-
-  drawAnalysis() {
-    const { analysis, policy } = this.found.get(this.at) ?? {};
-    this.drawOverlay();
-    showText(this.notice, this.notices.get(this.noticeKey) ?? "");
-    if (!analysis) {
-      this.bar.replaceChildren();
-      this.verdict.textContent = this.isOverAt(this.at) ? `${this.game.endText}.` : this.isOn ? "Thinking…" : "";
-      this.table.replaceChildren();
-      this.expected.textContent = "";
-      return;
-    }
-    const { player, value, win_draw_loss: wdl, score, depth, effort } = analysis;
-    const parts = [`Player ${player} to act: ${analysis.action}`];
-    if (value !== null) parts.push(`value ${signed(value)}`);
-    if (score !== null) parts.push(scoreText(score));
-    if (depth !== null) parts.push(`${depth} actions deep`);
-    parts.push(`${effort} ${depth === null ? "simulation" : "node"}${effort === 1 ? "" : "s"}`);
-    this.verdict.textContent = parts.join(", ");
-    this.expected.textContent = `Expected to follow: ${analysis.variation.slice(0, VARIATION_MAX).join(" ")}`;
-    const shares = wdl ? (player === 1 ? wdl : [...wdl].reverse()) : null;
-    this.bar.replaceChildren(...(shares ?? []).map((share, index) => el("span", { class: ["win", "draw", "loss"][index] },
-      share > 0.12 ? `${Math.round(100 * share)} %` : "")));
-    [...this.bar.children].forEach((span, index) => { span.style.flexGrow = Math.max(shares[index], 0.001); });
-    this.drawTable(analysis, policy);
-  }
-
-  drawTable({ actions, depth }, policy) {
-    const isTree = depth === null;
-    const heads = isTree ? ["Value", "Visits", "Policy"] : ["Value", "Score", "Depth"];
-    const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`);
-    const cells = (line) => (isTree
-      ? [line.value === null ? "–" : signed(line.value), line.visits, percent(policy?.get(line.action))]
-      : [line.value === null ? "–" : signed(line.value), line.score === null ? "–" : scoreText(line.score), line.depth ?? "–"]);
-    const rows = actions.slice(0, LISTED_MAX).map((line) => el("tr", {},
-      el("th", { scope: "row" }, button(line.action, () => attempt(() => this.chooser && this.tryAction(line.action)), { class: "plain", title: "play it here" })),
-      cells(line).map((cell) => el("td", {}, cell)),
-      el("td", { class: "variation", title: line.variation.join(" ") }, line.variation.slice(1, VARIATION_MAX).join(" "))));
-    this.table.replaceChildren(el("table", {},
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Action"), heads.map((head) => el("th", { scope: "col" }, head)), el("th", { scope: "col", class: "variation" }, "Expected to follow"))),
-      el("tbody", {}, rows)));
-  }
-
-  // Draws visits or policy as arrows, and as the heat of the squares where pieces come to rest.
-  drawOverlay() {
-    const { analysis, policy } = this.found.get(this.at) ?? {};
-    let shares = [];
-    if (this.shown === "policy" && policy) shares = [...policy];
-    else if (this.shown === "visits" && analysis) {
-      const visits = analysis.actions.map(({ action, visits }) => [action, visits ?? 0]);
-      const total = visits.reduce((sum, [, count]) => sum + count, 0);
-      shares = total ? visits.map(([action, count]) => [action, count / total]) : [[analysis.action, 1]];
-    }
-    shares = shares.filter(([, share]) => share > 0.01).sort(([, a], [, b]) => b - a);
-    const heat = new Map();
-    for (const [text, share] of shares) {
-      const action = readAction(text);
-      const to = action.to ?? action.squares?.[0];
-      if (to) heat.set(to, (heat.get(to) ?? 0) + share);
-    }
-    const most = Math.max(0.001, ...heat.values());
-    for (const [name, share] of heat) heat.set(name, share / most);
-    this.board.drawHeat(heat);
-    const best = shares[0]?.[1] ?? 1;
-    const arrows = shares.slice(0, ARROWS_MAX).map(([text, share]) => ({ action: readAction(text), weight: share / best, kind: this.shown }));
-    this.board.drawArrows(arrows.filter(({ action }) => action.kind === "move" || action.kind === "remove").reverse());
+  drawFound() {
+    const { game, at } = this;
+    const { analysis, isWhole } = this.judge.of(game, at);
+    const { judged } = this;
+    this.judge.draw();
+    drawShares(this.board, analysis, this.shown);
+    showText(this.notice, this.judge.notice);
+    this.verdict.show(analysis, game.isOverAt(at) ? `${game.endText}.` : this.judge.isOn && !this.judge.progress ? "Thinking…" : "");
+    if (isWhole && !this.judge.progress) say(this.verdict.text.textContent);
+    this.curve.show(this.values(judged), at);
+    this.review.show(game, judged, at);
+    drawMoves(this.moves, game, at, (to) => this.goTo(to), this.review.marks);
   }
 }
 
-function signed(value) {
-  const digits = Math.abs(value).toFixed(2);
-  return `${value < 0 && digits !== "0.00" ? "−" : "+"}${digits}`;
-}
-
-// Alpha-beta's score in men, or how far the end is (docs/FORMATS.md, "Analysis").
-function scoreText(score) {
-  const actions = 1_000_000 - Math.abs(score);
-  if (Math.abs(score) > 900_000) return score > 0 ? `wins in ${actions}` : `loses in ${actions}`;
-  return `${signed(score / 100)} men`;
+function howToRead() {
+  return el("details", {}, el("summary", {}, "How to read this"),
+    el("ul", {},
+      el("li", {}, "Value: the result that is expected for the player to act, from −1 (loss) to +1 (win)."),
+      el("li", {}, "Prior: how probable the network finds the action before it searches."),
+      el("li", {}, "Visits: how often the search tried the action; share: of all its tries. With PUCT the most visited action is the best one found. With Gumbel the visits follow a schedule that halves their number."),
+      el("li", {}, "Improved policy (Gumbel): what a network in training learns from. It stretches small differences of value."),
+      el("li", {}, "Alpha-beta scores in men: +1.00 is one man ahead.")));
 }

@@ -53,6 +53,8 @@ export function think(request, tell = () => {}, note = () => {}) {
   };
 }
 
+export const pause = (milliseconds) => new Promise((done) => setTimeout(done, Math.max(0, milliseconds)));
+
 const rules = new Map();
 
 // Returns what a ruleset is; asked for once.

@@ -4,7 +4,7 @@ import { ask } from "/app/api.js";
 import { Board } from "/app/board.js";
 import { el } from "/app/dom.js";
 import { Game, readAction } from "/app/game.js";
-import { stepper } from "/app/play.js";
+import { stepper } from "/app/moves.js";
 
 // Returns a figure for each of the ruleset's rules of capture.
 export async function captureFigures(key) {

@@ -131,7 +131,10 @@ export class LineChart {
   }
 }
 
-// The value curve of a game, from player 1's view: bands of win, draw and loss where a search tells them, else a line.
+// What a value curve has on its left: shares of player 1.
+const CURVE_TICKS = [[1, "100 %"], [0.5, "50 %"], [0, "0 %"]];
+
+// The value curve of a game: what player 1 is expected to score, and bands of win, draw and loss where a search tells them.
 export class ValueCurve {
   // `goTo` is called with the number of actions before the state that was clicked.
   constructor(goTo) {
@@ -139,9 +142,10 @@ export class ValueCurve {
       class: "chart curve", role: "img",
       onclick: (event) => this.count && goTo(Math.round(this.back(event.clientX - this.drawing.getBoundingClientRect().left))),
     });
+    const swatch = (kind, text) => el("span", {}, el("span", { class: `swatch ${kind}` }), text);
+    this.bands = el("span", {}, swatch("win", "player 1 wins"), swatch("draw", "draw"), swatch("loss", "player 2 wins"));
     this.element = el("figure", { class: "curve-figure" }, this.drawing,
-      el("figcaption", { class: "soft" },
-        el("span", { class: "swatch win" }), "player 1 wins ", el("span", { class: "swatch draw" }), "draw ", el("span", { class: "swatch loss" }), "player 2 wins"));
+      el("figcaption", { class: "soft" }, el("span", {}, swatch("score", "what player 1 is expected to score, by actions played")), this.bands));
     new ResizeObserver(() => this.draw()).observe(this.drawing);
   }
 
@@ -158,24 +162,28 @@ export class ValueCurve {
     const height = this.drawing.clientHeight;
     if (!width || !this.values) return;
     this.drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const x = (index) => (this.count ? 8 + (index / this.count) * (width - 16) : width / 2);
-    this.back = (at) => ((at - 8) / (width - 16)) * this.count;
-    const y = (share) => 4 + (1 - share) * (height - 8);
-    const parts = [svg("rect", { class: "empty", x: 8, y: 4, width: width - 16, height: height - 8 })];
-    const step = (width - 16) / (this.count || 0.5);
+    const [low, high, top, bottom] = [LEFT, width - RIGHT, 8, height - 20];
+    const x = (index) => (this.count ? low + (index / this.count) * (high - low) : (low + high) / 2);
+    this.back = (at) => ((at - low) / (high - low)) * this.count;
+    const y = (share) => bottom - share * (bottom - top);
+    const parts = [svg("rect", { class: "empty", x: low, y: top, width: high - low, height: bottom - top })];
+    const step = (high - low) / (this.count || 0.5);
     this.values.forEach((entry, index) => {
-      if (!entry) return;
-      const [win, draw] = entry.wdl ?? [(1 + entry.value) / 2, 0];
-      const [left, right] = [Math.max(8, x(index) - step / 2), Math.min(width - 8, x(index) + step / 2)];
+      if (!entry?.wdl) return;
+      const [win, draw] = entry.wdl;
+      const [left, right] = [Math.max(low, x(index) - step / 2), Math.min(high, x(index) + step / 2)];
       const band = (kind, from, to) => parts.push(svg("rect", { class: kind, x: left, width: Math.max(0.5, right - left + 0.3), y: y(to), height: Math.max(0, y(from) - y(to)) }));
       band("win", 0, win);
       band("draw", win, win + draw);
       band("loss", win + draw, 1);
     });
-    parts.push(svg("line", { class: "middle", x1: 8, x2: width - 8, y1: y(0.5), y2: y(0.5) }));
+    for (const [share, text] of CURVE_TICKS) parts.push(svg("text", { class: "tick right", x: low - 6, y: y(share) }, text));
+    for (const at of ticks(0, this.count, (high - low) / 90).filter(Number.isInteger)) parts.push(svg("text", { class: "tick center", x: x(at), y: height - 4 }, at));
+    parts.push(svg("line", { class: "middle", x1: low, x2: high, y1: y(0.5), y2: y(0.5) }));
     const known = this.values.map((entry, index) => entry && [x(index), y((1 + entry.value) / 2)]).filter(Boolean);
     if (known.length) parts.push(svg("polyline", { class: "line value", points: known.map((point) => point.map((one) => one.toFixed(1)).join(" ")).join(" ") }));
-    parts.push(svg("line", { class: "cursor", x1: x(this.at), x2: x(this.at), y1: 2, y2: height - 2 }));
+    parts.push(svg("line", { class: "cursor", x1: x(this.at), x2: x(this.at), y1: top - 2, y2: bottom + 2 }));
+    this.bands.hidden = !this.values.some((entry) => entry?.wdl);
     const here = this.values[this.at];
     this.drawing.setAttribute("aria-label", here
       ? `Value curve. After ${this.at} actions player 1 is expected to score ${Math.round(50 * (1 + here.value))} %`

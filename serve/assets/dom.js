@@ -30,11 +30,35 @@ export function button(text, onclick, attributes = {}) {
   return el("button", { type: "button", onclick, ...attributes }, text);
 }
 
-// Puts other elements into a place. Where one of its buttons has the focus, the button that takes its place gets it.
+// Returns a button that asks before it acts, where that needs to be asked: a second click within four seconds says yes. It has
+// `rename`, which changes its text.
+export function sureButton(text, question, needsAsking, act, attributes) {
+  let calm = null;
+  const ask = (isAsking) => {
+    clearTimeout(calm);
+    calm = isAsking ? setTimeout(() => ask(false), 4000) : null;
+    found.textContent = isAsking ? question : text;
+  };
+  const found = button(text, () => {
+    if (calm === null && needsAsking()) return ask(true);
+    ask(false);
+    return act();
+  }, attributes);
+  found.rename = (other) => {
+    text = other;
+    if (calm === null) found.textContent = text;
+  };
+  return found;
+}
+
+// Puts other elements into a place. The same ones stay, so that no click on them is lost: their listeners must do the same. Where a
+// button has the focus, the one that takes its place gets it. Returns whether there are other ones now.
 export function replaceButtons(place, elements) {
+  if (elements.length === place.children.length && elements.every((element, index) => element.isEqualNode(place.children[index]))) return false;
   const at = [...place.querySelectorAll("button")].indexOf(document.activeElement);
   place.replaceChildren(...elements);
   if (at >= 0) place.querySelectorAll("button")[at]?.focus({ preventScroll: true });
+  return true;
 }
 
 // A choice among options, each a text or [value, text], or a group { label, options }.

@@ -66,8 +66,10 @@ export class Game {
     game.agents = record.agents ?? ["human", "human"];
     // As a text: a seed of 64 bits is more than a number here can hold.
     game.seed = String(record.seed ?? Math.floor(Math.random() * 2 ** 31));
-    // Who gave up; the rules know nothing of it.
+    // Who gave up, or whose time was over; the rules know nothing of it.
     game.resigned = record.resigned ?? null;
+    game.isTimedOut = record.isTimedOut ?? false;
+    game.clock = record.clock ?? null;
     const { states, legal } = await ask("/api/game", game.request());
     game.states = states;
     game.legal = legal.map(readAction);
@@ -85,6 +87,11 @@ export class Game {
   get toAct() { return this.isOver ? null : this.last.to_act; }
 
   get isOver() { return this.last.outcome !== null || this.resigned !== null; }
+
+  isOverAt(at) { return at === this.actions.length && this.isOver; }
+
+  // Who has won, 1 or 2; null where nobody has.
+  get winner() { return this.resigned ? 3 - this.resigned : this.last.outcome?.winner ?? null; }
 
   // Plays an action, with what its player expected; not where actions were taken back meanwhile.
   async play(text, value = null, effort = null) {
@@ -114,6 +121,7 @@ export class Game {
     this.efforts.length = Math.min(count, this.efforts.length);
     this.legal = legal.map(readAction);
     this.resigned = null;
+    this.isTimedOut = false;
   }
 
   // Returns a copy that goes on from where `count` actions have been played.
@@ -125,13 +133,13 @@ export class Game {
     branch.values = this.values.slice(0, count);
     branch.efforts = this.efforts.slice(0, count);
     branch.legal = legal.map(readAction);
-    branch.resigned = null;
+    Object.assign(branch, { resigned: null, isTimedOut: false, clock: null });
     return branch;
   }
 
   // Says how the game ended; null while it goes on.
   get endText() {
-    if (this.resigned) return `Player ${3 - this.resigned} wins: player ${this.resigned} resigned`;
+    if (this.resigned) return `Player ${this.winner} wins: player ${this.resigned} ${this.isTimedOut ? "ran out of time" : "resigned"}`;
     const { outcome } = this.last;
     if (!outcome) return null;
     return outcome.winner ? `Player ${outcome.winner} wins: ${outcome.words}` : `Drawn: ${outcome.words}`;
@@ -139,9 +147,10 @@ export class Game {
 
   // Returns all that is kept of the game.
   record() {
-    const { agents, seed, opening, values, efforts, resigned } = this;
+    const { agents, seed, opening, values, efforts, resigned, isTimedOut } = this;
+    const clock = this.clock?.record ?? null;
     // By the fingerprint it is seen whether the ruleset is still the same.
-    return { ...this.request(), fingerprint: this.about.fingerprint, agents, seed, opening, values, efforts, resigned };
+    return { ...this.request(), fingerprint: this.about.fingerprint, agents, seed, opening, values, efforts, resigned, isTimedOut, clock };
   }
 
   // Returns the game as a line of the program's record format.

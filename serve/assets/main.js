@@ -2,7 +2,7 @@
 
 import { Analyse } from "/app/analyse.js";
 import { ask, rulesOf } from "/app/api.js";
-import { attempt, choose, showFault } from "/app/dom.js";
+import { attempt, showFault } from "/app/dom.js";
 import { Play } from "/app/play.js";
 import { Rulesets } from "/app/rulesets.js";
 import { Runs } from "/app/runs.js";
@@ -86,7 +86,7 @@ function playRuleset(about) {
 function playAgainst(agent, run, ruleset) {
   attempt(async () => {
     const about = await rulesOf(isOffered(ruleset) ? ruleset : `runs/${run}/${ruleset}`);
-    choose(parts.play.seatFields[1], agent);
+    parts.play.players.choose(2, agent);
     parts.play.seat();
     playRuleset(about);
   });

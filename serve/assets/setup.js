@@ -8,8 +8,8 @@ import { readPieces, writeRows } from "/app/game.js";
 const TOOLS = [["M", "Player 1’s man"], ["D", "Player 1’s dux"], ["m", "Player 2’s man"], ["d", "Player 2’s dux"], ["", "Remove"]];
 
 export class Setup {
-  // `take` is called with the ruleset and the start of the game that is to begin.
-  constructor(take) {
+  // `take` is called with the ruleset and the start of the game that is to begin; `words` are on its button.
+  constructor(take, words) {
     this.take = take;
     this.tool = "M";
     this.board = new Board((name) => this.press(name));
@@ -23,7 +23,7 @@ export class Setup {
       el("div", { class: "row" }, this.toAct, button("Empty the board", () => this.clear())),
       el("label", { class: "field" }, el("span", {}, "Or paste a position: rows from the top, numbers for empty squares, then who is to act"), this.line),
       this.fault,
-      el("div", { class: "row" }, button("Play from here", () => this.done(), { class: "main" }), button("Cancel", () => this.dialog.close())));
+      el("div", { class: "row" }, button(words, () => this.done(), { class: "main" }), button("Cancel", () => this.dialog.close())));
     document.body.append(this.dialog);
   }
 

@@ -165,6 +165,8 @@ class Page(webdriver.Chrome):
     def begin(self, ruleset, first, second):
         """Begins a game."""
         self.choose("Ruleset", ruleset)
+        # Where nothing was played it takes effect at once.
+        self.wait("return stored().ruleset === arguments[0] || $('#play .moves button')", ruleset)
         self.choose("Player 1", first)
         self.choose("Player 2", second)
         before = self.run("return stored().seed")

@@ -30,23 +30,149 @@ def test_a_record_is_replayed(page, tmp_path):
     page.wait_for(MOVES, len(records[0]["actions"]))
 
 
+# A position of savard in which c2-c3 wins at once.
+WON = "7d/8/8/8/8/Mm6/2M5/D7 1"
+
+
+def heads(page):
+    return page.run("return $$('#analyse thead th').map((one) => one.textContent)")
+
+
+def listed(page):
+    """Returns the texts of the actions that are listed."""
+    return page.run("return $$('#analyse tbody button').map((one) => one.textContent)")
+
+
+def address(page, ruleset, actions=(), at=0, start=""):
+    """Returns the part of an address that shows a game."""
+    about = page.request("/api/rules", {"ruleset": ruleset})
+    return page.run("return `analyse/${arguments[0].map(encodeURIComponent).join('/')}`", [ruleset, about["fingerprint"], start, ",".join(actions), at])
+
+
+def analyse(page, *game, **where):
+    """Opens a game by its address."""
+    page.open("studies")
+    page.reopen(address(page, *game, **where))
+    page.wait_for("#analyse [data-square]")
+
+
 def test_a_state_is_judged_and_another_action_tried(page):
     page.open("analyse")
     page.wait_for("#analyse [data-square]")
     page.choose("Ruleset", "dutch-8x8")
     page.wait("return $('#analyse input[readonly]').value.includes('M')")
     page.choose("Who judges", "net:sims=64")
-    page.wait("return $$('#analyse tbody tr').length > 3")
     page.wait_text("#analyse .verdict", "64 simulations")
     assert page.count("#analyse .arrow") > 0
-    action = page.text("#analyse tbody button")
+    action = listed(page)[0]
+    # The best action stands first, and has the most visits.
+    assert page.text("#analyse .verdict").startswith(f"Player 1 to act: {action}")
+    assert heads(page)[1:5] == ["Value", "Prior", "Visits", "Share"]
+    visits = page.run("return $$('#analyse tbody tr').map((row) => Number(row.children[3].textContent))")
+    assert visits == sorted(visits, reverse=True)
+    page.choose("Search of a network", "gumbel")
+    page.wait("return $$('#analyse thead th').some((one) => one.textContent === 'Improved policy')")
+    page.choose("Search of a network", "puct")
+    page.wait("return !$$('#analyse thead th').some((one) => one.textContent === 'Improved policy')")
     page.wait_for("#analyse .usable")
     page.click_button(action, "#analyse tbody")
     page.wait_for(MOVES, 1)
     assert action in page.text("#analyse .moves")
-    page.choose("On the board", "policy")
-    page.wait_for("#analyse .arrow.policy")
+    page.choose("On the board", "prior")
+    page.wait_for("#analyse .arrow.prior")
     page.click_button("Judge the whole game", "#analyse")
+    page.wait_text("#analyse", "All 2 states are judged")
     page.wait_for("#analyse .curve rect.win", 2)
+    # Without the three probabilities there is a line and no bands.
     page.choose("Who judges", "alphabeta:nodes=500")
     page.wait_text("#analyse .verdict", "actions deep")
+    assert heads(page)[1:4] == ["Value", "Score", "Depth"]
+    page.click_button("Judge the whole game", "#analyse")
+    page.wait_text("#analyse", "All 2 states are judged")
+    assert page.count("#analyse .curve rect.win") == 0
+    assert len(page.run("return $('#analyse .curve polyline').points")) == 2
+    assert page.run("return $$('#analyse .curve .tick').map((one) => one.textContent)")[:3] == ["100 %", "50 %", "0 %"]
+
+
+def test_what_went_wrong_is_listed_after_a_game(page):
+    analyse(page, "savard", ["a1-b1", "h8-g8", "c2-c3"], 3, WON)
+    page.wait_text("#analyse .status", "Player 1 wins")
+    page.choose("Who judges", "alphabeta:nodes=500")
+    page.click_button("Judge the whole game", "#analyse")
+    page.wait_text("#analyse", "All 3 states are judged")
+    # The win is missed once and not regained: what was lost at the first action is what the opponent gave back.
+    wrong = "#analyse [aria-label='What went wrong']"
+    [first, *_] = page.run("return $$('.mistakes li').map((one) => one.textContent)")
+    assert "a1-b1" in first and "Player 1 lost" in first and "Better: c2-c3" in first
+    assert "of 2 choices" in page.text(f"{wrong} .accuracy li") and "less than 0.02 points" in page.text(f"{wrong} details")
+    page.click_button("Next mistake", wrong)
+    page.wait_text("#analyse .status", "After 0 of 3")
+    page.screenshot("what-went-wrong.png")
+
+
+def test_variations_branch_and_are_gone_back_to(page):
+    analyse(page, "savard", ["a3-a4", "a6-a5", "b3-b4"], 1)
+    page.click("#analyse [aria-label='one action back']")
+    for name in ["c3", "c4"]:
+        page.wait_for("#analyse .usable")
+        page.click(f"#analyse [data-square={name}]")
+    page.wait_text("#analyse .status", "Variation: after 1 of 1")
+    # The same state is not branched twice, and a variation goes on where it is at its end.
+    for squares in [["c6", "c5"], ["d3", "d4"]]:
+        for name in squares:
+            page.wait("return $(`#analyse [data-square=${arguments[0]}].usable`)", name)
+            page.click(f"#analyse [data-square={name}]")
+        page.wait_text("#analyse .moves", "-".join(squares))
+    assert page.run("return $$('.variations button.plain').map((one) => one.textContent)") == ["c3-c4", "c6-c5", "d3-d4", "×"]
+    page.click_button("c3-c4", "#analyse .variations")
+    for name in ["e6", "e5"]:
+        page.wait("return $(`#analyse [data-square=${arguments[0]}].usable`)", name)
+        page.click(f"#analyse [data-square={name}]")
+    page.wait_for(".variations ul li", 1)
+    assert "after 1:e6-e5" in page.text(".variations ul li")
+    page.screenshot("variations.png")
+    page.click_button("Back to the game", "#analyse")
+    page.wait_text("#analyse .status", "After 0 of 3 actions")
+    page.click_button("d3-d4", "#analyse .variations")
+    page.wait_text("#analyse .status", "Variation: after 3 of 3")
+    page.click(".variations [aria-label^='Remove the variation after 1']")
+    page.wait_for(".variations ul li", 0)
+    page.click(".variations [aria-label^='Remove the variation after 0']")
+    page.wait_text("#analyse .status", "After 0 of 3 actions")
+
+
+def test_a_link_opens_the_same_state_elsewhere(page):
+    analyse(page, "bell-8x8", ["@c3", "@d4", "@e5"], 2)
+    page.wait_text("#analyse .status", "After 2 of 3 actions")
+    page.click("#analyse [aria-label='one action on']")
+    page.wait_text("#analyse .status", "After 3 of 3 actions")
+    # The address follows, and the field has it.
+    link = page.current_url
+    assert page.run("return $('#analyse [aria-label=\"A link to this game and state\"]').value") == link
+    page.get("about:blank")
+    page.get(link)
+    page.wait_text("#analyse .status", "After 3 of 3 actions")
+    # What a link says wrongly is told, and the game that is played is shown.
+    for part, other, told in [("%40d4", "a1-a2", "action 2"), ("bell-8x8", "gone", "there is no ruleset"), ("bell-8x8", "savard", "has other parameters now"),
+                              ("/3", "", "a part of it is missing")]:
+        page.get("about:blank")
+        page.get(link.replace(part, other))
+        page.wait_text("#fault", "The link cannot be opened: ")
+        page.wait_text("#fault", told)
+        page.wait_text("#analyse .status", "After 0 of 0 actions")
+    assert all("404" in one or "422" in one for one in page.complaints())
+
+
+def test_a_state_is_judged_until_it_is_stopped(page):
+    analyse(page, "dutch-8x8")
+    page.click_button("Judge until stopped", "#analyse")
+    effort = "return Number(/([\\d,]+) simulations/.exec($('#analyse .verdict').textContent)?.[1].replace(/,/g, ''))"
+    page.wait(f"{effort.replace('return ', 'return 1000 < ')}")
+    before = page.run(effort)
+    page.wait(f"{effort.replace('return ', 'return arguments[0] < ')}", before)
+    page.click_button("Stop", "#analyse")
+    # It says why it has ended by itself.
+    page.reopen(address(page, "savard", start=WON))
+    page.wait_text("#analyse .verdict", "Player 1 to act: c2-c3")
+    page.click_button("Judge until stopped", "#analyse")
+    page.wait_text("#analyse", "The search has ended: more would find the same.")

@@ -39,7 +39,7 @@ def test_a_study_is_shown_and_its_games_replayed(page, study):
     page.choose("Result", "")
     page.wait_for("#studies tbody tr", len(record))
     page.click_button("Game 2", "#studies")
-    page.wait("return location.hash === '#analyse' && $$('#analyse .moves button').length")
+    page.wait("return location.hash.startsWith('#analyse') && $$('#analyse .moves button').length")
     assert page.run("return $$('#analyse select').some((one) => one.selectedOptions[0]?.textContent.startsWith('savard: '))")
 
 

@@ -1,0 +1,29 @@
+// What a person is to do, and the buttons for what is not chosen on the board.
+
+import { button } from "/app/dom.js";
+
+// Says what is to be done, in a sentence.
+export function duty(state, chooser) {
+  if (state.phase === "placement") {
+    const left = Number(/place:(\d+)/.exec(state.position)?.[1] ?? 1);
+    const isDux = chooser.placed.every((action) => action.kind === "dux");
+    if (isDux) return "place the dux.";
+    return left > 1 ? `place a man (${left} left in this turn).` : "place a man.";
+  }
+  if (state.continuation) return `the piece on ${state.continuation} may go on.`;
+  if (chooser.target) return "choose which piece to take.";
+  if (chooser.marks.removable.size) return chooser.moves.length ? "move a piece, or remove a bound one." : "remove a bound piece.";
+  if (!chooser.moves.length) return "nothing can be moved.";
+  return chooser.selected ? "choose where it goes." : "choose a piece.";
+}
+
+// Returns the buttons: words such as "pass", actions of which one is to be chosen, and which piece is placed. `play` takes the text
+// of an action, `pick` the piece that is to be placed, "man" or "dux".
+export function choiceButtons(chooser, open, play, pick) {
+  const words = { stop: "Stop here", pass: "Pass" };
+  const buttons = chooser.words.map(({ kind, text }) => button(words[kind], () => play(text), { class: "main" }));
+  for (const { text, squares } of open) buttons.push(button(squares ? `Remove ${squares.join(" and ")}` : text, () => play(text)));
+  if (!chooser.hasBothPieces) return buttons;
+  const pieces = [["man", "Place a man"], ["dux", "Place the dux"]];
+  return [...buttons, ...pieces.map(([piece, text]) => button(text, () => pick(piece), { "aria-pressed": String(chooser.piece === piece) }))];
+}

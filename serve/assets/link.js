@@ -1,0 +1,35 @@
+// Links to a position or a game: the address holds all of it, and opens on another machine.
+
+import { button, copy, el } from "/app/dom.js";
+import { checkRules } from "/app/game.js";
+
+// Returns the part of an address after "#" that shows a game after `at` actions.
+export function addressOf(game, at) {
+  const parts = [game.ruleset, game.about.fingerprint, game.start ?? "", game.actions.join(","), at];
+  return `#analyse/${parts.map(encodeURIComponent).join("/")}`;
+}
+
+// Reads the parts of an address after "#analyse": a record as Game.open takes it, and the number of actions before what is shown.
+export async function readAddress(parts) {
+  const [ruleset, fingerprint, start, actions, at] = parts;
+  if (parts.length !== 5 || !ruleset || !/^\d+$/.test(at)) throw new Error("a part of it is missing. Copy all of it.");
+  const record = { ruleset, fingerprint, start: start || null, actions: actions ? actions.split(",") : [] };
+  await checkRules(record);
+  return { record, at: Number(at) };
+}
+
+// The card with what can be copied: the position that is shown as one line, and a link.
+export class PositionCard {
+  constructor() {
+    const field = (label) => el("input", { type: "text", readonly: true, "aria-label": label, spellcheck: "false" });
+    this.position = field("This position as one line");
+    this.link = field("A link to this game and state");
+    const row = (input, text) => el("div", { class: "row" }, input, button(text, () => copy(input.value, input)));
+    this.element = el("section", { class: "card", "aria-label": "Position" }, el("h2", {}, "Position"), row(this.position, "Copy"), row(this.link, "Copy the link"));
+  }
+
+  show(game, at) {
+    this.position.value = game.states[at].position;
+    this.link.value = `${location.origin}/${addressOf(game, at)}`;
+  }
+}

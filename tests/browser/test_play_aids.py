@@ -1,0 +1,85 @@
+"""What helps a person at the board: a first game, hints, who is ahead, placing the rest, a clock."""
+
+from test_play import MOVES, move
+
+
+def test_the_first_game_moves_at_once_and_says_what_it_is(page):
+    page.open_play()
+    page.wait_text("#play .status", "Your turn: choose a piece")
+    assert "Roman game" in page.text("#play > p")
+
+
+def test_another_ruleset_takes_effect_or_says_when(page):
+    page.open_play()
+    page.choose("Ruleset", "savard")
+    page.wait("return stored().ruleset === 'savard'")
+    page.choose("Player 2", "human")
+    move(page, "a3", "a4")
+    page.wait_for(MOVES, 1)
+    page.choose("Ruleset", "bell")
+    page.click_button("New game to play bell", "#play")
+    assert page.run("return stored().ruleset") == "savard"
+    page.click_button("Leave this game?", "#play")
+    page.wait("return stored().ruleset === 'bell'")
+    page.click_button("New game", "#play")
+
+
+def test_the_rest_is_placed_for_a_person_or_at_random(page):
+    page.open_play()
+    page.begin("dutch-8x8-placement", "human", "greedy")
+    page.click("#play [data-square=c3]")
+    page.wait("return $$(arguments[0]).length > 0 && $('#play .status').textContent.startsWith('Your turn')", MOVES)
+    page.click_button("Place the rest for me", "#play")
+    # Nine pieces a side, and the first action after them is the person's own.
+    page.wait_for(MOVES, 18)
+    page.wait_text("#play .status", "Your turn: choose a piece")
+    assert page.run("return stored().agents") == ["human", "greedy"]
+    page.open_play()
+    page.begin("dutch-8x8-placement", "human", "human")
+    page.click_button("Place the rest at random", "#play")
+    page.wait_for(MOVES, 18)
+    page.wait_text("#play .status", "Player 1: choose a piece")
+
+
+def test_a_hint_is_of_a_strong_agent_and_says_what_it_does_not_know(page):
+    page.open_play()
+    page.begin("own", "human", "net:sims=16")
+    page.click_button("Hint", "#play")
+    page.wait_text("#play .status", "A network that looked 400 times expects")
+    page.wait_text("#play .notice", "in own: the network is near what it was trained on")
+    assert page.text("#play .notice").count("in own") == 1
+
+
+def test_who_is_ahead_is_shown_until_it_is_switched_off(page):
+    page.open_play()
+    page.wait_for("#play .evaluation")
+    page.begin("savard", "human", "human")
+    page.run("localStorage.setItem('latrunculi.game', JSON.stringify({ ...stored(), start: arguments[0] }))", "7d/8/8/8/8/Mm6/2M5/D7 1")
+    page.reopen()
+    page.wait("return $('#play .evaluation')?.ariaLabel === 'Player 1 is expected to score 100 of 100 points'")
+    page.click("#play .check input")
+    page.wait("return $('#play .evaluation').hidden")
+    page.reopen()
+    page.wait_text("#play .status", "Player 1: ")
+    assert page.run("return $('#play .evaluation').hidden")
+
+
+def test_a_clock_ends_the_game(page):
+    page.open_play()
+    page.begin("savard", "human", "human")
+    assert page.count("#play .time") == 0
+    page.choose("Clock, for each side", "60+1")
+    page.wait_for("#play .time", 2)
+    # It begins with the first action.
+    assert page.run("return $$('#play .time').map((one) => one.textContent)") == ["1:00", "1:00"]
+    move(page, "a3", "a4")
+    page.wait_for(MOVES, 1)
+    page.wait("return $$('#play .time')[0].textContent < '1:00'")
+    assert page.run("return $$('#play .time')[1].textContent") == "1:01"
+    # As if a minute had passed.
+    page.run("const game = stored(); game.clock.times[1][1] = 0.3; localStorage.setItem('latrunculi.game', JSON.stringify(game))")
+    page.reopen()
+    page.wait_text("#play .status", "Player 1 wins: player 2 ran out of time")
+    page.click_button("Undo", "#play")
+    page.wait_for(MOVES, 0)
+    page.wait_text("#play .status", "Player 1: ")
