@@ -1,5 +1,6 @@
 //! Small positions that show how a ruleset captures. They are found by trying, so what they show is what the engine does.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use latrunculi_engine::ruleset::{Lines, Span, Timing};
@@ -111,6 +112,8 @@ fn is_diagonal(rules: &Rules, shown: &Shown) -> bool {
 
 /// Positions of each size that are tried.
 const TRIES: usize = 1000;
+/// Actions that are tried in all: where pieces have very many, fewer positions are.
+const ACTIONS_MAX: usize = 500_000;
 /// The sizes: pieces within a window of so many squares a side.
 const PIECES: std::ops::RangeInclusive<usize> = 3..=8;
 const WINDOW: usize = 5;
@@ -119,22 +122,23 @@ const WINDOW: usize = 5;
 /// ruleset has the same examples always.
 #[must_use]
 pub fn capture_examples(rules: &Arc<Rules>) -> Vec<CaptureExample> {
-    let detector = Detector::new(rules);
+    let trier = Trier { detector: Detector::new(rules), left: Cell::new(ACTIONS_MAX) };
+    let detector = &trier.detector;
     let has = |lesson: &&Lesson| {
         (lesson.has)(rules) && lesson.uses.iter().all(|&used| detector.mechanisms().any(|mechanic| mechanic == used))
     };
     let lessons: Vec<&Lesson> = LESSONS.iter().filter(has).collect();
     let mut found: Vec<Option<CaptureExample>> = vec![None; lessons.len()];
     let mut rng = ChaCha8Rng::seed_from_u64(0);
-    for is_in_corner in [false, true] {
-        for pieces in PIECES {
+    for pieces in PIECES {
+        for is_in_corner in [false, true] {
             // Of one size, the one that shows the least besides.
             let mut best: Vec<Option<(u32, CaptureExample)>> = vec![None; lessons.len()];
             for _ in 0..TRIES {
                 let Some(state) = draw(rules, pieces, is_in_corner, &mut rng) else { continue };
-                let tried = tried(&detector, &state);
+                let tried = trier.all(&state);
                 for (index, lesson) in lessons.iter().enumerate().filter(|(index, _)| found[*index].is_none()) {
-                    if let Some((besides, actions)) = show(&detector, &state, &tried, lesson)
+                    if let Some((besides, actions)) = trier.show(&state, &tried, lesson)
                         && best[index].as_ref().is_none_or(|(fewest, _)| besides < *fewest)
                     {
                         let start = rules.position_text(state.position());
@@ -146,7 +150,7 @@ pub fn capture_examples(rules: &Arc<Rules>) -> Vec<CaptureExample> {
                 *place = place.take().or(best.map(|(_, example)| example));
             }
             if found.iter().all(Option::is_some) {
-                break;
+                return found.into_iter().flatten().collect();
             }
         }
     }
@@ -186,57 +190,68 @@ fn draw(rules: &Arc<Rules>, pieces: usize, is_in_corner: bool, rng: &mut ChaCha8
     is_quiet.then_some(state)
 }
 
-/// Plays every legal action.
-fn tried(detector: &Detector, state: &GameState) -> Vec<Shown> {
-    let before = state.position();
-    let opponent = state.player_to_act().opponent();
-    let mut legal = Vec::new();
-    state.legal_actions(&mut legal);
-    let play = |action| {
-        let mut next = state.clone();
-        next.play(action);
-        let after = next.position();
-        let used = detector.used(before, action, after, next.outcome());
-        let stones = before.stones(opponent);
-        let held = (stones & !after.stones(opponent)) | (stones & after.bound() & !before.bound());
-        let takes_dux = before.dux(opponent) != after.dux(opponent);
-        Shown { action, next, used, held, takes_dux }
-    };
-    legal.into_iter().map(play).collect()
+/// Tries actions until so many have been tried.
+struct Trier {
+    detector: Detector,
+    left: Cell<usize>,
+}
+
+impl Trier {
+    /// Plays every legal action; none once enough have been played.
+    fn all(&self, state: &GameState) -> Vec<Shown> {
+        let before = state.position();
+        let opponent = state.player_to_act().opponent();
+        let mut legal = Vec::new();
+        state.legal_actions(&mut legal);
+        legal.truncate(self.left.get());
+        self.left.set(self.left.get() - legal.len());
+        let play = |action| {
+            let mut next = state.clone();
+            next.play(action);
+            let after = next.position();
+            let used = self.detector.used(before, action, after, next.outcome());
+            let stones = before.stones(opponent);
+            let held = (stones & !after.stones(opponent)) | (stones & after.bound() & !before.bound());
+            let takes_dux = before.dux(opponent) != after.dux(opponent);
+            Shown { action, next, used, held, takes_dux }
+        };
+        legal.into_iter().map(play).collect()
+    }
+
+    /// Returns actions that show a lesson, and how many mechanisms the first one uses.
+    fn show(&self, state: &GameState, tried: &[Shown], lesson: &Lesson) -> Option<(u32, Vec<String>)> {
+        let (&wanted, later) = lesson.uses.split_first()?;
+        let fits = |shown: &&Shown| is_plain(shown, wanted) && (lesson.fits)(state.rules(), shown);
+        let shown = tried.iter().filter(fits).filter_map(|shown| {
+            let mut actions = vec![state.action_text(shown.action)];
+            if let Some(&next) = later.first() {
+                actions.extend(self.go_on(&shown.next, next, state.player_to_act())?);
+            }
+            Some((shown.used.count(), actions))
+        });
+        shown.min_by_key(|(used, _)| *used)
+    }
+
+    /// Returns the second action of a lesson, after one of the opponent if it is his turn.
+    fn go_on(&self, state: &GameState, wanted: Mechanic, player: Player) -> Option<Vec<String>> {
+        let tried = self.all(state);
+        if state.player_to_act() == player {
+            let shown = tried.iter().find(|shown| is_plain(shown, wanted))?;
+            return Some(vec![state.action_text(shown.action)]);
+        }
+        let replies =
+            tried.iter().filter(|reply| reply.next.outcome().is_none() && reply.next.player_to_act() == player);
+        replies.into_iter().find_map(|reply| {
+            let last = self.go_on(&reply.next, wanted, player)?;
+            Some([vec![state.action_text(reply.action)], last].concat())
+        })
+    }
 }
 
 /// Tells whether an action uses a mechanism and shows nothing louder: the end of the game, or the loss of the dux.
 fn is_plain(shown: &Shown, wanted: Mechanic) -> bool {
     shown.used.contains(wanted)
         && (wanted == Mechanic::DuxCaptured || shown.next.outcome().is_none() && !shown.takes_dux)
-}
-
-/// Returns actions that show a lesson, and how many mechanisms the first one uses.
-fn show(detector: &Detector, state: &GameState, tried: &[Shown], lesson: &Lesson) -> Option<(u32, Vec<String>)> {
-    let (&wanted, later) = lesson.uses.split_first()?;
-    let fits = |shown: &&Shown| is_plain(shown, wanted) && (lesson.fits)(state.rules(), shown);
-    let shown = tried.iter().filter(fits).filter_map(|shown| {
-        let mut actions = vec![state.action_text(shown.action)];
-        if let Some(&next) = later.first() {
-            actions.extend(go_on(detector, &shown.next, next, state.player_to_act())?);
-        }
-        Some((shown.used.count(), actions))
-    });
-    shown.min_by_key(|(used, _)| *used)
-}
-
-/// Returns the second action of a lesson, after one of the opponent if it is his turn.
-fn go_on(detector: &Detector, state: &GameState, wanted: Mechanic, player: Player) -> Option<Vec<String>> {
-    let tried = tried(detector, state);
-    if state.player_to_act() == player {
-        let shown = tried.iter().find(|shown| is_plain(shown, wanted))?;
-        return Some(vec![state.action_text(shown.action)]);
-    }
-    let replies = tried.iter().filter(|reply| reply.next.outcome().is_none() && reply.next.player_to_act() == player);
-    replies.into_iter().find_map(|reply| {
-        let last = go_on(detector, &reply.next, wanted, player)?;
-        Some([vec![state.action_text(reply.action)], last].concat())
-    })
 }
 
 #[cfg(test)]
