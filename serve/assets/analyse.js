@@ -2,7 +2,7 @@
 
 import { Board, Chooser } from "/app/board.js";
 import { ValueCurve } from "/app/chart.js";
-import { attempt, button, el, say, select, showFault, showText } from "/app/dom.js";
+import { attempt, button, el, say, select, showFault, showText, sureButton } from "/app/dom.js";
 import { fileButtons } from "/app/files.js";
 import { Game, openRecord } from "/app/game.js";
 import { Judge } from "/app/judge.js";
@@ -15,8 +15,10 @@ import { Variations } from "/app/variations.js";
 import { Verdict, drawShares } from "/app/verdict.js";
 
 export class Analyse {
-  constructor(place, begin) {
+  // `table` is the part where games are played.
+  constructor(place, begin, table) {
     this.begin = begin;
+    this.table = table;
     this.board = new Board((name) => attempt(() => this.press(name)));
     this.setup = new Setup((record) => attempt(() => this.open(record)), "Analyse from here");
     this.curve = new ValueCurve((at) => this.goTo(at));
@@ -44,7 +46,7 @@ export class Analyse {
     } else if (!this.game) {
       await this.openGame(played);
     } else {
-      this.judge.restart();
+      if (!this.judge.progress) this.judge.restart();
       this.showAddress();
     }
   }
@@ -79,6 +81,7 @@ export class Analyse {
         el("section", { class: "card", "aria-label": "Game" }, el("h2", {}, "Game"), this.rulesetField, this.gameField, this.moves, this.variations.element,
           el("div", { class: "row" },
             ...fileButtons(() => this.game, (records) => this.openAll(records)),
+            sureButton("Play from here", "Leave the game in Play?", () => this.table.isUnderWay, () => attempt(() => this.playFromHere())),
             button("Set up a position", () => attempt(() => this.setup.open(this.game.about.key, this.game, this.at))))),
         this.position.element)));
     document.addEventListener("keydown", (event) => this.key(event));
@@ -183,6 +186,13 @@ export class Analyse {
     }
     this.variations.add(here, game);
     this.goTo(at + 1, here);
+  }
+
+  // Lets the players of Play go on from here.
+  async playFromHere() {
+    const { game, at, table } = this;
+    await table.open({ ...game.request(at), agents: table.players.agents });
+    location.hash = "#play";
   }
 
   // The arrow keys step through the game, unless they are meant for something else.

@@ -155,7 +155,7 @@ export class Judge {
     }
     if (turn !== this.turn) return;
     this.progress = null;
-    this.said.textContent = `All ${all.length} states are judged.`;
+    this.said.textContent = all.length === 1 ? "The state is judged." : `All ${all.length} states are judged.`;
     this.changed();
     this.look();
   }

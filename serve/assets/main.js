@@ -16,8 +16,8 @@ let current = null;
 const parts = {};
 
 const make = {
-  play: () => new Play(place("play"), begin, (games) => openInAnalysis(games)),
-  analyse: () => new Analyse(place("analyse"), begin),
+  play: () => new Play(place("play"), begin, openInAnalysis),
+  analyse: () => new Analyse(place("analyse"), begin, parts.play),
   rulesets: () => new Rulesets(place("rulesets"), playRuleset),
   runs: () => new Runs(place("runs"), playAgainst),
   studies: () => new Studies(place("studies"), (records, index) => openInAnalysis(records, index)),
@@ -92,12 +92,13 @@ function playAgainst(agent, run, ruleset) {
   });
 }
 
-// Opens a game of the page, or the records of a file, in the analysis.
-function openInAnalysis(games, index) {
+// Opens a game of the page, or the records of a file, of which one is wanted, in the analysis.
+function openInAnalysis(games, index, isToJudge = false) {
   attempt(async () => {
     parts.analyse ??= make.analyse();
     if (!Array.isArray(games)) await parts.analyse.openGame(games);
     else await parts.analyse.openAll(games, index);
+    if (isToJudge) parts.analyse.judge.judgeAll();
     location.hash = "#analyse";
   });
 }

@@ -387,6 +387,7 @@ export class Play {
       const placer = this.begin.levels.find(({ agent }) => agent.includes("sims=16")).agent;
       buttons.push(button("Place the rest for me", () => this.place(placer)), button("Place the rest at random", () => this.place("random")));
     }
+    if (this.game.isOver && this.game.actions.length) buttons.push(button("What went wrong?", () => this.analyse(this.game, 0, true), { class: "main" }));
     replaceButtons(this.choices, buttons);
   }
 

@@ -66,7 +66,7 @@ export class Review {
     this.element.hidden = sides.every(({ choices }) => choices === 0);
     this.sides.replaceChildren(...sides.map(({ choices, accurate, lost }, index) => el("li", {},
       el("span", { class: `token player${index + 1}`, "aria-hidden": "true" }), `Player ${index + 1}: `,
-      choices ? `accuracy ${Math.round((100 * accurate) / choices)} % (${accurate} of ${choices} choices), ${lost.toFixed(2)} points lost` : "no choice judged")));
+      choices ? `accuracy ${Math.round((100 * accurate) / choices)} % (${accurate} of ${choices} ${choices === 1 ? "choice" : "choices"}), ${lost.toFixed(2)} points lost` : "no choice judged")));
     this.next.disabled = !mistakes.length;
     this.none.hidden = mistakes.length > 0;
     replaceButtons(this.list, mistakes.map((mistake) => el("li", {},

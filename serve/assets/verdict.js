@@ -37,6 +37,7 @@ export class Verdict {
   drawBar(shares) {
     const kinds = [["win", "player 1 wins"], ["draw", "draw"], ["loss", "player 2 wins"]];
     const parts = (shares ?? []).map((share, index) => ({ share, kind: kinds[index][0], name: kinds[index][1] }));
+    this.bar.hidden = this.shares.hidden = !shares;
     this.bar.replaceChildren(...parts.map(({ share, kind }) => el("span", { class: kind, style: `flex-grow: ${Math.max(share, 0.001)}` })));
     this.shares.replaceChildren(...parts.map(({ share, kind, name }) => el("span", {}, el("span", { class: `swatch ${kind}` }), `${name} ${percent(share, 1)} `)));
   }

@@ -83,3 +83,19 @@ def test_a_clock_ends_the_game(page):
     page.click_button("Undo", "#play")
     page.wait_for(MOVES, 0)
     page.wait_text("#play .status", "Player 1: ")
+
+
+def test_after_a_game_it_is_judged_and_played_on_from_a_state(page):
+    page.open_play()
+    page.begin("savard", "human", "human")
+    move(page, "a3", "a4")
+    page.wait_for(MOVES, 1)
+    page.click_button("Resign", "#play")
+    page.click_button("Really resign?", "#play")
+    page.click_button("What went wrong?", "#play")
+    page.wait_text("#analyse", "The state is judged.")
+    page.click("#analyse [aria-label='one action back']")
+    page.wait_text("#analyse .status", "After 0 of 1")
+    page.click_button("Play from here", "#analyse")
+    page.wait("return !$('#play').hidden && stored().actions.length === 0 && stored().ruleset === 'savard'")
+    page.wait_text("#play .status", "Player 1: choose a piece")
