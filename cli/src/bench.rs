@@ -6,6 +6,7 @@ mod inference;
 mod scaling;
 mod search;
 mod selfplay;
+mod targets;
 mod training;
 
 use std::time::Instant;
@@ -35,6 +36,8 @@ enum BenchCommand {
     Inference(inference::InferenceArgs),
     /// Self-play beside the bare network: which share of its rate the games come to
     Selfplay(selfplay::SelfplayArgs),
+    /// Policy targets: how much of what an action could gain over the network's own policy they gain, in positions of its games
+    Targets(targets::TargetsArgs),
     /// Training steps: positions per second, and what the drawing of batches takes of it
     Training(TrainingArgs),
     /// What 1, 2, 4 and more cores of this machine give: self-play, training, and a search of one position
@@ -47,6 +50,7 @@ pub(crate) fn run(args: BenchArgs, libtorch: Option<&Libtorch>) -> anyhow::Resul
         BenchCommand::Search(args) => search::run(&args),
         BenchCommand::Inference(args) => inference::run(&args, libtorch),
         BenchCommand::Selfplay(args) => selfplay::run(&args, libtorch),
+        BenchCommand::Targets(args) => targets::run(&args, libtorch),
         BenchCommand::Scaling(args) => scaling::run(&args),
         BenchCommand::Training(args) => (libtorch::needed(libtorch, "bench training")?.bench_training)(&args),
     }

@@ -139,6 +139,8 @@ fn bad_names_and_bad_files_get_a_clear_error() {
         ("perft --ruleset bell --depth 1 --position M:z9", 1, "z9"),
         ("perft", 2, "--depth"),
         ("selfplay configs/train/smoke.toml --out no-such-folder --shards 0", 2, "--shards"),
+        ("bench targets bell --targets 24:shrink=8", 2, "as in 96:shrinkage=8"),
+        ("bench targets bell --targets 24:shrinkage=-1", 1, "shrinkage = -1 must be at least 0"),
         ("bench inference --batches 0", 2, "--batches"),
         ("bench inference --batches '8 32'", 2, "--batches"),
         ("bench inference --threads 0", 2, "--threads"),
@@ -173,6 +175,17 @@ fn bench_takes_the_form_of_its_help_and_gives_the_same_checksum_twice() {
         [0, 1].map(|row| rows[row]["checksum"].clone())
     });
     assert!(one == other && one[0].is_string(), "{one:?}, {other:?}");
+}
+
+#[test]
+fn targets_are_judged_alike_twice_and_gain_no_more_than_is_possible() {
+    let line = "bench targets bell-8x8 --positions 2 --judge 4 --targets 8,16:shrinkage=8 --precision f32";
+    let [found, again] = [0, 1].map(|_| Shell::new().prints_json(line));
+    assert_eq!(found, again);
+    let value = |of: &serde_json::Value| of["value"].as_f64().expect("a number");
+    let targets = found[0]["targets"].as_array().expect("targets");
+    assert!(targets.len() == 2 && targets.iter().all(|target| value(&target["gain"]) <= value(&found[0]["possible"])));
+    assert_eq!(value(&targets[0]["more_than_first"]), 0.0);
 }
 
 #[test]

@@ -452,3 +452,20 @@ fn the_actions_considered_are_fewer_than_the_legal_ones() {
     // 4x2, 2x4: two survivors with six visits, two that fell with two.
     assert_eq!(visits, [0, 0, 0, 0, 0, 2, 2, 6, 6]);
 }
+
+#[test]
+fn the_more_values_are_shrunk_the_nearer_the_policy_is_to_the_prior() {
+    let moved = |shrinkage: f32| {
+        let gumbel = GumbelSettings { shrinkage, range_min: 2.0, ..GumbelSettings::default() };
+        let settings = Settings { mode: Mode::Gumbel(gumbel), ..Settings::default() };
+        // Values that differ from position to position, and no ends within reach.
+        let mut evaluator = Changed(|game: &TicTacToe, evaluation: &mut Evaluation| {
+            let share = (game.own_position_key() % 1000) as f32 / 1000.0;
+            evaluation.win_draw_loss = [share, 0.0, 1.0 - share];
+        });
+        let found = search_on(&mut Search::new(settings, &TicTacToe::new()), &mut evaluator, 16, true, 3);
+        found.policy.iter().zip(&found.prior).map(|(policy, prior)| (policy - prior).abs()).sum::<f32>()
+    };
+    let [none, some, all] = [0.0, 8.0, 1e9].map(moved);
+    assert!(none > 2.0 * some && some > 0.01 && all < 1e-4, "{none} {some} {all}");
+}

@@ -87,6 +87,17 @@ impl Completion {
         }));
         let visited_value = if visits_sum > 0 { (prior_q_sum / prior_sum) as f32 } else { 0.0 };
         let mixed_value = (value + visits_sum as f32 * visited_value) / (visits_sum + 1) as f32;
+        if settings.shrinkage > 0.0 {
+            (least, greatest) = (f32::INFINITY, f32::NEG_INFINITY);
+            for (q, edge) in completed.iter_mut().zip(edges).filter(|(q, _)| !q.is_nan()) {
+                if edge.visits > 0 && edge.bounds.result().is_none() {
+                    let visits = edge.visits as f32;
+                    *q = mixed_value + (*q - mixed_value) * visits / (visits + settings.shrinkage);
+                }
+                least = least.min(*q);
+                greatest = greatest.max(*q);
+            }
+        }
         if !is_complete {
             least = least.min(mixed_value);
             greatest = greatest.max(mixed_value);

@@ -64,9 +64,16 @@ impl Settings {
         check("draw_value", &self.draw_value, (-1.0..=1.0).contains(&self.draw_value), "in [-1, 1]");
         check("edges_max", &self.edges_max, (1024..=1 << 31).contains(&self.edges_max), "from 1024 to 2147483648");
         match self.mode {
-            Mode::Gumbel(GumbelSettings { max_considered_actions, value_scale, range_min, maxvisit_init }) => {
+            Mode::Gumbel(GumbelSettings {
+                max_considered_actions,
+                value_scale,
+                range_min,
+                shrinkage,
+                maxvisit_init,
+            }) => {
                 check("mode.gumbel.maxvisit_init", &maxvisit_init, is_not_negative(maxvisit_init), "at least 0");
                 check("mode.gumbel.value_scale", &value_scale, is_not_negative(value_scale), "at least 0");
+                check("mode.gumbel.shrinkage", &shrinkage, is_not_negative(shrinkage), "at least 0");
                 check("mode.gumbel.range_min", &range_min, is_above_zero(range_min), "above 0");
                 let is_some = max_considered_actions != MaxConsideredActions::Fixed(0);
                 check("mode.gumbel.max_considered_actions.fixed", &0, is_some, "at least 1");
@@ -128,9 +135,18 @@ pub struct GumbelSettings {
     /// their differences are errors of the network, which mctx stretches to the whole scale. mctx has 1e-8, which
     /// in single precision magnifies rounding errors of equal values; 1e-6 here is the same otherwise.
     pub range_min: f32,
+    /// Values of actions are mixed with `v_mix` as if that had been seen in so many visits more: `v_mix + (q - v_mix) n / (n + k)` of
+    /// `n` visits. Ends and proven results are not. 0 leaves values as they are, as mctx does.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shrinkage: f32,
     /// `c_visit`: visits every value is credited with when it is weighed against the prior; 50 in the
     /// paper (section 3.4) and in mctx.
     pub maxvisit_init: f32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_zero(number: &f32) -> bool {
+    *number == 0.0
 }
 
 impl Default for GumbelSettings {
@@ -139,6 +155,7 @@ impl Default for GumbelSettings {
             max_considered_actions: MaxConsideredActions::Auto,
             value_scale: 0.1,
             range_min: RANGE_MIN,
+            shrinkage: 0.0,
             maxvisit_init: 50.0,
         }
     }
@@ -225,10 +242,11 @@ mod tests {
             max_considered_actions: MaxConsideredActions::Fixed(0),
             value_scale: -1.0,
             range_min: 0.0,
+            shrinkage: -1.0,
             maxvisit_init: -100.0,
         };
         let errors = Settings { mode: Mode::Gumbel(gumbel), ..Settings::default() }.validate();
-        assert_eq!(errors.len(), 4, "{errors:?}");
+        assert_eq!(errors.len(), 5, "{errors:?}");
         assert!(errors.contains(&"mode.gumbel.range_min = 0 must be above 0".to_owned()), "{errors:?}");
     }
 }
