@@ -14,6 +14,9 @@ import { chooseRuleset, rulesetField } from "/app/shelf.js";
 import { Variations } from "/app/variations.js";
 import { Verdict, drawShares } from "/app/verdict.js";
 
+// How long a state is shown before the address names it, in milliseconds.
+const NAMED = 300;
+
 export class Analyse {
   // `table` is the part where games are played.
   constructor(place, begin, table) {
@@ -144,9 +147,10 @@ export class Analyse {
     this.showAddress();
   }
 
-  // Lets the address hold what is shown.
+  // Lets the address hold what is shown, once one stays there: browsers refuse to change it too often.
   showAddress() {
-    if (!this.place.hidden) history.replaceState(null, "", addressOf(this.game, this.at));
+    clearTimeout(this.naming);
+    this.naming = setTimeout(() => { if (!this.place.hidden) history.replaceState(null, "", addressOf(this.game, this.at)); }, NAMED);
   }
 
   // Learns what is legal here, so that other actions can be tried.

@@ -34,7 +34,7 @@ export class Judge {
     const models = this.begin.models.map((model) => [`net:${model},sims=400`, `${model} (400 simulations)`]);
     const strong = levels.find(([agent]) => agent.includes("sims=400"))?.[0];
     this.agentField = select("Who judges", [...levels, ...models.filter(([agent]) => !levels.some(([known]) => known === agent))], strong, () => this.forget());
-    const searches = [["puct", "PUCT: tries what looks best most"], ["gumbel", "Gumbel: halves by a schedule, as in play"]];
+    const searches = [["puct", "PUCT: tries most what looks best"], ["gumbel", "Gumbel: halves by a schedule, as in play"]];
     this.searchField = select("Search of a network", searches, "puct", () => this.forget());
     this.onButton = button("", () => { this.isOn = !this.isOn; this.isEndless = false; this.restart(); });
     this.endlessButton = button("", () => { this.isEndless = !this.isEndless; this.isOn ||= this.isEndless; this.restart(); });

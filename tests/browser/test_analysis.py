@@ -147,8 +147,8 @@ def test_a_link_opens_the_same_state_elsewhere(page):
     page.click("#analyse [aria-label='one action on']")
     page.wait_text("#analyse .status", "After 3 of 3 actions")
     # The address follows, and the field has it.
-    link = page.current_url
-    assert page.run("return $('#analyse [aria-label=\"A link to this game and state\"]').value") == link
+    link = page.run("return $('#analyse [aria-label=\"A link to this game and state\"]').value")
+    page.wait("return location.href === arguments[0]", link)
     page.get("about:blank")
     page.get(link)
     page.wait_text("#analyse .status", "After 3 of 3 actions")
