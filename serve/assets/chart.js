@@ -145,7 +145,7 @@ export class ValueCurve {
     const swatch = (kind, text) => el("span", {}, el("span", { class: `swatch ${kind}` }), text);
     this.bands = el("span", {}, swatch("win", "player 1 wins"), swatch("draw", "draw"), swatch("loss", "player 2 wins"));
     this.element = el("figure", { class: "curve-figure" }, this.drawing,
-      el("figcaption", { class: "soft" }, el("span", {}, swatch("score", "what player 1 is expected to score, by actions played")), this.bands));
+      el("figcaption", { class: "soft" }, el("span", {}, swatch("score", "player 1’s expected score, by actions played")), this.bands));
     new ResizeObserver(() => this.draw()).observe(this.drawing);
   }
 
@@ -183,8 +183,9 @@ export class ValueCurve {
     const known = this.values.map((entry, index) => entry && [x(index), y((1 + entry.value) / 2)]).filter(Boolean);
     if (known.length) parts.push(svg("polyline", { class: "line value", points: known.map((point) => point.map((one) => one.toFixed(1)).join(" ")).join(" ") }));
     parts.push(svg("line", { class: "cursor", x1: x(this.at), x2: x(this.at), y1: top - 2, y2: bottom + 2 }));
-    this.bands.hidden = !this.values.some((entry) => entry?.wdl);
     const here = this.values[this.at];
+    if (here) parts.push(svg("circle", { class: "dot value", cx: x(this.at), cy: y((1 + here.value) / 2), r: 3 }));
+    this.bands.hidden = !this.values.some((entry) => entry?.wdl);
     this.drawing.setAttribute("aria-label", here
       ? `Value curve. After ${this.at} actions player 1 is expected to score ${Math.round(50 * (1 + here.value))} %`
       : `Value curve. Nothing is known of the state after ${this.at} actions`);
