@@ -1,11 +1,13 @@
-// Links to a position or a game: the address holds all of it, and opens on another machine.
+// Links to a position or a game: the part of the address after "#" holds all of it, and opens behind the address of any such page.
 
 import { button, copy, el } from "/app/dom.js";
 import { checkRules } from "/app/game.js";
 
-// Returns the part of an address after "#" that shows a game after `at` actions.
+// Returns that part for a game after `at` actions. A ruleset that other programs do not have is in it as a whole.
 export function addressOf(game, at) {
-  const parts = [game.ruleset, game.about.fingerprint, game.start ?? "", game.actions.join(","), at];
+  const { about, ruleset, start, actions } = game;
+  const isKnown = about.is_shipped || ruleset.includes("\n");
+  const parts = [isKnown ? ruleset : about.text, about.fingerprint, start ?? "", actions.join(","), at];
   return `#analyse/${parts.map(encodeURIComponent).join("/")}`;
 }
 

@@ -39,6 +39,7 @@ impl Asked {
             "fingerprint": fingerprint, "quiet_limit": ruleset.end.quiet_limit,
             "initial": GameState::new(Arc::clone(&rules)).to_json(), "words": words,
             "notes": faults(rules.settings_without_effect().iter().map(|note| (note.parameter, note.message.clone()))),
+            "is_shipped": presets::text(&self.ruleset).is_some(),
             "text": presets::text(&self.ruleset).map_or_else(|| ruleset.to_toml(), str::to_owned),
             "studies": studies::findings(&library.studies, &fingerprint),
         });

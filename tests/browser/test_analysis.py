@@ -152,6 +152,12 @@ def test_a_link_opens_the_same_state_elsewhere(page):
     page.get("about:blank")
     page.get(link)
     page.wait_text("#analyse .status", "After 3 of 3 actions")
+    # A ruleset that another program does not have is in the link.
+    page.choose("Ruleset", "own")
+    page.wait("return location.hash.includes('quiet_limit')")
+    page.reopen(page.run("return location.hash.slice(1)"))
+    page.wait_text("#analyse .status", "After 0 of 0 actions")
+    page.wait_text("#analyse .notice", "in own: the network is near what it was trained on")
     # What a link says wrongly is told, and the game that is played is shown.
     for part, other, told in [("%40d4", "a1-a2", "action 2"), ("bell-8x8", "gone", "there is no ruleset"), ("bell-8x8", "savard", "has other parameters now"),
                               ("/3", "", "a part of it is missing")]:
