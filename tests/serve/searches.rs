@@ -114,7 +114,7 @@ fn a_search_tells_what_it_has_found_meanwhile() {
     let (mut efforts, mut news) = (Vec::new(), served.get(&search).json());
     // Not only whenever the simulations have doubled.
     while !efforts.windows(2).any(|pair: &[u64]| pair[0] < pair[1] && pair[1] < 2 * pair[0]) {
-        assert_eq!(news["phase"], "thinking", "{news} after {efforts:?}");
+        assert!(news["phase"] != "done" && news["phase"] != "failed", "{news} after {efforts:?}");
         efforts.extend(news["analysis"]["effort"].as_u64());
         news = served.get(&format!("{search}?seen={}", news["version"])).json();
     }
