@@ -124,3 +124,17 @@ pub(crate) fn random_text() -> Result<String, getrandom::Error> {
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn a_token_is_the_same_only_if_every_letter_is() {
+        assert!(is_same("0123", "0123"));
+        // Differences that cancel out, were they added without a carry.
+        for other in ["1032", "012", "01234", "0124", ""] {
+            assert!(!is_same(other, "0123"), "{other}");
+        }
+    }
+}

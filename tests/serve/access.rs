@@ -76,6 +76,8 @@ fn an_address_that_others_reach_needs_the_token() {
     let among_others = format!("other=1; {cookie}");
     assert_eq!(served.raw("GET", "/api/start", &[host, ("Cookie", &among_others)], "").status, 200);
     let name = cookie.split('=').next().expect("a name");
+    // A cookie belongs to a host; two servers on one host have one each.
+    assert!(name.ends_with(&format!("-{}", served.address.port())), "{name}");
     served.raw("GET", "/api/start", &[host, ("Cookie", &format!("{name}=0"))], "").refusal(401);
     let stranger = [host, ("Cookie", cookie), ("Origin", "http://evil.example")];
     served.raw("GET", "/api/start", &stranger, "").refusal(403);
