@@ -23,6 +23,9 @@ export function drawSide(place, player, name, game, at, { isThinking = false, ti
     time ? el("span", { class: "time", role: "timer", "aria-label": `Player ${player} has ${time} left` }, time) : "");
 }
 
+// The action at which each list stands.
+const scrolledTo = new WeakMap();
+
 // Lists the actions, turn by turn, each a button that shows the state after it. `marks` may have a sign for an action.
 export function drawMoves(list, game, at, goTo, marks = new Map()) {
   const turns = [];
@@ -32,12 +35,14 @@ export function drawMoves(list, game, at, goTo, marks = new Map()) {
     if (isNew) turns.push({ player, number: game.states[index].turns + 1, actions: [] });
     turns.at(-1).actions.push(index);
   });
-  const isOther = replaceButtons(list, turns.map(({ player, number, actions }) => el("li", { class: `player${player}` },
+  replaceButtons(list, turns.map(({ player, number, actions }) => el("li", { class: `player${player}` },
     el("span", { class: "number" }, number),
     actions.map((index) => button(`${game.describe(index)}${marks.get(index) ?? ""}`, () => goTo(index + 1), { "aria-current": index + 1 === at ? "true" : null })))));
-  // Only the list scrolls, never the page.
-  const current = isOther && list.querySelector("[aria-current]");
-  if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
+  // Only the list scrolls, never the page. A hidden one does so when it is shown.
+  const current = list.querySelector("[aria-current]");
+  if (!list.clientHeight || current === scrolledTo.get(list)) return;
+  scrolledTo.set(list, current);
+  list.scrollTop = current ? current.offsetTop - list.clientHeight / 2 : 0;
 }
 
 // Buttons that step through a game.

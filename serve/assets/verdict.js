@@ -102,7 +102,8 @@ function verdictText({ player, action, value, score, depth, effort }) {
   return parts.join(", ");
 }
 
-function signed(value) {
+// Writes a number with its sign, unless it is 0.
+export function signed(value) {
   const digits = Math.abs(value).toFixed(2);
   return digits === "0.00" ? digits : `${value < 0 ? "−" : "+"}${digits}`;
 }

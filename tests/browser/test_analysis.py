@@ -1,6 +1,7 @@
 """Records replayed, and what a search thinks of them."""
 
 import json
+import re
 
 from selenium.webdriver.common.by import By
 
@@ -105,9 +106,28 @@ def test_what_went_wrong_is_listed_after_a_game(page):
     [first, *_] = page.run("return $$('.mistakes li').map((one) => one.textContent)")
     assert "a1-b1" in first and "Player 1 lost" in first and "Better: c2-c3" in first
     assert "of 2 choices" in page.text(f"{wrong} .accuracy li") and "less than 0.02 points" in page.text(f"{wrong} details")
-    page.click_button("Next mistake", wrong)
+    page.click_button("Next loss", wrong)
     page.wait_text("#analyse .status", "After 0 of 3")
     page.screenshot("what-went-wrong.png")
+
+
+def test_a_game_near_a_draw_is_not_praised(page, tmp_path):
+    program("match", "random", "random", "--ruleset", "savard", "--games", 2, "--seed", 1, "--quiet", "--ledger", tmp_path / "games.jsonl")
+    actions = json.loads((tmp_path / "games.jsonl").read_text().splitlines()[0])["actions"][:30]
+    analyse(page, "savard", actions, len(actions))
+    page.choose("Who judges", "net:sims=64")
+    page.click_button("Judge the whole game", "#analyse")
+    page.wait_text("#analyse", "All 31 states are judged")
+    wrong = page.text("#analyse [aria-label='What went wrong']")
+    assert "accuracy " not in wrong and "In a game so near a draw" in wrong
+    lost = [round(100 * float(one)) for one in re.findall(r"([\d.]+) points lost", wrong)]
+    # The parts of the sum are those of the players, and make the whole but for rounding.
+    total, *parts = [round(100 * float(one.replace("−", "-"))) for one in re.findall(r"[+−]?\d\.\d\d", page.text(".accuracy + p"))]
+    assert [-parts[0], parts[1]] == lost and abs(sum(parts) - total) <= 2
+    # The largest losses are listed, however small.
+    assert 0 < page.count(".mistakes li") <= 5
+    assert "pieces lost: 1" in wrong
+    page.screenshot("near-a-draw.png")
 
 
 def test_variations_branch_and_are_gone_back_to(page):
@@ -182,3 +202,23 @@ def test_a_state_is_judged_until_it_is_stopped(page):
     page.wait_text("#analyse .verdict", "Player 1 to act: c2-c3")
     page.click_button("Judge until stopped", "#analyse")
     page.wait_text("#analyse", "The search has ended: more would find the same.")
+
+
+def test_the_list_of_moves_stands_at_the_state_that_is_shown(page, tmp_path):
+    program("match", "random", "random", "--ruleset", "savard", "--games", 2, "--seed", 1, "--quiet", "--ledger", tmp_path / "games.jsonl")
+    actions = json.loads((tmp_path / "games.jsonl").read_text().splitlines()[0])["actions"][:100]
+    page.open_play()
+    page.run("localStorage.setItem('latrunculi.game', arguments[0])", json.dumps({"ruleset": "savard", "actions": actions}))
+    page.reopen()
+    page.wait_for("#play .moves button", 100)
+    page.click_button("Analyse", "#play")
+    page.wait_text("#analyse .status", "After 100 of 100")
+    seen = """const list = $("#analyse .moves").getBoundingClientRect(), move = $("#analyse .moves [aria-current]")?.getBoundingClientRect();
+        return move && move.top >= list.top && move.bottom <= list.bottom"""
+    page.wait(seen)
+    page.click("#analyse [aria-label='to the beginning']")
+    page.wait("return $('#analyse .moves').scrollTop === 0")
+    # The same by its link.
+    page.reopen(address(page, "savard", actions, 60))
+    page.wait_text("#analyse .status", "After 60 of 100")
+    page.wait(seen)
