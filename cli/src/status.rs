@@ -111,6 +111,7 @@ fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
             run.rounds.last().map_or(0, |round| round.steps_total),
             time_text(run.minutes() * 60.0),
             secs_left(&config, run.minutes() * 60.0)
+                .filter(|_| activity(root, &run) != Activity::Finished)
                 .map(|secs| format!(", {} left", time_text(secs)))
                 .unwrap_or_default(),
         ),

@@ -299,16 +299,20 @@ impl Rules {
         None
     }
 
+    /// Returns the pieces of both players that count at the end (`end.count_dux`).
+    pub(crate) fn counted_pieces(&self, position: &Position) -> [u32; 2] {
+        Player::BOTH.map(|player| {
+            let dux = u32::from(position.dux(player).is_some() && !self.ruleset.end.count_dux);
+            position.stones(player).len() - dux
+        })
+    }
+
     fn blockade_winner(&self, position: &Position) -> Option<Player> {
         if self.ruleset.end.quiet_result == QuietResult::Draw {
             return None;
         }
-        let count = |player| {
-            let pieces = position.stones(player).len();
-            let dux = u32::from(position.dux(player).is_some());
-            if self.ruleset.end.count_dux { pieces } else { pieces - dux }
-        };
-        match count(Player::First).cmp(&count(Player::Second)) {
+        let [first, second] = self.counted_pieces(position);
+        match first.cmp(&second) {
             std::cmp::Ordering::Greater => Some(Player::First),
             std::cmp::Ordering::Less => Some(Player::Second),
             std::cmp::Ordering::Equal => None,

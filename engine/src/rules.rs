@@ -319,6 +319,19 @@ impl Rules {
             let message = format!("ends every game before a piece moves: the placement takes {turns} turns");
             notes.push(RulesetFault { parameter: "end.max_plies", message });
         }
+        let (men, group) = (ruleset.placement.men, ruleset.placement.group);
+        let opening_group = ruleset.placement.opening_group.unwrap_or(0);
+        for (parameter, size) in [("placement.group", group), ("placement.opening_group", opening_group)] {
+            if men > 0 && size > men {
+                let message = format!("is more than the {men} men of a side: one turn places them all");
+                notes.push(RulesetFault { parameter, message });
+            }
+        }
+        let duces = Player::BOTH.map(|player| self.initial.dux(player).is_some() || self.initial.hand(player).dux > 0);
+        if duces[0] != duces[1] {
+            let message = format!("only player {} has a dux", 1 + usize::from(duces[1]));
+            notes.push(RulesetFault { parameter: "setup.array", message });
+        }
         notes
     }
 

@@ -8,7 +8,7 @@ use crate::outcome::{EndReason, Outcome};
 use crate::player::Player;
 use crate::position::Position;
 use crate::rules::Rules;
-use crate::ruleset::{NoMove, Repetition};
+use crate::ruleset::{NoMove, QuietResult, Repetition};
 use crate::squares::SquareSet;
 use crate::zobrist;
 
@@ -110,14 +110,21 @@ impl GameState {
         self.outcome
     }
 
-    /// Returns why the game ended in words for people, such as `30 turns without a capture`; `None` while it goes on.
+    /// Returns why the game ended in words for people, such as `30 turns without a capture, 14 pieces to 10`; `None` while it goes on.
     #[must_use]
     pub fn end_words(&self) -> Option<String> {
         let reason = self.outcome?.reason;
-        Some(match reason {
-            EndReason::Blockade if self.position.passes >= 2 => "both sides blocked".to_owned(),
-            EndReason::Blockade => format!("{} turns without a capture", self.position.quiet_turns()),
-            _ => reason.words().to_owned(),
+        if reason != EndReason::Blockade {
+            return Some(reason.words().to_owned());
+        }
+        let words = match self.position.passes {
+            0 | 1 => format!("{} turns without a capture", self.position.quiet_turns()),
+            _ => "both sides blocked".to_owned(),
+        };
+        let [first, second] = self.rules.counted_pieces(&self.position);
+        Some(match self.rules.ruleset().end.quiet_result {
+            QuietResult::Draw => words,
+            QuietResult::MostPieces => format!("{words}, {} pieces to {}", first.max(second), first.min(second)),
         })
     }
 

@@ -324,7 +324,10 @@ fn headlines_say_the_numbers_in_words() {
     let said = |name: &str| headlines.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str());
     assert_eq!(said("games"), Some("2 from 2 openings"));
     assert_eq!(said("first player").unwrap().split(' ').nth(1), Some("0.500"));
-    assert!(said("ended by").unwrap().starts_with("first wins by eliminated 50.0 % ["), "{headlines:?}");
+    assert!(
+        said("ended by").unwrap().starts_with("first wins (men captured down to the limit) 50.0 % ["),
+        "{headlines:?}"
+    );
     assert!(said("length").unwrap().contains("nine in ten: 3 to 6"), "{headlines:?}");
     assert!(said("used").unwrap().contains("safe entry between two enemies 50.0 %"), "{headlines:?}");
     assert!(said("perhaps used").unwrap().starts_with("several captured at once 0.0 % [0.0, "), "{headlines:?}");

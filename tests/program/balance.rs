@@ -133,7 +133,7 @@ fn nonsense_is_refused_before_anything_is_played() {
         refuses(given, 1, &[&format!("is a ruleset, not a study: write --rulesets {given}")]);
     }
     assert!(!shell.has("study"), "a refused study leaves nothing behind");
-    shell.refuses("balance --resume study", 1, &["study.json"]);
+    shell.refuses("balance --resume study", 1, &["there is no study"]);
     // What a study is asked stands in its folder: an option that would change nothing is not passed over.
     for option in
         ["--margin 2", "--metrics", "--compensation", "--seed 1", "--opening 4", "--sweep capture.per_move=one"]

@@ -90,6 +90,14 @@ fn a_ruleset_of_ones_own_can_be_checked_and_played() {
     shell.write("small.toml", "id = \"small\"\nbase = \"savard\"\n[board]\nfiles = 6\n");
     let fault = ":4:9: setup.array: each row has 8 squares, but board.files is 6 (setup.array is that of savard)";
     shell.refuses("rulesets check small.toml", 1, &[fault]);
+    // What can be played, but hardly as it was meant, is noted.
+    let many = "id = \"small\"\nbase = \"bell\"\n[placement]\nopening_group = 99\n";
+    shell.write("small.toml", many);
+    let noted = shell.prints("rulesets check small.toml");
+    assert_contains(&noted, &["note: placement.opening_group: is more than the 16 men of a side"]);
+    let alone = shell.prints("rulesets new small --base savard").replacen("MMMD", "MMMM", 1);
+    shell.write("small.toml", alone);
+    assert_contains(&shell.prints("rulesets check small.toml"), &["note: setup.array: only player "]);
 }
 
 #[test]

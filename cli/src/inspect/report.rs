@@ -5,7 +5,7 @@ use std::path::Path;
 use latrunculi_engine::EndReason;
 use serde_json::{Map, Value};
 
-use crate::lines::{Table, facts};
+use crate::lines::{Table, beside};
 use crate::shown;
 
 /// Facts by name, in the order in which they are told.
@@ -57,13 +57,34 @@ impl Report {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let mut told = Vec::new();
-        for (name, value) in &self.facts {
-            let lines = lines(value);
-            let names = std::iter::once(name.replace('_', " ")).chain(std::iter::repeat(String::new()));
-            told.extend(names.zip(lines.iter().map(|line| shown(line))));
+        let names: Vec<String> = self.facts.iter().map(|(name, _)| name.replace('_', " ")).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let mut text = String::new();
+        for (name, (_, value)) in names.iter().zip(&self.facts) {
+            let mut name = name.as_str();
+            for (head, said) in entries(value) {
+                let line = beside(&format!("{name:<width$}  {head}"), &shown(&said));
+                text += &(line.trim_end().to_owned() + "\n");
+                name = "";
+            }
         }
-        facts(0, &told)
+        text
+    }
+}
+
+/// Returns a value as lines, each with what stands before it: the name of the entry of an object.
+fn entries(value: &Value) -> Vec<(String, String)> {
+    let Value::Object(entries) = value else {
+        return lines(value).into_iter().map(|line| (String::new(), line)).collect();
+    };
+    // Why games end is told in words; no other fact has the name of a reason.
+    let width = entries.keys().map(|name| EndReason::words_for(name).len()).max().unwrap_or(0);
+    let entry = |(name, value): (&String, &Value)| {
+        (format!("{:<width$}  ", EndReason::words_for(name)), lines(value).join(" "))
+    };
+    match entries.is_empty() {
+        true => vec![(String::new(), "none".to_owned())],
+        false => entries.iter().map(entry).collect(),
     }
 }
 
@@ -74,12 +95,7 @@ fn lines(value: &Value) -> Vec<String> {
         Value::Null => vec!["-".to_owned()],
         Value::Array(values) if values.is_empty() => vec!["none".to_owned()],
         Value::Array(values) => table(values).unwrap_or_else(|| values.iter().flat_map(lines).collect()),
-        Value::Object(entries) if entries.is_empty() => vec!["none".to_owned()],
-        Value::Object(entries) => {
-            // Why games end is told in words; no other fact has the name of a reason.
-            let entries = entries.iter().map(|(name, value)| (EndReason::words_for(name), lines(value).join(" ")));
-            facts(0, &entries.collect::<Vec<_>>()).lines().map(str::to_owned).collect()
-        }
+        Value::Object(_) => entries(value).into_iter().map(|(name, text)| name + &text).collect(),
         Value::Number(number) if number.is_f64() => vec![rounded(number.as_f64().unwrap_or(f64::NAN))],
         other => vec![other.to_string()],
     }

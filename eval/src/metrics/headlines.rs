@@ -1,5 +1,7 @@
 //! The main metrics as text.
 
+use latrunculi_engine::EndReason;
+
 use super::estimates::{MetricEstimate, Rate};
 use super::material::{PieceFeature, PieceWeight};
 use super::mechanics::MechanicRole;
@@ -106,11 +108,10 @@ fn percent(rate: &Rate) -> String {
 
 fn share_in_words(part: &OutcomeShare) -> String {
     let who = match part.class {
-        OutcomeClass::FirstWin => "first wins by ",
-        OutcomeClass::SecondWin => "second wins by ",
-        OutcomeClass::RuleDraw => "draw by ",
-        OutcomeClass::Truncated => "",
-        OutcomeClass::Adjudicated => "resigned",
+        OutcomeClass::FirstWin => "first wins",
+        OutcomeClass::SecondWin => "second wins",
+        OutcomeClass::RuleDraw => "draw",
+        OutcomeClass::Truncated | OutcomeClass::Adjudicated => "",
     };
-    format!("{who}{} {}", part.reason, percent(&part.share))
+    format!("{who} ({}) {}", EndReason::words_for(&part.reason), percent(&part.share)).trim_start().to_owned()
 }

@@ -186,6 +186,9 @@ fn evaluate(series: &Series, record: &GameRecord, index: usize) -> Result<Finish
 /// # Errors
 /// [`Error::Refused`] when there is none, or it cannot be read.
 pub fn saved_study(folder: &Path) -> Result<(StudySettings, Vec<Ruleset>), Error> {
+    if !folder.join(GUARD).is_file() {
+        return Err(Error::Refused(format!("there is no study in {}", folder.display())));
+    }
     let guard = read_guard(&folder.join(GUARD))?;
     let read = |[id, _]: &[String; 2]| {
         let path = folder.join("rulesets").join(format!("{id}.toml"));
