@@ -306,56 +306,85 @@ macro_rules! parameters {
 parameters! {
     "board.files" (4..=16 small) board.files, "files of the board, counted from South's left";
     "board.ranks" (4..=16 small) board.ranks, "ranks of the board, counted from South's side";
-    "setup.mode" SetupMode setup.mode, "fixed opening array, or an opening phase that places stones";
+    "setup.mode" SetupMode setup.mode, "array: a fixed opening array; placement: an opening phase that places stones";
     "setup.array" board setup.array, "the opening array, top rank first";
     "placement.men" (0..=127 small) placement.men, "men in hand per side";
     "placement.dux" (0..=1 small) placement.dux, "duces in hand per side";
     "placement.group" (1..=127 small) placement.group, "men placed per placement turn";
     "placement.opening_group" (optional 1..=127) placement.opening_group, "size of the very first group, if it differs";
-    "placement.dux_time" DuxTime placement.dux_time, "when the dux goes down";
+    "placement.dux_time" DuxTime placement.dux_time,
+        "when the dux goes down: after_men: in a turn of its own, after the men; any: at any time, as one of the \
+         stones";
     "play.first_player" player first_player, "who makes the first placement or move";
-    "move.lines" Lines movement.lines, "four or eight directions, for steps, slides and jumps";
+    "move.lines" Lines movement.lines, "steps, slides and jumps in four directions (orthogonal) or eight (all)";
     "move.jump_over_dux" boolean movement.jump_over_dux, "whether a dux may be jumped over";
     "man.step" StepDirections man.step, "directions of a man's steps and slides";
-    "man.range" Range man.range, "one square or any number";
+    "man.range" Range man.range, "1: one square a move; slide: any number";
     "man.jump_over" jump_over man.jump_over, "whose pieces a man may jump over";
-    "man.jump_run" JumpRun man.jump_run, "exactly one adjacent piece, or a whole adjacent run";
-    "man.jump_chain" JumpChain man.jump_chain, "one jump, as many as liked, or on while possible";
+    "man.jump_run" JumpRun man.jump_run, "1: jumps over exactly one adjacent piece; any: over a whole adjacent run";
+    "man.jump_chain" JumpChain man.jump_chain, "none: one jump; optional: as many as liked; maximal: on while possible";
     "dux.step" StepDirections dux_movement.step, "directions of the dux's steps and slides";
-    "dux.range" Range dux_movement.range, "one square or any number";
+    "dux.range" Range dux_movement.range, "1: one square a move; slide: any number";
     "dux.jump_over" jump_over dux_movement.jump_over, "whose pieces the dux may jump over";
-    "dux.jump_run" JumpRun dux_movement.jump_run, "exactly one adjacent piece, or a whole adjacent run";
-    "dux.jump_chain" JumpChain dux_movement.jump_chain, "one jump, as many as liked, or on while possible";
+    "dux.jump_run" JumpRun dux_movement.jump_run,
+        "1: jumps over exactly one adjacent piece; any: over a whole adjacent run";
+    "dux.jump_chain" JumpChain dux_movement.jump_chain,
+        "none: one jump; optional: as many as liked; maximal: on while possible";
     "dux.chain_slides" boolean dux.chain_slides, "whether a dux chain may mix slides or steps with jumps";
-    "capture.timing" Timing capture.timing, "flanked pieces are removed at once, later, or by displacement";
-    "capture.lines" Lines capture.lines, "lines on which two flankers hold a piece";
-    "capture.span" Span capture.span, "one piece between the flankers, or an uninterrupted row";
-    "capture.row_with_dux" RowWithDux capture.row_with_dux, "a row with an uncapturable dux: nothing happens, or the others are taken";
-    "capture.per_move" PerMove capture.per_move, "one move takes all it flanks, or one piece of the mover's choice";
-    "capture.trigger" Trigger capture.trigger, "walking in between is safe, or being flanked counts however it came about";
-    "capture.release" Release capture.release, "bound while both flankers stand, or only while both are free";
+    "capture.timing" Timing capture.timing,
+        "immediate: flanked pieces are removed at once; delayed: bound, and removed by a later action; \
+         displacement: bound, and taken by moving onto them";
+    "capture.lines" Lines capture.lines,
+        "two flankers hold a piece on ranks and files (orthogonal) or on diagonals too (all)";
+    "capture.span" Span capture.span, "1: one piece between the flankers; row: an uninterrupted row of them";
+    "capture.row_with_dux" RowWithDux capture.row_with_dux,
+        "a row with a dux that cannot be taken so: blocks: nothing happens; spared: the others are taken";
+    "capture.per_move" PerMove capture.per_move,
+        "all: one move takes all it flanks; one: one piece, of the mover's choice";
+    "capture.trigger" Trigger capture.trigger,
+        "active: walking in between is safe; positional: being flanked counts however it came about";
+    "capture.release" Release capture.release,
+        "geometric: bound while both flankers stand; effective: only while both of them are free";
     "capture.free_flankers" boolean capture.free_flankers, "whether a removal needs both flankers to be free";
     "capture.corner" boolean capture.corner, "whether a man in a corner is flanked by enemies on its two neighbours";
-    "capture.man_by_enclosure" boolean capture.man_by_enclosure, "whether a man with enemies on all its sides is captured";
-    "capture.removal" Removal capture.removal, "a removal is the whole turn, or comes before the move";
-    "capture.removal_scope" RemovalScope capture.removal_scope, "what one removal takes";
-    "extra.mode" ExtraMode extra.mode, "whether a piece that captured may go on";
-    "extra.moves" ExtraMoves extra.moves, "a continuation is the piece's full move, or its step or slide without a jump";
+    "capture.man_by_enclosure" boolean capture.man_by_enclosure,
+        "whether a man with enemies on all its sides is captured";
+    "capture.removal" Removal capture.removal,
+        "replaces_move: a removal is the whole turn; precedes_move: it comes before the move";
+    "capture.removal_scope" RemovalScope capture.removal_scope,
+        "one removal takes all bound pieces that can be removed (all), those of a flanked line (line), or one \
+         piece (one)";
+    "extra.mode" ExtraMode extra.mode,
+        "a piece that captured: none: stops; optional: may go on; mandatory: may go on, and must where it can \
+         capture; must_capture: goes on by captures alone, and must";
+    "extra.moves" ExtraMoves extra.moves,
+        "a continuation is: piece: the piece's full move; step: its step or slide without a jump";
     "extra.limit" (optional 1..=255) extra.limit, "number of continuation moves per turn";
     "dux.armed" boolean dux.armed, "whether the dux counts as a flanker";
-    "dux.capture" DuxCapture dux.capture, "how the dux is taken";
-    "dux.enclosure_sides" EnclosureSides dux.enclosure_sides, "the board's edge is a wall, or four real neighbours are needed";
-    "dux.enclosure_by" EnclosureBy dux.enclosure_by, "who may stand around an enclosed dux";
-    "dux.enclosure_trigger" Trigger dux.enclosure_trigger, "an enemy move must complete it, or it is judged at the end of every turn";
+    "dux.capture" DuxCapture dux.capture,
+        "enclosure: taken by enemies on all its sides; as_man: flanked like a man; never: not at all";
+    "dux.enclosure_sides" EnclosureSides dux.enclosure_sides,
+        "available: the board's edge is a wall; four: four real neighbours are needed";
+    "dux.enclosure_by" EnclosureBy dux.enclosure_by,
+        "an enclosed dux has around it: enemy: enemies alone; any: pieces of either side";
+    "dux.enclosure_trigger" Trigger dux.enclosure_trigger,
+        "active: an enemy move must complete the enclosure; positional: it is judged at the end of every turn";
     "dux.enclosure_escape" boolean dux.enclosure_escape, "whether an enclosed dux that still has a jump is not lost";
     "end.win_dux" boolean end.win_dux, "whether taking the dux wins; if not, it is just removed";
-    "end.eliminate" Eliminate end.eliminate, "what must be captured to win";
+    "end.eliminate" Eliminate end.eliminate,
+        "a side loses all its men (all_men) or all its pieces (all_pieces) and with them the game; off: it does \
+         not";
     "end.eliminate_at" (0..=127 small) end.eliminate_at, "a side reduced to this many has lost";
-    "end.no_move" NoMove end.no_move, "a player without a legal action passes, loses, or the game is drawn";
+    "end.no_move" NoMove end.no_move,
+        "a player without a legal action passes (pass), loses (loss), or the game is drawn (draw)";
     "end.quiet_limit" (0..=60000 short) end.quiet_limit, "turns without a capture that end the game; 0 is off";
-    "end.quiet_result" QuietResult end.quiet_result, "how that end is scored";
+    "end.quiet_result" QuietResult end.quiet_result,
+        "after that limit: draw: the game is drawn; most_pieces: the side with more pieces wins";
     "end.count_dux" boolean end.count_dux, "whether the dux counts among the pieces";
-    "end.repetition" Repetition end.repetition, "what a repeated position does";
+    "end.repetition" Repetition end.repetition,
+        "a position: threefold_draw: a draw when it occurs a third time; threefold_forbidden: may not occur a \
+         third time; superko: nor a second time; shuttle3: no piece goes back and forth more than three times; \
+         none: no rule";
     "end.max_plies" (1..=60000 short) end.max_plies, "arbitration cap of the engine, in turns";
     "end.max_plies_result" MaxPliesResult end.max_plies_result, "result when the cap is reached";
 }

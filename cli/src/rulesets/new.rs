@@ -28,7 +28,7 @@ fn commented(id: &str, base: &Ruleset) -> String {
         let Some((table, name)) = parameter.name.split_once('.') else { continue };
         let value = parameter.value_in(base);
         let hidden = if value == ParameterValue::Absent { "# " } else { "" };
-        let comment = wrapped_after("# ", &format!("{}: {}", parameter.meaning, parameter.kind));
+        let comment = wrapped_after("# ", &format!("{} ({})", parameter.meaning, parameter.kind));
         let lines = format!("{comment}\n{hidden}{name} = {value}\n");
         match tables.iter_mut().find(|(known, _)| *known == table) {
             Some((_, text)) => text.push_str(&lines),
