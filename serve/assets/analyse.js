@@ -2,6 +2,7 @@
 
 import { Board, Chooser } from "/app/board.js";
 import { ValueCurve } from "/app/chart.js";
+import { refusal } from "/app/choices.js";
 import { attempt, button, el, say, select, showFault, showText, sureButton } from "/app/dom.js";
 import { fileButtons } from "/app/files.js";
 import { Game, openRecord } from "/app/game.js";
@@ -240,7 +241,8 @@ export class Analyse {
     [this.top, this.bottom].forEach((place, index) => drawSide(place, players[index], name(players[index]), game, at));
     const isVariation = game !== this.variations.main;
     const end = game.isOverAt(at) ? `${game.endText}.` : "";
-    this.status.textContent = `${isVariation ? "Variation: after" : "After"} ${at} of ${game.actions.length} actions. ${end}`;
+    const refused = this.chooser && refusal(game.states[at], this.chooser);
+    this.status.textContent = `${isVariation ? "Variation: after" : "After"} ${at} of ${game.actions.length} actions${refused ? `: ${refused}` : "."} ${end}`;
     this.gameField.hidden = this.records.length < 2;
     const words = [...(this.chooser?.words ?? []), ...(this.asked ?? [])];
     this.words.replaceChildren(...words.map(({ text }) => button(text, () => attempt(() => this.tryAction(text)))));

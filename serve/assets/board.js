@@ -266,6 +266,8 @@ export class Chooser {
     this.legal = legal;
     this.selected = null;
     this.target = null;
+    // The square that was pressed last, where nothing can be done with it.
+    this.refused = null;
     // Which piece is placed where both can be.
     this.piece = "man";
     const movers = new Set(this.moves.map((action) => action.from));
@@ -306,6 +308,7 @@ export class Chooser {
 
   // Takes a square; returns the actions that it may mean. One is to be played; of several, one is to be asked for.
   press(name) {
+    this.refused = null;
     if (this.target) {
       const found = this.moves.filter(
         (action) => action.from === this.selected && action.to === this.target && action.victim === name,
@@ -325,8 +328,8 @@ export class Chooser {
         return [];
       }
     }
-    const isMovable = this.moves.some((action) => action.from === name);
-    this.selected = isMovable && this.selected !== name ? name : null;
+    if (!this.moves.some((action) => action.from === name)) this.refused = name;
+    else this.selected = this.selected !== name ? name : null;
     return [];
   }
 }

@@ -1,9 +1,11 @@
 // What a person is to do, and the buttons for what is not chosen on the board.
 
 import { button } from "/app/dom.js";
+import { ownerOf, readPieces } from "/app/game.js";
 
 // Says what is to be done, in a sentence.
 export function duty(state, chooser) {
+  if (chooser.refused) return refusal(state, chooser);
   if (state.phase === "placement") {
     const left = Number(/place:(\d+)/.exec(state.position)?.[1] ?? 1);
     const isDux = chooser.placed.every((action) => action.kind === "dux");
@@ -15,6 +17,17 @@ export function duty(state, chooser) {
   if (chooser.marks.removable.size) return chooser.moves.length ? "move a piece, or remove a bound one." : "remove a bound piece.";
   if (!chooser.moves.length) return "nothing can be moved.";
   return chooser.selected ? "choose where it goes." : "choose a piece.";
+}
+
+// Says why nothing can be done with the square that was pressed; empty where something can.
+export function refusal({ position, to_act: player }, { refused, selected, moves, placed }) {
+  if (!refused) return "";
+  const piece = readPieces(position).get(refused);
+  if (placed.length) return piece ? `there is a piece on ${refused} already.` : `nothing can be placed on ${refused}.`;
+  if (piece && ownerOf(piece) === player) return `the piece on ${refused} cannot move now.`;
+  const targets = new Set(moves.filter(({ from }) => from === selected).map(({ to }) => to));
+  if (targets.size) return `${selected} can go to ${[...targets].sort().join(", ")}.`;
+  return piece ? "that piece is not yours." : `there is no piece on ${refused}.`;
 }
 
 // Returns the buttons: words such as "pass", actions of which one is to be chosen, and which piece is placed. `play` takes the text

@@ -241,6 +241,7 @@ export class Play {
     this.hint = null;
     this.openChoices = found.length > 1 ? found : [];
     if (found.length === 1) return this.playAction(found[0].text);
+    if (this.chooser.refused) say(this.statusText());
     this.draw();
   }
 
@@ -382,7 +383,7 @@ export class Play {
 
   drawChoices(canAct) {
     const buttons = canAct ? choiceButtons(this.chooser, this.openChoices ?? [],
-      (text) => attempt(() => this.playAction(text)), (piece) => { this.chooser.piece = piece; this.draw(); }) : [];
+      (text) => attempt(() => this.playAction(text)), (piece) => { Object.assign(this.chooser, { piece, refused: null }); this.draw(); }) : [];
     if (canAct && this.game.last.phase === "placement") {
       const placer = this.begin.levels.find(({ agent }) => agent.includes("sims=16")).agent;
       buttons.push(button("Place the rest for me", () => this.place(placer)), button("Place the rest at random", () => this.place("random")));

@@ -37,6 +37,24 @@ def test_undo_hint_resign_change_sides_and_reload(page):
     assert page.count("#play .side.to-act") == 0
 
 
+def test_a_square_where_nothing_can_be_done_says_why(page):
+    page.open_play()
+    page.begin("savard", "human", "human")
+    for square, reason in [("a8", "that piece is not yours."), ("d4", "there is no piece on d4."), ("a1", "the piece on a1 cannot move now.")]:
+        page.click(f"#play [data-square={square}]")
+        assert page.text("#play .status") == page.text("#said") == f"Player 1: {reason}"
+    # The piece that is taken up stays so.
+    move(page, "a3", "h4")
+    assert page.text("#play .status") == "Player 1: a3 can go to a4."
+    page.click("#play [data-square=a4]")
+    page.wait_for(MOVES, 1)
+    assert page.text("#play .status") == "Player 2: choose a piece."
+    page.show("analyse")
+    page.wait_for("#analyse .usable")
+    page.click("#analyse [data-square=a4]")
+    page.wait_text("#analyse .status", "After 1 of 1 actions: that piece is not yours.")
+
+
 def test_a_game_that_cannot_be_opened_now_is_kept(page):
     page.open_play()
     kept = {"ruleset": "runs/gone/own", "actions": ["a3-a4"]}
