@@ -7,12 +7,17 @@ const RIGHT = 12;
 const TOP = 10;
 const BOTTOM = 34;
 
-// Returns round numbers between two ends, about `count` of them.
-function ticks(low, high, count) {
-  const rough = (high - low) / Math.max(1, count);
-  if (!(rough > 0)) return [low];
+// Returns a round number that divides a length into about `count` parts; 0 where there is no length.
+function stepOf(length, count) {
+  const rough = length / Math.max(1, count);
+  if (!(rough > 0)) return 0;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough);
+  return [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough);
+}
+
+// Returns the multiples of a step between two ends, about `count` of them unless the step is given.
+function ticks(low, high, count, step = stepOf(high - low, count)) {
+  if (!step) return [low];
   const found = [];
   for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) found.push(Number(at.toPrecision(12)));
   return found;
@@ -67,12 +72,16 @@ export class LineChart {
     const only = x0 === x1 ? x0 : null;
     if (only !== null) [x0, x1] = [x0 - 1, x1 + 1];
     let [y0, y1] = ends(all.flatMap(([, y, lower = y, upper = y]) => [y, lower, upper]));
-    const room = (y1 - y0 || Math.abs(y1) || 1) * 0.08;
+    const room = y1 === y0 ? (Math.abs(y1) || 1) * 0.08 : 0;
     [y0, y1] = [this.low ?? y0 - room, this.high ?? y1 + room];
+    // The ends are labelled, so that what is drawn lies between labels.
+    const count = Math.max(2, height / 60);
+    const step = stepOf(y1 - y0, count);
+    [y0, y1] = [Math.floor(y0 / step + 1e-9) * step, Math.ceil(y1 / step - 1e-9) * step];
     this.x = (x) => LEFT + ((x - x0) / (x1 - x0)) * (width - LEFT - RIGHT);
     this.y = (y) => TOP + ((y1 - y) / (y1 - y0)) * (height - TOP - BOTTOM);
     const parts = [];
-    for (const at of ticks(y0, y1, Math.max(2, height / 60))) {
+    for (const at of ticks(y0, y1, count, step)) {
       parts.push(svg("line", { class: at === this.middle ? "middle" : "rule", x1: LEFT, x2: width - RIGHT, y1: this.y(at), y2: this.y(at) }));
       parts.push(svg("text", { x: LEFT - 6, y: this.y(at), class: "tick right" }, short(at)));
     }

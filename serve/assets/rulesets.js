@@ -37,8 +37,14 @@ export class Rulesets {
   // Shows the part; `names` are the rulesets of the address, if any, else that of the game in Play is shown.
   async start(names, game) {
     const known = (name) => (name ? rulesOf(keyOf(name)) : null);
-    const [about, other] = await Promise.all([known(names[0]) ?? this.about ?? game.about, names.length ? known(names[1]) : this.other]);
+    const usual = this.about ?? game.about;
+    let fault = null;
+    const [about, other] = await Promise.all([known(names[0]) ?? usual, names.length ? known(names[1]) : this.other]).catch((error) => {
+      fault = error;
+      return [usual, null];
+    });
     if (about !== this.about || other !== this.other) await this.show(about, other);
+    if (fault) throw fault;
   }
 
   leave() {}

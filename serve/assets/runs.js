@@ -2,7 +2,7 @@
 
 import { ask } from "/app/api.js";
 import { LineChart } from "/app/chart.js";
-import { attempt, button, el, select } from "/app/dom.js";
+import { attempt, button, el, select, showText } from "/app/dom.js";
 
 // What the charts are drawn against, and where that stands in a round.
 const AXES = {
@@ -70,8 +70,9 @@ export class Runs {
     const newest = [...runs].sort((a, b) => (a.seconds_since_written ?? Infinity) - (b.seconds_since_written ?? Infinity))[0]?.name ?? NONE;
     this.chosen = [known(names[0]) || known(this.chosen[0]) || newest, known(names[1]) || (names.length ? NONE : known(this.chosen[1]))];
     this.fields.forEach((field, index) => { field.querySelector("select").value = this.chosen[index]; });
-    this.none.hidden = runs.length > 0;
-    this.none.textContent = `There is no training run in the folder ${folder}. Begin one with: latrunculi train quick`;
+    const unknown = runs.length ? names.find((name) => name && !known(name)) : null;
+    showText(this.none, unknown ? `There is no run ${unknown} in the folder ${folder}. Choose one of the list.`
+      : runs.length ? "" : `There is no training run in the folder ${folder}. Begin one with: latrunculi train quick`);
     this.grid.hidden = !runs.length;
     this.place.querySelector(".fields").hidden = !runs.length;
     await this.look();
@@ -84,6 +85,7 @@ export class Runs {
 
   choose(index, name) {
     this.chosen[index] = name;
+    showText(this.none, "");
     const names = this.chosen.filter((one) => one !== NONE).map(encodeURIComponent);
     history.replaceState(null, "", `#runs/${names.join("/")}`);
     attempt(() => this.look());
@@ -237,7 +239,7 @@ function describe(run, index, play) {
     last ? ["Training steps", last.steps_total] : null,
     last ? ["Samples", last.samples_total] : null,
     last ? ["Time", duration(last.elapsed_secs)] : null,
-    ["Strength", strength(run) ?? "not measured yet"],
+    ["Strength", strength(run) ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
     ["State", state(about)],
   ];
   return el("section", { class: "card", "aria-label": run.name },

@@ -40,6 +40,15 @@ def test_a_ruleset_is_shown_with_its_captures_and_what_the_study_found(page):
     page.wait("return $('#studies iframe')?.src.endsWith('/studies/shipped/report.html')")
 
 
+def test_an_address_of_no_ruleset_says_so_and_shows_one(page):
+    page.open("rulesets/nonsense")
+    page.wait_text("#fault", "nonsense")
+    page.wait_for(FIGURES)
+    assert chosen(page, "rulesets").startswith("dutch-8x8: ")
+    [refused] = page.complaints()
+    assert "422" in refused or "404" in refused
+
+
 def test_two_rulesets_stand_side_by_side_with_their_differences(page):
     page.open("rulesets/savard/bell")
     page.wait_text("#rulesets", "differences")

@@ -99,3 +99,30 @@ def test_the_only_round_stands_alone_on_its_axis(page, tmp_path):
 def test_an_empty_folder_says_how_to_fill_it(page):
     page.open("runs")
     page.wait_text("#runs", "latrunculi train")
+
+
+def test_a_run_that_is_not_there_is_named_and_another_one_shown(page, tmp_path):
+    write_run(tmp_path / "runs/quick-1", 3)
+    page.open("runs/nonsense")
+    page.wait_for("#runs .columns .card", 1)
+    assert page.text("#runs > p").startswith("There is no run nonsense in the folder ")
+    page.show("runs/quick-1")
+    page.wait("return $('#runs > p').hidden")
+
+
+def test_a_finished_run_without_a_match_says_so_and_its_data_lie_between_labels(page, tmp_path):
+    run = tmp_path / "runs/quick-1"
+    write_run(run, 12)
+    rounds = [{**json.loads(metrics(generation)), "verdicts": {}} for generation in range(12)]
+    (run / "metrics.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rounds))
+    (run / "result.json").write_text(json.dumps({"state": {"generations": 12, "elapsed_secs": 900.0, "samples": 6500}, "verdicts": {}}))
+    page.open("runs/quick-1")
+    page.wait_text("#runs dl", "Strengthno match was played")
+    page.wait_for("#runs .chart circle")
+    beyond = page.run("""return $$("#runs .chart").filter((one) => one.clientWidth).filter((one) => {
+        const at = (selector, name) => [...one.querySelectorAll(selector)].map((mark) => Number(mark.getAttribute(name)));
+        const labels = at("text.right", "y"), points = at("circle", "cy");
+        return Math.min(...points) < Math.min(...labels) - 0.01 || Math.max(...points) > Math.max(...labels) + 0.01;
+    }).map((one) => one.ariaLabel)""")
+    assert beyond == []
+    page.screenshot("run-without-a-match.png")
