@@ -51,6 +51,7 @@ export class Studies {
       for (const part of [this.frame, this.games, this.link]) part.hidden = true;
       if (wanted) await this.show(wanted);
     }
+    if (name && !known(name)) throw new Error(`There is no study ${name} in the folder ${folder}. Choose one of the list.`);
   }
 
   leave() {}
@@ -125,7 +126,7 @@ export class Studies {
       el("th", { scope: "row" }, button(`Game ${index + 1}`, () => this.replay(this.records, index), { class: "plain" })),
       el("td", { class: "text" }, result(record)), el("td", {}, record.actions.length), el("td", {}, record.opening)));
     this.list.replaceChildren(el("table", {},
-      el("thead", {}, el("tr", {}, ["Replay", "Result", "Actions", "Drawn opening"].map((head, at) => el("th", { scope: "col", class: at === 1 ? "text" : null }, head)))),
+      el("thead", {}, el("tr", {}, ["Replay", "Result", "Actions", "Random opening actions"].map((head, at) => el("th", { scope: "col", class: at === 1 ? "text" : null }, head)))),
       el("tbody", {}, rows)), rows.length || !this.more.hidden ? "" : el("p", {}, "No game ended so."));
   }
 }

@@ -20,6 +20,11 @@ def test_every_part_fits_and_is_pictured(page, tmp_path, study):  # noqa: F811
             page.wait("return $(`#${arguments[0]}`).textContent.length > 200", part)
             if part == "analyse":
                 page.wait("return $$('#analyse tbody tr').length > 3")
+            if part == "play":
+                assert page.run("return $$('#play .side .name').map((one) => [one.textContent, one.scrollWidth > one.clientWidth])[1]") == ["You", False]
+            if part == "studies":
+                page.wait_for("#studies tbody tr")
+                assert page.run("const table = $('#studies .wide'); return table.scrollWidth <= table.clientWidth"), f"the games are cut at {width}"
             if part == "rulesets":
                 page.wait_for("#rulesets .figures figure")
             time.sleep(0.7)

@@ -71,3 +71,9 @@ def test_the_study_of_the_program_is_there_and_only_the_page_scrolls(page):
     page.switch_to.default_content()
     page.wait("return scrollY > 3000")
     page.save_screenshot(str(PICTURES / "study-in-the-program.png"))
+
+
+def test_a_study_that_is_not_there_is_named_and_another_one_shown(page):
+    page.open("studies/nonsense")
+    page.wait_text("#fault", "There is no study nonsense in the folder ")
+    assert not page.run("return $('#studies iframe').hidden")
