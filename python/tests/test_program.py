@@ -129,7 +129,9 @@ def test_other_threads_go_on_while_a_search_thinks():
     ],
 )
 def test_ctrl_c_ends_long_work(work):
-    code = f"import latrunculi\nprint('ready', flush=True)\ntry:\n    {work}\nexcept KeyboardInterrupt:\n    print('stopped')"
+    # A shell lets what it runs in the background ignore SIGINT.
+    listen = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = f"{listen}import latrunculi\nprint('ready', flush=True)\ntry:\n    {work}\nexcept KeyboardInterrupt:\n    print('stopped')"
     running = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert running.stdout.readline() == "ready\n"
     time.sleep(1)
