@@ -93,9 +93,10 @@ fn headline(summary: &StudySummary) -> Vec<String> {
             Conclusion::EvenWithThisPlayer => "Even with this player, but not shown to be balanced,",
             Conclusion::First => "The first player is ahead",
             Conclusion::Second => "The second player is ahead",
-            Conclusion::Unresolved => "Too few games to say (next: --max-games with more)",
+            Conclusion::Unresolved => "Too few games to say",
         };
-        let text = format!("{words} in {} of {all}: {}", names.len(), names.join(", "));
+        let next = if *found == Conclusion::Unresolved { ". Next: a larger --max-games" } else { "" };
+        let text = format!("{words} in {} of {all}: {}{next}", names.len(), names.join(", "));
         (!names.is_empty()).then(|| wrapped(&text, 0))
     };
     Conclusion::ALL.iter().filter_map(said).chain([String::new()]).collect()

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use clap::Args;
 use latrunculi_engine::{Action, GameState, Rules};
@@ -22,6 +22,7 @@ use crate::games_args::whole;
 use crate::libtorch::Libtorch;
 use crate::lines::{beside, print_json};
 use crate::network::NetworkArgs;
+use crate::progress::GamesProgress;
 
 #[derive(Args)]
 pub(super) struct TargetsArgs {
@@ -171,6 +172,8 @@ fn measure(rules: &Arc<Rules>, args: &TargetsArgs, network: &OpenedNetwork<'_>) 
         (0..threads).filter_map(|_| network.evaluator.for_another_thread()).collect();
     anyhow::ensure!(!evaluators.is_empty(), "a network on a GPU is not measured here: --device cpu");
     let (next, search) = (AtomicUsize::new(0), &network.play.search);
+    let progress = GamesProgress::new(args.json, "[{bar:30}] {pos}/{len} games  {left}  {msg}");
+    let (done, never) = (AtomicU64::new(0), AtomicBool::new(false));
     let work = |mut evaluator: ThreadEvaluator<'_>| {
         let mut found = Vec::new();
         loop {
@@ -180,6 +183,8 @@ fn measure(rules: &Arc<Rules>, args: &TargetsArgs, network: &OpenedNetwork<'_>) 
             }
             let mut one = Position { rules, network: search, args, evaluator: &mut *evaluator, index };
             found.push((index, one.gains(&settings)?));
+            let message = format!("a position of each, {}", rules.ruleset().id);
+            _ = progress.follow(1 + done.fetch_add(1, Ordering::Relaxed), args.positions as u64, Some(message), &never);
         }
     };
     let found: Vec<anyhow::Result<Vec<Gains>>> = std::thread::scope(|scope| {
@@ -190,6 +195,7 @@ fn measure(rules: &Arc<Rules>, args: &TargetsArgs, network: &OpenedNetwork<'_>) 
             .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a thread has failed"))))
             .collect()
     });
+    progress.finish();
     let mut gains: Vec<Gains> = found.into_iter().collect::<anyhow::Result<Vec<_>>>()?.concat();
     // In the order of the positions, so that sums do not depend on the threads.
     gains.sort_by_key(|(index, _)| *index);

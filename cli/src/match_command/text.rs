@@ -242,6 +242,14 @@ impl Rows {
             println!("{}", self.table.row(&Row { name: "mean".to_owned(), score, interval, games, margin }));
         }
         println!("\nThe mean is over {} rulesets, each with the same weight.", mean.rulesets);
+        println!(
+            "{}",
+            match mean.interval {
+                Some(Interval { lower, .. }) if lower > 0.5 => "A is stronger than B over all of them.",
+                Some(Interval { upper, .. }) if upper < 0.5 => "B is stronger than A over all of them.",
+                _ => "Too few games to say which agent is stronger over all of them.",
+            }
+        );
         if let Some(is_kept) = stopped {
             println!("stopped early; {}", rest_text(is_kept, "--ledger FILE"));
         }
