@@ -73,8 +73,9 @@ class Page(webdriver.Chrome):
 
     def open(self, part):
         """Opens a part of the page as for the first time."""
-        self.get(self.url)
-        self.run("localStorage.clear()")
+        # No page is open while its storage is cleared: it could store its game again.
+        self.get("about:blank")
+        self.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": self.url.rstrip("/"), "storageTypes": "local_storage"})
         self.reopen(part)
 
     def reopen(self, part=""):
