@@ -1,7 +1,7 @@
 //! `serve`: the board in a browser.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use latrunculi_serve::{Server, Settings};
@@ -11,6 +11,8 @@ use latrunculi_train::runs::RUNS;
 use crate::interrupt::stop_on_signals;
 use crate::libtorch::Libtorch;
 use crate::network::NetworkArgs;
+
+const STUDIES: &str = "studies";
 
 #[derive(Args)]
 pub(crate) struct ServeArgs {
@@ -30,7 +32,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, default_value = RUNS, value_name = "DIR")]
     runs: PathBuf,
     /// The folder whose studies are shown
-    #[arg(long, default_value = "studies", value_name = "DIR")]
+    #[arg(long, default_value = STUDIES, value_name = "DIR")]
     studies: PathBuf,
     #[command(flatten)]
     network: NetworkArgs,
@@ -40,6 +42,12 @@ pub(crate) fn run(args: ServeArgs, libtorch: Option<&Libtorch>) -> anyhow::Resul
     let networks = args.network.opener(true, libtorch)?;
     let stop = stop_on_signals()?;
     let rulesets = args.rulesets.iter().map(|path| rulesets::load_file(path)).collect::<Result<_, _>>()?;
+    for (option, folder) in [("--runs", &args.runs), ("--studies", &args.studies)] {
+        let is_default = [RUNS, STUDIES].map(Path::new).contains(&folder.as_path());
+        if !is_default && !folder.exists() {
+            eprintln!("{option}: there is no folder {} yet; it is shown as soon as there is", folder.display());
+        }
+    }
     let server = Server::bind(Settings {
         address: args.bind,
         port: args.port,

@@ -63,6 +63,8 @@ fn rulesets_are_told_apart_and_new_ones_begun() {
     new.lines().filter(|line| line.starts_with('#')).for_each(assert_fits);
     shell.write("mine.toml", new);
     let same = "its rules are those of the shipped ruleset \"savard\"";
+    shell.write("other.toml", shell.prints("rulesets new mine --base bell"));
+    assert_contains(&shell.prints("rulesets diff mine.toml other.toml"), &["mine.toml and other.toml differ"]);
     assert_contains(&shell.prints("rulesets check mine.toml"), &["mine can be played (8x8)", same]);
     for bad in ["bell", "Mine", "''"] {
         assert!(!shell.run(&format!("rulesets new {bad}")).status.success(), "{bad}");

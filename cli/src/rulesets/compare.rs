@@ -7,17 +7,19 @@ use crate::lines::beside;
 
 pub(super) fn run(first: &str, second: &str) -> anyhow::Result<()> {
     let (one, other) = (rulesets::load_file(first)?.ruleset, rulesets::load_file(second)?.ruleset);
+    // Of one id are a ruleset and its changed copy.
+    let [one_name, other_name] = if one.id == other.id { [first, second] } else { [&*one.id, &*other.id] };
     let differing = differing(&one, &other);
     if differing.is_empty() {
-        println!("{} and {} have the same rules", one.id, other.id);
+        println!("{one_name} and {other_name} have the same rules");
     } else {
-        println!("{} and {} differ in\n", one.id, other.id);
+        println!("{one_name} and {other_name} differ in\n");
     }
     for parameter in differing.into_iter().filter_map(Parameter::named) {
         println!("{}", beside("  ", &format!("{}: {}", parameter.name, parameter.meaning)));
-        for ruleset in [&one, &other] {
+        for (name, ruleset) in [(one_name, &one), (other_name, &other)] {
             // A drawn board has a line for each rank.
-            println!("      {}: {}", ruleset.id, parameter.value_in(ruleset).to_string().replace('\n', "\n        "));
+            println!("      {name}: {}", parameter.value_in(ruleset).to_string().replace('\n', "\n        "));
         }
     }
     Ok(())

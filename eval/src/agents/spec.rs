@@ -121,10 +121,9 @@ pub fn split_precision(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The forms of the agents' texts, one example of each.
-const FORMS: &str = "random, greedy, alphabeta:depth=4, alphabeta:nodes=20000, mcts:sims=2000, \
-                     net (the network that is part of the program), net:sims=16, net:sims=0 (its policy alone), net:MODEL,sims=64, net:MODEL@f32 (its precision), net:sims=64,search=puct (or gumbel), human (in `play` only); each takes a seed last, as random:seed=1; \
-                     those that search take seconds=N; a tree (mcts, net) takes up to 400 MiB, or memory_mib=N";
+/// The agents' texts, an example of each.
+const FORMS: &str = "random, greedy, alphabeta:nodes=20000, mcts:sims=2000, net (the network of the program), net:MODEL,sims=64 \
+                     and human (in `play` alone); README.md has their settings";
 const NAMES: [&str; 6] = ["random", "greedy", "alphabeta", "mcts", "net", "human"];
 const MCTS_SIMULATIONS: u32 = 1000;
 const NETWORK_SIMULATIONS: u32 = 64;
