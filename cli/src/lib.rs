@@ -36,6 +36,7 @@ mod rulesets;
 mod selfplay;
 mod serve;
 mod shell;
+mod solve;
 mod status;
 pub mod train;
 mod worker;
@@ -66,6 +67,8 @@ enum Command {
     Rulesets(rulesets::RulesetsArgs),
     /// Counts the leaves of the action tree
     Perft(perft::PerftArgs),
+    /// Solves a ruleset of a small board exactly, and shows how well agents know its positions
+    Solve(solve::SolveArgs),
     /// Runs rule cases and traces against the engine
     Conformance(conformance::ConformanceArgs),
     /// Trains a network by self-play and measures its strength
@@ -137,6 +140,7 @@ fn run(command: Command, libtorch: Option<&Libtorch>) -> anyhow::Result<()> {
     match command {
         Command::Rulesets(args) => rulesets::run(args, libtorch),
         Command::Perft(args) => perft::run(args),
+        Command::Solve(args) => solve::run(args, libtorch),
         Command::Conformance(args) => conformance::run(args),
         Command::Train(args) => (libtorch::needed(libtorch, "train")?.train)(&args),
         Command::Selfplay(args) => selfplay::run(&args, libtorch),

@@ -307,7 +307,7 @@ impl Rules {
         })
     }
 
-    fn blockade_winner(&self, position: &Position) -> Option<Player> {
+    pub(crate) fn blockade_winner(&self, position: &Position) -> Option<Player> {
         if self.ruleset.end.quiet_result == QuietResult::Draw {
             return None;
         }

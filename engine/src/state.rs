@@ -252,6 +252,21 @@ impl GameState {
         self.finish(Outcome { winner, reason: EndReason::NoLegalMove }, !any_but_for_history);
     }
 
+    /// Returns a game that begins here, without history and with every counter of turns at 0.
+    #[must_use]
+    pub fn without_history(&self) -> GameState {
+        let position = Position { quiet_turns: 0, turns: 0, shuttles: [None; 2], ..self.position };
+        GameState::from_position(Arc::clone(&self.rules), position)
+    }
+
+    /// Returns who would win if nobody ever captured again: who has more pieces, where the rules count them after so many turns
+    /// without a capture.
+    #[must_use]
+    pub fn winner_without_captures(&self) -> Option<Player> {
+        let has_limit = self.rules.ruleset.end.quiet_limit > 0;
+        self.rules.blockade_winner(&self.position).filter(|_| has_limit)
+    }
+
     /// Returns a hash of everything that the future depends on: the position, what holds bound pieces, the
     /// counters beside it, and how often each position of the history has stood.
     #[must_use]

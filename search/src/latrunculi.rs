@@ -4,6 +4,7 @@ mod board;
 mod features;
 mod heuristic;
 mod measured;
+mod solved;
 mod weights;
 
 use latrunculi_engine::ruleset::Repetition;
@@ -14,6 +15,7 @@ use crate::game::Game;
 pub use features::{Counts, FEATURE_COUNT, Feature, Stage};
 pub use heuristic::LatrunculiHeuristic;
 pub use measured::{MeasuredSearches, play_at_random};
+pub use solved::{Solved, Value};
 pub use weights::{RulesetWeights, Weights, WeightsFile};
 
 impl Game for GameState {

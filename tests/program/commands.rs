@@ -103,6 +103,25 @@ fn a_ruleset_of_ones_own_can_be_checked_and_played() {
 }
 
 #[test]
+fn a_small_ruleset_is_solved_and_agents_are_asked_about_it() {
+    let shell = Shell::new();
+    shell.write("small.toml", "id = \"small\"\nbase = \"bell\"\n[board]\nfiles = 4\nranks = 4\n[placement]\nmen = 1\n");
+    let solve = "solve small.toml --positions 40 --agent alphabeta:depth=2 --agent random:seed=1";
+    let said = shell.prints(solve);
+    assert_contains(&said, &["small: ", "nobody can win by force", "40 of ", "\nalphabeta:depth=2", "\nrandom:seed=1"]);
+    assert_fits(&said);
+    let solution: Value = serde_json::from_str(&shell.prints(&format!("{solve} --json"))).unwrap();
+    let kept = |agent: usize| solution["agents"][agent]["kept"]["count"].as_u64().unwrap();
+    assert!(kept(0) > kept(1), "{solution}");
+    assert_eq!(solution["agents"][0]["kept"]["of"], 40);
+    shell.refuses(
+        "solve bell --positions-max 1000",
+        1,
+        &["bell was not solved", "more than 1000 positions", "smaller board"],
+    );
+}
+
+#[test]
 fn a_ruleset_is_tried_with_two_kinds_of_players() {
     let shell = Shell::new();
     shell.write("own.toml", "id = \"own\"\nbase = \"bell\"\n[board]\nfiles = 5\nranks = 5\n[placement]\nmen = 4\n");

@@ -6,6 +6,7 @@ mod golden;
 mod graph;
 mod latrunculi;
 mod mcts;
+mod solved;
 mod symmetry;
 
 use latrunculi_search::Game;
