@@ -6,6 +6,7 @@ use super::detector::Detector;
 use super::estimates::{MetricEstimate, Rate, Sampling};
 use super::trace::{FIRST, SECOND, Trace};
 use latrunculi_engine::named;
+use latrunculi_stats::Interval;
 use latrunculi_stats::proportion::clopper_pearson;
 
 /// A mechanism used in fewer games than this share is decorative.
@@ -99,6 +100,19 @@ pub struct MechanicUse {
     pub role: MechanicRole,
 }
 
+impl MechanicRole {
+    /// Returns the role of a mechanism that is used in at least `lower` and at most `upper` of the games.
+    fn of(lower: f64, upper: f64) -> MechanicRole {
+        if lower >= DECORATIVE_BELOW {
+            MechanicRole::Used
+        } else if upper < DECORATIVE_BELOW {
+            MechanicRole::Decorative
+        } else {
+            MechanicRole::Undecided
+        }
+    }
+}
+
 /// How often somebody uses a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
@@ -142,14 +156,8 @@ impl MechanicUse {
             .then(|| clopper_pearson(0, overall.games.effective_trials as u64, sampling.confidence).ok())
             .flatten()
             .map(|interval| interval.upper);
-        let interval = overall.games.interval;
-        let role = if interval.lower >= DECORATIVE_BELOW {
-            MechanicRole::Used
-        } else if never_seen_upper.unwrap_or(interval.upper) < DECORATIVE_BELOW {
-            MechanicRole::Decorative
-        } else {
-            MechanicRole::Undecided
-        };
+        let Interval { lower, upper } = overall.games.interval;
+        let role = MechanicRole::of(lower, never_seen_upper.unwrap_or(upper));
         Some(MechanicUse {
             mechanic,
             overall,
@@ -185,5 +193,22 @@ impl Usage {
             games: sampling.rate(counts.iter().map(|&(game, uses, _)| (game, u64::from(uses > 0), 1)))?,
             actions: sampling.rate(counts.iter().copied()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_is_known_where_the_interval_is_on_one_side() {
+        for (lower, upper, role) in [
+            (0.01, 0.3, MechanicRole::Used),
+            (0.0, 0.0099, MechanicRole::Decorative),
+            (0.0, 0.01, MechanicRole::Undecided),
+            (0.009, 0.2, MechanicRole::Undecided),
+        ] {
+            assert_eq!(MechanicRole::of(lower, upper), role, "{lower} to {upper}");
+        }
     }
 }
