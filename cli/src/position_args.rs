@@ -29,7 +29,7 @@ pub(crate) struct PositionArgs {
     /// Which game of the file, from 1 [default: the last]
     #[arg(long, value_name = "N", requires = "record", value_parser = clap::value_parser!(u64).range(1..))]
     game: Option<u64>,
-    /// After how many actions of the game [default: all]
+    /// After how many actions of the game [default: all, without one that ended the game]
     #[arg(long, value_name = "N", requires = "record")]
     ply: Option<usize>,
     /// Actions to play from there, as "a1-a2 b7-b6"
@@ -62,15 +62,6 @@ impl PositionArgs {
         Ok(state)
     }
 
-    /// Says, after a position of a recorded game at which the game is over, how another one is chosen; nothing elsewhere.
-    pub(crate) fn way_back(&self) -> anyhow::Result<String> {
-        let Some(path) = self.record.as_ref().filter(|_| self.actions.trim().is_empty()) else {
-            return Ok(String::new());
-        };
-        let last = self.recorded_game(path)?.1.actions.len().saturating_sub(1);
-        Ok(format!("; choose an earlier state with --ply N (0 to {last})"))
-    }
-
     fn recorded(&self, path: &Path) -> anyhow::Result<GameState> {
         let shown = path.display();
         let (number, record) = self.recorded_game(path)?;
@@ -86,8 +77,11 @@ impl PositionArgs {
             .replay_with(&rules, |state, _| states.push(state.clone()))
             .map_err(game_files::with_way_out)
             .with_context(|| format!("game {number} of {shown}"))?;
-        states.push(end);
-        Ok(states.swap_remove(ply))
+        if self.ply.is_some() || end.outcome().is_none() || states.is_empty() {
+            states.push(end);
+        }
+        let at = ply.min(states.len() - 1);
+        Ok(states.swap_remove(at))
     }
 
     /// Returns the game that is wanted of a file, and its number.

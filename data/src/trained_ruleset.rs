@@ -94,9 +94,14 @@ impl fmt::Display for Familiarity {
                 write!(f, "near what it was trained on: {ruleset} has another {}", parameters.join(", "))
             }
             Familiarity::Far { nearest: Some((ruleset, count)) } => {
-                write!(f, "far from what it was trained on: the nearest, {ruleset}, differs in {count} parameters")
+                write!(
+                    f,
+                    "far from what it was trained on, so what it expects may be worth little: the nearest, {ruleset}, differs in {count} parameters"
+                )
             }
-            Familiarity::Far { nearest: None } => f.write_str("far from what it was trained on: it names no ruleset"),
+            Familiarity::Far { nearest: None } => f.write_str(
+                "far from what it was trained on, so what it expects may be worth little: it names no ruleset",
+            ),
         }
     }
 }

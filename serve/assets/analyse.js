@@ -28,7 +28,7 @@ export class Analyse {
     this.curve = new ValueCurve((at) => this.goTo(at));
     this.judge = new Judge(begin, () => this, () => this.drawFound());
     this.verdict = new Verdict((action) => attempt(() => this.chooser && this.tryAction(action)));
-    this.review = new Review((at) => this.goTo(at));
+    this.review = new Review((at) => this.goTo(at, this.variations.main));
     this.variations = new Variations((game, at) => this.goTo(at, game));
     this.at = 0;
     this.shown = "visit_share";
@@ -50,13 +50,13 @@ export class Analyse {
     } else if (!this.game) {
       await this.openGame(played);
     } else {
-      if (!this.judge.progress) this.judge.restart();
+      this.judge.restart();
       this.showAddress();
     }
   }
 
-  // Stops thinking while another part of the page is shown.
-  leave() { this.judge.stop(); }
+  // Stops thinking about the state while another part of the page is shown; a whole game is judged to its end.
+  leave() { this.judge.leave(); }
 
   build(place) {
     this.rulesetField = rulesetField("Ruleset", (key) => attempt(() => this.open({ ruleset: key })));
@@ -68,26 +68,26 @@ export class Analyse {
     this.status = el("p", { class: "status" });
     this.notice = el("p", { class: "soft notice", role: "status" });
     this.words = el("div", { class: "row choices" });
+    this.settings = el("summary");
     this.stepper = stepper((at) => this.goTo(at), () => this.game.actions.length, () => this.at);
     this.moves = el("ol", { class: "moves", "aria-label": "Moves" });
     this.position = new PositionCard();
     this.backButton = button("Back to the game", () => this.goTo(Math.min(this.at, this.variations.shared(this.game)), this.variations.main));
     place.append(el("div", { class: "table" },
       el("div", { class: "board-side" },
-        this.top, this.board.element, this.bottom, this.status, this.notice, this.words,
+        this.top, this.board.element, this.bottom, this.status, this.words,
         el("div", { class: "row" }, this.stepper.element, button("Turn the board", () => { this.board.flip(); this.draw(); }), this.backButton),
         this.curve.element),
       el("div", { class: "panels" },
         el("section", { class: "card", "aria-label": "Analysis" },
-          el("div", { class: "fields" }, ...this.judge.fields, this.shownField),
-          ...this.judge.controls, ...this.verdict.elements, howToRead()),
-        this.review.element,
-        el("section", { class: "card", "aria-label": "Game" }, el("h2", {}, "Game"), this.rulesetField, this.gameField, this.moves, this.variations.element,
+          ...this.judge.controls, this.notice, ...this.verdict.elements,
+          el("details", {}, this.settings, el("div", { class: "fields" }, ...this.judge.fields, this.shownField)), howToRead()),
+        el("section", { class: "card", "aria-label": "Game" }, el("h2", {}, "Game"), this.gameField, this.moves, this.variations.element, this.rulesetField,
           el("div", { class: "row" },
             ...fileButtons(() => this.game, (records) => this.openAll(records)),
             sureButton("Play from here", "Leave the game in Play?", () => this.table.isUnderWay, () => attempt(() => this.playFromHere())),
             button("Set up a position", () => attempt(() => this.setup.open(this.game.about.key, this.game, this.at))))),
-        this.position.element)));
+        this.review.element, this.position.element)));
     document.addEventListener("keydown", (event) => this.key(event));
     this.place = place;
   }
@@ -97,7 +97,7 @@ export class Analyse {
     this.records = records;
     const name = (record, index) => {
       const result = record.is_over ? (record.winner ? `player ${record.winner} won` : "drawn") : "unfinished";
-      return [index, `${index + 1}: ${record.agents?.join(" – ") ?? ""}, ${record.actions.length} actions, ${result}`];
+      return [index, `${index + 1}: ${result}, ${record.actions.length} actions, ${record.agents?.map(shortName).join(" – ") ?? ""}`];
     };
     this.gameField.querySelector("select").replaceChildren(
       ...records.map((record, index) => { const [value, text] = name(record, index); return el("option", { value }, text); }));
@@ -131,6 +131,7 @@ export class Analyse {
     const opening = ++this.opening;
     const game = await read;
     if (opening !== this.opening) return;
+    this.judge.stop();
     this.variations.begin(game);
     chooseRuleset(this.rulesetField, game.about);
     this.goTo(at, game);
@@ -141,7 +142,7 @@ export class Analyse {
     const next = Math.max(0, Math.min(at, game.actions.length));
     if (next === this.at && game === this.game) return this.draw();
     Object.assign(this, { game, at: next, chooser: null, asked: [] });
-    this.judge.stop();
+    this.judge.leave();
     this.draw();
     this.prepare();
     this.judge.look();
@@ -211,10 +212,10 @@ export class Analyse {
   }
 
   // Returns for each state who is to act and what he expects: from a search, or by the rules at the end; else null.
-  get judged() {
-    return this.game.states.map((state, at) => {
+  judgedIn(game) {
+    return game.states.map((state, at) => {
       if (state.outcome) return { player: 1, value: [0, 1, -1][state.outcome.winner ?? 0] };
-      const { analysis } = this.judge.of(this.game, at);
+      const { analysis } = this.judge.of(game, at);
       return analysis && analysis.value !== null ? analysis : null;
     });
   }
@@ -237,7 +238,10 @@ export class Analyse {
     this.board.show(game.about, game.view(at), this.chooser?.marks ?? {});
     const players = this.board.isFlipped ? [1, 2] : [2, 1];
     const levels = new Map(this.begin.levels.map(({ agent, name }) => [agent, name]));
-    const name = (player) => (game.agents[player - 1] === "human" ? "" : levels.get(game.agents[player - 1]) ?? game.agents[player - 1]);
+    const name = (player) => {
+      const agent = shortName(game.agents[player - 1] ?? "");
+      return agent === "human" ? "" : levels.get(agent) ?? agent;
+    };
     [this.top, this.bottom].forEach((place, index) => drawSide(place, players[index], name(players[index]), game, at));
     const isVariation = game !== this.variations.main;
     const end = game.isOverAt(at) ? `${game.endText}.` : "";
@@ -256,21 +260,29 @@ export class Analyse {
   drawFound() {
     const { game, at } = this;
     const { analysis, isWhole } = this.judge.of(game, at);
-    const { judged } = this;
+    const judged = this.judgedIn(game);
     this.judge.draw();
     drawShares(this.board, analysis, this.shown);
     showText(this.notice, this.judge.notice);
-    this.verdict.show(analysis, game.isOverAt(at) ? `${game.endText}.` : this.judge.isOn && !this.judge.progress ? "Thinking…" : "");
-    if (isWhole && !this.judge.progress) say(this.verdict.text.textContent);
+    this.verdict.show(analysis, game.isOverAt(at) ? `${game.endText}.` : this.judge.isOn && !this.judge.whole ? "Thinking…" : "");
+    if (isWhole && !this.judge.whole) say(this.verdict.text.textContent);
+    this.settings.textContent = `Judged by: ${this.judge.name}`;
     this.curve.show(this.values(judged), at);
-    this.review.show(game, judged, at);
-    drawMoves(this.moves, game, at, (to) => this.goTo(to), this.review.marks);
+    // A variation stands under the game, which stays.
+    const { main } = this.variations;
+    const isMain = game === main;
+    this.review.show(main, isMain ? judged : this.judgedIn(main), isMain ? at : null, this.judge.whole?.game === main);
+    drawMoves(this.moves, main, isMain ? at : null, (to) => this.goTo(to, main), this.review.marks);
   }
 }
+
+// Returns the text of an agent without the kernel that computed its network.
+const shortName = (agent) => agent.replace(/ \[kernel=[^\]]*\]$/, "");
 
 function howToRead() {
   return el("details", {}, el("summary", {}, "How to read this"),
     el("ul", {},
+      el("li", {}, "c1-c2 is a move, c1-c2xd2 one that takes what stood on d2, @h7 puts a man on h7, D@h7 the dux."),
       el("li", {}, "Value: the result that is expected for the player to act, from −1 (loss) to +1 (win)."),
       el("li", {}, "Prior: how probable the network finds the action before it searches."),
       el("li", {}, "Visits: how often the search tried the action; share: of all its tries. With PUCT the most visited action is the best one found. With Gumbel the visits follow a schedule that halves their number."),

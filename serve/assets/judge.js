@@ -23,9 +23,11 @@ export class Judge {
     this.found = new WeakMap();
     // Sentences on networks that do not know a ruleset, by ruleset and agent.
     this.notices = new Map();
+    // The thought about the state that is shown, and a turn that ends when another state is.
     this.turn = 0;
-    this.thoughts = [];
-    this.progress = null;
+    this.thought = null;
+    // The whole game that is being judged: { game, all, open, thoughts }; null where none is.
+    this.whole = null;
     this.build();
   }
 
@@ -36,19 +38,23 @@ export class Judge {
     this.agentField = select("Who judges", [...levels, ...models.filter(([agent]) => !levels.some(([known]) => known === agent))], strong, () => this.forget());
     const searches = [["puct", "PUCT: tries most what looks best"], ["gumbel", "Gumbel: halves by a schedule, as in play"]];
     this.searchField = select("Search of a network", searches, "puct", () => this.forget());
-    this.onButton = button("", () => { this.isOn = !this.isOn; this.isEndless = false; this.restart(); });
-    this.endlessButton = button("", () => { this.isEndless = !this.isEndless; this.isOn ||= this.isEndless; this.restart(); });
+    const box = (text, onchange) => el("label", { class: "check" }, el("input", { type: "checkbox", onchange: ({ target }) => { onchange(target.checked); this.restart(); } }), text);
+    this.onBox = box("Judge the state shown", (isOn) => { this.isOn = isOn; this.isEndless &&= isOn; });
+    this.endlessBox = box("until stopped", (isEndless) => { this.isEndless = isEndless; this.isOn ||= isEndless; });
     this.wholeButton = button("", () => this.judgeAll());
     this.bar = el("progress", { "aria-label": "States judged", hidden: true });
     this.said = el("p", { class: "soft", role: "status" });
     this.fields = [this.agentField, this.searchField];
-    this.controls = [el("div", { class: "row" }, this.onButton, this.endlessButton, this.wholeButton), this.bar, this.said];
+    this.controls = [el("div", { class: "row" }, this.onBox, this.endlessBox, this.wholeButton), this.bar, this.said];
   }
 
   get agent() {
     const agent = this.agentField.querySelector("select").value;
     return agent.startsWith("net") ? `${agent},search=${this.searchField.querySelector("select").value}` : agent;
   }
+
+  // Who judges, as the page names him.
+  get name() { return this.agentField.querySelector("select").selectedOptions[0]?.textContent ?? ""; }
 
   get notice() { return this.notices.get(this.noticeKey) ?? ""; }
   get noticeKey() { return `${this.place().game.about.key} ${this.agent}`; }
@@ -58,22 +64,31 @@ export class Judge {
 
   // Forgets everything: somebody else judges now.
   forget() {
+    this.stop();
     this.found = new WeakMap();
     this.restart();
   }
 
+  // Judges what is shown again.
   restart() {
-    this.stop();
+    this.leave();
     this.changed();
     this.look();
   }
 
-  stop() {
+  // Stops thinking about the state that is shown.
+  leave() {
     this.turn++;
-    this.thoughts.forEach((thought) => thought.giveUp());
-    this.thoughts = [];
-    this.progress = null;
-    this.said.textContent = "";
+    this.thought?.giveUp();
+    this.thought = null;
+    if (!this.whole) this.said.textContent = "";
+  }
+
+  // Stops everything.
+  stop() {
+    this.whole?.thoughts.forEach((thought) => thought.giveUp());
+    this.whole = null;
+    this.leave();
   }
 
   think(game, at, tell, isEndless = false) {
@@ -81,9 +96,7 @@ export class Judge {
     const agent = isEndless ? this.agent.replace(/sims=\d+/, `sims=${limits.simulations}`).replace(/nodes=\d+/, `nodes=${limits.nodes}`) : this.agent;
     const key = this.noticeKey;
     const request = { game: game.request(at), agent, seed: game.seed, lines: LINES, seconds: isEndless ? limits.seconds : SECONDS };
-    const thought = think(request, tell, (text) => { this.notices.set(key, text); this.changed(); });
-    this.thoughts.push(thought);
-    return thought.result.finally(() => { this.thoughts = this.thoughts.filter((other) => other !== thought); });
+    return think(request, tell, (text) => { this.notices.set(key, text); this.changed(); });
   }
 
   note(game, at, found) {
@@ -91,28 +104,30 @@ export class Judge {
     this.changed();
   }
 
-  // Thinks about the state that is shown, unless enough is known.
+  // Thinks about the state that is shown, unless enough is known or it is among those that are being judged.
   async look() {
     const { turn, isEndless } = this;
     await pause(SETTLED);
     const { game, at } = this.place();
     const known = this.of(game, at);
     if (turn !== this.turn || !this.isOn || game.isOverAt(at) || (isEndless ? known.isEndless : known.isWhole)) return;
+    if (!isEndless && this.whole?.game.states[at] === game.states[at]) return;
     try {
       // What is known is shown until more is.
       const isMore = (analysis) => !known.isWhole || analysis.effort >= known.analysis.effort;
       const tell = (analysis) => { if (turn === this.turn && isMore(analysis)) this.note(game, at, { ...known, analysis }); };
-      const analysis = await this.think(game, at, tell, isEndless);
+      this.thought = this.think(game, at, tell, isEndless);
+      const analysis = await this.thought.result;
       if (turn !== this.turn) return;
       this.note(game, at, { analysis, isWhole: true, isEndless });
       if (isEndless) this.endEndless(analysis);
     } catch (error) {
-      this.fail(error, turn);
+      if (turn === this.turn) this.fail(error);
     }
   }
 
-  fail(error, turn) {
-    if (error instanceof GivenUp || turn !== this.turn) return;
+  fail(error) {
+    if (error instanceof GivenUp) return;
     this.stop();
     this.isOn = false;
     this.isEndless = false;
@@ -128,33 +143,38 @@ export class Judge {
     this.said.textContent = `The search has ended: ${reason}.`;
   }
 
-  // Judges all states of a game, some at the same time; what is found is shown as it comes.
+  // Judges all states of a game, some at the same time, the one that is shown first; what is found is shown as it comes.
   async judgeAll() {
-    const isStop = this.progress !== null;
+    const isStop = this.whole !== null;
     this.stop();
     this.isEndless = false;
     this.changed();
     if (isStop) return this.look();
     const { game } = this.place();
-    const { turn } = this;
     const all = game.states.map((_, at) => at).filter((at) => !game.isOverAt(at));
-    const open = all.filter((at) => !this.of(game, at).isWhole);
-    this.progress = { done: all.length - open.length, total: all.length };
+    const whole = { game, all, open: new Set(all.filter((at) => !this.of(game, at).isWhole)), thoughts: new Set() };
+    this.whole = whole;
+    this.changed();
     const one = async () => {
-      for (let at = open.shift(); at !== undefined && turn === this.turn; at = open.shift()) {
-        const analysis = await this.think(game, at, () => {});
-        if (turn !== this.turn) return;
-        this.progress.done++;
-        this.note(game, at, { analysis, isWhole: true });
+      while (whole === this.whole && whole.open.size) {
+        const shown = this.place();
+        const at = shown.game === game && whole.open.has(shown.at) ? shown.at : whole.open.values().next().value;
+        whole.open.delete(at);
+        const thought = this.think(game, at, () => {});
+        whole.thoughts.add(thought);
+        const analysis = await thought.result;
+        whole.thoughts.delete(thought);
+        if (whole === this.whole) this.note(game, at, { analysis, isWhole: true });
       }
     };
     try {
       await Promise.all(Array.from({ length: AT_ONCE }, one));
     } catch (error) {
-      return this.fail(error, turn);
+      if (whole === this.whole) this.fail(error);
+      return;
     }
-    if (turn !== this.turn) return;
-    this.progress = null;
+    if (whole !== this.whole) return;
+    this.whole = null;
     this.said.textContent = all.length === 1 ? "The state is judged." : `All ${all.length} states are judged.`;
     this.changed();
     this.look();
@@ -162,13 +182,14 @@ export class Judge {
 
   draw() {
     this.searchField.hidden = !this.agent.startsWith("net");
-    this.onButton.textContent = this.isOn ? "Stop judging each state" : "Judge each state";
-    this.onButton.setAttribute("aria-pressed", String(this.isOn));
-    this.endlessButton.textContent = this.isEndless ? "Stop" : "Judge until stopped";
-    this.wholeButton.textContent = this.progress ? "Stop judging the game" : "Judge the whole game";
-    this.bar.hidden = !this.progress;
-    if (!this.progress) return;
-    Object.assign(this.bar, { max: this.progress.total, value: this.progress.done });
-    this.said.textContent = `Judged ${this.progress.done} of ${this.progress.total} states.`;
+    this.onBox.firstChild.checked = this.isOn;
+    this.endlessBox.firstChild.checked = this.isEndless;
+    this.wholeButton.textContent = this.whole ? "Stop judging the game" : "Judge the whole game";
+    this.bar.hidden = !this.whole;
+    if (!this.whole) return;
+    const { all, open, thoughts } = this.whole;
+    const done = all.length - open.size - thoughts.size;
+    Object.assign(this.bar, { max: all.length, value: done });
+    this.said.textContent = `Judged ${done} of ${all.length} states.`;
   }
 }

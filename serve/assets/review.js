@@ -6,8 +6,10 @@ import { signed } from "/app/verdict.js";
 
 // The losses, in expected points, from which an action has a sign.
 const SIGNS = [[0.2, "??"], [0.1, "?"], [0.05, "?!"]];
-// What an accurate action may lose at most.
+// What an accurate action loses less than; a choice matters where the actions that the judge compared differ by more, or more is lost.
 const ACCURATE = 0.02;
+// Fewer choices that matter have no share.
+const MATTERING = 10;
 // So many of the largest losses of a game are listed too, from this size on: where all is near a draw, no action loses much.
 const LARGEST = 5;
 const LISTED = 0.01;
@@ -29,7 +31,7 @@ function pieces({ position, hands }, player) {
 // them were accurate or the judge's own, and what they lost, and the mistakes in their order. `curve` has
 // what player 1 was expected to score in each state that is judged, `isWhole` tells whether all are.
 export function review(game, judged) {
-  const sides = [1, 2].map(() => ({ choices: 0, accurate: 0, best: 0, lost: 0 }));
+  const sides = [1, 2].map(() => ({ choices: 0, mattering: 0, accurate: 0, best: 0, lost: 0 }));
   const losses = [];
   for (let at = game.opening; at < game.actions.length; at++) {
     const [before, after] = [judged[at], judged[at + 1]];
@@ -38,8 +40,11 @@ export function review(game, judged) {
     const isBest = before.action === game.actions[at];
     const loss = isBest ? 0 : Math.max(0, points(player, before) - points(player, after));
     const side = sides[player - 1];
+    const values = before.actions.map(({ value }) => value).filter((value) => value !== null);
+    const isMattering = loss >= ACCURATE || (Math.max(...values) - Math.min(...values)) / 2 >= ACCURATE;
     side.choices++;
-    side.accurate += Number(loss < ACCURATE);
+    side.mattering += Number(isMattering);
+    side.accurate += Number(isMattering && loss < ACCURATE);
     side.best += Number(isBest);
     side.lost += loss;
     const sign = SIGNS.find(([least]) => loss >= least)?.[1] ?? "";
@@ -71,10 +76,11 @@ export class Review {
     this.next = button("Next loss", () => this.jump());
     this.list = el("ol", { class: "mistakes", "aria-label": "Losses" });
     this.none = el("p", { class: "soft" }, `No action lost ${LISTED} points or more.`);
+    this.title = el("h2");
     this.element = el("section", { class: "card", "aria-label": "What went wrong", hidden: true },
-      el("h2", {}, "What went wrong"), this.sides, this.sum, el("div", { class: "row" }, this.next), this.list, this.none,
+      this.title, this.sides, this.sum, el("div", { class: "row" }, this.next), this.list, this.none,
       el("details", {}, el("summary", {}, "How this is counted"),
-        el("p", { class: "soft" }, `A win is 1 point, a draw half a point. What an action loses is what the judge expected before it less what it expects after it, for the player who chose it; the action that the judge would have chosen loses nothing. Listed are the losses with a sign and the ${LARGEST} largest of at least ${LISTED} points. Accuracy is the share of a player’s choices that lost less than ${ACCURATE} points. Actions without an alternative, and those that were drawn at the beginning, are no choices. ?! is a loss of at least ${SIGNS[2][0]}, ? of ${SIGNS[1][0]}, ?? of ${SIGNS[0][0]} points.`)));
+        el("p", { class: "soft" }, `A win is 1 point, a draw half a point. What an action loses is what the judge expected before it less what it expects after it, for the player who chose it; the action that the judge would have chosen loses nothing. Listed are the losses with a sign and the ${LARGEST} largest of at least ${LISTED} points. Accuracy is the share of a player’s choices that lost less than ${ACCURATE} points, of those in which the compared actions differed by as much or more was lost; at least ${MATTERING} of them. Actions without an alternative, and those that were drawn at the beginning, are no choices. ?! is a loss of at least ${SIGNS[2][0]}, ? of ${SIGNS[1][0]}, ?? of ${SIGNS[0][0]} points.`)));
   }
 
   // Returns the signs of the mistakes by their actions.
@@ -86,16 +92,19 @@ export class Review {
     this.goTo(next.at);
   }
 
-  show(game, judged, at) {
+  // `isUnderWay` tells that the game is being judged.
+  show(game, judged, at, isUnderWay) {
     const { sides, mistakes, curve, isWhole } = review(game, judged);
-    // Where no single action could have decided the game, accuracy would praise any play.
     const isClose = curve.every((score) => Math.abs(score - 0.5) < SIGNS[0][0]);
-    Object.assign(this, { mistakes, at });
-    this.element.hidden = sides.every(({ choices }) => choices === 0);
-    this.sides.replaceChildren(...sides.map(({ choices, accurate, best, lost }, index) => el("li", {},
+    const isShown = (isWhole || isUnderWay) && sides.some(({ choices }) => choices);
+    Object.assign(this, { mistakes: isShown ? mistakes : [], at: at ?? -1 });
+    this.element.hidden = !isShown;
+    if (!isShown) return;
+    this.title.textContent = `What went wrong${isWhole ? "" : ", so far"}`;
+    this.sides.replaceChildren(...sides.map(({ choices, mattering, accurate, best, lost }, index) => el("li", {},
       el("span", { class: `token player${index + 1}`, "aria-hidden": "true" }), `Player ${index + 1}: `,
-      choices ? `${isClose ? "" : `accuracy ${Math.round((100 * accurate) / choices)} %, `}${best} of ${choices} ${choices === 1 ? "choice was" : "choices were"} the judge’s, `
-        + `${lost.toFixed(2)} points lost, pieces lost: ${pieces(game.states[game.opening], index + 1) - pieces(game.last, index + 1)}` : "no choice judged")));
+      choices ? `${mattering < MATTERING ? "" : `accuracy ${Math.round((100 * accurate) / mattering)} % where it mattered (${mattering} times), `}${best} of ${choices} ${choices === 1 ? "choice was" : "choices were"} the judge’s, `
+        + `${lost.toFixed(2)} points lost, pieces lost in the game: ${pieces(game.states[game.opening], index + 1) - pieces(game.last, index + 1)}` : "no choice judged")));
     this.sum.replaceChildren(isWhole ? curveText(curve, sides) : "",
       isClose ? " In a game so near a draw no action loses much, good or bad: look at the largest losses and at the pieces lost." : "");
     this.next.disabled = !mistakes.length;

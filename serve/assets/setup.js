@@ -38,8 +38,11 @@ export class Setup {
   }
 
   setLine(line) {
+    const [, toAct, ...rest] = line.split(" ");
     this.pieces = readPieces(line);
-    this.toAct.querySelector("select").value = line.split(" ")[1] === "2" ? "2" : "1";
+    this.toAct.querySelector("select").value = toAct === "2" ? "2" : "1";
+    // What is still to be placed stays so, whatever stands on the board.
+    this.rest = rest[1]?.startsWith("place:") ? rest : [];
     this.line.value = line;
     this.draw(false);
   }
@@ -68,7 +71,7 @@ export class Setup {
   draw(isChanged = true) {
     if (isChanged) {
       const rows = writeRows(this.pieces, this.about.files, this.about.ranks);
-      this.line.value = `${rows} ${this.toAct.querySelector("select").value}`;
+      this.line.value = [rows, this.toAct.querySelector("select").value, ...this.rest].join(" ");
     }
     this.show(null);
     const state = { bound: [], last_taken: [] };

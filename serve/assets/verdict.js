@@ -4,7 +4,7 @@ import { button, el } from "/app/dom.js";
 import { readAction } from "/app/game.js";
 
 // How many actions are listed, and how many have arrows.
-const LISTED_MAX = 10;
+const LISTED_MAX = 6;
 const ARROWS_MAX = 5;
 const VARIATION_MAX = 8;
 
@@ -17,16 +17,14 @@ export class Verdict {
     this.text = el("p", { class: "verdict" });
     this.bar = el("div", { class: "bar", "aria-hidden": "true" });
     this.shares = el("p", { class: "soft shares" });
-    this.expected = el("p", { class: "soft" });
     this.table = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Best actions" });
     this.rows = [];
-    this.elements = [this.text, this.bar, this.shares, this.expected, this.table];
+    this.elements = [this.text, this.bar, this.shares, this.table];
   }
 
   // Shows an analysis, or a sentence where there is none.
   show(analysis, sentence = "") {
     this.text.textContent = analysis ? verdictText(analysis) : sentence;
-    this.expected.textContent = analysis ? `Expected to follow: ${analysis.variation.slice(0, VARIATION_MAX).join(" ")}` : "";
     const wdl = analysis?.win_draw_loss;
     this.drawBar(wdl && (analysis.player === 1 ? wdl : [...wdl].reverse()));
     if (analysis) this.drawTable(analysis);
@@ -44,12 +42,13 @@ export class Verdict {
 
   drawTable({ actions, search }) {
     const columns = {
-      Value: (line) => (line.value === null ? "–" : signed(line.value)),
+      Value: (line) => (line.value === null ? "–" : signed(line.value, 3)),
       ...(search && { Prior: (line) => percent(line.prior), Visits: (line) => line.visits.toLocaleString("en"), Share: (line) => percent(line.visit_share) }),
       ...(search === "gumbel" && { "Improved policy": (line) => percent(line.improved_policy) }),
       ...(!search && { Score: (line) => (line.score === null ? "–" : scoreText(line.score)), Depth: (line) => line.depth ?? "–" }),
     };
-    const lines = actions.slice(0, LISTED_MAX);
+    // What a tree has not tried says nothing.
+    const lines = actions.filter(({ visits }) => !search || visits > 0).slice(0, LISTED_MAX);
     const names = Object.keys(columns).join();
     if (names !== this.names || lines.length !== this.rows.length) this.layOut(names, Object.keys(columns), lines.length);
     // Buttons stay where they are while a search goes on, so that no click is lost.
@@ -95,17 +94,17 @@ export function drawShares(board, analysis, key) {
 
 function verdictText({ player, action, value, score, depth, effort }) {
   const parts = [`Player ${player} to act: ${action}`];
-  if (value !== null) parts.push(`value ${signed(value)}`);
+  if (value !== null) parts.push(`value ${signed(value, 3)}`);
   if (score !== null) parts.push(scoreText(score));
-  if (depth !== null) parts.push(`${depth} actions deep`);
+  if (depth !== null) parts.push(`${depth} action${depth === 1 ? "" : "s"} deep`);
   if (effort) parts.push(`${effort.toLocaleString("en")} ${depth === null ? "simulation" : "node"}${effort === 1 ? "" : "s"}`);
   return parts.join(", ");
 }
 
 // Writes a number with its sign, unless it is 0.
-export function signed(value) {
-  const digits = Math.abs(value).toFixed(2);
-  return digits === "0.00" ? digits : `${value < 0 ? "−" : "+"}${digits}`;
+export function signed(value, decimals = 2) {
+  const digits = Math.abs(value).toFixed(decimals);
+  return Number(digits) === 0 ? digits : `${value < 0 ? "−" : "+"}${digits}`;
 }
 
 // Alpha-beta's score in men, or how far the end is (docs/FORMATS.md, "Analysis").

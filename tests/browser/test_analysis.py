@@ -44,6 +44,11 @@ def listed(page):
     return page.run("return $$('#analyse tbody button').map((one) => one.textContent)")
 
 
+def settings(page):
+    """Opens what says who judges."""
+    page.run("for (const one of $$('#analyse details')) one.open = true")
+
+
 def address(page, ruleset, actions=(), at=0, start=""):
     """Returns the part of an address that shows a game."""
     about = page.request("/api/rules", {"ruleset": ruleset})
@@ -55,11 +60,13 @@ def analyse(page, *game, **where):
     page.open("studies")
     page.reopen(address(page, *game, **where))
     page.wait_for("#analyse [data-square]")
+    settings(page)
 
 
 def test_a_state_is_judged_and_another_action_tried(page):
     page.open("analyse")
     page.wait_for("#analyse [data-square]")
+    settings(page)
     page.choose("Ruleset", "dutch-8x8")
     page.wait("return $('#analyse input[readonly]').value.includes('M')")
     page.choose("Who judges", "net:sims=64")
@@ -111,6 +118,24 @@ def test_what_went_wrong_is_listed_after_a_game(page):
     page.screenshot("what-went-wrong.png")
 
 
+def test_a_game_is_judged_while_one_steps_through_it(page):
+    analyse(page, "savard", ["a3-a4", "a6-a5", "b3-b4", "b6-b5", "c3-c4", "c6-c5", "d3-d4", "d6-d5"], 8)
+    page.click_button("Judge the whole game", "#analyse")
+    page.wait_for("#analyse progress:not([hidden])")
+    for _ in range(3):
+        page.click("#analyse [aria-label='one action back']")
+    page.show("play")
+    page.show("analyse")
+    page.wait_text("#analyse", "All 9 states are judged")
+    page.wait("return !$(`#analyse [aria-label='What went wrong']`).hidden")
+    # A single state that is judged is no game.
+    page.click_button("Set up a position", "#analyse")
+    page.click_button("Analyse from here", "dialog[open]")
+    page.wait_text("#analyse .status", "After 0 of 0")
+    page.wait_text("#analyse .verdict", "Player 2 to act")
+    assert page.run("return $(`#analyse [aria-label='What went wrong']`).hidden")
+
+
 def random_actions(folder, count):
     """Returns the first actions of a game of savard between random players, always the same."""
     program("match", "random", "random", "--ruleset", "savard", "--games", 2, "--seed", 1, "--quiet", "--ledger", folder / "games.jsonl")
@@ -134,7 +159,7 @@ def test_a_game_near_a_draw_is_not_praised(page, tmp_path):
     # The largest losses are listed, however small.
     assert 0 < page.count(".mistakes li") <= 5
     taken = page.run("return $$(arguments[0]).flatMap((one) => one.textContent.split(' takes ')[1]?.split(', ') ?? [])", MOVES)
-    assert len(taken) == sum(map(int, re.findall(r"pieces lost: (\d+)", wrong))) > 0
+    assert len(taken) == sum(map(int, re.findall(r"pieces lost in the game: (\d+)", wrong))) > 0
     page.screenshot("near-a-draw.png")
 
 
@@ -150,7 +175,9 @@ def test_variations_branch_and_are_gone_back_to(page):
         for name in squares:
             page.wait("return $(`#analyse [data-square=${arguments[0]}].usable`)", name)
             page.click(f"#analyse [data-square={name}]")
-        page.wait_text("#analyse .moves", "-".join(squares))
+        page.wait_text("#analyse .variations", "-".join(squares))
+    # The game stays.
+    page.wait_for(MOVES, 3)
     assert page.run("return $$('.variations button.plain').map((one) => one.textContent)") == ["c3-c4", "c6-c5", "d3-d4", "×"]
     page.click_button("c3-c4", "#analyse .variations")
     for name in ["e6", "e5"]:
@@ -181,6 +208,7 @@ def test_a_link_opens_the_same_state_elsewhere(page):
     page.get(link)
     page.wait_text("#analyse .status", "After 3 of 3 actions")
     # A ruleset that another program does not have is in the link.
+    settings(page)
     page.choose("Ruleset", "own")
     page.wait("return location.hash.includes('quiet_limit')")
     page.reopen(page.run("return location.hash.slice(1)"))
@@ -199,16 +227,16 @@ def test_a_link_opens_the_same_state_elsewhere(page):
 
 def test_a_state_is_judged_until_it_is_stopped(page):
     analyse(page, "dutch-8x8")
-    page.click_button("Judge until stopped", "#analyse")
+    page.click("#analyse .check + .check input")
     effort = "return Number(/([\\d,]+) simulations/.exec($('#analyse .verdict').textContent)?.[1].replace(/,/g, ''))"
     page.wait(f"{effort.replace('return ', 'return 1000 < ')}")
     before = page.run(effort)
     page.wait(f"{effort.replace('return ', 'return arguments[0] < ')}", before)
-    page.click_button("Stop", "#analyse")
+    page.click("#analyse .check + .check input")
     # It says why it has ended by itself.
     page.reopen(address(page, "savard", start=WON))
     page.wait_text("#analyse .verdict", "Player 1 to act: c2-c3")
-    page.click_button("Judge until stopped", "#analyse")
+    page.click("#analyse .check + .check input")
     page.wait_text("#analyse", "The search has ended: more would find the same.")
 
 

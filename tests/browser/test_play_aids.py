@@ -29,6 +29,15 @@ def test_the_rest_is_placed_for_a_person_or_at_random(page):
     page.begin("dutch-8x8-placement", "human", "greedy")
     page.click("#play [data-square=c3]")
     page.wait("return $$(arguments[0]).length > 0 && $('#play .status').textContent.startsWith('Your turn')", MOVES)
+    # A state that is changed by hand keeps what is to be placed.
+    page.click_button("Set up a position", "#play")
+    page.click_button("Leave this game?", "#play")
+    page.wait_for("dialog[open]")
+    before = page.run("return $('dialog[open] input').value").split(" ")
+    page.click("dialog[open] [data-square=e5]")
+    after = page.run("return $('dialog[open] input').value").split(" ")
+    assert before[0] != after[0] and before[1:] == after[1:] and "place:" in before[3]
+    page.click_button("Cancel", "dialog[open]")
     page.click_button("Place the rest for me", "#play")
     # Nine pieces a side, and the first action after them is the person's own.
     page.wait_for(MOVES, 18)

@@ -112,9 +112,11 @@ fn a_position_is_named_by_line_pieces_actions_or_a_place_in_a_recorded_game() {
     let record = &shell.lines("games.jsonl")[1];
     let actions: Vec<&str> = record["actions"].as_array().expect("actions").iter().filter_map(Value::as_str).collect();
     assert_eq!(at(2, 9), position(&format!("--ruleset savard --actions '{}'", actions[..9].join(" "))));
-    let way_back = format!("choose an earlier state with --ply N (0 to {})", actions.len() - 1);
+    // Unless another is named, the last state in which there is something to decide.
+    assert_eq!(position("--record games.jsonl"), at(2, actions.len() as u32 - 1));
+    let end = format!("--ply {}", actions.len());
     for (line, parts) in [
-        ("", &["the game is over here", way_back.as_str()][..]),
+        (end.as_str(), &["the game is over here"][..]),
         ("--game 3", &["holds 2 games"]),
         ("--ply 100000", &["there is no ply 100000"]),
         ("--ruleset bell --ply 1", &["not of \"bell\""]),
