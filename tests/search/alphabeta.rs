@@ -94,14 +94,32 @@ fn the_scores_of_all_actions_in_the_window_are_those_of_minimax() {
 #[test]
 fn scores_cut_short_belong_to_one_depth_and_keep_to_the_limit() {
     let settings = AlphaBetaSettings::plain();
-    let mut deepest = 0;
+    let (mut deepest, mut begun, mut first) = (0, 0, 0);
     for seed in 0..30 {
         let game = layered(seed);
         let actions = legal(&game);
         let mut search = AlphaBeta::new(settings, GraphHeuristic);
-        for nodes in (0..600).step_by(9) {
+        let at_one = |&action| value_of(&game, &GraphHeuristic, action, 1, settings.quiescence_plies_max);
+        let values: Vec<i32> = actions.iter().map(at_one).collect();
+        let mut best_before = i32::MIN;
+        for nodes in (0..40).chain((40..600).step_by(9)) {
             let found = search.search_scores(&game, Limits::nodes(nodes), 40);
             assert!(found.nodes <= nodes);
+            let chosen = actions.iter().position(|&action| action == found.action).unwrap();
+            match found.depth {
+                // The best of those that it came to, of which there are more with more nodes.
+                0 if found.score == values[chosen] => {
+                    assert!(found.score >= best_before, "seed {seed}, {nodes} nodes");
+                    best_before = found.score;
+                    begun += 1;
+                }
+                // The first iteration counts once it has come to all.
+                1 if found.scores.iter().flatten().all(|&score| values.contains(&score)) => {
+                    assert_eq!(Some(&found.score), values.iter().max(), "seed {seed}, {nodes} nodes");
+                    first += 1;
+                }
+                _ => {}
+            }
             for (&action, score) in actions.iter().zip(&found.scores).filter(|(_, score)| score.is_some()) {
                 let value = value_of(&game, &GraphHeuristic, action, found.depth, settings.quiescence_plies_max);
                 assert_eq!(*score, Some(value), "seed {seed}, {nodes} nodes, depth {}", found.depth);
@@ -109,7 +127,7 @@ fn scores_cut_short_belong_to_one_depth_and_keep_to_the_limit() {
             deepest = deepest.max(found.depth);
         }
     }
-    assert!(deepest >= 3, "{deepest}");
+    assert!(deepest >= 3 && begun > 20 && first > 20, "{deepest} {begun} {first}");
 }
 
 #[test]
